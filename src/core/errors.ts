@@ -1,0 +1,128 @@
+/** What the program can do wrong or have done to it, once. Every surface renders this table; codes are never reused. */
+export const ERRORS = {
+  USAGE: {
+    message: '{problem}',
+    advice: 'run `pharos help` or `pharos help <verb>` for the right spelling',
+    httpStatus: 400,
+    exitCode: 2,
+  },
+  CONFIG_INVALID: {
+    message: 'configuration {origin}: {problem}',
+    advice: 'correct the value; `pharos doctor` lists every setting with its origin',
+    httpStatus: 500,
+    exitCode: 2,
+  },
+  CONFIG_UNREADABLE: {
+    message: 'configuration file {file} cannot be used: {problem}',
+    advice: 'mend the JSON, or name another file with --config',
+    httpStatus: 500,
+    exitCode: 2,
+  },
+  SOURCE_NOT_FOUND: {
+    message: 'there is no folder or file at {path}',
+    advice: 'check the path; a relative one starts at the current directory',
+    httpStatus: 404,
+    exitCode: 3,
+  },
+  SOURCE_IS_PACK: {
+    message: '{path} is itself a pack',
+    advice: 'search it with `pharos search … --pack`, or name the folder it was made from',
+    httpStatus: 400,
+    exitCode: 2,
+  },
+  SOURCE_EMPTY: {
+    message: 'nothing to pack in {path}: {problem}',
+    advice: 'see what was skipped with --verbose; ignore files and limits decide what is read',
+    httpStatus: 422,
+    exitCode: 3,
+  },
+  OUTPUT_REFUSED: {
+    message: 'cannot write {path}: {problem}',
+    advice: 'choose another place with --out',
+    httpStatus: 409,
+    exitCode: 1,
+  },
+  PACK_NOT_FOUND: {
+    message: 'there is no pack at {path}',
+    advice: 'make one with `pharos pack <folder> --out <dir|zip>`',
+    httpStatus: 404,
+    exitCode: 3,
+  },
+  PACK_INVALID: {
+    message: '{path} is not a pack that can be read: {problem}',
+    advice: 'make it again with `pharos pack`',
+    httpStatus: 422,
+    exitCode: 1,
+  },
+  PACK_VERSION: {
+    message: 'pack format {found} is newer than this program ({supported})',
+    advice: 'upgrade Pharos, or make the pack again with this version',
+    httpStatus: 422,
+    exitCode: 1,
+  },
+  INDEX_INVALID: {
+    message: 'stored index cannot be read: {problem}',
+    advice: 'delete it; it is rebuilt from the text',
+    httpStatus: 500,
+    exitCode: 1,
+  },
+  CHUNK_NOT_FOUND: {
+    message: 'no chunk {chunk} in {pack}{nearest}',
+    advice: 'a chunk is named by its ref (c0001), its id or the first twelve characters of its id',
+    httpStatus: 404,
+    exitCode: 3,
+  },
+  FILE_NOT_IN_PACK: {
+    message: 'no file {file} in {pack}{nearest}',
+    advice: '`pharos outline --pack <pack>` lists the files',
+    httpStatus: 404,
+    exitCode: 3,
+  },
+  INTERRUPTED: {
+    message: 'interrupted',
+    advice: 'nothing half-written was left behind; run the same command again',
+    httpStatus: 499,
+    exitCode: 130,
+  },
+  INTERNAL: {
+    message: 'unexpected failure: {problem}',
+    advice: 'this is a defect of Pharos; run again with --verbose and report what it prints',
+    httpStatus: 500,
+    exitCode: 1,
+  },
+} as const
+
+/** What one code means on every surface. */
+export interface ErrorEntry {
+  /** What happened, with the received values in braces. */
+  readonly message: string
+  /** What the reader can do next. */
+  readonly advice: string
+  readonly httpStatus: number
+  readonly exitCode: number
+}
+
+/** A stable name of a failure, for catching and for documentation. */
+export type ErrorCode = keyof typeof ERRORS
+
+/** A failure with a code from {@link ERRORS}. Catch by `code`, never by message. */
+export class PharosError extends Error {
+  readonly code: ErrorCode
+  readonly details: Readonly<Record<string, string | number>>
+
+  constructor(code: ErrorCode, details: Readonly<Record<string, string | number>> = {}, options?: ErrorOptions) {
+    super(fillTemplate(ERRORS[code].message, details), options)
+    this.name = 'PharosError'
+    this.code = code
+    this.details = details
+  }
+
+  /** Message, advice, HTTP status and exit code of this failure. */
+  get entry(): ErrorEntry {
+    return ERRORS[this.code]
+  }
+}
+
+function fillTemplate(template: string, details: Readonly<Record<string, string | number>>): string {
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => String(details[name] ?? ''))
+}
