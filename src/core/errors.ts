@@ -36,6 +36,12 @@ export const ERRORS = {
     httpStatus: 422,
     exitCode: 3,
   },
+  SOURCE_CHANGED: {
+    message: '{path} changed while the pack was written',
+    advice: 'run the same command again; nothing was replaced',
+    httpStatus: 409,
+    exitCode: 1,
+  },
   OUTPUT_REFUSED: {
     message: 'cannot write {path}: {problem}',
     advice: 'choose another place with --out',

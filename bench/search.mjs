@@ -1,0 +1,215 @@
+// Index build, memory and query time of our search index against named peers, in one run.
+//
+//   npm run build && npm --prefix bench install && node bench/search.mjs [--chunks 20000] [--engines pharos,minisearch,lunr]
+//
+// Every engine runs in a process of its own, so that memory is its own, on the same generated chunks: no word list and no
+// text is stored, a fixed seed and Zipf's law give every process the same library of about 1.2 KB a chunk.
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const chunkCount = Number(option('chunks') ?? 20_000)
+const engineNames = (option('engines') ?? 'pharos,minisearch').split(',')
+const fields = ['title', 'heading', 'symbol', 'path', 'body']
+const limit = 10
+
+const engines = {
+  async pharos() {
+    const { SearchIndex } = await import('../dist/core/search/search-index.js')
+    const { textAnalyzer } = await import('../dist/core/text/analyzer.js')
+    const index = new SearchIndex({
+      fields: Object.fromEntries(fields.map((field) => [field, 1])),
+      analyzer: textAnalyzer,
+    })
+    return {
+      add: ({ id, ...texts }) => index.add(id, texts),
+      // The inverted lists are made at the first search; they belong to the cost of building.
+      finish: () => index.search('warm up'),
+      search: (query) => index.search(query, { limit }).map(({ key }) => key),
+    }
+  },
+  async minisearch() {
+    const { default: MiniSearch } = await import('minisearch')
+    const index = new MiniSearch({ fields })
+    return {
+      add: (chunk) => index.add(chunk),
+      finish: () => index.search('warm up'),
+      search: (query) =>
+        index
+          .search(query)
+          .slice(0, limit)
+          .map(({ id }) => id),
+    }
+  },
+  async lunr() {
+    const { default: lunr } = await import('lunr')
+    const builder = new lunr.Builder()
+    builder.pipeline.add(lunr.trimmer, lunr.stopWordFilter, lunr.stemmer)
+    builder.searchPipeline.add(lunr.stemmer)
+    builder.ref('id')
+    for (const field of fields) builder.field(field)
+    let index
+    return {
+      add: (chunk) => builder.add(chunk),
+      finish: () => {
+        index = builder.build()
+      },
+      search: (query) =>
+        index
+          .search(query)
+          .slice(0, limit)
+          .map(({ ref }) => ref),
+    }
+  },
+}
+
+const child = option('child')
+if (child) console.log(JSON.stringify(await measure(child)))
+else compare()
+
+function compare() {
+  const results = engineNames.map((name) => {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ['--expose-gc', fileURLToPath(import.meta.url), '--child', name, '--chunks', String(chunkCount)],
+      { encoding: 'utf8', maxBuffer: 1 << 26 },
+    )
+    if (status !== 0) throw new Error(`${name} failed: ${stderr}`)
+    return JSON.parse(stdout)
+  })
+  const [ours] = results
+  const rows = [
+    ['index build, CPU s', 'buildCpu', 2],
+    ['text indexed, MB a CPU s', 'throughput', 1],
+    ['index memory, MB', 'memory', 1],
+    ['resident set, MB', 'rss', 0],
+    ['query mean, ms', 'mean', 3],
+    ['query p50, ms', 'p50', 3],
+    ['query p95, ms', 'p95', 3],
+  ]
+  console.log(
+    `${chunkCount} chunks, ${ours.megabytes.toFixed(1)} MB of text, ${ours.queries} queries of 2 to 4 words, best ${limit}`,
+  )
+  console.log(['', ...results.flatMap(({ name }, i) => (i === 0 ? [name] : [name, '×']))].map(pad).join(''))
+  for (const [label, key, digits] of rows) {
+    const cells = results.flatMap((result, i) => {
+      const value = result[key].toFixed(digits)
+      return i === 0 ? [value] : [value, (result[key] / ours[key]).toFixed(2)]
+    })
+    console.log([label, ...cells].map(pad).join(''))
+  }
+}
+
+function pad(cell, column) {
+  return column === 0 ? cell.padEnd(28) : cell.padStart(12)
+}
+
+async function measure(name) {
+  const random = createRandom(7)
+  const words = createWords(50_000, random)
+  const chunks = Array.from({ length: chunkCount }, (_, i) => createChunk(i, words, random))
+  const queries = Array.from({ length: 2000 }, () => createQuery(words, random))
+  const megabytes =
+    chunks.reduce((sum, chunk) => sum + fields.reduce((n, field) => n + chunk[field].length, 0), 0) / 1e6
+
+  const engine = await engines[name]()
+  const before = usedMemory()
+  const start = process.cpuUsage()
+  for (const chunk of chunks) engine.add(chunk)
+  engine.finish()
+  const buildCpu = seconds(process.cpuUsage(start))
+  const memory = (usedMemory() - before) / 1e6
+  const rss = process.memoryUsage().rss / 1e6
+
+  for (const query of queries.slice(0, 200)) engine.search(query)
+  const times = queries.map((query) => {
+    const asked = performance.now()
+    engine.search(query)
+    return performance.now() - asked
+  })
+  const mean = times.reduce((sum, time) => sum + time, 0) / times.length
+  times.sort((a, b) => a - b)
+  const [p50, p95] = [0.5, 0.95].map((share) => times[Math.floor(times.length * share)])
+  const throughput = megabytes / buildCpu
+  return { name, megabytes, queries: queries.length, buildCpu, throughput, memory, rss, mean, p50, p95 }
+}
+
+function usedMemory() {
+  globalThis.gc()
+  globalThis.gc()
+  const { heapUsed, external } = process.memoryUsage() // `external` includes array buffers
+  return heapUsed + external
+}
+
+function seconds({ user, system }) {
+  return (user + system) / 1e6
+}
+
+/** A chunk of a manual: prose with function words, an identifier now and then, a heading, a symbol and a path. */
+function createChunk(i, words, random) {
+  const length = 80 + Math.floor(random() * 240)
+  const body = Array.from({ length }, () => (random() < 0.04 ? createIdentifier(words, random) : pick(words, random)))
+  for (let at = 12; at < body.length; at += 8 + Math.floor(random() * 12)) body[at] += '.'
+  const title = [0, 1, 2].map(() => pickContent(words, random)).join(' ')
+  const symbol = i % 3 === 0 ? createIdentifier(words, random) : ''
+  const path = `docs/${pickContent(words, random)}/${pickContent(words, random)}-${i % 100}.md`
+  return {
+    id: `c${i.toString(36).padStart(5, '0')}`,
+    title,
+    heading: `${title} ${pick(words, random)}`,
+    symbol,
+    path,
+    body: body.join(' '),
+  }
+}
+
+function createIdentifier(words, random) {
+  const [first, second] = [pickContent(words, random), pickContent(words, random)]
+  return random() < 0.5 ? `${first}_${second}` : `${first}${second[0].toUpperCase()}${second.slice(1)}`
+}
+
+/** Two to four words of the kind people type: content words, frequent ones more often. */
+function createQuery(words, random) {
+  return Array.from({ length: 2 + Math.floor(random() * 3) }, () => pickContent(words, random)).join(' ')
+}
+
+/** Zipf's law: a rank of `n^u` for uniform `u` has a density that falls with the rank. */
+function pick(words, random) {
+  return words[Math.floor(words.length ** random()) - 1]
+}
+
+/** A word that is not among the hundred most frequent. */
+function pickContent(words, random) {
+  return words[100 + Math.floor((words.length - 100) ** random()) - 1]
+}
+
+/** Distinct pronounceable words; the frequent ones are short, the first are English function words. */
+function createWords(count, random) {
+  const words = new Set('the of and to in a is that for it as with be by on or this are from at'.split(' '))
+  const onsets = ['b', 'c', 'd', 'f', 'g', 'l', 'm', 'n', 'p', 'r', 's', 't', 'v', 'st', 'tr', 'pl', 'ch', 'gr']
+  const vowels = ['a', 'e', 'i', 'o', 'u', 'ea', 'io']
+  const endings = ['', 'n', 'r', 's', 't', 'l', 'ing', 'ed', 'er', 'tion', 'ment', 's']
+  const any = (list) => list[Math.floor(random() * list.length)]
+  while (words.size < count) {
+    const syllables = 1 + Math.floor(random() * (words.size < 2000 ? 2 : 3))
+    let word = ''
+    for (let i = 0; i < syllables; i++) word += any(onsets) + any(vowels)
+    words.add(word + any(endings))
+  }
+  return [...words]
+}
+
+/** Mulberry32. */
+function createRandom(seed) {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
+  }
+}
+
+function option(name) {
+  const at = process.argv.indexOf(`--${name}`)
+  return at < 0 ? undefined : process.argv[at + 1]
+}

@@ -1,0 +1,336 @@
+// Brings a checkout to the point where `./pharos` and `npm test` can run: dependencies installed, sources built.
+// Starts on the machine's Node (20 or later) and before node_modules exists, so it uses Node's own modules only.
+//
+// What is finished is recorded by two stamps, each written after the work it stands for:
+//   node_modules/.pharos-<os>-<cpu>   a copy of the package-lock.json that was installed
+//   dist/.built                       the digest of the sources that were built; its time is when the build began
+// `./pharos` compares the same two stamps in shell, and comes here only when one of them does not hold.
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import * as fs from 'node:fs'
+import { hostname, machine, type } from 'node:os'
+import { delimiter, dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** What the build reads. The launcher looks at the times of the same files. */
+const BUILD_INPUTS = [
+  'src',
+  'scripts/build.mjs',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.base.json',
+  'tsconfig.node.json',
+  'tsconfig.universal.json',
+]
+
+const NODE_NEEDED = [22, 19]
+const POLL_MS = 200
+const HEARTBEAT_MS = 5_000
+/** A lock is also given up when nobody has touched it this long: its pid may belong to another program by now. */
+const LOCK_OLD_MS = 5 * 60_000
+
+/** A failure whose message is all the reader needs; anything else that is thrown is a bug and keeps its stack. */
+export class SetupError extends Error {}
+
+/** Installs and builds what is missing or out of date. Several processes may call it at once; one of them works. */
+export async function setUp(root) {
+  if (isInstalled(root) && isBuilt(root)) return
+  if (!isWritable(root)) {
+    // A copied checkout has new file times although nothing changed, so here the content decides.
+    if (isInstalled(root) && readText(join(root, 'dist/.built')) === digestSources(root)) return
+    throw new SetupError(`${root} cannot be written to, and its build is missing or out of date`)
+  }
+  await withLock(root, async (lock) => {
+    if (!isInstalled(root)) await install(root, lock)
+    if (!isBuilt(root)) await build(root, lock)
+  })
+}
+
+/** Installs the dependencies when they are missing or not those of package-lock.json. */
+export async function setUpDependencies(root) {
+  if (isInstalled(root)) return
+  await withLock(root, async (lock) => {
+    if (!isInstalled(root)) await install(root, lock)
+  })
+}
+
+/** The Node that runs Pharos: the one from node_modules, or the machine's where there is none for this platform. */
+export function findNode(root) {
+  const pinned = join(root, 'node_modules/.bin/node')
+  if (fs.existsSync(pinned)) return pinned
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  if (major > NODE_NEEDED[0] || (major === NODE_NEEDED[0] && minor >= NODE_NEEDED[1])) return process.execPath
+  throw new SetupError(`needs Node.js ${NODE_NEEDED.join('.')} or later (found ${process.version})`)
+}
+
+/** The environment for tools from node_modules: their `#!/usr/bin/env node` must find the Node we chose. */
+export function toolEnvironment(root) {
+  return { ...process.env, PATH: [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter) }
+}
+
+/** Identifies what the build would read now. */
+export function digestSources(root) {
+  const hash = createHash('sha256')
+  for (const file of listInputs(root)) {
+    hash.update(relative(root, file)).update('\0').update(fs.readFileSync(file)).update('\0')
+  }
+  return hash.digest('hex')
+}
+
+function isInstalled(root) {
+  const installed = readText(installStamp(root))
+  return installed !== undefined && installed === readText(join(root, 'package-lock.json'))
+}
+
+function isBuilt(root) {
+  const built = fs.statSync(join(root, 'dist/.built'), { throwIfNoEntry: false })
+  if (!built || !fs.existsSync(join(root, 'dist/cli/main.js'))) return false
+  // Folders count too: their time changes when a file in them is deleted or renamed.
+  return listInputs(root, { folders: true }).every((path) => fs.statSync(path).mtimeMs <= built.mtimeMs)
+}
+
+// The platform is part of the name because node_modules holds programs: a checkout that is shared between machines, or
+// copied to another one, must install again.
+function installStamp(root) {
+  return join(root, `node_modules/.pharos-${type()}-${machine()}`)
+}
+
+async function install(root, lock) {
+  if (!wasInstalledByHand(root)) {
+    say('installing dependencies (once, about half a minute)')
+    // Whatever npm is configured to leave out, the build needs the development tools and the pinned Node.
+    const args = ['ci', '--include=dev', '--include=optional']
+    // npm removes everything at once; cut short, it could leave the one file that says all is well.
+    fs.rmSync(join(root, 'node_modules/.package-lock.json'), { force: true })
+    fs.rmSync(installStamp(root), { force: true })
+    await run('npm', args, { root, lock, name: 'install', env: machineEnvironment(root) })
+  }
+  linkPinnedNode(root)
+  // A bare copy could be cut short and would then look like another lock, which is only ever too careful.
+  fs.copyFileSync(join(root, 'package-lock.json'), installStamp(root))
+}
+
+async function build(root, lock) {
+  say('building')
+  const options = { root, lock, name: 'build', env: toolEnvironment(root) }
+  await run(findNode(root), [join(root, 'scripts/build.mjs')], options)
+  if (!fs.existsSync(join(root, 'dist/cli/main.js'))) throw new SetupError('the build made no dist/cli/main.js')
+}
+
+/**
+ * Recognises a node_modules that the user's own `npm ci` or `npm install` filled, so that it is not installed again.
+ * npm writes node_modules/.package-lock.json when everything is in place. This also takes over the work of an npm whose
+ * starter was killed.
+ */
+function wasInstalledByHand(root) {
+  const present = readJson(join(root, 'node_modules/.package-lock.json'))?.packages
+  const wanted = readJson(join(root, 'package-lock.json'))?.packages
+  if (!present || !wanted) return false
+  return Object.entries(wanted).every(([path, entry]) => {
+    if (path === '') return true
+    const found = present[path]
+    if (!found) return entry.optional === true && !isForThisPlatform(entry)
+    return found.version === entry.version && found.integrity === entry.integrity && fs.existsSync(join(root, path))
+  })
+}
+
+function isForThisPlatform({ os, cpu, libc }) {
+  const names = (list, name) => [list].flat().includes(name)
+  return names(os, process.platform) && names(cpu, process.arch) && !names(libc, 'musl')
+}
+
+/**
+ * Points node_modules/.bin/node at the Node that came with the dependencies, if it runs here. npm 10 drops the link when
+ * two packages offer it, and a Linux without glibc gets a package that cannot start.
+ */
+function linkPinnedNode(root) {
+  const modules = join(root, 'node_modules')
+  const link = join(modules, '.bin/node')
+  const pinned = fs
+    .readdirSync(modules)
+    .filter((name) => /^node-[a-z0-9]+-[a-z0-9]+$/.test(name))
+    .map((name) => join(modules, name, 'bin/node'))
+    .find((program) => spawnSync(program, ['--version']).status === 0)
+  if (pinned && fs.existsSync(link) && fs.realpathSync(link) === fs.realpathSync(pinned)) return
+  fs.rmSync(link, { force: true })
+  if (!pinned) return
+  fs.mkdirSync(dirname(link), { recursive: true })
+  fs.symlinkSync(relative(dirname(link), pinned), link)
+}
+
+/** npm must not run on the Node in node_modules, because it is about to delete it. */
+function machineEnvironment(root) {
+  const own = join(root, 'node_modules/.bin')
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => resolve(folder) !== own)
+  return { ...process.env, PATH: folders.join(delimiter) }
+}
+
+function listInputs(root, { folders = false } = {}) {
+  const found = []
+  const visit = (path) => {
+    const stat = fs.statSync(path, { throwIfNoEntry: false })
+    if (stat?.isDirectory()) {
+      if (folders) found.push(path)
+      for (const name of fs.readdirSync(path).sort()) visit(join(path, name))
+    } else if (stat && !path.endsWith('.test.ts')) {
+      found.push(path)
+    }
+  }
+  for (const input of BUILD_INPUTS) visit(join(root, input))
+  return found
+}
+
+/** Runs a command to its end. Its output goes to a log, of which a failure shows both ends. */
+async function run(command, args, { root, lock, name, env }) {
+  const log = join(lock.folder, `${name}.log`)
+  const output = fs.openSync(log, 'w')
+  // To a file and not through us: when this process is killed the command must still be able to finish.
+  const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', output, output] })
+  lock.note(child.pid)
+  const problem = await new Promise((done) => {
+    child.on('error', (error) => done(error.code === 'ENOENT' ? `${command} was not found` : error.message))
+    child.on('exit', (code, signal) => done(code === 0 ? undefined : (signal ?? `exit code ${code}`)))
+  })
+  fs.closeSync(output)
+  lock.note(undefined)
+  if (problem) {
+    const lines = (readText(log) ?? '').trimEnd().split('\n')
+    // npm and tsc name the cause first; others last.
+    if (lines.length > 24) lines.splice(10, lines.length - 23, '…')
+    throw new SetupError([`${name} failed: ${problem}`, ...lines.map((line) => `  ${line}`), `  (${log})`].join('\n'))
+  }
+  fs.rmSync(log)
+}
+
+/**
+ * Runs `work` in one process at a time.
+ *
+ * The lock is the file with the highest number in .pharos-setup. Whoever finds it released, or its owner dead, creates
+ * the next number, which only one process can. The highest one is never deleted, so a slow process cannot mistake an
+ * old state for the present one: it sees the higher number and steps back.
+ */
+export async function withLock(root, work) {
+  const folder = join(root, '.pharos-setup')
+  let waiting = false
+  let lock = tryLock(folder)
+  while (lock.holder) {
+    if (!waiting) say(`waiting for another start that is setting up (${lock.holder})`)
+    waiting = true
+    await new Promise((done) => setTimeout(done, POLL_MS))
+    lock = tryLock(folder)
+  }
+  // Rewriting the file also renews its time; the timer does so while a command runs.
+  const write = (content) => fs.writeFileSync(lock.file, JSON.stringify({ host: hostname(), ...content }))
+  let pids = [process.pid]
+  const note = (child) => {
+    pids = child === undefined ? [process.pid] : [process.pid, child]
+    write({ pids })
+  }
+  const heartbeat = setInterval(() => write({ pids }), HEARTBEAT_MS)
+  try {
+    await work({ folder, note })
+  } finally {
+    clearInterval(heartbeat)
+    write({ pids: [] })
+  }
+}
+
+function tryLock(folder) {
+  fs.mkdirSync(folder, { recursive: true })
+  const newest = newestLock(folder)
+  const holder = newest > 0 && holderOf(join(folder, `lock.${newest}`))
+  if (holder) return { holder }
+  const mine = newest + 1
+  const file = join(folder, `lock.${mine}`)
+  try {
+    fs.writeFileSync(file, JSON.stringify({ host: hostname(), pids: [process.pid] }), { flag: 'wx' })
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error
+    return { holder: 'it was quicker' }
+  }
+  if (newestLock(folder) !== mine) {
+    fs.rmSync(file)
+    return { holder: 'it was quicker' }
+  }
+  for (const number of lockNumbers(folder)) {
+    if (number < mine) fs.rmSync(join(folder, `lock.${number}`), { force: true })
+  }
+  return { file }
+}
+
+/** Who holds this lock, or undefined when it is free to be taken over. */
+function holderOf(file) {
+  const stat = fs.statSync(file, { throwIfNoEntry: false })
+  // Deleted since we looked, by the owner of a higher number.
+  if (!stat) return 'it was quicker'
+  if (Date.now() - stat.mtimeMs > LOCK_OLD_MS) return undefined
+  const content = readJson(file)
+  // Being written this moment.
+  if (!content) return 'it has just begun'
+  const { host, pids } = content
+  // On another host, or in another container, the numbers say nothing about who is alive.
+  const alive = host === hostname() ? pids.filter(isAlive) : pids
+  return alive.length > 0 ? `process ${alive.join(', ')} on ${host}` : undefined
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0)
+    // A killed process keeps its number until its parent asks for it, which in a container may be never.
+    return !/\) Z/.test(readText(`/proc/${pid}/stat`) ?? '')
+  } catch (error) {
+    // Somebody else's process is alive as well.
+    return error.code === 'EPERM'
+  }
+}
+
+function newestLock(folder) {
+  return Math.max(0, ...lockNumbers(folder))
+}
+
+function lockNumbers(folder) {
+  return fs
+    .readdirSync(folder)
+    .map((name) => Number(/^lock\.(\d+)$/.exec(name)?.[1]))
+    .filter((number) => number > 0)
+}
+
+function isWritable(root) {
+  try {
+    fs.accessSync(root, fs.constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function readText(file) {
+  try {
+    return fs.readFileSync(file, 'utf8')
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'ESRCH'].includes(error.code)) return undefined
+    throw error
+  }
+}
+
+/** Undefined for a file that is missing or not (yet) whole. */
+function readJson(file) {
+  try {
+    return JSON.parse(readText(file) ?? '')
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+// Standard output belongs to the command the user asked for.
+function say(message) {
+  process.stderr.write(`pharos: ${message}\n`)
+}
+
+if (process.argv[1] && fs.realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  setUp(dirname(dirname(fileURLToPath(import.meta.url)))).catch((error) => {
+    say(error instanceof SetupError ? error.message : error.stack)
+    process.exitCode = 1
+  })
+}

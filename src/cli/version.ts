@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs'
+
+/** The version of this installation. */
+export const VERSION: string = readVersion()
+
+function readVersion(): string {
+  // package.json always has a version, and it is text.
+  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
+  return manifest.version
+}

@@ -1,0 +1,144 @@
+import { sha256 as portableSha256 } from '../hash.ts'
+import { DEFAULT_LIMITS, LEAST_MAX_CHARS } from '../limits.ts'
+import type { Chunk, ChunkedFile, FileMeta, Kind, Sha256, Warning, WarningCode } from '../model.ts'
+import { findSecrets } from '../secrets.ts'
+import { decodeText, isBinary } from '../text/decode.ts'
+import { estimateTokens } from '../text/estimate.ts'
+import { splitLines } from '../text/lines.ts'
+import type { Grammars } from './code-grammars.ts'
+import { cutHtml } from './html.ts'
+import { cutImage, imageAssetPath } from './image.ts'
+import { cutJson } from './json.ts'
+import { kindOf } from './kind.ts'
+import { cutMarkdown } from './markdown.ts'
+import type { ChunkSizes, Piece } from './piece.ts'
+import { createSlug } from './slug.ts'
+import { cutText } from './text.ts'
+
+/** How a file is cut. */
+export interface ChunkOptions {
+  /** A chunk is closed at the next good place once it has this many characters. @default 4000 */
+  readonly targetChars?: number
+  /** No chunk is ever longer. @default 8000 */
+  readonly maxChars?: number
+  /** Further chunks of a file are dropped with a warning. @default 2000 */
+  readonly maxChunksPerFile?: number
+  /** Grammars for code. Without them code is cut by the rules for text. */
+  readonly grammars?: Grammars
+  /** @default a portable implementation */
+  readonly sha256?: Sha256
+}
+
+/** Bytes and the relative path they are known by. */
+export interface SourceFile {
+  readonly path: string
+  readonly bytes: Uint8Array
+}
+
+/** Cuts one file into chunks by the rules of its kind. The same bytes and options give the same chunks anywhere. */
+export function chunkFile(source: SourceFile, options: ChunkOptions = {}): ChunkedFile {
+  const sizes = resolveSizes(options)
+  const sha256 = options.sha256 ?? portableSha256
+  const kind = kindOf(source.path)
+  const meta = { path: source.path, kind, bytes: source.bytes.length, sha256: sha256(source.bytes) }
+  if (kind === 'image') {
+    const file = { ...meta, lineCount: 1 }
+    return { file, chunks: identify(file, cutImage(source.path), sha256), warnings: [] }
+  }
+
+  const decoded = readText(source, kind)
+  if ('code' in decoded) return { file: { ...meta, lineCount: 1 }, chunks: [], warnings: [decoded] }
+  const lines = splitLines(decoded.text)
+  const file = { ...meta, lineCount: Math.max(1, lines.length) }
+  const pieces = cutPieces(source.path, kind, decoded.text, lines, sizes, options.grammars)
+  const warnings = secretWarnings(source.path, decoded.text)
+  const most = options.maxChunksPerFile ?? DEFAULT_LIMITS.maxChunksPerFile
+  if (pieces.length > most) {
+    const message = `cut after ${most} of ${pieces.length} chunks (max_chunks_per_file)`
+    warnings.push({ path: source.path, code: 'max_chunks_per_file', message })
+  }
+  return { file, chunks: identify(file, pieces.slice(0, most), sha256), warnings }
+}
+
+function resolveSizes(options: ChunkOptions): ChunkSizes {
+  const targetChars = options.targetChars ?? DEFAULT_LIMITS.targetChars
+  const maxChars = options.maxChars ?? DEFAULT_LIMITS.maxChars
+  if (!Number.isInteger(maxChars) || maxChars < LEAST_MAX_CHARS) {
+    throw new TypeError(`Expected \`maxChars\` to be a whole number from ${LEAST_MAX_CHARS} up, got ${maxChars}`)
+  }
+  if (!Number.isInteger(targetChars) || targetChars < 1 || targetChars > maxChars) {
+    throw new TypeError(
+      `Expected \`targetChars\` to be a whole number from 1 to \`maxChars\` (${maxChars}), got ${targetChars}`,
+    )
+  }
+  return { targetChars, maxChars }
+}
+
+function readText(source: SourceFile, kind: Kind): { readonly text: string } | Warning {
+  if (kind === 'unknown' && isBinary(source.bytes)) return warn(source.path, 'binary', 'skipped: not a text file')
+  const decoded = decodeText(source.bytes)
+  return 'text' in decoded ? decoded : warn(source.path, 'utf8', 'skipped: not valid UTF-8')
+}
+
+function warn(path: string, code: WarningCode, message: string): Warning {
+  return { path, code, message }
+}
+
+function secretWarnings(path: string, text: string): Warning[] {
+  return findSecrets(text).map(({ what, line }) => warn(path, 'secret', `line ${line} looks like ${what}`))
+}
+
+function cutPieces(
+  path: string,
+  kind: Kind,
+  text: string,
+  lines: readonly string[],
+  sizes: ChunkSizes,
+  grammars: Grammars | undefined,
+): readonly Piece[] {
+  switch (kind) {
+    case 'markdown':
+      return cutMarkdown(lines, sizes)
+    case 'html':
+      return cutHtml(text, sizes)
+    case 'json':
+      return cutJson(text, sizes) ?? cutText(lines, sizes)
+    case 'text':
+    case 'unknown':
+    case 'image':
+      return cutText(lines, sizes)
+    default:
+      return grammars?.cut(path, text, sizes) ?? cutText(lines, sizes)
+  }
+}
+
+/** Gives pieces their ids. The occurrence tells equal texts of one file apart. */
+function identify(file: FileMeta, pieces: readonly Piece[], sha256: Sha256): Chunk[] {
+  const occurrences = new Map<string, number>()
+  return pieces.map((piece, chunkIndex) => {
+    const contentHash = sha256(piece.content)
+    const occurrence = occurrences.get(contentHash) ?? 0
+    occurrences.set(contentHash, occurrence + 1)
+    const id = sha256(`${file.path}\n${contentHash}\n${occurrence}`)
+    const place = {
+      path: file.path,
+      kind: file.kind,
+      startLine: piece.startLine,
+      endLine: piece.endLine,
+      headingPath: piece.headingPath ?? [],
+      symbol: piece.symbol ?? null,
+      address: piece.address ?? null,
+    }
+    return {
+      id,
+      shortId: id.slice(0, 12),
+      slug: createSlug(place),
+      ...place,
+      chunkIndex,
+      content: piece.content,
+      contentHash,
+      tokenEstimate: estimateTokens(piece.content),
+      assetPath: file.kind === 'image' ? imageAssetPath(file.path) : null,
+    }
+  })
+}

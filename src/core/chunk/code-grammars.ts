@@ -1,0 +1,174 @@
+import { Language, type Node, Parser, type Tree } from 'web-tree-sitter'
+import { cutCode } from './code.ts'
+import { CODE_RULES, type CodeRules } from './code-rules.ts'
+import { codeLanguageOf, type GrammarName } from './languages.ts'
+import type { ChunkSizes, Piece } from './piece.ts'
+
+/** Where the WebAssembly comes from. Bytes are passed in, so the same code runs in Node and in a browser. */
+export interface GrammarSource {
+  /** `web-tree-sitter.wasm`. Without it the runtime looks beside its own script, which works in Node only. */
+  readonly runtime?: Uint8Array | undefined
+  /** The bytes of `tree-sitter-<name>.wasm`. Called at most once per grammar, unless it rejects. */
+  readonly load: (name: GrammarName) => Promise<Uint8Array>
+}
+
+/**
+ * Starts the parser runtime and returns the grammars, none of them loaded yet.
+ * The runtime is one per program: a second call shares it and ignores its `runtime`.
+ */
+export async function openGrammars(source: GrammarSource): Promise<Grammars> {
+  await startRuntime(source.runtime)
+  return new Grammars(source.load)
+}
+
+/** Grammars by name. `prepare` loads what a batch of files needs; after it everything is synchronous. */
+export class Grammars {
+  readonly #load: GrammarSource['load']
+  readonly #loading = new Map<GrammarName, Promise<void>>()
+  readonly #parsers = new Map<GrammarName, CodeParser>()
+
+  constructor(load: GrammarSource['load']) {
+    this.#load = load
+  }
+
+  /** Loads the grammars that are not loaded yet. Rejects when one cannot be loaded; a later call tries that one again. */
+  async prepare(names: Iterable<GrammarName>): Promise<void> {
+    await Promise.all([...new Set(names)].map((name) => this.#prepareOne(name)))
+  }
+
+  /** The parser of a prepared grammar, or `undefined` when it was not prepared. */
+  parser(name: GrammarName): CodeParser | undefined {
+    return this.#parsers.get(name)
+  }
+
+  /**
+   * Cuts a file with the grammar of its extension. Gives `undefined` when there is none, when it was not prepared, or
+   * when `cutCode` does.
+   */
+  cut(path: string, text: string, sizes: ChunkSizes): Piece[] | undefined {
+    const language = codeLanguageOf(path)
+    const parser = language && this.#parsers.get(language.grammar)
+    return parser && cutCode(text, parser, sizes)
+  }
+
+  /** Frees the parsers. The grammars themselves stay in the runtime until the program ends. */
+  close(): void {
+    for (const parser of this.#parsers.values()) parser.close()
+    this.#parsers.clear()
+    this.#loading.clear()
+  }
+
+  #prepareOne(name: GrammarName): Promise<void> {
+    const known = this.#loading.get(name)
+    if (known !== undefined) return known
+    const loading = this.#load(name).then(async (bytes) => {
+      const language = await Language.load(bytes)
+      this.#parsers.set(name, new CodeParser(language, CODE_RULES[name]))
+    })
+    this.#loading.set(name, loading)
+    loading.catch(() => this.#loading.delete(name))
+    return loading
+  }
+}
+
+/** Parses one language. Holds WebAssembly memory that is reused from file to file. */
+export class CodeParser {
+  /** What counts as a definition in this language. */
+  readonly rules: CodeRules
+  readonly #language: Language
+  #parser: Parser | undefined
+
+  constructor(language: Language, rules: CodeRules) {
+    this.#language = language
+    this.rules = rules
+  }
+
+  /**
+   * Parses `text` and hands the root node to `use`; nodes are dead once it returns.
+   * Gives `undefined` when the parse takes more work than such a text deserves, or when the parser itself fails.
+   * The work is counted, never timed, so the same text always has the same outcome.
+   */
+  read<T>(text: string, use: (root: Node) => T): T | undefined {
+    let tree: Tree | null = null
+    try {
+      this.#parser ??= new Parser().setLanguage(this.#language)
+      tree = parseWithin(this.#parser, text)
+      if (tree === null) {
+        // A stopped parse would otherwise be resumed with the next text.
+        this.#parser.reset()
+        return undefined
+      }
+      const result = use(tree.rootNode)
+      tree.delete()
+      return result
+    } catch (error) {
+      if (!isTrap(error)) {
+        tree?.delete()
+        throw error
+      }
+      // After a trap neither tree nor parser can be trusted, not even to be freed: the next text gets a new parser.
+      this.#parser = undefined
+      return undefined
+    }
+  }
+
+  /** Frees the parser. Reading again makes a new one. */
+  close(): void {
+    this.#parser?.delete()
+    this.#parser = undefined
+  }
+}
+
+/**
+ * What a parse may cost. One unit is a hundred steps of the parser (its progress callback) or one read of `READ_CHARS`.
+ * Ordinary code takes 3 to 15 units per 1,000 characters; brackets nested 100,000 deep take 60.
+ * The upper end keeps garbage of any size to a few seconds and well under the 2 GB that the runtime can address.
+ */
+const WORK = { base: 1_000, perChar: 0.1, most: 20_000 }
+
+/** Steps while the parser is lost in errors cost tens of times more than others; sound code with a few errors has none. */
+const LOST_COST = 40
+
+/** Few enough that rescanning far ahead, as heredocs and raw strings do, shows up as reads. */
+const READ_CHARS = 1024
+
+function parseWithin(parser: Parser, text: string): Tree | null {
+  const limit = Math.min(WORK.base + text.length * WORK.perChar, WORK.most)
+  let work = 0
+  const tree = parser.parse(
+    (index) => {
+      work++
+      // Past the limit the input seems to end, so that a scanner stuck between two progress callbacks comes back.
+      return work > limit ? '' : text.slice(index, index + READ_CHARS)
+    },
+    null,
+    {
+      progressCallback: ({ hasError }) => {
+        work += hasError ? LOST_COST : 1
+        return work > limit
+      },
+    },
+  )
+  if (work <= limit) return tree
+  tree?.delete()
+  return null
+}
+
+/** Tells a failure of the WebAssembly code (a trap, an abort, a full stack) from one of ours. */
+function isTrap(error: unknown): boolean {
+  return error instanceof WebAssembly.RuntimeError || error instanceof RangeError
+}
+
+let started: Promise<void> | undefined
+
+/** Two concurrent starts would give the library two memories and mix them up, so there is only ever one. */
+function startRuntime(wasmBinary: Uint8Array | undefined): Promise<void> {
+  started ??= Parser.init({ ...(wasmBinary && { wasmBinary }), printErr: ignore }).catch((error: unknown) => {
+    started = undefined
+    throw error
+  })
+  return started
+}
+
+/** The runtime prints `Aborted()` before it throws; the error says it already. */
+function ignore(): void {}

@@ -1,0 +1,331 @@
+import type { Node } from 'web-tree-sitter'
+import type { GrammarName } from './languages.ts'
+
+/** A definition as a rule sees it. */
+export interface Definition {
+  /** As written, except that `::` is `.` and white space is collapsed. */
+  readonly name: string
+  /** Node whose children can be members. Only containers have one. */
+  readonly body?: Node | undefined
+  /** Without a body of its own, so that overloads can stay with the definition they belong to. */
+  readonly signature?: boolean
+}
+
+/** Reads the definition a node makes, or nothing: `const x = 1` has the same node type as `const f = () => 1`. */
+export type ReadDefinition = (node: Node, text: string) => Definition | undefined
+
+/** What the code chunker needs to know of one grammar, by node type. */
+export interface CodeRules {
+  readonly definitions: Readonly<Record<string, ReadDefinition>>
+  /** Stands for the only definition among its children; several children that are definitions stand for themselves. */
+  readonly wrappers: readonly string[]
+  /** Its children count as those of its parent: conditional compilation, `extern "C"`. */
+  readonly groups: readonly string[]
+  /** As `groups`, for the longest block inside a statement longer than the target: module wrappers, `try … except`. */
+  readonly blocks: readonly string[]
+  /** Belongs to the definition that follows: comments, attributes, decorators. */
+  readonly leading: readonly string[]
+}
+
+const JAVASCRIPT: CodeRules = {
+  definitions: {
+    function_declaration: named(),
+    generator_function_declaration: named(),
+    class_declaration: container(),
+    variable_declarator: assigned('name', 'value'),
+    assignment_expression: assigned('left', 'right'),
+    export_statement: exported,
+    method_definition: named(),
+    field_definition: assigned('property', 'value'),
+  },
+  wrappers: ['export_statement', 'lexical_declaration', 'variable_declaration', 'expression_statement'],
+  groups: [],
+  blocks: ['statement_block'],
+  leading: ['comment', 'decorator'],
+}
+
+const TYPESCRIPT: CodeRules = {
+  ...JAVASCRIPT,
+  definitions: {
+    ...JAVASCRIPT.definitions,
+    abstract_class_declaration: container(),
+    interface_declaration: container(),
+    type_alias_declaration: named(),
+    enum_declaration: named(),
+    internal_module: container(),
+    module: container(),
+    ambient_declaration: globalAugmentation,
+    public_field_definition: assigned('name', 'value'),
+    function_signature: signature(),
+    method_signature: signature(),
+    abstract_method_signature: signature(),
+  },
+  wrappers: [...JAVASCRIPT.wrappers, 'ambient_declaration'],
+}
+
+const PYTHON: CodeRules = {
+  definitions: { function_definition: named(), class_definition: container() },
+  wrappers: ['decorated_definition'],
+  groups: [],
+  blocks: ['block'],
+  leading: ['comment'],
+}
+
+const GO: CodeRules = {
+  definitions: {
+    function_declaration: named(),
+    method_declaration: goMethod,
+    type_spec: named(),
+    type_alias: named(),
+  },
+  wrappers: ['type_declaration'],
+  groups: [],
+  blocks: [],
+  leading: ['comment'],
+}
+
+const RUST: CodeRules = {
+  definitions: {
+    function_item: named(),
+    function_signature_item: signature(),
+    struct_item: named(),
+    enum_item: named(),
+    union_item: named(),
+    trait_item: container(),
+    impl_item: rustImpl,
+    mod_item: withBody(container()),
+    macro_definition: named(),
+  },
+  wrappers: [],
+  groups: ['foreign_mod_item', 'declaration_list'],
+  blocks: [],
+  leading: ['line_comment', 'block_comment', 'attribute_item'],
+}
+
+const JAVA: CodeRules = {
+  definitions: {
+    class_declaration: container(),
+    interface_declaration: container(),
+    enum_declaration: container(),
+    record_declaration: container(),
+    annotation_type_declaration: container(),
+    method_declaration: named(),
+    constructor_declaration: named(),
+    compact_constructor_declaration: named(),
+    annotation_type_element_declaration: named(),
+  },
+  wrappers: [],
+  groups: ['enum_body_declarations'],
+  blocks: [],
+  leading: ['line_comment', 'block_comment'],
+}
+
+const C: CodeRules = {
+  definitions: {
+    function_definition: cFunction,
+    struct_specifier: withBody(container()),
+    union_specifier: withBody(container()),
+    enum_specifier: withBody(named()),
+    type_definition: cTypedef,
+    declaration: cDeclaration,
+    field_declaration: cDeclaration,
+  },
+  wrappers: [],
+  groups: [
+    'linkage_specification',
+    'declaration_list',
+    'preproc_if',
+    'preproc_ifdef',
+    'preproc_else',
+    'preproc_elif',
+    'preproc_elifdef',
+  ],
+  blocks: [],
+  leading: ['comment'],
+}
+
+const CPP: CodeRules = {
+  ...C,
+  definitions: {
+    ...C.definitions,
+    class_specifier: withBody(container()),
+    namespace_definition: container(),
+    concept_definition: named(),
+  },
+  wrappers: ['template_declaration'],
+}
+
+const RUBY: CodeRules = {
+  definitions: {
+    // The comment before a first member is a child of the class, not of its body, so both are searched for members.
+    class: rubyContainer,
+    module: rubyContainer,
+    method: named(),
+    singleton_method: named(),
+  },
+  // `private def secret` is a call with a method as its argument.
+  wrappers: ['call', 'argument_list'],
+  groups: ['body_statement', 'singleton_class'],
+  blocks: ['do_block', 'block'],
+  leading: ['comment'],
+}
+
+const BASH: CodeRules = {
+  definitions: { function_definition: named() },
+  wrappers: [],
+  groups: [],
+  blocks: [],
+  leading: ['comment'],
+}
+
+/** The rules of every grammar. */
+export const CODE_RULES: Readonly<Record<GrammarName, CodeRules>> = {
+  javascript: JAVASCRIPT,
+  typescript: TYPESCRIPT,
+  tsx: TYPESCRIPT,
+  python: PYTHON,
+  go: GO,
+  rust: RUST,
+  java: JAVA,
+  c: C,
+  cpp: CPP,
+  ruby: RUBY,
+  bash: BASH,
+}
+
+/** How many nodes a name may lie below its definition (`char *(*f(int))(void)`). Nesting beyond has no name. */
+const MAX_NAME_STEPS = 16
+
+function named(): ReadDefinition {
+  return (node, text) => define(node.childForFieldName('name'), text)
+}
+
+function signature(): ReadDefinition {
+  return (node, text) => {
+    const definition = define(node.childForFieldName('name'), text)
+    return definition && { ...definition, signature: true }
+  }
+}
+
+function container(): ReadDefinition {
+  return (node, text) => define(node.childForFieldName('name'), text, node.childForFieldName('body'))
+}
+
+/** Only with a body: `struct Node;` and `mod parse;` announce a definition that is elsewhere. */
+function withBody(read: ReadDefinition): ReadDefinition {
+  return (node, text) => (node.childForFieldName('body') === null ? undefined : read(node, text))
+}
+
+function rubyContainer(node: Node, text: string): Definition | undefined {
+  return define(node.childForFieldName('name'), text, node)
+}
+
+/** `x = function…`, `x = () => …` or `x = class…` in a declaration, an assignment or a field. */
+function assigned(target: string, value: string): ReadDefinition {
+  return (node, text) => {
+    const right = node.childForFieldName(value)
+    if (right === null || !isFunctionOrClass(right)) return undefined
+    const left = node.childForFieldName(target)
+    if (left === null || left.type === 'subscript_expression') return undefined
+    const name = nameOf(left, text)
+      .replace(/^(module\.)?exports\.(?=.)/, '')
+      .replace('.prototype.', '.')
+    return name === '' ? undefined : { name, body: classBody(right) }
+  }
+}
+
+/** `export default` of something without a name of its own. */
+function exported(node: Node, text: string): Definition | undefined {
+  const value = node.childForFieldName('value') ?? node.childForFieldName('declaration')
+  if (value === null || !(isFunctionOrClass(value) || value.type === 'class_declaration')) return undefined
+  const name = value.childForFieldName('name')
+  return { name: name === null ? 'default' : nameOf(name, text) || 'default', body: classBody(value) }
+}
+
+/** `declare global { … }`. Other ambient declarations are wrappers. */
+function globalAugmentation(node: Node): Definition | undefined {
+  if (node.child(1)?.type !== 'global') return undefined
+  return { name: 'global', body: node.child(2) ?? undefined }
+}
+
+function isFunctionOrClass(node: Node): boolean {
+  return /^(arrow_function|function_expression|generator_function|class)$/.test(node.type)
+}
+
+function classBody(node: Node): Node | undefined {
+  return node.type.startsWith('class') ? (node.childForFieldName('body') ?? undefined) : undefined
+}
+
+/** `func (r *Stack[T]) Push()` is `Stack.Push`. */
+function goMethod(node: Node, text: string): Definition | undefined {
+  const method = define(node.childForFieldName('name'), text)
+  const receiver = node.childForFieldName('receiver')?.namedChild(0)?.childForFieldName('type')
+  if (method === undefined || !receiver) return method
+  const type = nameOf(receiver, text)
+    .replace(/^[*\s(]+/, '')
+    .replace(/[[\s)].*$/, '')
+  return type === '' ? method : { name: `${type}.${method.name}` }
+}
+
+/** An `impl` is named after the type it is for: `impl<T> fmt::Display for Stack<T>` is `Stack`. */
+function rustImpl(node: Node, text: string): Definition | undefined {
+  let type = node.childForFieldName('type')
+  for (let steps = 0; type !== null && steps < MAX_NAME_STEPS; steps++) {
+    const inner: Node | null = type.childForFieldName('type') ?? type.childForFieldName('trait')
+    if (inner === null) break
+    type = inner
+  }
+  return define(type, text, node.childForFieldName('body'))
+}
+
+function cFunction(node: Node, text: string): Definition | undefined {
+  return define(declaredName(node), text)
+}
+
+/** `struct point { … } origin;` defines `point`; without a tag, what it declares. */
+function cDeclaration(node: Node, text: string): Definition | undefined {
+  const type = node.childForFieldName('type')
+  if (type === null || !/^(struct|union|enum|class)_specifier$/.test(type.type)) return undefined
+  const body = type.childForFieldName('body')
+  if (body === null) return undefined
+  return define(
+    type.childForFieldName('name') ?? declaredName(node),
+    text,
+    type.type === 'enum_specifier' ? null : body,
+  )
+}
+
+/** `typedef struct node { … } node_t;` defines `node_t`, the name that code uses. */
+function cTypedef(node: Node, text: string): Definition | undefined {
+  const definition = cDeclaration(node, text)
+  return definition && { ...definition, ...define(declaredName(node), text) }
+}
+
+/** Follows declarators down to the name: `*(*f(int))(void)` → `f`. */
+function declaredName(node: Node): Node | null {
+  let at = node.childForFieldName('declarator')
+  for (let steps = 0; at !== null && steps < MAX_NAME_STEPS; steps++) {
+    if (/(identifier|_name|_cast|template_function)$/.test(at.type)) return at
+    at = at.childForFieldName('declarator') ?? at.namedChild(0)
+  }
+  return null
+}
+
+function define(nameNode: Node | null, text: string, body: Node | null = null): Definition | undefined {
+  const name = nameNode === null ? '' : nameOf(nameNode, text)
+  if (name === '') return undefined
+  return body === null ? { name } : { name, body }
+}
+
+/** Longest name kept. Real ones are far shorter; broken code can make a "name" of half a file. */
+const MAX_NAME = 200
+
+function nameOf(node: Node, text: string): string {
+  let name = text.slice(node.startIndex, Math.min(node.endIndex, node.startIndex + MAX_NAME)).trim()
+  if (node.type === 'string') name = name.replace(/^['"`]|['"`]$/g, '')
+  if (node.type === 'operator_cast') name = name.replace(/\s*\(.*$/s, '')
+  // Template arguments (`Stack<int>::push`), but not operators: Ruby's `<=>`, C++'s `operator<`.
+  if (/^\w/.test(name) && !name.includes('operator')) name = name.replace(/<[^<>]*>/g, '').replace(/<[^<>]*>/g, '')
+  name = name.replace(/\s+/g, ' ').replaceAll('::', '.').replace(/^\./, '')
+  return name.replace(/[\ud800-\udbff]$/, '').trim()
+}

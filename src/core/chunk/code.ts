@@ -1,0 +1,447 @@
+import type { Node, TreeCursor } from 'web-tree-sitter'
+import { sliceText } from '../text/lines.ts'
+import type { CodeParser } from './code-grammars.ts'
+import type { CodeRules, Definition } from './code-rules.ts'
+import type { ChunkSizes, Piece } from './piece.ts'
+
+/**
+ * Cuts source code along its definitions: each one at the top level is a piece with its name as `symbol`, with the
+ * comments, attributes and decorators before it. A class, namespace or `impl` longer than the target is a piece for its
+ * head and one for each member. Everything in between is in pieces without symbol, so no code is lost.
+ *
+ * Gives `undefined` when the parser gives up or finds no definition; the text rules do better then.
+ */
+export function cutCode(text: string, parser: CodeParser, sizes: ChunkSizes): Piece[] | undefined {
+  const spans = parser.read(text, (root) => outline(root, text, parser.rules, sizes))
+  if (spans === undefined) return undefined
+  const lines = new LineTable(text)
+  const fitting = spans.flatMap((span) => cutSpan(span, text, lines, sizes))
+  return toPieces(joinRemainders(fitting, text, lines, sizes), text, lines)
+}
+
+/** A range of the text with the definition it belongs to. Spans follow each other without gap or overlap. */
+interface Span {
+  readonly start: number
+  readonly end: number
+  /** Qualified name; code between definitions has none. */
+  readonly symbol: string | undefined
+  /** Names of the enclosing definitions, outermost first. */
+  readonly path: readonly string[]
+}
+
+/** A definition with the range that belongs to it. */
+interface Place extends Definition {
+  readonly start: number
+  end: number
+}
+
+/** Deepest nesting of containers, or of groups between two of them, that is searched. Code below stays in one span. */
+const MAX_DEPTH = 8
+
+/** Node type id of the nodes that hold what could not be parsed. Their children are searched like any others. */
+const ERROR_TYPE = 65535
+
+/** A remainder with fewer characters than this that are not white space joins a neighbour. */
+const TINY_CHARS = 80
+
+/** The spans of a file, or `undefined` when it defines nothing. */
+function outline(root: Node, text: string, rules: CodeRules, sizes: ChunkSizes): Span[] | undefined {
+  const finder = new DefinitionFinder(text, rules, sizes.targetChars)
+  const places = finder.find(root)
+  if (places.length === 0) return undefined
+  const spans: Span[] = []
+  const add = (start: number, end: number, symbol: string | undefined, path: readonly string[]) => {
+    if (start < end) spans.push({ start, end, symbol, path })
+  }
+
+  /** Fills `[from, to)`. Goes no deeper than `MAX_DEPTH`, whatever the nesting of the input. */
+  const addAll = (members: readonly Place[], from: number, to: number, path: readonly string[]) => {
+    let at = from
+    for (const { name, body, ...range } of members) {
+      const start = clamp(range.start, at, to)
+      const end = clamp(range.end, start, to)
+      add(at, start, undefined, path)
+      at = end
+      const isSplit = body !== undefined && end - start > sizes.targetChars && path.length < MAX_DEPTH
+      const inner = isSplit ? finder.find(body) : []
+      const headEnd = inner[0] === undefined ? end : clamp(inner[0].start, start, end)
+      add(start, headEnd, [...path, name].join('.'), path)
+      if (inner.length > 0) addAll(inner, headEnd, end, [...path, name])
+    }
+    add(at, to, undefined, path)
+  }
+
+  addAll(places, 0, text.length, [])
+  return spans
+}
+
+/** Finds the definitions among the children of a node. */
+class DefinitionFinder {
+  readonly #text: string
+  readonly #rules: CodeRules
+  readonly #targetChars: number
+  readonly #wrappers: ReadonlySet<string>
+  readonly #groups: ReadonlySet<string>
+  readonly #blocks: ReadonlySet<string>
+  readonly #leading: ReadonlySet<string>
+  #places: Place[] = []
+  /** The comments, attributes and decorators last seen without anything but white space between them. */
+  #run = { start: 0, end: -1 }
+
+  constructor(text: string, rules: CodeRules, targetChars: number) {
+    this.#text = text
+    this.#rules = rules
+    this.#targetChars = targetChars
+    this.#wrappers = new Set(rules.wrappers)
+    this.#groups = new Set(rules.groups)
+    this.#blocks = new Set(rules.blocks)
+    this.#leading = new Set(rules.leading)
+  }
+
+  /** The definitions directly in `node`, in order, each with what belongs to it. */
+  find(node: Node): Place[] {
+    this.#places = []
+    this.#run = { start: 0, end: -1 }
+    this.#searchChildren(node, 0)
+    return joinOverloads(this.#places, this.#text, this.#targetChars)
+  }
+
+  #searchChildren(node: Node, depth: number): void {
+    const cursor = node.walk()
+    try {
+      this.#searchBelow(cursor, depth)
+    } finally {
+      cursor.delete()
+    }
+  }
+
+  #searchBelow(cursor: TreeCursor, depth: number): void {
+    if (depth > MAX_DEPTH || !cursor.gotoFirstChild()) return
+    do {
+      this.#visit(cursor, depth)
+    } while (cursor.gotoNextSibling())
+    cursor.gotoParent()
+  }
+
+  #visit(cursor: TreeCursor, depth: number): void {
+    if (cursor.nodeTypeId === ERROR_TYPE) {
+      this.#searchBelow(cursor, depth + 1)
+      return
+    }
+    // Keywords are nodes too, and `class` is both a keyword and the node that it opens.
+    if (!cursor.nodeIsNamed) return
+    const type = cursor.nodeType
+    if (this.#leading.has(type)) {
+      this.#addLeading(cursor.startIndex, cursor.endIndex)
+    } else if (this.#groups.has(type)) {
+      this.#searchBelow(cursor, depth + 1)
+    } else {
+      this.#visitCode(cursor, depth)
+    }
+  }
+
+  #visitCode(cursor: TreeCursor, depth: number): void {
+    const [definition, another] = this.#definitionsAt(cursor, 0)
+    if (another !== undefined) {
+      this.#searchBelow(cursor, depth + 1)
+    } else if (definition !== undefined) {
+      this.#addPlace(definition)
+    } else if (this.#blocks.size > 0 && cursor.endIndex - cursor.startIndex > this.#targetChars) {
+      const block = this.#longestBlock(cursor.currentNode)
+      if (block !== undefined) this.#searchChildren(block, depth + 1)
+    }
+  }
+
+  /** The definition the cursor is on or, with the range of the wrapper, the one inside it; several if it holds several. */
+  #definitionsAt(cursor: TreeCursor, depth: number): Place[] {
+    const type = cursor.nodeType
+    const start = cursor.startIndex
+    const end = cursor.endIndex
+    const read = Object.hasOwn(this.#rules.definitions, type) ? this.#rules.definitions[type] : undefined
+    const definition = read?.(cursor.currentNode, this.#text)
+    if (definition !== undefined) return [{ ...definition, start, end }]
+    if (!this.#wrappers.has(type) || depth > MAX_DEPTH || !cursor.gotoFirstChild()) return []
+    const inner: Place[] = []
+    do {
+      if (cursor.nodeIsNamed) inner.push(...this.#definitionsAt(cursor, depth + 1))
+    } while (cursor.gotoNextSibling())
+    cursor.gotoParent()
+    const [only] = inner
+    return only !== undefined && inner.length === 1 ? [{ ...only, start, end }] : inner
+  }
+
+  /** Goes down along the longest child to a block that is worth searching. */
+  #longestBlock(statement: Node): Node | undefined {
+    let node = statement
+    for (let depth = 0; depth <= MAX_DEPTH; depth++) {
+      const child = longestChild(node)
+      if (child === undefined || child.endIndex - child.startIndex <= this.#targetChars) return undefined
+      if (this.#blocks.has(child.type)) return child
+      node = child
+    }
+    return undefined
+  }
+
+  #addLeading(start: number, nodeEnd: number): void {
+    const end = trimmedEnd(this.#text, start, nodeEnd)
+    const last = this.#places.at(-1)
+    if (isLastOnLine(this.#text, end)) {
+      if (last !== undefined && /^[ \t;,]*$/.test(this.#text.slice(last.end, start))) {
+        last.end = end
+        return
+      }
+      // A comment after other code on its line speaks of that code, not of what follows.
+      if (!isFirstOnLine(this.#text, start)) return
+    }
+    const runStart = this.#touchesRun(start) ? this.#run.start : start
+    this.#run = { start: runStart, end }
+  }
+
+  #addPlace({ start, end, ...definition }: Place): void {
+    const first = this.#touchesRun(start) ? this.#run.start : start
+    const last = trimmedEnd(this.#text, start, end)
+    if (last === start) return
+    const closing = /[ \t]*[;,]+/y
+    closing.lastIndex = last
+    this.#places.push({
+      ...definition,
+      start: isFirstOnLine(this.#text, first) ? lineStart(this.#text, first) : first,
+      end: closing.test(this.#text) ? closing.lastIndex : last,
+    })
+  }
+
+  /** Whether only white space, and no blank line, separates the run from `offset`. */
+  #touchesRun(offset: number): boolean {
+    if (this.#run.end < 0 || offset < this.#run.end) return false
+    let lineEnds = 0
+    for (let at = this.#run.end; at < offset; at++) {
+      if (isLineEnd(this.#text, at) && ++lineEnds > 1) return false
+      if (!isSpace(this.#text, at)) return false
+    }
+    return true
+  }
+}
+
+/** Lets overloads be one place with the signature or definition that follows them, as long as they are short together. */
+function joinOverloads(places: readonly Place[], text: string, targetChars: number): Place[] {
+  const joined: Place[] = []
+  for (const place of places) {
+    const last = joined.at(-1)
+    const isOverload = last?.signature === true && last.name === place.name && place.end - last.start <= targetChars
+    if (isOverload && text.slice(last.end, place.start).trim() === '') {
+      joined[joined.length - 1] = { ...place, start: last.start }
+    } else {
+      joined.push(place)
+    }
+  }
+  return joined
+}
+
+function longestChild(node: Node): Node | undefined {
+  const cursor = node.walk()
+  try {
+    let longest: Node | undefined
+    let length = 0
+    if (!cursor.gotoFirstChild()) return undefined
+    do {
+      if (cursor.endIndex - cursor.startIndex > length) {
+        longest = cursor.currentNode
+        length = cursor.endIndex - cursor.startIndex
+      }
+    } while (cursor.gotoNextSibling())
+    return longest
+  } finally {
+    cursor.delete()
+  }
+}
+
+/** Cuts a span into spans that fit: definitions only when they are too long, other code wherever text would be cut. */
+function cutSpan(span: Span, text: string, lines: LineTable, { targetChars, maxChars }: ChunkSizes): Span[] {
+  const end = trimmedEnd(text, span.start, span.end)
+  if (end === span.start) return []
+  const wholeChars = span.symbol === undefined ? Math.min(targetChars, maxChars) : maxChars
+  if (end - contentStart(text, span.start, lines) <= wholeChars) return [span]
+
+  const parts: Span[] = []
+  let start = span.start
+  let size = 0
+  const flush = (to: number) => {
+    if (trimmedEnd(text, start, to) > start) parts.push({ ...span, start, end: to })
+    start = to
+    size = 0
+  }
+  for (let line = lines.at(span.start); lines.start(line) < span.end; line++) {
+    const from = Math.max(lines.start(line), span.start)
+    const to = Math.min(lines.start(line + 1), span.end)
+    const length = trimmedEnd(text, from, to) - from
+    if (length > 0 && size > 0 && size + length > maxChars) flush(from)
+    if (length > maxChars) {
+      flush(from)
+      for (const slice of sliceText(text.slice(from, from + length), maxChars)) flush(start + slice.length)
+      continue
+    }
+    if (length > 0 || size > 0) size += to - from
+    if (size >= maxChars || (length === 0 && size >= targetChars)) flush(to)
+  }
+  flush(span.end)
+  return parts
+}
+
+/** Joins what is too little to stand alone, such as a closing brace, to the neighbour it is nearer to. */
+function joinRemainders(spans: readonly Span[], text: string, lines: LineTable, { maxChars }: ChunkSizes): Span[] {
+  const fits = (from: Span, to: Span) =>
+    trimmedEnd(text, to.start, to.end) - contentStart(text, from.start, lines) <= maxChars
+  const joined: Span[] = []
+  /** The span being looked at, which a tiny one before it may have been joined to. */
+  let current = spans[0]
+  for (let i = 1; current !== undefined; i++) {
+    const next: Span | undefined = spans[i]
+    const previous = joined.at(-1)
+    let following = next
+    if (!isTiny(current, text)) {
+      joined.push(current)
+    } else {
+      const backward = previous !== undefined && fits(previous, current)
+      const forward = next !== undefined && fits(current, next)
+      if (next !== undefined && forward && !(backward && isNearer(previous, current, next, text, lines))) {
+        following = { ...next, start: current.start }
+      } else if (backward) {
+        joined[joined.length - 1] = { ...previous, end: current.end }
+      } else {
+        joined.push(current)
+      }
+    }
+    current = following
+  }
+  return joined
+}
+
+/** Code that opens something and so belongs to what follows: a bracket, a label, `#if`. */
+const OPENING = /[([{:]$|^\s*#\s*(if|el)/
+
+/** Code on one line with both its neighbours that belongs to the one before. */
+const CLOSING = /[)\]};,]$/
+
+/** Whether `span` is nearer to `previous` than to `next`, counted in lines or, if they are equally far, by what it is. */
+function isNearer(previous: Span, span: Span, next: Span, text: string, lines: LineTable): boolean {
+  const before =
+    lines.at(contentStart(text, span.start, lines)) - lines.at(trimmedEnd(text, previous.start, previous.end))
+  const after = lines.at(contentStart(text, next.start, lines)) - lines.at(trimmedEnd(text, span.start, span.end))
+  if (before !== after) return before < after
+  const end = trimmedEnd(text, span.start, span.end)
+  const lastLine = text.slice(Math.max(lines.start(lines.at(end - 1)), span.start), end)
+  return before === 0 ? CLOSING.test(lastLine) : !OPENING.test(lastLine)
+}
+
+function isTiny({ symbol, start, end }: Span, text: string): boolean {
+  if (symbol !== undefined) return false
+  let count = 0
+  for (let at = start; at < end && count < TINY_CHARS; at++) if (!isSpace(text, at)) count++
+  return count < TINY_CHARS
+}
+
+function toPieces(spans: readonly Span[], text: string, lines: LineTable): Piece[] {
+  return spans.map(({ start, end, symbol, path }, i) => {
+    const first = contentStart(text, start, lines)
+    const last = trimmedEnd(text, start, end)
+    const next = spans[i + 1]
+    const nextLine = next === undefined ? lines.count + 1 : lines.at(contentStart(text, next.start, lines)) + 1
+    return {
+      startLine: lines.at(first) + 1,
+      endLine: Math.max(lines.at(last - 1) + 1, nextLine - 1),
+      content: text.slice(first, last).replace(/\r\n?/g, '\n'),
+      ...(path.length > 0 && { headingPath: path }),
+      ...(symbol !== undefined && { symbol }),
+    }
+  })
+}
+
+/** Where lines start, counted as `splitLines` does: at LF, CRLF or a lone CR. Lines are numbered from 0 here. */
+class LineTable {
+  readonly count: number
+  readonly #starts: Uint32Array
+  readonly #length: number
+
+  constructor(text: string) {
+    let count = 1
+    for (let at = 0; at < text.length; at++) if (isLineEnd(text, at)) count++
+    const starts = new Uint32Array(count)
+    let line = 1
+    for (let at = 0; at < text.length; at++) if (isLineEnd(text, at)) starts[line++] = at + 1
+    this.#starts = starts
+    this.#length = text.length
+    this.count = starts[count - 1] === text.length ? count - 1 : count
+  }
+
+  /** Offset of a line's first character; the length of the text for lines past the last. */
+  start(line: number): number {
+    return this.#starts[line] ?? this.#length
+  }
+
+  /** The line an offset is on. */
+  at(offset: number): number {
+    let low = 0
+    let high = this.#starts.length
+    while (high - low > 1) {
+      const middle = (low + high) >> 1
+      if (this.start(middle) <= offset) low = middle
+      else high = middle
+    }
+    return low
+  }
+}
+
+/** Where the content of a span starts: at its first line that is not blank, with the indentation if the line is whole. */
+function contentStart(text: string, start: number, lines: LineTable): number {
+  let at = start
+  while (at < text.length && isSpace(text, at)) at++
+  const first = lines.start(lines.at(at))
+  return first >= start ? first : at
+}
+
+/** The end of the last character in `[start, end)` that is not white space, or `start`. */
+function trimmedEnd(text: string, start: number, end: number): number {
+  let at = end
+  while (at > start && isSpace(text, at - 1)) at--
+  return at
+}
+
+function lineStart(text: string, offset: number): number {
+  let at = offset
+  while (at > 0 && !isLineEnd(text, at - 1)) at--
+  return at
+}
+
+function isFirstOnLine(text: string, offset: number): boolean {
+  let at = offset
+  while (at > 0 && isSpace(text, at - 1)) {
+    if (isLineEnd(text, at - 1)) return true
+    at--
+  }
+  return at === 0
+}
+
+function isLastOnLine(text: string, offset: number): boolean {
+  let at = offset
+  while (at < text.length && isSpace(text, at)) {
+    if (isLineEnd(text, at) || text[at] === '\r') return true
+    at++
+  }
+  return at === text.length
+}
+
+/** True at the last character of a line end, so that CRLF counts once. */
+function isLineEnd(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at)
+  return unit === 10 || (unit === 13 && text.charCodeAt(at + 1) !== 10)
+}
+
+/** White space as `trim` sees it. */
+function isSpace(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at)
+  return unit <= 32 ? unit === 32 || (unit >= 9 && unit <= 13) : unit >= 160 && text.charAt(at).trim() === ''
+}
+
+function clamp(value: number, low: number, high: number): number {
+  return Math.min(Math.max(value, low), high)
+}

@@ -1,0 +1,196 @@
+import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
+import { LineMap } from '../text/line-map.ts'
+import { clipText, sliceText, splitLines } from '../text/lines.ts'
+import { type ChunkSizes, MAX_HEADING_CHARS, type Piece } from './piece.ts'
+
+/** A line of text as a reader sees it, and the source lines it came from. */
+interface Row {
+  readonly text: string
+  readonly startLine: number
+  readonly endLine: number
+  /** 1 to 6 for a heading, else 0. */
+  readonly level: number
+}
+
+/**
+ * Cuts HTML at its headings into the text a reader sees, one line per block element. Scripts, styles, comments and
+ * pager leftovers ("Prev", "Next", page numbers) are dropped; preformatted text keeps its lines.
+ */
+export function cutHtml(text: string, sizes: ChunkSizes): Piece[] {
+  const pieces: Piece[] = []
+  const ancestry: Row[] = []
+  let headingPath: readonly string[] = []
+  let rows: Row[] = []
+  let size = 0
+  const flush = () => {
+    const first = rows[0]
+    const last = rows.at(-1)
+    if (first !== undefined && last !== undefined) {
+      const content = rows
+        .map((row) => row.text)
+        .join('\n')
+        .trim()
+      if (content !== '') pieces.push({ startLine: first.startLine, endLine: last.endLine, content, headingPath })
+    }
+    rows = []
+    size = 0
+  }
+  for (const row of readRows(text)) {
+    if (row.level > 0) {
+      flush()
+      while ((ancestry.at(-1)?.level ?? 0) >= row.level) ancestry.pop()
+      ancestry.push(row)
+      headingPath = ancestry.map((heading) => clipText(heading.text, MAX_HEADING_CHARS))
+    }
+    for (const slice of sliceText(row.text, sizes.maxChars)) {
+      if (size + slice.length > sizes.maxChars || size >= sizes.targetChars) flush()
+      rows.push({ ...row, text: slice })
+      size += slice.length + 1
+    }
+  }
+  flush()
+  return pieces
+}
+
+const INLINE = new Set(
+  `a abbr acronym b bdi bdo big button cite code data del dfn em font i img ins kbd label mark nobr q rp rt ruby s samp
+  small span strike strong sub sup time tt u var wbr`.split(/\s+/),
+)
+const DROPPED = new Set(['script', 'style', 'template'])
+const NOISE = /^(?:prev|next|show more|\d{1,3})$/i
+
+/** Reads tags as a stream. No tree is built and no stack is kept, so nesting of any depth costs nothing. */
+function readRows(source: string): Row[] {
+  const collector = new RowCollector(source)
+  const tokenizer = new Tokenizer({ decodeEntities: true }, collector)
+  tokenizer.write(source)
+  tokenizer.end()
+  collector.endRow()
+  return collector.rows
+}
+
+class RowCollector implements TokenizerCallbacks {
+  readonly rows: Row[] = []
+  readonly #source: string
+  readonly #lines: LineMap
+  #parts: string[] = []
+  #start = 0
+  #end = 0
+  /** Level of the heading being read, else 0. */
+  #level = 0
+  /** Open elements whose text is dropped. */
+  #dropped = 0
+  /** Open `<pre>` elements. */
+  #preformatted = 0
+  #isAlt = false
+
+  constructor(source: string) {
+    this.#source = source
+    this.#lines = new LineMap(source)
+  }
+
+  onopentagname(start: number, end: number): void {
+    const name = this.#source.slice(start, end).toLowerCase()
+    if (DROPPED.has(name)) this.#dropped++
+    if (this.#stays(name)) return
+    this.endRow()
+    if (name === 'pre') this.#preformatted++
+    const heading = /^h([1-6])$/.exec(name)
+    if (heading !== null) this.#level = Number(heading[1])
+  }
+
+  onclosetag(start: number, end: number): void {
+    const name = this.#source.slice(start, end).toLowerCase()
+    if (DROPPED.has(name) && this.#dropped > 0) this.#dropped--
+    if (this.#stays(name)) return
+    this.endRow()
+    if (name === 'pre' && this.#preformatted > 0) this.#preformatted--
+    if (/^h[1-6]$/.test(name)) this.#level = 0
+  }
+
+  ontext(start: number, end: number): void {
+    this.#add(this.#source.slice(start, end), start, end)
+  }
+
+  ontextentity(codepoint: number, end: number): void {
+    this.#add(String.fromCodePoint(codepoint), end - 1, end)
+  }
+
+  oncdata(start: number, _end: number, offset: number): void {
+    this.#add(this.#source.slice(start, offset), start, offset)
+  }
+
+  onattribname(start: number, end: number): void {
+    this.#isAlt = this.#source.slice(start, end).toLowerCase() === 'alt'
+  }
+
+  onattribdata(start: number, end: number): void {
+    if (this.#isAlt) this.#add(this.#source.slice(start, end), start, end)
+  }
+
+  onattribentity(codepoint: number): void {
+    if (this.#isAlt) this.#add(String.fromCodePoint(codepoint), this.#end, this.#end)
+  }
+
+  onattribend(): void {
+    this.#isAlt = false
+  }
+
+  oncomment(): void {}
+  ondeclaration(): void {}
+  onprocessinginstruction(): void {}
+  onopentagend(): void {}
+  onselfclosingtag(): void {}
+  onend(): void {}
+
+  /** Closes the line being read: what follows is another block. */
+  endRow(): void {
+    if (this.#parts.length === 0) return
+    const text = this.#parts.join('')
+    this.#parts = []
+    const startLine = this.#lines.lineAt(this.#start)
+    const endLine = this.#lines.lineAt(Math.max(this.#start, this.#end - 1))
+    if (this.#preformatted > 0) {
+      splitLines(text).forEach((line, i) => {
+        const at = Math.min(startLine + i, endLine)
+        this.rows.push({ text: line.trimEnd(), startLine: at, endLine: at, level: 0 })
+      })
+      return
+    }
+    const collapsed = trimCells(text.replace(/\s+/g, ' '))
+    if (collapsed === '' || (this.#level === 0 && NOISE.test(collapsed))) return
+    this.rows.push({ text: collapsed, startLine, endLine, level: this.#level })
+    this.#level = 0
+  }
+
+  /** Whether a tag leaves the line open: inline elements, cells of a row, a line break inside a heading. */
+  #stays(name: string): boolean {
+    if (name === 'td' || name === 'th') {
+      if (this.#parts.length > 0) this.#parts.push(' | ')
+      return true
+    }
+    if (name === 'br' && this.#level > 0) this.#parts.push(' ')
+    return INLINE.has(name) || (name === 'br' && this.#level > 0)
+  }
+
+  #add(piece: string, from: number, to: number): void {
+    if (this.#dropped > 0) return
+    const isBlankPiece = piece.trim() === ''
+    if (this.#parts.length === 0) {
+      if (isBlankPiece && this.#preformatted === 0) return
+      this.#start = this.#preformatted > 0 ? from : from + piece.length - piece.trimStart().length
+    }
+    this.#parts.push(piece)
+    if (!isBlankPiece) this.#end = to
+  }
+}
+
+/** Drops the separators of empty cells at both ends. A loop, because a pattern anchored at the end tries every start. */
+function trimCells(text: string): string {
+  const isSeparator = (unit: string | undefined) => unit === ' ' || unit === '|'
+  let start = 0
+  let end = text.length
+  while (start < end && isSeparator(text[start])) start++
+  while (end > start && isSeparator(text[end - 1])) end--
+  return text.slice(start, end)
+}

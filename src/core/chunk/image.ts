@@ -1,0 +1,13 @@
+import type { Piece } from './piece.ts'
+
+/** An image is never decoded: its one piece makes its name and path findable. */
+export function cutImage(path: string): Piece[] {
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  return [{ startLine: 1, endLine: 1, content: `Image: ${name}\nSource: ${path}` }]
+}
+
+/** Where a pack keeps the bytes of an image; the path cannot leave `images/`. */
+export function imageAssetPath(path: string): string {
+  const parts = path.split(/[/\\]/).filter((part) => part !== '' && part !== '.' && part !== '..')
+  return `images/${parts.join('/')}`
+}

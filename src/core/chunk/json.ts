@@ -1,0 +1,171 @@
+import {
+  compactJson,
+  JsonSyntaxError,
+  type Member,
+  type Span,
+  scanDocument,
+  scanElements,
+  scanMembers,
+} from '../json/scan.ts'
+import { LineMap } from '../text/line-map.ts'
+import { clipText, sliceText } from '../text/lines.ts'
+import { compareUtf8 } from '../text/order.ts'
+import { type ChunkSizes, MAX_HEADING_CHARS, type Piece } from './piece.ts'
+
+/** Elements of an array that stand together, unless that exceeds the cap. */
+const RANGE = 50
+
+/** Beyond this nesting an oversized value is cut as text: every level down reads the value once more. */
+const MAX_DEPTH = 16
+
+/**
+ * Cuts JSON along its structure: one piece for each key of an object, keys sorted; fifty elements of an array; a value
+ * larger than the cap along its own members. White space outside strings is dropped, nothing else is rewritten.
+ * Returns undefined when the text is not JSON.
+ */
+export function cutJson(text: string, sizes: ChunkSizes): Piece[] | undefined {
+  try {
+    const root = scanDocument(text)
+    return new JsonCutter(text, sizes).cut(root)
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined
+    throw error
+  }
+}
+
+/** A value and what leads to it. */
+interface Place {
+  readonly address: string
+  readonly keys: readonly string[]
+  readonly depth: number
+}
+
+class JsonCutter {
+  readonly #text: string
+  readonly #sizes: ChunkSizes
+  readonly #lines: LineMap
+  readonly #pieces: Piece[] = []
+
+  constructor(text: string, sizes: ChunkSizes) {
+    this.#text = text
+    this.#sizes = sizes
+    this.#lines = new LineMap(text)
+  }
+
+  cut(root: Span): Piece[] {
+    const place = { address: '$', keys: [], depth: 0 }
+    if (this.#text[root.start] === '{') this.#cutKeys(root, place)
+    else if (this.#text[root.start] === '[') this.#cutArray(root, place)
+    else this.#cutValue(root, root, place)
+    if (this.#pieces.length === 0) this.#push(root, compactJson(this.#text, root), place)
+    return this.#pieces
+  }
+
+  /** The members of the outermost object, one piece or more each. */
+  #cutKeys(object: Span, place: Place): void {
+    const members = [...scanMembers(this.#text, object.start)].sort((a, b) => compareUtf8(a.key, b.key))
+    for (const member of members) this.#cutValue(member, member.value, memberPlace(place, member.key))
+  }
+
+  /** One value: whole if it fits, else along its structure, else in slices. `at` is what the line range covers. */
+  #cutValue(at: Span, value: Span, place: Place): void {
+    const content = compactJson(this.#text, value)
+    const opener = this.#text[value.start]
+    if (content.length <= this.#sizes.maxChars) this.#push(at, content, place)
+    else if (opener === '{' && place.depth < MAX_DEPTH) this.#cutObject(value, place)
+    else if (opener === '[' && place.depth < MAX_DEPTH) this.#cutArray(value, place)
+    else this.#pushSlices(at, content, place)
+  }
+
+  #pushSlices(at: Span, content: string, place: Place): void {
+    sliceText(content, this.#sizes.maxChars).forEach((slice, i) => {
+      this.#push(at, slice, { ...place, address: `${place.address}#${i + 1}` })
+    })
+  }
+
+  /** An object larger than the cap: neighbouring members together up to the target, a large one by itself. */
+  #cutObject(object: Span, place: Place): void {
+    let group: Member[] = []
+    let texts: string[] = []
+    let size = 2
+    let part = 0
+    const flush = () => {
+      const first = group[0]
+      const last = group.at(-1)
+      if (first === undefined || last === undefined) return
+      part++
+      const address = group.length === 1 ? memberPlace(place, first.key).address : `${place.address}#${part}`
+      this.#push({ start: first.start, end: last.end }, `{${texts.join(',')}}`, { ...place, address })
+      group = []
+      texts = []
+      size = 2
+    }
+    for (const member of scanMembers(this.#text, object.start)) {
+      const text = compactJson(this.#text, member)
+      if (text.length + 2 > this.#sizes.maxChars) {
+        flush()
+        this.#cutValue(member, member.value, memberPlace(place, member.key))
+        continue
+      }
+      if (size + text.length > this.#sizes.maxChars || size >= this.#sizes.targetChars) flush()
+      group.push(member)
+      texts.push(text)
+      size += text.length + 1
+    }
+    flush()
+  }
+
+  #cutArray(array: Span, place: Place): void {
+    let range: Span[] = []
+    let start = 0
+    const flush = () => {
+      this.#cutRange(range, start, place)
+      start += range.length
+      range = []
+    }
+    for (const element of scanElements(this.#text, array.start)) {
+      range.push(element)
+      if (range.length === RANGE) flush()
+    }
+    flush()
+  }
+
+  /** Neighbouring elements as an array of their own, halved until that fits. */
+  #cutRange(range: readonly Span[], start: number, place: Place): void {
+    const [first] = range
+    const last = range.at(-1)
+    if (first === undefined || last === undefined) return
+    const content = `[${range.map((element) => compactJson(this.#text, element)).join(',')}]`
+    if (content.length <= this.#sizes.maxChars) {
+      this.#push({ start: first.start, end: last.end }, content, {
+        ...place,
+        address: `${place.address}[${start}:${start + range.length}]`,
+      })
+    } else if (range.length > 1) {
+      const half = Math.ceil(range.length / 2)
+      this.#cutRange(range.slice(0, half), start, place)
+      this.#cutRange(range.slice(half), start + half, place)
+    } else {
+      this.#cutValue(first, first, { ...place, address: `${place.address}[${start}]`, depth: place.depth + 1 })
+    }
+  }
+
+  #push(at: Span, content: string, place: Place): void {
+    const symbol = place.keys.at(-1)
+    this.#pieces.push({
+      startLine: this.#lines.lineAt(at.start),
+      endLine: this.#lines.lineAt(Math.max(at.start, at.end - 1)),
+      content,
+      headingPath: place.keys,
+      address: place.address,
+      ...(symbol === undefined ? {} : { symbol }),
+    })
+  }
+}
+
+/** `$.key`, or `$["a.b"]` where a plain key would be ambiguous. */
+function memberPlace(place: Place, fullKey: string): Place {
+  const key = clipText(fullKey, MAX_HEADING_CHARS)
+  const step = /^[^\s."'[\]#\\\p{Cc}]+$/u.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
+  return { address: place.address + step, keys: [...place.keys, key], depth: place.depth + 1 }
+}

@@ -1,0 +1,53 @@
+import type { Kind } from '../model.ts'
+
+/** Grammars that code is parsed with. A kind can need several: `java_script` covers three of them. */
+export const GRAMMAR_NAMES = [
+  'javascript',
+  'typescript',
+  'tsx',
+  'python',
+  'go',
+  'rust',
+  'java',
+  'c',
+  'cpp',
+  'ruby',
+  'bash',
+] as const
+
+/** Name of a grammar, as in its file `tree-sitter-<name>.wasm`. */
+export type GrammarName = (typeof GRAMMAR_NAMES)[number]
+
+/** How files with one extension are treated. */
+export interface CodeLanguage {
+  readonly kind: Kind
+  readonly grammar: GrammarName
+}
+
+const LANGUAGES: readonly (readonly [kind: Kind, grammar: GrammarName, extensions: string])[] = [
+  ['java_script', 'javascript', 'js jsx mjs cjs'],
+  ['java_script', 'typescript', 'ts mts cts'],
+  ['java_script', 'tsx', 'tsx'],
+  ['python', 'python', 'py pyi'],
+  ['go', 'go', 'go'],
+  ['rust', 'rust', 'rs'],
+  ['java', 'java', 'java'],
+  ['c', 'c', 'c h'],
+  ['cpp', 'cpp', 'cc cpp cxx hh hpp hxx'],
+  ['ruby', 'ruby', 'rb'],
+  ['shell', 'bash', 'sh bash'],
+]
+
+/** File extension, lower case and without its dot, to the language of such files. */
+export const CODE_LANGUAGES: ReadonlyMap<string, CodeLanguage> = new Map(
+  LANGUAGES.flatMap(([kind, grammar, extensions]) =>
+    extensions.split(' ').map((extension): [string, CodeLanguage] => [extension, { kind, grammar }]),
+  ),
+)
+
+/** The language a path's extension stands for, in either case, or `undefined` when it is not code we can parse. */
+export function codeLanguageOf(path: string): CodeLanguage | undefined {
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  const dot = name.lastIndexOf('.')
+  return dot < 0 ? undefined : CODE_LANGUAGES.get(name.slice(dot + 1).toLowerCase())
+}

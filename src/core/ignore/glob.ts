@@ -1,0 +1,92 @@
+/** One step of a compiled glob: a character, any character, any run of characters, or a set. */
+type Step =
+  | { readonly type: 'char'; readonly char: string }
+  | { readonly type: 'any' }
+  | { readonly type: 'run' }
+  | { readonly type: 'set'; readonly negated: boolean; readonly ranges: readonly (readonly [string, string])[] }
+
+/** A glob for one name without `/`: `*`, `?`, `[a-z]`, `[!a]` and `\` before a character that stands for itself. */
+export interface Glob {
+  readonly steps: readonly Step[]
+}
+
+/** Reads a glob. A `[` without its `]` stands for itself. */
+export function parseGlob(pattern: string): Glob {
+  const chars = [...pattern]
+  const steps: Step[] = []
+  for (let i = 0; i < chars.length; i++) {
+    const char = chars[i] ?? ''
+    if (char === '*') {
+      if (steps.at(-1)?.type !== 'run') steps.push({ type: 'run' })
+    } else if (char === '?') {
+      steps.push({ type: 'any' })
+    } else if (char === '\\' && i + 1 < chars.length) {
+      steps.push({ type: 'char', char: chars[++i] ?? '' })
+    } else {
+      const set = char === '[' ? parseSet(chars, i) : undefined
+      steps.push(set?.step ?? { type: 'char', char })
+      if (set !== undefined) i = set.end
+    }
+  }
+  return { steps }
+}
+
+/**
+ * Tells whether a name matches. Only the last `*` is ever tried again, so the time is at most the product of both
+ * lengths; patterns come from files of strangers, and regular expressions take exponential time on some of them.
+ */
+export function matchesGlob(glob: Glob, name: string): boolean {
+  const chars = [...name]
+  const { steps } = glob
+  let s = 0
+  let c = 0
+  let retryStep = -1
+  let retryChar = 0
+  while (c < chars.length) {
+    const step = steps[s]
+    if (step?.type === 'run') {
+      retryStep = s++
+      retryChar = c
+    } else if (step !== undefined && matchesStep(step, chars[c] ?? '')) {
+      s++
+      c++
+    } else if (retryStep >= 0) {
+      s = retryStep + 1
+      c = ++retryChar
+    } else {
+      return false
+    }
+  }
+  while (steps[s]?.type === 'run') s++
+  return s === steps.length
+}
+
+function matchesStep(step: Step, char: string): boolean {
+  switch (step.type) {
+    case 'char':
+      return step.char === char
+    case 'set':
+      return step.ranges.some(([low, high]) => low <= char && char <= high) !== step.negated
+    default:
+      return true
+  }
+}
+
+function parseSet(chars: readonly string[], start: number): { step: Step; end: number } | undefined {
+  let i = start + 1
+  const negated = chars[i] === '!' || chars[i] === '^'
+  if (negated) i++
+  const ranges: [string, string][] = []
+  for (let first = true; i < chars.length; first = false) {
+    if (chars[i] === ']' && !first) return { step: { type: 'set', negated, ranges }, end: i }
+    if (chars[i] === '\\') i++
+    const low = chars[i++] ?? ''
+    if (chars[i] === '-' && i + 1 < chars.length && chars[i + 1] !== ']') {
+      ranges.push([low, chars[i + 1] ?? ''])
+      i += 2
+    } else {
+      ranges.push([low, low])
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,20 @@
+/** The limits of the pack format, once. A megabyte is 2²⁰ bytes, a character a UTF-16 code unit. */
+export interface Limits {
+  readonly maxFileBytes: number
+  readonly maxTotalBytes: number
+  readonly maxChunksPerFile: number
+  readonly targetChars: number
+  readonly maxChars: number
+}
+
+/** What holds unless somebody says otherwise. */
+export const DEFAULT_LIMITS: Limits = {
+  maxFileBytes: 10 * 2 ** 20,
+  maxTotalBytes: 50 * 2 ** 20,
+  maxChunksPerFile: 2000,
+  targetChars: 4000,
+  maxChars: 8000,
+}
+
+/** Least cap of a chunk: room for a fence, its language and a line. */
+export const LEAST_MAX_CHARS = 64

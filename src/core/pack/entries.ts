@@ -1,0 +1,85 @@
+import { writeCompactChunk, writeFullChunk } from './chunk-files.ts'
+import { writeCatalogMd, writeLlmMd, writeOutlineMd } from './guides.ts'
+import { writeIndexJson } from './index-json.ts'
+import { writeManifestJson, writeManifestMinJson, writeManifestTsv } from './manifests.ts'
+import type { Pack } from './pack.ts'
+import { createTables } from './tables.ts'
+import { writeZip, type ZipEntry } from './zip.ts'
+
+/** What goes into a pack, and how. */
+export interface PackOptions {
+  /** Only `llm.md`, `manifest.llm.tsv`, chunks with a one-line header, and images. @default false */
+  readonly compact?: boolean
+  /** Longest run of equal lines of a text that is kept. @default 3 */
+  readonly repeats?: number
+  /** Gives the bytes of an image by its path in the source. */
+  readonly readImage: (path: string) => Promise<Uint8Array> | Uint8Array
+}
+
+/** One file of a pack, by its path inside it. */
+export interface PackEntry {
+  readonly name: string
+  readonly content: Uint8Array | Iterable<Uint8Array>
+}
+
+/** The files of a pack, in a fixed order, each made when it is asked for. */
+export async function* packEntries(pack: Pack, options: PackOptions): AsyncGenerator<PackEntry, void, void> {
+  yield { name: 'llm.md', content: utf8.encode(writeLlmMd(pack)) }
+  if (!options.compact) {
+    yield { name: 'catalog.llm.md', content: utf8.encode(writeCatalogMd(pack)) }
+    yield { name: 'outline.md', content: utf8.encode(writeOutlineMd(pack)) }
+    yield { name: 'index.json', content: encodePieces(writeIndexJson(pack)) }
+    yield { name: 'manifest.json', content: utf8.encode(writeManifestJson(pack)) }
+    yield { name: 'manifest.min.json', content: utf8.encode(writeManifestMinJson(pack)) }
+  }
+  yield { name: 'manifest.llm.tsv', content: utf8.encode(writeManifestTsv(pack)) }
+
+  const tables = createTables(pack)
+  const repeats = options.repeats === undefined ? {} : { repeats: options.repeats }
+  for (const [i, ref] of pack.refs.entries()) {
+    const text = options.compact ? writeCompactChunk(pack, i, tables, repeats) : writeFullChunk(pack, i, repeats)
+    yield { name: `chunks/${ref}.md`, content: utf8.encode(text) }
+  }
+  for (const chunk of pack.chunks) {
+    if (chunk.assetPath !== null) yield { name: chunk.assetPath, content: await options.readImage(chunk.path) }
+  }
+}
+
+/** A pack as one zip archive, piece by piece. The same files give the same bytes. */
+export function zipPack(pack: Pack, options: PackOptions): AsyncGenerator<Uint8Array, void, void> {
+  return writeZip(zipEntries(pack, options))
+}
+
+/** The name a pack is given when nobody chose one: the folder's, and the first eight characters of the index id. */
+export function packName(root: string, pack: Pack): string {
+  return `${root}.llmx-${pack.indexId.slice(0, 8)}`
+}
+
+const utf8 = new TextEncoder()
+
+async function* zipEntries(pack: Pack, options: PackOptions): AsyncGenerator<ZipEntry, void, void> {
+  for await (const entry of packEntries(pack, options)) yield { ...entry, level: compressionLevel(entry.name) }
+}
+
+/** Images are compressed already; the ids in the postings do not compress further, whatever the effort. */
+function compressionLevel(name: string): ZipEntry['level'] {
+  if (name.startsWith('images/')) return 0
+  return name === 'index.json' ? 1 : 6
+}
+
+/** Encodes text that comes in pieces, in blocks large enough to be worth a call. */
+function* encodePieces(pieces: Iterable<string>): Generator<Uint8Array> {
+  let block: string[] = []
+  let size = 0
+  for (const piece of pieces) {
+    block.push(piece)
+    size += piece.length
+    if (size < BLOCK_CHARS) continue
+    yield utf8.encode(block.join(''))
+    block = []
+    size = 0
+  }
+  yield utf8.encode(block.join(''))
+}
+
+const BLOCK_CHARS = 1 << 16

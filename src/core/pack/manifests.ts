@@ -1,0 +1,137 @@
+import { compareUtf8 } from '../text/order.ts'
+import { chunkLabel } from './label.ts'
+import type { Pack } from './pack.ts'
+import { createTables, groupByFile } from './tables.ts'
+
+/** First field of `manifest.llm.tsv`; a folder that holds a file starting so is a pack. */
+export const TSV_MAGIC = 'llmx_manifest_llm_tsv'
+
+/** Version of `manifest.llm.tsv` and `manifest.min.json`. */
+export const COMPACT_VERSION = 4
+
+/** Writes `manifest.llm.tsv`: the tables and one short row for each file and chunk, for reading by a model. */
+export function writeManifestTsv(pack: Pack): string {
+  const tables = createTables(pack)
+  const dirs = ['', ...new Set(tables.paths.map(dirOf))].filter((dir, i) => i === 0 || dir !== '').sort(compareUtf8)
+  const dirNumbers = new Map(dirs.map((dir, i) => [dir, i]))
+  const rows: (string | number)[][] = [
+    [TSV_MAGIC, COMPACT_VERSION, pack.indexId],
+    ...dirs.map((dir, i) => ['D', i, tsvText(dir)]),
+    ...tables.paths.map((path, i) => [
+      'P',
+      i,
+      dirNumbers.get(dirOf(path)) ?? 0,
+      tsvText(path.slice(dirOf(path).length)),
+    ]),
+    ...tables.kinds.map((kind, i) => ['K', i, kind]),
+    ...groupByFile(pack).map(({ file, chunks }) => {
+      const tokens = chunks.reduce((sum, chunk) => sum + chunk.tokenEstimate, 0)
+      const end = chunks.reduce((most, chunk) => Math.max(most, chunk.endLine), 0)
+      const label = chunks.map(chunkLabel).find((text) => text !== '') ?? 'chunk'
+      return ['F', tables.pathIndex(file.path), tables.kindIndex(file.kind), chunks.length, tokens, end, label]
+    }),
+    ...pack.chunks.map((chunk, i) => [
+      'C',
+      pack.refs[i] ?? '',
+      tables.pathIndex(chunk.path),
+      tables.kindIndex(chunk.kind),
+      chunk.startLine,
+      chunk.endLine,
+      chunk.tokenEstimate,
+      chunkLabel(chunk),
+    ]),
+  ]
+  return rows.map((row) => `${row.join('\t')}\n`).join('')
+}
+
+const FULL_COLUMNS = [
+  'ref',
+  'id',
+  'slug',
+  'path_i',
+  'kind_i',
+  'start_line',
+  'end_line',
+  'token_estimate',
+  'content_sha256',
+  'heading_path',
+  'symbol',
+  'address',
+  'asset_path',
+]
+
+/** Writes `manifest.json`: all provenance and hashes, rows instead of objects. */
+export function writeManifestJson(pack: Pack): string {
+  const tables = createTables(pack)
+  const manifest = {
+    format_version: 2,
+    index_id: pack.indexId,
+    files: pack.files.map((file) => {
+      return { path: file.path, kind: file.kind, bytes: file.bytes, sha256: file.sha256, line_count: file.lineCount }
+    }),
+    paths: tables.paths,
+    kinds: tables.kinds,
+    chunk_columns: FULL_COLUMNS,
+    chunks: pack.chunks.map((chunk, i) => [
+      pack.refs[i],
+      chunk.id,
+      chunk.slug,
+      tables.pathIndex(chunk.path),
+      tables.kindIndex(chunk.kind),
+      chunk.startLine,
+      chunk.endLine,
+      chunk.tokenEstimate,
+      chunk.contentHash,
+      chunk.headingPath,
+      chunk.symbol,
+      chunk.address,
+      chunk.assetPath,
+    ]),
+  }
+  return `${JSON.stringify(manifest)}\n`
+}
+
+const MIN_COLUMNS = [
+  'ref',
+  'path_i',
+  'kind_i',
+  'start_line',
+  'end_line',
+  'token_estimate',
+  'heading_last',
+  'symbol',
+  'address',
+]
+
+/** Writes `manifest.min.json`: as `manifest.json`, without files, ids and hashes, and with the last heading only. */
+export function writeManifestMinJson(pack: Pack): string {
+  const tables = createTables(pack)
+  const manifest = {
+    format_version: COMPACT_VERSION,
+    index_id: pack.indexId,
+    paths: tables.paths,
+    kinds: tables.kinds,
+    chunk_columns: MIN_COLUMNS,
+    chunks: pack.chunks.map((chunk, i) => [
+      pack.refs[i],
+      tables.pathIndex(chunk.path),
+      tables.kindIndex(chunk.kind),
+      chunk.startLine,
+      chunk.endLine,
+      chunk.tokenEstimate,
+      chunk.headingPath.at(-1) ?? null,
+      chunk.symbol,
+      chunk.address,
+    ]),
+  }
+  return `${JSON.stringify(manifest)}\n`
+}
+
+function dirOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/') + 1)
+}
+
+/** A file name may hold a tab or a line end; a row may not. */
+function tsvText(text: string): string {
+  return text.replace(/\p{Cc}/gu, ' ')
+}

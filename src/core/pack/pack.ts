@@ -1,0 +1,63 @@
+import { imageAssetPath } from '../chunk/image.ts'
+import { sha256 as portableSha256 } from '../hash.ts'
+import type { Chunk, ChunkedFile, FileMeta, Sha256, Warning } from '../model.ts'
+import { compareUtf8 } from '../text/order.ts'
+
+/** A set of chunked files with everything its artefacts are written from. */
+export interface Pack {
+  /** SHA-256 over paths and file hashes: the same files give the same id anywhere. */
+  readonly indexId: string
+  /** Sorted by path. */
+  readonly files: readonly FileMeta[]
+  /** Sorted by path, first line, last line and id: the order of their refs. */
+  readonly chunks: readonly Chunk[]
+  /** Ref of each chunk, in the order of `chunks`. */
+  readonly refs: readonly string[]
+  /** Sorted by path, then in the order they were met. */
+  readonly warnings: readonly Warning[]
+  /** Set when this is one part of a pack that was split. */
+  readonly part?: { readonly number: number; readonly of: number }
+}
+
+/** Puts chunked files together. The order they come in does not matter. */
+export function createPack(chunked: readonly ChunkedFile[], options: { readonly sha256?: Sha256 } = {}): Pack {
+  const sha256 = options.sha256 ?? portableSha256
+  const sorted = [...chunked].sort((a, b) => compareUtf8(a.file.path, b.file.path))
+  const packed = sorted.filter(({ chunks, warnings }) => chunks.length > 0 || !warnings.some(isSkip))
+  const files = packed.map(({ file }) => file)
+  const chunks = separateAssets(packed.flatMap((entry) => [...entry.chunks].sort(compareChunks)))
+  return {
+    indexId: sha256(files.map((file) => `${file.path}\n${file.sha256}\n`).join('')),
+    files,
+    chunks,
+    refs: createRefs(chunks.length),
+    warnings: sorted.flatMap((entry) => entry.warnings),
+  }
+}
+
+/** `c` and the rank in base 36, from 1, with at least four digits and as many as the last one needs. */
+function createRefs(count: number): string[] {
+  const digits = Math.max(4, count.toString(36).length)
+  return Array.from({ length: count }, (_, i) => `c${(i + 1).toString(36).padStart(digits, '0')}`)
+}
+
+/** Order of chunks inside a file; paths are sorted before. */
+function compareChunks(a: Chunk, b: Chunk): number {
+  return a.startLine - b.startLine || a.endLine - b.endLine || compareUtf8(a.id, b.id)
+}
+
+/** A warning that stands for the file's whole content. */
+function isSkip(warning: Warning): boolean {
+  return warning.code !== 'max_chunks_per_file' && warning.code !== 'secret' && warning.code !== 'changed'
+}
+
+/** Two paths may clean to one place under `images/`; the later one gets its id added so that no bytes are lost. */
+function separateAssets(chunks: readonly Chunk[]): Chunk[] {
+  const taken = new Set<string>()
+  return chunks.map((chunk) => {
+    if (chunk.assetPath === null) return chunk
+    const assetPath = taken.has(chunk.assetPath) ? imageAssetPath(`${chunk.shortId}/${chunk.path}`) : chunk.assetPath
+    taken.add(assetPath)
+    return assetPath === chunk.assetPath ? chunk : { ...chunk, assetPath }
+  })
+}

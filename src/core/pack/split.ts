@@ -1,0 +1,95 @@
+import type { Chunk } from '../model.ts'
+import type { Pack } from './pack.ts'
+import { groupByFile } from './tables.ts'
+
+/**
+ * Cuts a pack into parts of at most `tokens` tokens each: between files where that is possible, else between sections,
+ * else between chunks. Refs and index id stay those of the whole, so a ref means the same in every part.
+ */
+export function splitPack(pack: Pack, tokens: number): Pack[] {
+  const largest = pack.chunks.reduce((most, chunk) => Math.max(most, chunk.tokenEstimate), 1)
+  if (!Number.isInteger(tokens) || tokens < largest) {
+    throw new TypeError(
+      `Expected \`tokens\` to be a whole number from ${largest} up (the largest chunk), got ${tokens}`,
+    )
+  }
+  const parts: Unit[][] = []
+  let room = 0
+  for (const unit of createUnits(pack, tokens)) {
+    if (unit.tokens > room) {
+      parts.push([])
+      room = tokens
+    }
+    parts.at(-1)?.push(unit)
+    room -= unit.tokens
+  }
+  if (parts.length <= 1) return [pack]
+  return parts.map((units, i) =>
+    selectPart(
+      pack,
+      units.flatMap(({ positions }) => positions),
+      i + 1,
+      parts.length,
+    ),
+  )
+}
+
+/** Neighbouring chunks that should stay together. */
+interface Unit {
+  readonly positions: readonly number[]
+  readonly tokens: number
+}
+
+/** Whole files; of a file larger than the budget its sections, and of a section larger than that its chunks. */
+function createUnits(pack: Pack, tokens: number): Unit[] {
+  let position = 0
+  return groupByFile(pack).flatMap(({ chunks }) => {
+    const numbered = chunks.map((chunk) => ({ chunk, position: position++ }))
+    const file = toUnit(numbered)
+    if (file.tokens <= tokens) return [file]
+    return groupSections(numbered).flatMap((section) => {
+      const unit = toUnit(section)
+      return unit.tokens <= tokens ? [unit] : section.map((one) => toUnit([one]))
+    })
+  })
+}
+
+interface NumberedChunk {
+  readonly chunk: Chunk
+  readonly position: number
+}
+
+function groupSections(chunks: readonly NumberedChunk[]): NumberedChunk[][] {
+  const sections: NumberedChunk[][] = []
+  let current: string | undefined
+  for (const one of chunks) {
+    const section = JSON.stringify(one.chunk.headingPath.slice(0, 2))
+    if (section !== current) sections.push([])
+    current = section
+    sections.at(-1)?.push(one)
+  }
+  return sections
+}
+
+function toUnit(chunks: readonly NumberedChunk[]): Unit {
+  return {
+    positions: chunks.map(({ position }) => position),
+    tokens: chunks.reduce((sum, { chunk }) => sum + chunk.tokenEstimate, 0),
+  }
+}
+
+function selectPart(pack: Pack, positions: readonly number[], number: number, of: number): Pack {
+  const chunks = positions.flatMap((position) => pack.chunks[position] ?? [])
+  const paths = new Set(chunks.map((chunk) => chunk.path))
+  const files = pack.files.filter((file) => paths.has(file.path))
+  const known = new Set(pack.files.map((file) => file.path))
+  return {
+    indexId: pack.indexId,
+    files,
+    chunks,
+    refs: positions.flatMap((position) => pack.refs[position] ?? []),
+    // Warnings about files that are in no part belong to the first.
+    warnings: pack.warnings.filter(({ path }) => paths.has(path) || (number === 1 && !known.has(path))),
+    part: { number, of },
+  }
+}

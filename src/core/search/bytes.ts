@@ -1,0 +1,99 @@
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** A buffer that grows as numbers are written to it, seven bits a byte, lowest first (LEB128). */
+export class ByteWriter {
+  #bytes: Uint8Array<ArrayBuffer>
+  #length = 0
+
+  constructor(capacity = 1024) {
+    this.#bytes = new Uint8Array(capacity)
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** The buffer itself, valid up to `length` and until the next write. */
+  get buffer(): Uint8Array {
+    return this.#bytes
+  }
+
+  writeNumber(value: number): void {
+    if (this.#length + 8 > this.#bytes.length) this.#reserve(8)
+    const bytes = this.#bytes
+    let rest = value
+    while (rest > 0x7f) {
+      bytes[this.#length++] = (rest & 0x7f) | 0x80
+      rest = rest > 0x7fffffff ? Math.floor(rest / 128) : rest >>> 7
+    }
+    bytes[this.#length++] = rest
+  }
+
+  writeBytes(source: Uint8Array): void {
+    this.#reserve(source.length)
+    this.#bytes.set(source, this.#length)
+    this.#length += source.length
+  }
+
+  writeText(text: string): void {
+    const encoded = encoder.encode(text)
+    this.writeNumber(encoded.length)
+    this.writeBytes(encoded)
+  }
+
+  /** A copy of what was written, in an array of its own size. */
+  toBytes(): Uint8Array<ArrayBuffer> {
+    return this.#bytes.slice(0, this.#length)
+  }
+
+  #reserve(count: number): void {
+    if (this.#length + count <= this.#bytes.length) return
+    const grown = new Uint8Array(Math.max(this.#length + count, Math.ceil(this.#bytes.length * 1.5)))
+    grown.set(this.#bytes.subarray(0, this.#length))
+    this.#bytes = grown
+  }
+}
+
+/** Reads what a `ByteWriter` wrote. Throws a `RangeError` when the bytes end too early. */
+export class ByteReader {
+  readonly #bytes: Uint8Array
+  #position = 0
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
+  }
+
+  get remaining(): number {
+    return this.#bytes.length - this.#position
+  }
+
+  readNumber(): number {
+    let value = 0
+    let scale = 1
+    for (;;) {
+      const byte = this.#bytes[this.#position++]
+      if (byte === undefined || scale > 2 ** 49) throw new RangeError('unexpected end of bytes')
+      value += (byte & 0x7f) * scale
+      if (byte < 0x80) return value
+      scale *= 128
+    }
+  }
+
+  /** Reads a number of things that follow, each of at least one byte, so that damage cannot ask for endless memory. */
+  readCount(): number {
+    const count = this.readNumber()
+    if (count > this.remaining) throw new RangeError('unexpected end of bytes')
+    return count
+  }
+
+  readBytes(count: number): Uint8Array {
+    if (count > this.remaining) throw new RangeError('unexpected end of bytes')
+    this.#position += count
+    return this.#bytes.subarray(this.#position - count, this.#position)
+  }
+
+  readText(): string {
+    return decoder.decode(this.readBytes(this.readNumber()))
+  }
+}

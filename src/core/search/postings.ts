@@ -1,0 +1,112 @@
+/** The documents as they were written: term numbers in order, LEB128, field after field. */
+export interface Documents {
+  readonly tokens: Uint8Array
+  /** Where each document begins in `tokens`. */
+  readonly starts: Uint32Array
+  /** Tokens by document and field: `lengths[document * fieldCount + field]`. */
+  readonly lengths: Uint32Array
+  readonly fieldCount: number
+}
+
+/** Which documents hold a term in one field. Those of `term` stand from `offsets[term]` to `offsets[term + 1]`. */
+export interface Postings {
+  readonly offsets: Uint32Array
+  /** Document numbers, ascending within a term. */
+  readonly documents: Uint32Array
+  /** How often the term occurs there; what exceeds 65,535 counts as that. */
+  readonly frequencies: Uint16Array
+}
+
+/** Inverts documents into postings, one set a field, by counting sort: two passes over the tokens, no comparison. */
+export function buildPostings(documents: Documents, termCount: number): Postings[] {
+  const counts = countPostings(documents, termCount)
+  const postings = counts.map((offsets) => {
+    for (let term = 0; term < termCount; term++) offsets[term + 1] = (offsets[term + 1] ?? 0) + (offsets[term] ?? 0)
+    const total = offsets[termCount] ?? 0
+    return { offsets, documents: new Uint32Array(total), frequencies: new Uint16Array(total) }
+  })
+  placePostings(documents, termCount, postings)
+  return postings
+}
+
+/** Counts in how many documents each term occurs, by field, at `term + 1`. */
+function countPostings(documents: Documents, termCount: number): Uint32Array[] {
+  const { tokens, starts, lengths, fieldCount } = documents
+  const counts = Array.from({ length: fieldCount }, () => new Uint32Array(termCount + 1))
+  const seen = new Uint32Array(termCount)
+  for (let document = 0; document < starts.length; document++) {
+    let position = starts[document] ?? 0
+    for (let field = 0; field < fieldCount; field++) {
+      const row = document * fieldCount + field
+      const count = counts[field]
+      if (!count) continue
+      for (let left = lengths[row] ?? 0; left > 0; left--) {
+        let byte = tokens[position++] ?? 0
+        let term = byte & 0x7f
+        for (let shift = 7; byte > 0x7f; shift += 7) {
+          byte = tokens[position++] ?? 0
+          term |= (byte & 0x7f) << shift
+        }
+        if (seen[term] === row + 1) continue
+        seen[term] = row + 1
+        count[term + 1] = (count[term + 1] ?? 0) + 1
+      }
+    }
+  }
+  return counts
+}
+
+function placePostings(documents: Documents, termCount: number, postings: readonly Postings[]): void {
+  const { tokens, starts, lengths, fieldCount } = documents
+  const nexts = postings.map(({ offsets }) => offsets.slice(0, termCount))
+  const seen = new Uint32Array(termCount)
+  for (let document = 0; document < starts.length; document++) {
+    let position = starts[document] ?? 0
+    for (let field = 0; field < fieldCount; field++) {
+      const row = document * fieldCount + field
+      const next = nexts[field]
+      const posting = postings[field]
+      if (!next || !posting) continue
+      for (let left = lengths[row] ?? 0; left > 0; left--) {
+        let byte = tokens[position++] ?? 0
+        let term = byte & 0x7f
+        for (let shift = 7; byte > 0x7f; shift += 7) {
+          byte = tokens[position++] ?? 0
+          term |= (byte & 0x7f) << shift
+        }
+        const place = next[term] ?? 0
+        if (seen[term] === row + 1) {
+          const frequency = posting.frequencies[place - 1] ?? 0
+          if (frequency < 0xffff) posting.frequencies[place - 1] = frequency + 1
+        } else {
+          seen[term] = row + 1
+          next[term] = place + 1
+          posting.documents[place] = document
+          posting.frequencies[place] = 1
+        }
+      }
+    }
+  }
+}
+
+/** Visits the term numbers of one document in order, all fields. */
+export function visitDocument(documents: Documents, document: number, visit: (term: number) => void): void {
+  const { tokens, starts } = documents
+  let position = starts[document] ?? 0
+  for (let left = countTokens(documents, document); left > 0; left--) {
+    let byte = tokens[position++] ?? 0
+    let term = byte & 0x7f
+    for (let shift = 7; byte > 0x7f; shift += 7) {
+      byte = tokens[position++] ?? 0
+      term |= (byte & 0x7f) << shift
+    }
+    visit(term)
+  }
+}
+
+/** Number of tokens of one document, all fields. */
+export function countTokens({ lengths, fieldCount }: Documents, document: number): number {
+  let count = 0
+  for (let field = 0; field < fieldCount; field++) count += lengths[document * fieldCount + field] ?? 0
+  return count
+}

@@ -1,0 +1,325 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { textAnalyzer } from '../text/analyzer.ts'
+import { SearchIndex, SearchIndexFormatError, type SearchIndexOptions } from './search-index.ts'
+
+const options: SearchIndexOptions = { fields: { title: 1, body: 1 }, analyzer: textAnalyzer }
+
+function createIndex(documents: Readonly<Record<string, string>>): SearchIndex {
+  const index = new SearchIndex(options)
+  for (const [key, body] of Object.entries(documents)) index.add(key, { body })
+  return index
+}
+
+function search(documents: Readonly<Record<string, string>>, query: string): string[] {
+  return createIndex(documents)
+    .search(query)
+    .map(({ key }) => key)
+}
+
+describe('ranking', () => {
+  test('ranks a rare word above a common one', () => {
+    expect(search({ a: 'common word', b: 'common word', c: 'rare word' }, 'common rare')[0]).toBe('c')
+  })
+
+  test('ranks a short document above a long one with the same match', () => {
+    expect(search({ long: `needle ${'hay '.repeat(50)}`, short: 'needle hay' }, 'needle')).toEqual(['short', 'long'])
+  })
+
+  test('ranks a match in the title above one in the body', () => {
+    const index = new SearchIndex(options)
+    index.add('body', { title: 'other', body: 'timeout of the request' })
+    index.add('title', { title: 'timeout', body: 'about of the request timeout' })
+    expect(index.search('timeout').map(({ key }) => key)).toEqual(['title', 'body'])
+  })
+
+  test.each([
+    ['connect', { exact: 'we connect to it', stemmed: 'we connected to it' }],
+    ['connected', { exact: 'we connected to it', stemmed: 'we connect to it' }],
+    ['files', { exact: 'many files there', stemmed: 'many file there' }],
+  ])('ranks an exact match of %j ahead of a stemmed one', (query, documents) => {
+    expect(search(documents, query)).toEqual(['exact', 'stemmed'])
+  })
+
+  test('ranks neighbouring words above the same words apart', () => {
+    const documents = { apart: 'boundary of the flow and a layer', pair: 'flow of the boundary layer and a' }
+    expect(search(documents, 'boundary layer')).toEqual(['pair', 'apart'])
+  })
+
+  test('ranks an identifier above a text with its parts', () => {
+    const documents = { parts: 'read a file in sync mode', whole: 'call readFileSync in mode' }
+    expect(search(documents, 'readFileSync')).toEqual(['whole', 'parts'])
+  })
+
+  test('finds parts of identifiers, versions, languages and single ideographs', () => {
+    const documents = { a: 'jsonb_array_elements', b: 'Python 3.11.4', c: 'modern C++', d: '東京都', e: 'plain C' }
+    expect(search(documents, 'elements')).toEqual(['a'])
+    expect(search(documents, '3.11')).toEqual(['b'])
+    expect(search(documents, 'c++')).toEqual(['c'])
+    expect(search(documents, '京')).toEqual(['d'])
+    expect(search(documents, '京都')).toEqual(['d'])
+  })
+
+  test('ignores stop words beside content words', () => {
+    expect(search({ a: 'the the the of', b: 'the needle' }, 'the needle')).toEqual(['b'])
+  })
+
+  test('searches for stop words when there is nothing else', () => {
+    expect(search({ a: 'to be or not to be', b: 'something else' }, 'to be')).toEqual(['a'])
+  })
+
+  test.each(['', '   ', '…', 'absent'])('finds nothing for %j', (query) => {
+    expect(search({ a: 'text' }, query)).toEqual([])
+  })
+
+  test('finds nothing in an empty index', () => {
+    expect(new SearchIndex(options).search('text')).toEqual([])
+  })
+
+  test('counts two forms of a word in a query as one word', () => {
+    const index = createIndex({ a: 'one connection', b: 'two other' })
+    const [once] = index.search('connection')
+    const [twice] = index.search('connection connection')
+    expect(twice).toEqual(once)
+    expect(index.search('connections connection', { explain: true })[0]?.explain?.parts).toHaveLength(1)
+  })
+})
+
+describe('hits', () => {
+  test('come in the order of their keys when scores are equal, whatever the order of adding', () => {
+    const keys = ['b', 'é', 'a', '\u{1f600}', '\uff01', 'B']
+    const index = new SearchIndex(options)
+    for (const key of keys) index.add(key, { body: 'same text' })
+    expect(index.search('same').map(({ key }) => key)).toEqual(['B', 'a', 'b', 'é', '\uff01', '\u{1f600}'])
+  })
+
+  test('are the first of a longer list when the limit is smaller', () => {
+    const index = new SearchIndex(options)
+    for (let i = 0; i < 300; i++)
+      index.add(`k${i}`, { body: `red ${'green '.repeat(i % 7)} blue ${i % 3 ? 'red blue' : ''}` })
+    const all = index.search('red blue', { limit: 300 })
+    expect(all).toHaveLength(300)
+    for (const limit of [0, 1, 10, 200, 250]) expect(index.search('red blue', { limit })).toEqual(all.slice(0, limit))
+  })
+
+  test('pass the filter, which does not shorten the list', () => {
+    const index = new SearchIndex(options)
+    for (let i = 0; i < 50; i++) index.add(`k${String(i).padStart(2, '0')}`, { body: 'text' })
+    const hits = index.search('text', { limit: 3, filter: (key) => key > 'k44' })
+    expect(hits.map(({ key }) => key)).toEqual(['k45', 'k46', 'k47'])
+  })
+
+  test('name the terms that matched, in the order of the query', () => {
+    const [hit] = createIndex({ a: 'They connected two servers; a server runs.' }).search('server connecting absent')
+    expect(hit?.terms).toEqual(['server', 'servers', 'connected'])
+  })
+
+  test('explain their score', () => {
+    const index = new SearchIndex(options)
+    index.add('a', { title: 'Boundary layers', body: 'The boundary layer and boundary layers.' })
+    index.add('b', { title: 'Other', body: 'boundary' })
+    const [hit] = index.search('boundary layer', { explain: true })
+    const { parts = [], pairs = 0 } = hit?.explain ?? {}
+    expect(parts.map(({ word, field, terms, documents }) => [word, field, terms, documents])).toEqual([
+      ['boundary', 'title', ['boundary'], 1],
+      ['boundary', 'body', ['boundary'], 2],
+      ['layer', 'title', ['layers'], 1],
+      ['layer', 'body', ['layer', 'layers'], 1],
+    ])
+    expect(pairs).toBeGreaterThan(0)
+    expect(parts.reduce((sum, { score }) => sum + score, pairs)).toBeCloseTo(hit?.score ?? 0, 12)
+  })
+
+  test('do not explain unasked', () => {
+    expect(createIndex({ a: 'text' }).search('text')[0]).not.toHaveProperty('explain')
+  })
+})
+
+describe('changes', () => {
+  const words = fc.array(
+    fc.constantFrom('run', 'running', 'runs', 'file', 'readFile', '3.11.4', '東京都', 'the', 'Café'),
+    {
+      maxLength: 8,
+    },
+  )
+  const document = fc.record({ title: words.map((w) => w.join(' ')), body: words.map((w) => w.join(' ')) })
+  const key = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f')
+  const change = fc.oneof(
+    { weight: 3, arbitrary: fc.record({ type: fc.constant('add' as const), key, document }) },
+    { weight: 1, arbitrary: fc.record({ type: fc.constant('remove' as const), key }) },
+    { weight: 1, arbitrary: fc.record({ type: fc.constant('search' as const) }) },
+  )
+
+  test('leave exactly the scores and bytes of a fresh index with the same documents', () => {
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
+        const index = new SearchIndex(options)
+        const left = new Map<string, { title: string; body: string }>()
+        for (const step of changes) {
+          if (step.type === 'search') index.search('run')
+          else if (step.type === 'remove') expect(index.remove(step.key)).toBe(left.delete(step.key))
+          else {
+            index.add(step.key, step.document)
+            left.set(step.key, step.document)
+          }
+        }
+        const fresh = new SearchIndex(options)
+        for (const [k, fields] of [...left].reverse()) fresh.add(k, fields)
+        expect(index.size).toBe(left.size)
+        for (const query of ['run file', 'running', 'read', '3.11', '京', 'the', 'cafe the runs']) {
+          expect(index.search(query, { explain: true })).toEqual(fresh.search(query, { explain: true }))
+        }
+        expect(index.save()).toEqual(fresh.save())
+        expect(index.stats()).toEqual(fresh.stats())
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('a document added again replaces the former', () => {
+    const index = createIndex({ a: 'old text' })
+    index.add('a', { body: 'new text' })
+    expect([index.size, index.search('old').length, index.search('new').length]).toEqual([1, 0, 1])
+  })
+
+  test('a removed document is gone', () => {
+    const index = createIndex({ a: 'text', b: 'text' })
+    expect([index.remove('a'), index.remove('a'), index.has('a'), index.has('b')]).toEqual([true, false, false, true])
+    expect(index.search('text').map(({ key: found }) => found)).toEqual(['b'])
+  })
+
+  test('many replacements do not grow the saved index', () => {
+    const index = new SearchIndex(options)
+    for (let i = 0; i < 2000; i++) index.add(`k${i % 5}`, { body: `text ${i % 5}` })
+    const fresh = new SearchIndex(options)
+    for (let i = 0; i < 5; i++) fresh.add(`k${i}`, { body: `text ${i}` })
+    expect(index.save()).toEqual(fresh.save())
+  })
+
+  test('an index that shrank a lot grows again', () => {
+    const index = new SearchIndex(options)
+    for (let i = 0; i < 512; i++) index.add(`k${i}`, { body: 'text' })
+    for (let i = 0; i < 500; i++) index.remove(`k${i}`)
+    for (let i = 0; i < 200; i++) index.add(`n${i}`, { body: 'text' })
+    expect(index.search('text', { limit: 1000 })).toHaveLength(212)
+  })
+
+  test('a filter that throws leaves the index as it was', () => {
+    const index = createIndex({ a: 'text', b: 'text other' })
+    const before = index.search('text other')
+    const filter = () => {
+      throw new Error('refused')
+    }
+    expect(() => index.search('text other', { filter })).toThrow('refused')
+    expect(index.search('text other')).toEqual(before)
+  })
+
+  test('an unknown field is refused by name', () => {
+    expect(() => new SearchIndex(options).add('a', { boby: 'text' })).toThrow(/title, body, got `boby`/)
+  })
+})
+
+describe('terms', () => {
+  test('are listed by field in order, with their documents', () => {
+    const index = new SearchIndex(options)
+    index.add('b', { title: 'Zebra', body: ['ab ab', 'é 東京'] })
+    index.add('a', { title: 'Zebra', body: 'ab' })
+    const list = [...index.terms('body')].map(({ term, df, postings }) => ({ term, df, postings: [...postings] }))
+    expect(list).toEqual([
+      {
+        term: 'ab',
+        df: 2,
+        postings: [
+          { key: 'a', tf: 1, docLen: 1 },
+          { key: 'b', tf: 2, docLen: 4 },
+        ],
+      },
+      { term: 'e', df: 1, postings: [{ key: 'b', tf: 1, docLen: 4 }] },
+      { term: '東京', df: 1, postings: [{ key: 'b', tf: 1, docLen: 4 }] },
+    ])
+    expect([...index.terms('title')].map(({ term }) => term)).toEqual(['zebra'])
+    expect([index.docLength('b', 'body'), index.docLength('b', 'title'), index.docLength('x', 'body')]).toEqual([
+      4, 1, 0,
+    ])
+    expect(index.stats()).toEqual({
+      documents: 2,
+      terms: 4,
+      fields: { title: { documents: 2, tokens: 2 }, body: { documents: 2, tokens: 5 } },
+    })
+  })
+
+  test('do not include those of removed documents', () => {
+    const index = createIndex({ a: 'gone', b: 'kept' })
+    index.remove('a')
+    expect([...index.terms('body')].map(({ term }) => term)).toEqual(['kept'])
+  })
+})
+
+describe('saving', () => {
+  const documents = { b: 'readFile runs the 東京都', a: 'Café running 3.11', 'ü/😀': 'text '.repeat(300) }
+
+  test('gives the same hits and the same bytes after loading', () => {
+    const index = createIndex(documents)
+    const bytes = index.save()
+    const loaded = SearchIndex.load(bytes, options)
+    for (const query of ['run', 'text', '京', 'read file']) expect(loaded.search(query)).toEqual(index.search(query))
+    expect(loaded.save()).toEqual(bytes)
+    expect([...loaded.terms('body')].map(({ term }) => term)).toEqual([...index.terms('body')].map(({ term }) => term))
+  })
+
+  test('gives the same bytes whatever the order of adding', () => {
+    const reversed = Object.fromEntries(Object.entries(documents).reverse())
+    expect(createIndex(reversed).save()).toEqual(createIndex(documents).save())
+  })
+
+  test('a loaded index can be changed', () => {
+    const loaded = SearchIndex.load(createIndex(documents).save(), options)
+    loaded.add('new', { body: 'fresh words' })
+    loaded.remove('a')
+    const fresh = createIndex({ ...documents, new: 'fresh words' })
+    fresh.remove('a')
+    expect(loaded.save()).toEqual(fresh.save())
+  })
+
+  test.each([
+    ['other bytes', 'not-an-index', () => new TextEncoder().encode('something else')],
+    ['no bytes', 'not-an-index', () => new Uint8Array()],
+    ['a newer format', 'newer-version', () => createIndex(documents).save().with(5, 2)],
+    ['cut bytes', 'damaged', () => createIndex(documents).save().slice(0, -1)],
+    ['more bytes', 'damaged', () => Uint8Array.of(...createIndex(documents).save(), 0)],
+  ])('refuses %s', (_, reason, bytes) => {
+    expect(() => SearchIndex.load(bytes(), options)).toThrow(expect.objectContaining({ reason }))
+  })
+
+  test('refuses other fields and another analyzer', () => {
+    const bytes = createIndex(documents).save()
+    const fields = { body: 1, title: 1 }
+    const analyzer = { ...textAnalyzer, id: 'other' }
+    expect(() => SearchIndex.load(bytes, { ...options, fields })).toThrow(SearchIndexFormatError)
+    expect(() => SearchIndex.load(bytes, { ...options, analyzer })).toThrow(/made with analyzer pharos-text/)
+  })
+
+  test('never fails in any other way on damaged bytes', () => {
+    const bytes = createIndex(documents).save()
+    fc.assert(
+      fc.property(fc.nat(bytes.length - 1), fc.nat(255), (at, value) => {
+        try {
+          SearchIndex.load(bytes.with(at, value), options).search('text')
+        } catch (error) {
+          expect(error).toBeInstanceOf(SearchIndexFormatError)
+        }
+      }),
+    )
+  })
+})
+
+test('an index without fields, or with a weight of zero, is refused', () => {
+  expect(() => new SearchIndex({ ...options, fields: {} })).toThrow(TypeError)
+  expect(() => new SearchIndex({ ...options, fields: { body: 0 } })).toThrow(/`body` to be above 0, got `0`/)
+})
+
+test('a query of any length is answered', () => {
+  const index = createIndex({ a: 'needle' })
+  const words = Array.from({ length: 10_000 }, (_, i) => `word${i}`).join(' ')
+  expect(index.search(`needle ${words}`)).toHaveLength(1)
+})

@@ -1,0 +1,457 @@
+import type { Analyzer } from './analyzer.ts'
+import { ByteReader, ByteWriter } from './bytes.ts'
+import { type Documents, type Postings, visitDocument } from './postings.ts'
+import { DEFAULT_RANKING, type QueryWord, Ranking, type RankingOptions, sumLengths } from './ranking.ts'
+import { StemGroups } from './stem-groups.ts'
+import { Vocabulary } from './vocabulary.ts'
+
+/** How an index is made. Loading needs the same options as creating. */
+export interface SearchIndexOptions {
+  /** Names of the fields with the weight of a match in each, all relative to 1. */
+  readonly fields: Readonly<Record<string, number>>
+  readonly analyzer: Analyzer
+  readonly ranking?: RankingOptions
+}
+
+/** How a search is asked. */
+export interface SearchOptions {
+  /** Most hits to return. @default 10 */
+  readonly limit?: number
+  /** Keeps a document out of the hits when it answers `false`. Asked only of documents good enough to be one. */
+  readonly filter?: (key: string) => boolean
+  /** Adds to each hit where its score comes from. @default false */
+  readonly explain?: boolean
+}
+
+/** One document that matches a query. */
+export interface SearchHit {
+  readonly key: string
+  readonly score: number
+  /** The terms of the document that matched, in the order of the query: what a snippet should show. */
+  readonly terms: readonly string[]
+  readonly explain?: Explanation
+}
+
+/** Where the score of a hit comes from: the sum of `parts` and `pairs`. */
+export interface Explanation {
+  readonly parts: readonly ScorePart[]
+  readonly pairs: number
+}
+
+/** What one word of the query adds to a score through one field. */
+export interface ScorePart {
+  readonly word: string
+  readonly field: string
+  /** Terms of the field that matched the word. */
+  readonly terms: readonly string[]
+  /** How often they occur, those that only share the stem counting less. */
+  readonly frequency: number
+  /** How many documents have a match for the word in this field. */
+  readonly documents: number
+  readonly score: number
+}
+
+/** A term of one field with the documents that hold it. */
+export interface TermEntry {
+  readonly term: string
+  /** Number of documents that hold the term in this field. */
+  readonly df: number
+  /** Made anew each time they are iterated over, ordered by key. */
+  readonly postings: Iterable<TermPosting>
+}
+
+/** One document that holds a term. */
+export interface TermPosting {
+  readonly key: string
+  readonly tf: number
+  /** Tokens of this field in the document. */
+  readonly docLen: number
+}
+
+/** The size of an index. */
+export interface SearchIndexStats {
+  readonly documents: number
+  readonly terms: number
+  readonly fields: Readonly<Record<string, { readonly documents: number; readonly tokens: number }>>
+}
+
+/** Says that bytes are no saved index that this program can read with these options. */
+export class SearchIndexFormatError extends Error {
+  override readonly name = 'SearchIndexFormatError'
+  readonly reason: 'not-an-index' | 'newer-version' | 'other-analyzer' | 'other-fields' | 'damaged'
+
+  constructor(reason: SearchIndexFormatError['reason'], message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.reason = reason
+  }
+}
+
+/** The documents as they are now, numbered in the order of their keys, and how to rank them. */
+interface Snapshot {
+  readonly keys: readonly string[]
+  readonly documents: Documents
+  readonly ranking: Ranking
+}
+
+const MAGIC = 0x58444953 // "SIDX"
+const FORMAT_VERSION = 1
+/** Words of a query beyond this many are left out of account. */
+const MAX_QUERY_WORDS = 256
+/** Tokens of a query that overlap (an identifier and its parts, pairs of characters) count this share each. */
+const OVERLAP_WEIGHT = 0.5
+
+/**
+ * A compact full-text index: keys with named text fields in, keys ranked by BM25 out. It knows nothing of what the
+ * documents are, and nothing of language beyond the analyzer it is given.
+ *
+ * Documents are kept as lists of term numbers, about one and a half bytes a token. The inverted lists are rebuilt at the
+ * first search after a change; scores therefore depend on the documents present and never on the order or the number
+ * of changes that led to them.
+ */
+export class SearchIndex {
+  readonly #analyzer: Analyzer
+  readonly #ranking: Required<RankingOptions>
+  readonly #fields: readonly string[]
+  readonly #weights: readonly number[]
+  readonly #vocabulary = new Vocabulary()
+  /** Rows of `#starts` and `#lengths` by key. */
+  readonly #rows = new Map<string, number>()
+  #rowCount = 0
+  #starts = new Uint32Array(64)
+  #lengths: Uint32Array<ArrayBuffer>
+  #tokens = new ByteWriter()
+  readonly #stems: StemGroups
+  #snapshot: Snapshot | undefined
+
+  constructor(options: SearchIndexOptions) {
+    this.#fields = Object.keys(options.fields)
+    this.#weights = Object.values(options.fields)
+    if (this.#fields.length === 0) throw new TypeError('Expected `fields` to name at least one field, got none')
+    for (const [field, weight] of Object.entries(options.fields)) {
+      if (!(weight > 0)) throw new TypeError(`Expected the weight of \`${field}\` to be above 0, got \`${weight}\``)
+    }
+    this.#analyzer = options.analyzer
+    this.#stems = new StemGroups(this.#vocabulary, options.analyzer)
+    this.#ranking = { ...DEFAULT_RANKING, ...options.ranking }
+    this.#lengths = new Uint32Array(64 * this.#fields.length)
+  }
+
+  /** Number of documents. */
+  get size(): number {
+    return this.#rows.size
+  }
+
+  /** Tells whether a document is present. */
+  has(key: string): boolean {
+    return this.#rows.has(key)
+  }
+
+  /** All keys, in the order they were added. */
+  keys(): IterableIterator<string> {
+    return this.#rows.keys()
+  }
+
+  /** Adds a document, or replaces the one with the same key. A field may be left out; an unknown one is refused. */
+  add(key: string, fields: Readonly<Record<string, string | readonly string[]>>): void {
+    for (const field of Object.keys(fields)) {
+      if (!this.#fields.includes(field)) {
+        throw new TypeError(`Expected a field among ${this.#fields.join(', ')}, got \`${field}\``)
+      }
+    }
+    const row = this.#addRow(key)
+    this.#fields.forEach((field, f) => {
+      const text = fields[field] ?? []
+      let length = 0
+      const vocabulary = this.#vocabulary
+      const tokens = this.#tokens
+      const visit = (source: string, start: number, end: number): void => {
+        tokens.writeNumber(vocabulary.intern(source, start, end))
+        length++
+      }
+      for (const part of typeof text === 'string' ? [text] : text) this.#analyzer.visitTokens(part, visit)
+      this.#lengths[row * this.#fields.length + f] = length
+    })
+  }
+
+  /** Removes a document and tells whether it was there. */
+  remove(key: string): boolean {
+    this.#snapshot = undefined
+    return this.#rows.delete(key)
+  }
+
+  /** The documents that match a query best, best first; equal scores in the order of their keys. */
+  search(query: string, options: SearchOptions = {}): SearchHit[] {
+    const { limit = 10, filter, explain = false } = options
+    const { keys, ranking } = this.#take()
+    const words = this.#parseQuery(query)
+    const accept = filter && ((document: number) => filter(keys[document] ?? ''))
+    return ranking.rank(words, limit, accept).map(({ document, score, pairs, terms }) => {
+      const hit = { key: keys[document] ?? '', score, terms: terms.map((id) => this.#vocabulary.term(id)) }
+      return explain ? { ...hit, explain: { parts: this.#explain(ranking, words, document), pairs } } : hit
+    })
+  }
+
+  /** The terms of a field in order, each with its documents in order of key. Only one term's data exists at a time. */
+  *terms(field: string): Generator<TermEntry, void, void> {
+    const f = this.#fieldNumber(field)
+    const { keys, documents, ranking } = this.#take()
+    const fieldPostings = ranking.postings[f]
+    if (!fieldPostings) return
+    const { offsets } = fieldPostings
+    const present: [string, number][] = []
+    for (let id = 0; id < this.#vocabulary.size; id++) {
+      if ((offsets[id + 1] ?? 0) > (offsets[id] ?? 0)) present.push([this.#vocabulary.term(id), id])
+    }
+    present.sort((a, b) => this.#analyzer.compare(a[0], b[0]))
+    const { length: fieldCount } = this.#fields
+    for (const [term, id] of present) {
+      const from = offsets[id] ?? 0
+      const to = offsets[id + 1] ?? 0
+      yield {
+        term,
+        df: to - from,
+        postings: {
+          *[Symbol.iterator](): Generator<TermPosting, void, void> {
+            for (let i = from; i < to; i++) {
+              const document = fieldPostings.documents[i] ?? 0
+              const docLen = documents.lengths[document * fieldCount + f] ?? 0
+              yield { key: keys[document] ?? '', tf: fieldPostings.frequencies[i] ?? 0, docLen }
+            }
+          },
+        },
+      }
+    }
+  }
+
+  /** Number of tokens a document has in a field, 0 for one that is not there. */
+  docLength(key: string, field: string): number {
+    const row = this.#rows.get(key)
+    return row === undefined ? 0 : (this.#lengths[row * this.#fields.length + this.#fieldNumber(field)] ?? 0)
+  }
+
+  /** Counts documents, terms and tokens. */
+  stats(): SearchIndexStats {
+    const { ranking, documents } = this.#take()
+    let terms = 0
+    for (let id = 0; id < this.#vocabulary.size; id++) {
+      if (ranking.postings.some(({ offsets }) => (offsets[id + 1] ?? 0) > (offsets[id] ?? 0))) terms++
+    }
+    const fields = this.#fields.map((field, f) => [field, sumLengths(documents, f)] as const)
+    return { documents: this.size, terms, fields: Object.fromEntries(fields) }
+  }
+
+  /**
+   * The index as bytes. Equal documents give equal bytes, however they came in: documents are written in order of key,
+   * terms numbered by how often they occur and then by their order.
+   */
+  save(): Uint8Array<ArrayBuffer> {
+    const { keys, documents } = this.#take()
+    const counts = new Float64Array(this.#vocabulary.size)
+    visitAll(documents, (id) => {
+      counts[id] = (counts[id] ?? 0) + 1
+    })
+    const terms: { id: number; term: string }[] = []
+    for (let id = 0; id < counts.length; id++) if (counts[id]) terms.push({ id, term: this.#vocabulary.term(id) })
+    terms.sort((a, b) => (counts[b.id] ?? 0) - (counts[a.id] ?? 0) || this.#analyzer.compare(a.term, b.term))
+
+    const writer = new ByteWriter(documents.tokens.length + 1024)
+    writer.writeNumber(MAGIC)
+    writer.writeNumber(FORMAT_VERSION)
+    writer.writeText(this.#analyzer.id)
+    writer.writeNumber(this.#fields.length)
+    for (const field of this.#fields) writer.writeText(field)
+    writer.writeNumber(terms.length)
+    for (const { term } of terms) writer.writeText(term)
+    writer.writeNumber(keys.length)
+    for (const key of keys) writer.writeText(key)
+    for (const length of documents.lengths) writer.writeNumber(length)
+    const numbers = new Uint32Array(counts.length)
+    terms.forEach(({ id }, number) => {
+      numbers[id] = number
+    })
+    visitAll(documents, (id) => writer.writeNumber(numbers[id] ?? 0))
+    return writer.toBytes()
+  }
+
+  /** Reads what `save` wrote. Throws a `SearchIndexFormatError` for anything else, a newer format included. */
+  static load(bytes: Uint8Array, options: SearchIndexOptions): SearchIndex {
+    const index = new SearchIndex(options)
+    try {
+      index.#read(new ByteReader(bytes))
+    } catch (error) {
+      if (error instanceof SearchIndexFormatError) throw error
+      throw new SearchIndexFormatError('damaged', 'The saved index is damaged. Build it anew.', { cause: error })
+    }
+    return index
+  }
+
+  #fieldNumber(field: string): number {
+    const number = this.#fields.indexOf(field)
+    if (number < 0) throw new TypeError(`Expected a field among ${this.#fields.join(', ')}, got \`${field}\``)
+    return number
+  }
+
+  #addRow(key: string): number {
+    this.#snapshot = undefined
+    if (this.#rowCount === this.#starts.length) {
+      this.#compact()
+      const capacity = Math.max(64, this.#rowCount * 2)
+      this.#starts = resize(this.#starts, capacity)
+      this.#lengths = resize(this.#lengths, capacity * this.#fields.length)
+    }
+    const row = this.#rowCount++
+    this.#rows.delete(key)
+    this.#rows.set(key, row)
+    this.#starts[row] = this.#tokens.length
+    return row
+  }
+
+  /** Drops the rows and tokens of removed documents. */
+  #compact(): void {
+    if (this.#rows.size === this.#rowCount) return
+    const { length: fieldCount } = this.#fields
+    const tokens = new ByteWriter(this.#tokens.length)
+    const lengths = new Uint32Array(this.#lengths.length)
+    const starts = new Uint32Array(this.#starts.length)
+    let next = 0
+    for (const [key, row] of this.#rows) {
+      const end = row + 1 < this.#rowCount ? this.#starts[row + 1] : this.#tokens.length
+      starts[next] = tokens.length
+      tokens.writeBytes(this.#tokens.buffer.subarray(this.#starts[row], end))
+      lengths.set(this.#lengths.subarray(row * fieldCount, (row + 1) * fieldCount), next * fieldCount)
+      this.#rows.set(key, next++)
+    }
+    this.#tokens = tokens
+    this.#lengths = lengths
+    this.#starts = starts
+    this.#rowCount = next
+  }
+
+  #take(): Snapshot {
+    if (this.#snapshot) return this.#snapshot
+    if (this.#rows.size * 2 < this.#rowCount) this.#compact()
+    const { length: fieldCount } = this.#fields
+    const keys = [...this.#rows.keys()].sort(this.#analyzer.compare)
+    const starts = new Uint32Array(keys.length)
+    const lengths = new Uint32Array(keys.length * fieldCount)
+    keys.forEach((key, document) => {
+      const row = this.#rows.get(key) ?? 0
+      starts[document] = this.#starts[row] ?? 0
+      lengths.set(this.#lengths.subarray(row * fieldCount, (row + 1) * fieldCount), document * fieldCount)
+    })
+    const documents = { tokens: this.#tokens.buffer, starts, lengths, fieldCount }
+    const ranking = new Ranking(documents, this.#vocabulary.size, this.#weights, this.#ranking)
+    this.#snapshot = { keys, documents, ranking }
+    return this.#snapshot
+  }
+
+  /** The words of a query. Stop words are dropped if others remain; forms of one word are one word. */
+  #parseQuery(query: string): QueryWord[] {
+    const weights = new Map<string, number>()
+    let last = ''
+    let reach = 0
+    this.#analyzer.visitTokens(query, (source, start, end, at) => {
+      const token = source.slice(start, end)
+      const isOverlapping = at < reach
+      if (isOverlapping) weights.set(last, OVERLAP_WEIGHT)
+      if (!weights.has(token) && weights.size < MAX_QUERY_WORDS) weights.set(token, isOverlapping ? OVERLAP_WEIGHT : 1)
+      if (!isOverlapping) last = token
+      reach = Math.max(reach, at + end - start)
+    })
+    const tokens = [...weights.keys()]
+    const content = tokens.filter((token) => !this.#analyzer.isStopWord(token))
+    const groups = new Map<string, string[]>()
+    for (const token of content.length > 0 ? content : tokens) {
+      const stem = this.#analyzer.stem(token)
+      groups.set(stem, [...(groups.get(stem) ?? []), token])
+    }
+    return [...groups].map(([stem, forms]) => {
+      const [word = stem] = forms
+      const exact = forms.map((form) => this.#vocabulary.find(form)).filter((id) => id >= 0)
+      const related = this.#ranking.variantWeight > 0 ? [...this.#stems.find(word), ...this.#widen(word)] : []
+      const variants = this.#sortTerms(related.filter((id) => !exact.includes(id)))
+      return { word, exact, variants, weight: weights.get(word) ?? 1 }
+    })
+  }
+
+  /** Puts terms in their order, because their numbers depend on what was added first. */
+  #sortTerms(ids: readonly number[]): number[] {
+    if (ids.length < 2) return [...ids]
+    const named = ids.map((id) => ({ id, term: this.#vocabulary.term(id) }))
+    return named.sort((a, b) => this.#analyzer.compare(a.term, b.term)).map(({ id }) => id)
+  }
+
+  #widen(word: string): number[] {
+    const matches = this.#analyzer.widenToken?.(word)
+    const ids: number[] = []
+    if (!matches) return ids
+    for (let id = 0; id < this.#vocabulary.size; id++) if (matches(this.#vocabulary.term(id))) ids.push(id)
+    return ids
+  }
+
+  #explain(ranking: Ranking, words: readonly QueryWord[], document: number): ScorePart[] {
+    return ranking.explain(words, document).map(({ word, field, frequency, matches, score }) => {
+      const ids = [...word.exact, ...word.variants].filter((id) => hasPosting(ranking.postings[field], id, document))
+      const terms = ids.map((id) => this.#vocabulary.term(id))
+      return { word: word.word, field: this.#fields[field] ?? '', terms, frequency, documents: matches, score }
+    })
+  }
+
+  #read(reader: ByteReader): void {
+    const { length: fieldCount } = this.#fields
+    if (reader.remaining < 6 || reader.readNumber() !== MAGIC) {
+      throw new SearchIndexFormatError('not-an-index', 'These bytes are not a saved search index.')
+    }
+    const version = reader.readNumber()
+    if (version > FORMAT_VERSION) {
+      const message = `The saved index has format ${version}, this program reads up to ${FORMAT_VERSION}. Upgrade it.`
+      throw new SearchIndexFormatError('newer-version', message)
+    }
+    const analyzer = reader.readText()
+    if (analyzer !== this.#analyzer.id) {
+      const message = `The saved index was made with analyzer ${analyzer}, not ${this.#analyzer.id}. Build it anew.`
+      throw new SearchIndexFormatError('other-analyzer', message)
+    }
+    const fields = Array.from({ length: reader.readCount() }, () => reader.readText())
+    if (fields.join('\n') !== this.#fields.join('\n')) {
+      const message = `The saved index has the fields ${fields.join(', ')}, not ${this.#fields.join(', ')}.`
+      throw new SearchIndexFormatError('other-fields', message)
+    }
+    const termCount = reader.readCount()
+    for (let i = 0; i < termCount; i++) {
+      const term = reader.readText()
+      if (this.#vocabulary.intern(term, 0, term.length) !== i) throw new RangeError('a term is there twice')
+    }
+    const keys = Array.from({ length: reader.readCount() }, () => reader.readText())
+    this.#starts = new Uint32Array(Math.max(64, keys.length))
+    this.#lengths = new Uint32Array(this.#starts.length * fieldCount)
+    for (let i = 0; i < keys.length * fieldCount; i++) this.#lengths[i] = reader.readCount()
+    keys.forEach((key, row) => {
+      this.#rows.set(key, row)
+      this.#starts[row] = this.#tokens.length
+      for (let f = 0; f < fieldCount; f++) {
+        for (let left = this.#lengths[row * fieldCount + f] ?? 0; left > 0; left--) {
+          const id = reader.readNumber()
+          if (id >= termCount) throw new RangeError('a document names a term that is not there')
+          this.#tokens.writeNumber(id)
+        }
+      }
+    })
+    this.#rowCount = keys.length
+    if (this.#rows.size !== keys.length || reader.remaining > 0) throw new RangeError('documents do not add up')
+  }
+}
+
+function visitAll(documents: Documents, visit: (id: number) => void): void {
+  for (let document = 0; document < documents.starts.length; document++) visitDocument(documents, document, visit)
+}
+
+function hasPosting(postings: Postings | undefined, id: number, document: number): boolean {
+  return postings?.documents.subarray(postings.offsets[id], postings.offsets[id + 1]).includes(document) ?? false
+}
+
+function resize(array: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {
+  const resized = new Uint32Array(length)
+  resized.set(array.subarray(0, length))
+  return resized
+}

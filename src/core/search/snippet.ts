@@ -1,0 +1,97 @@
+import type { Analyzer } from './analyzer.ts'
+
+/** How a snippet is cut. */
+export interface SnippetOptions {
+  /** The tokenizer of the index whose terms are given. */
+  readonly visitTokens: Analyzer['visitTokens']
+  /** About how long the snippet may be, in UTF-16 units, without the signs of omission. @default 200 */
+  readonly chars?: number
+}
+
+/** A place in the text where a term stands. */
+interface Match {
+  readonly term: string
+  readonly start: number
+  readonly end: number
+}
+
+/** How far from its ideal place a cut may move to fall between words. */
+const SLACK = 30
+/** The text is tokenized in pieces of this length, so that offsets shifted by normalisation stay near. */
+const PIECE = 512
+
+/**
+ * The part of a text that shows the terms best: the first window with the most different terms, then the most matches.
+ * White space is collapsed, cuts fall between words where there are any, and `…` stands where text was left out. A text
+ * without a match shows its beginning.
+ */
+export function writeSnippet(text: string, terms: Iterable<string>, options: SnippetOptions): string {
+  const { chars = 200, visitTokens } = options
+  const line = text.replace(/\s+/g, ' ').trim()
+  if (line.length <= chars) return line
+  const [first, last] = findBestSpan(findMatches(line, new Set(terms), visitTokens), chars)
+  const lead = Math.floor(Math.max(0, chars - (last - first)) / 3)
+  const start = moveStart(line, Math.max(0, Math.min(first - lead, line.length - chars)), first)
+  const end = moveEnd(line, Math.min(start + chars, line.length), last)
+  return `${start > 0 ? '…' : ''}${line.slice(start, end).trim()}${end < line.length ? '…' : ''}`
+}
+
+function findMatches(line: string, terms: ReadonlySet<string>, visitTokens: Analyzer['visitTokens']): Match[] {
+  const matches: Match[] = []
+  if (terms.size === 0) return matches
+  for (let start = 0; start < line.length; ) {
+    const space = line.indexOf(' ', start + PIECE)
+    const end = Math.min(space < 0 ? line.length : space, start + 2 * PIECE)
+    visitTokens(line.slice(start, end), (source, from, to, at) => {
+      const term = source.slice(from, to)
+      if (terms.has(term)) matches.push({ term, start: start + at, end: Math.min(start + at + to - from, end) })
+    })
+    start = end
+  }
+  return matches
+}
+
+/** Where the best run of matches that fits begins and ends. */
+function findBestSpan(matches: readonly Match[], chars: number): [start: number, end: number] {
+  const counts = new Map<string, number>()
+  let best: [number, number] = [0, 0]
+  let bestDistinct = 0
+  let bestCount = 0
+  let left = 0
+  matches.forEach(({ term, start, end }, right) => {
+    counts.set(term, (counts.get(term) ?? 0) + 1)
+    let leftmost = matches[left]
+    while (leftmost && left < right && end - leftmost.start > chars) {
+      const count = counts.get(leftmost.term) ?? 0
+      if (count > 1) counts.set(leftmost.term, count - 1)
+      else counts.delete(leftmost.term)
+      leftmost = matches[++left]
+    }
+    const count = right - left + 1
+    if (counts.size < bestDistinct || (counts.size === bestDistinct && count <= bestCount)) return
+    bestDistinct = counts.size
+    bestCount = count
+    best = [leftmost?.start ?? start, end]
+  })
+  return best
+}
+
+/** Moves the beginning of a window forward to the next word, but not past what it must show. */
+function moveStart(line: string, start: number, limit: number): number {
+  if (start === 0 || line.charAt(start - 1) === ' ') return start
+  const space = line.indexOf(' ', start)
+  if (space >= 0 && space - start < SLACK && space < limit) return space + 1
+  return isInsidePair(line, start) ? start + 1 : start
+}
+
+/** Moves the end of a window back to the end of a word, but not before what it must show. */
+function moveEnd(line: string, end: number, limit: number): number {
+  if (end === line.length || line.charAt(end) === ' ') return end
+  const space = line.lastIndexOf(' ', end)
+  if (end - space < SLACK && space >= limit) return space
+  return isInsidePair(line, end) ? end - 1 : end
+}
+
+function isInsidePair(line: string, i: number): boolean {
+  return /^[\udc00-\udfff]$/.test(line.charAt(i)) && /^[\ud800-\udbff]$/.test(line.charAt(i - 1))
+}

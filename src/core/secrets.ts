@@ -1,0 +1,63 @@
+/** A place in a text that looks like a credential. The value itself is never carried around. */
+export interface SecretFinding {
+  readonly what: string
+  readonly line: number
+}
+
+interface SecretPattern {
+  readonly what: string
+  readonly pattern: RegExp
+}
+
+/** Every repetition is bounded or followed by a character it cannot match, so each pattern runs in linear time. */
+const PATTERNS: readonly SecretPattern[] = [
+  { what: 'an AWS access key', pattern: /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g },
+  { what: 'a private key', pattern: /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----/g },
+  { what: 'a GitHub token', pattern: /\b(?:gh[pousr]_[0-9A-Za-z]{36}|github_pat_[0-9A-Za-z_]{50,90})\b/g },
+  { what: 'a Slack token', pattern: /\bxox[abprs]-[0-9A-Za-z-]{10,80}/g },
+  { what: 'a Google API key', pattern: /\bAIza[0-9A-Za-z_-]{35}\b/g },
+  { what: 'an API key', pattern: /\b(?:sk|rk|pk)[-_](?:live|test|ant|proj)[-_][0-9A-Za-z_-]{16,200}/g },
+  { what: 'an npm token', pattern: /\bnpm_[0-9A-Za-z]{36}\b/g },
+  { what: 'a bearer token', pattern: /\bbearer\s{1,4}[0-9A-Za-z._~+/-]{20,2000}=*/gi },
+  {
+    what: 'an authorization header',
+    pattern: /\bauthorization["']?\s{0,4}[:=]\s{0,4}["']?basic\s{1,4}[0-9A-Za-z+/]{8,2000}=*/gi,
+  },
+  {
+    what: 'a password or key',
+    pattern:
+      /\b[\w-]{0,40}(?:passw(?:or)?d|secret|token|api[_-]?key)[\w-]{0,40}["']?\s{0,4}[:=]\s{0,4}["'][^"'\s]{8,200}["']/gi,
+  },
+  { what: 'a password in a URL', pattern: /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:@/"'<>]{1,80}:[^\s:@/"'<>]{3,80}@/gi },
+]
+
+/** Values that stand for a secret without being one. */
+const EXAMPLE = /example|placeholder|changeme|your[-_ ]|xxxx|\.\.\.|<[^>]{1,40}>|\$\{|\{\{|process\.env|os\.environ/i
+
+/** Finds what looks like a credential, one finding for each kind and line, in order of lines. */
+export function findSecrets(text: string): SecretFinding[] {
+  const found = new Map<string, SecretFinding & { readonly index: number }>()
+  for (const { what, pattern } of PATTERNS) {
+    let line = 1
+    let counted = 0
+    for (const match of text.matchAll(pattern)) {
+      if (EXAMPLE.test(match[0])) continue
+      line += countLineEnds(text, counted, match.index)
+      counted = match.index
+      const key = `${line} ${what}`
+      if (!found.has(key)) found.set(key, { what, line, index: match.index })
+    }
+  }
+  return [...found.values()].sort((a, b) => a.index - b.index).map(({ what, line }) => ({ what, line }))
+}
+
+/** Replaces what looks like a credential, for logs and error messages. */
+export function redactSecrets(text: string): string {
+  return PATTERNS.reduce((redacted, { pattern }) => redacted.replace(pattern, '[redacted]'), text)
+}
+
+function countLineEnds(text: string, from: number, to: number): number {
+  let count = 0
+  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) count++
+  return count
+}

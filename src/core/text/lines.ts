@@ -1,0 +1,33 @@
+/** Splits text into lines at LF, CRLF or a lone CR. A final line end opens no further line; empty text has no line. */
+export function splitLines(text: string): string[] {
+  if (text === '') return []
+  const lines = text.includes('\r') ? text.split(/\r\n|\n|\r/) : text.split('\n')
+  if (lines.at(-1) === '') lines.pop()
+  return lines
+}
+
+/** Tells whether a line holds nothing but white space. */
+export function isBlank(line: string): boolean {
+  return line.trim() === ''
+}
+
+/** Cuts text into slices of at most `size` code units, never inside a surrogate pair. */
+export function sliceText(text: string, size: number): string[] {
+  const slices: string[] = []
+  for (let start = 0; start < text.length; ) {
+    let end = Math.min(start + size, text.length)
+    if (end < text.length && end - start > 1 && isHighSurrogate(text.charCodeAt(end - 1))) end--
+    slices.push(text.slice(start, end))
+    start = end
+  }
+  return slices
+}
+
+/** The beginning of a text, at most `size` code units, never half a surrogate pair. */
+export function clipText(text: string, size: number): string {
+  return text.length <= size ? text : (sliceText(text.slice(0, size + 1), size)[0] ?? '')
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff
+}

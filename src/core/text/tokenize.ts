@@ -1,0 +1,323 @@
+import {
+  DIGIT,
+  kindAt,
+  LETTER,
+  LOWER,
+  MARK,
+  PAIRED,
+  SEPARATOR,
+  UNDERSCORE,
+  UPPER,
+  unitsAt,
+  WORD,
+} from './characters.ts'
+import { foldWord, normalizeText } from './fold.ts'
+
+/**
+ * Receives one token, which is `source.slice(start, end)`. Passing the place instead of the string lets an index look a
+ * word up without creating it. `at` says where the token begins in the text given; normalisation can shift it a little.
+ */
+export type TokenVisitor = (source: string, start: number, end: number, at: number) => void
+
+/** Changes whenever the same text gives other tokens, so that an index made with another tokenizer can be refused. */
+export const TOKENIZER_VERSION = 1
+
+/** Longest token, in UTF-16 units. What is longer (base64, hashes of hashes) is cut to it, in index and query alike. */
+export const MAX_TOKEN_UNITS = 64
+
+/**
+ * Visits the tokens of a text in order. This is the only tokenizer of the product: whatever is indexed or asked goes
+ * through it.
+ *
+ * - Words are Unicode-normalised, lower-cased and lose the diacritics of Latin letters: `Café` gives `cafe`.
+ * - Identifiers, paths of names and hyphenated words are given whole and then in parts: `fs.readFileSync` gives
+ *   `fs.readfilesync fs readfilesync read file sync`.
+ * - Versions are given whole and by their beginnings: `v3.11.4` gives `v3.11.4 3.11.4 3.11`.
+ * - Scripts written without spaces are given in overlapping pairs: `東京都` gives `東京 京都`; a lone character alone.
+ * - `c++`, `c#` and their like keep their signs; `user's` gives `user`, `don't` gives `dont`.
+ *
+ * Takes linear time on any input.
+ */
+export function visitTokens(text: string, visit: TokenVisitor): void {
+  const cased = normalizeText(text)
+  const lower = cased.toLowerCase()
+  const { length } = lower
+  let i = 0
+  while (i < length) {
+    const first = kindAt(cased, i)
+    if ((first & (LOWER | UPPER | DIGIT | UNDERSCORE | LETTER)) === 0) {
+      i = first === PAIRED ? visitPairs(lower, i, visit) : i + 1
+      continue
+    }
+    const start = i
+    let kinds = SEPARATOR
+    let kind = kindAt(cased, ++i)
+    while ((kind & (LOWER | UPPER | DIGIT)) !== 0) {
+      kinds |= kind
+      kind = kindAt(cased, ++i)
+    }
+    const isPlain = first !== UNDERSCORE && first !== LETTER && (kinds & (UPPER | LOWER)) !== (UPPER | LOWER)
+    if (isPlain && kind === SEPARATOR && isRunEnd(cased, start, i)) {
+      visit(lower, start, i - start > MAX_TOKEN_UNITS ? start + MAX_TOKEN_UNITS : i, start)
+    } else {
+      i = visitRun(cased, lower, start, visit)
+    }
+  }
+}
+
+/** The tokens of a text, in order. */
+export function tokenize(text: string): string[] {
+  const tokens: string[] = []
+  visitTokens(text, (source, start, end) => tokens.push(source.slice(start, end)))
+  return tokens
+}
+
+/**
+ * Tells which indexed tokens a query token stands for besides itself, if it stands for more: a single character of a
+ * script indexed in pairs stands for every pair that contains it.
+ */
+export function widenToken(token: string): ((candidate: string) => boolean) | undefined {
+  if (token.length !== unitsAt(token, 0) || kindAt(token, 0) !== PAIRED) return undefined
+  return (candidate) => {
+    if (candidate.length > 4) return false
+    const rest = candidate.replace(token, '')
+    return rest !== '' && rest !== candidate && rest.length === unitsAt(rest, 0)
+  }
+}
+
+const HASH = 0x23
+const APOSTROPHE = 0x27
+const PLUS = 0x2b
+const HYPHEN = 0x2d
+const DOT = 0x2e
+const COLON = 0x3a
+const CURLY_APOSTROPHE = 0x2019
+
+/** Tells whether the separator after a word can only be one: it neither joins the next word nor belongs to this one. */
+function isRunEnd(cased: string, start: number, end: number): boolean {
+  switch (cased.charCodeAt(end)) {
+    case DOT:
+    case HYPHEN:
+      return (kindAt(cased, end + 1) & WORD) === 0
+    case COLON:
+      return cased.charCodeAt(end + 1) !== COLON
+    case HASH:
+    case PLUS:
+      return end - start > 1
+    case APOSTROPHE:
+    case CURLY_APOSTROPHE:
+      return false
+    default:
+      return true
+  }
+}
+
+function visitPairs(lower: string, from: number, visit: TokenVisitor): number {
+  let start = from
+  let middle = from + unitsAt(lower, from)
+  if (kindAt(lower, middle) !== PAIRED) {
+    visit(lower, start, middle, start)
+    return middle
+  }
+  while (kindAt(lower, middle) === PAIRED) {
+    const end = middle + unitsAt(lower, middle)
+    visit(lower, start, end, start)
+    start = middle
+    middle = end
+  }
+  return middle
+}
+
+/** Visits the tokens of the run that begins at `start` and returns where to go on. */
+function visitRun(cased: string, lower: string, start: number, visit: TokenVisitor): number {
+  const end = findRunEnd(cased, start)
+  const after = lower.charCodeAt(end)
+  if (after === APOSTROPHE || after === CURLY_APOSTROPHE) return visitBeforeApostrophe(cased, lower, start, end, visit)
+  const signs = end - start === 1 ? countSigns(cased, end) : 0
+  if (signs > 0) visit(lower, start, end + signs, start)
+  else visitCompound(cased, lower, start, end, visit)
+  return end + signs
+}
+
+/** The end of a run of words that single dots, hyphens or double colons join without a space. */
+function findRunEnd(cased: string, start: number): number {
+  let i = start
+  for (;;) {
+    for (let kind = kindAt(cased, i); (kind & WORD) !== 0; kind = kindAt(cased, i)) i += unitsAt(cased, i)
+    const next = i + joinerUnits(cased, i)
+    if (next === i || (kindAt(cased, next) & WORD & ~MARK) === 0) return i
+    i = next
+  }
+}
+
+function joinerUnits(text: string, i: number): number {
+  const unit = text.charCodeAt(i)
+  if (unit === DOT || unit === HYPHEN) return 1
+  return unit === COLON && text.charCodeAt(i + 1) === COLON ? 2 : 0
+}
+
+/** How many units of `++` or `#` follow a single letter and end there, as in C++ and C#. */
+function countSigns(cased: string, end: number): number {
+  if ((kindAt(cased, end - 1) & (LOWER | UPPER)) === 0) return 0
+  const units = cased.charCodeAt(end) === HASH ? 1 : cased.startsWith('++', end) ? 2 : 0
+  const isEnd = kindAt(cased, end + units) === SEPARATOR && !isSign(cased.charCodeAt(end + units))
+  return isEnd ? units : 0
+}
+
+function isSign(unit: number): boolean {
+  return unit === PLUS || unit === HASH
+}
+
+/** `user's` is `user`, `we're` is `we`, `don't` is `dont`; any other apostrophe separates words (`l'eau`). */
+function visitBeforeApostrophe(cased: string, lower: string, start: number, end: number, visit: TokenVisitor): number {
+  let suffixEnd = end + 1
+  while (suffixEnd - end <= 3 && (kindAt(cased, suffixEnd) & WORD) !== 0) suffixEnd++
+  const suffix = lower.slice(end + 1, suffixEnd)
+  if (suffix === 't' && lower.charCodeAt(end - 1) === 0x6e) {
+    const contraction = `${lower.slice(Math.max(start, end - MAX_TOKEN_UNITS + 1), end)}t`
+    visit(contraction, 0, contraction.length, start)
+    return suffixEnd
+  }
+  visitCompound(cased, lower, start, end, visit)
+  return CONTRACTIONS.has(suffix) ? suffixEnd : end + 1
+}
+
+const CONTRACTIONS: ReadonlySet<string> = new Set(['s', 're', 've', 'll', 'd', 'm'])
+
+/**
+ * Visits a run whole, then each of its segments between joiners, then the words inside each segment:
+ *
+ *     os.path.readFile_v2    segments  os  path  readFile_v2    words  read file v2
+ */
+function visitCompound(cased: string, lower: string, start: number, end: number, visit: TokenVisitor): void {
+  visitFolded(lower, start, end, visit)
+  let i = start
+  while (i < end) {
+    const segmentEnd = findSegmentEnd(cased, i, end)
+    const versionEnd = findVersionEnd(cased, i, segmentEnd, end)
+    if (versionEnd > segmentEnd) {
+      visitVersion(cased, lower, i, versionEnd, start, end, visit)
+      i = versionEnd
+    } else {
+      if (i > start || segmentEnd < end) visitFolded(lower, i, segmentEnd, visit)
+      visitWords(cased, lower, i, segmentEnd, visit)
+      i = segmentEnd
+    }
+    i += joinerUnits(cased, i)
+  }
+}
+
+function findSegmentEnd(cased: string, from: number, end: number): number {
+  let i = from
+  while (i < end && joinerUnits(cased, i) === 0) i++
+  return i
+}
+
+/** The end of the dotted number that begins in the segment, or the segment's end when it begins none. */
+function findVersionEnd(cased: string, from: number, segmentEnd: number, end: number): number {
+  if (kindAt(cased, segmentEnd - 1) !== DIGIT || from === segmentEnd) return segmentEnd
+  let versionEnd = segmentEnd
+  while (cased.charCodeAt(versionEnd) === DOT && versionEnd < end) {
+    const nextEnd = findDigitsEnd(cased, versionEnd + 1)
+    if (nextEnd === versionEnd + 1 || (kindAt(cased, nextEnd) & WORD) !== 0) break
+    versionEnd = nextEnd
+  }
+  return versionEnd
+}
+
+function findDigitsEnd(cased: string, from: number): number {
+  let i = from
+  while (kindAt(cased, i) === DIGIT) i++
+  return i
+}
+
+/** `python3.11.4` gives `python`, `3.11.4` and `3.11`; at most three numbers make a beginning worth a token. */
+function visitVersion(
+  cased: string,
+  lower: string,
+  start: number,
+  end: number,
+  runStart: number,
+  runEnd: number,
+  visit: TokenVisitor,
+): void {
+  const firstDot = lower.indexOf('.', start)
+  let digits = firstDot
+  while (digits > start && kindAt(cased, digits - 1) === DIGIT) digits--
+  if (digits - start > 1) visitFolded(lower, start, digits, visit)
+  if (digits > runStart || end < runEnd) visitFolded(lower, digits, end, visit)
+  let beginning = findDigitsEnd(cased, firstDot + 1)
+  for (let numbers = 2; numbers <= 3 && beginning < end; numbers++) {
+    visitFolded(lower, digits, beginning, visit)
+    beginning = findDigitsEnd(cased, beginning + 1)
+  }
+}
+
+/** Visits the words of one segment, which underscores and changes of case separate, unless it is itself one word. */
+function visitWords(cased: string, lower: string, start: number, end: number, visit: TokenVisitor): void {
+  let i = start
+  while (i < end) {
+    while (i < end && kindAt(cased, i) === UNDERSCORE) i++
+    const from = i
+    while (i < end && kindAt(cased, i) !== UNDERSCORE) i++
+    if (i > from) visitCamelWords(cased, lower, from, i, i - from === end - start, visit)
+  }
+}
+
+function visitCamelWords(
+  cased: string,
+  lower: string,
+  start: number,
+  end: number,
+  isSegment: boolean,
+  visit: TokenVisitor,
+): void {
+  let from = start
+  if (end - start <= MAX_TOKEN_UNITS) {
+    for (let i = start + unitsAt(cased, start); i < end; i += unitsAt(cased, i)) {
+      if (!isCaseBoundary(cased, lower, i, end)) continue
+      visitFolded(lower, from, i, visit)
+      from = i
+    }
+  }
+  if (from > start || !isSegment) visitFolded(lower, from, end, visit)
+}
+
+/** Tells whether a word begins at `i`: `read|File`, `HTTP|Server`, `utf8|Decode`, but `APIs` and `I18N` are one. */
+function isCaseBoundary(cased: string, lower: string, i: number, end: number): boolean {
+  if (!isUpperAt(cased, lower, i)) return false
+  const before = kindAt(cased, i - 1)
+  if (before !== DIGIT && !isUpperAt(cased, lower, i - 1)) return (before & (LOWER | LETTER)) !== 0
+  const isBeforeLower =
+    i + 1 < end && (kindAt(cased, i + 1) & (LOWER | LETTER)) !== 0 && !isUpperAt(cased, lower, i + 1)
+  const isPlural = i + 2 === end && lower.charCodeAt(i + 1) === 0x73
+  return isBeforeLower && !isPlural
+}
+
+function isUpperAt(cased: string, lower: string, i: number): boolean {
+  return cased.charCodeAt(i) !== lower.charCodeAt(i)
+}
+
+/** Visits `lower.slice(start, end)`, cut to the longest token and, outside ASCII, folded. */
+function visitFolded(lower: string, start: number, end: number, visit: TokenVisitor): void {
+  const cut = end - start > MAX_TOKEN_UNITS ? cutAt(lower, start + MAX_TOKEN_UNITS) : end
+  if (!hasContent(lower, start, cut)) return
+  for (let i = start; i < cut; i++) {
+    if (lower.charCodeAt(i) < 0x80) continue
+    const folded = foldWord(lower.slice(start, cut))
+    visit(folded, 0, folded.length > MAX_TOKEN_UNITS ? cutAt(folded, MAX_TOKEN_UNITS) : folded.length, start)
+    return
+  }
+  visit(lower, start, cut, start)
+}
+
+/** Moves a cut that would part a surrogate pair before the pair. */
+function cutAt(text: string, end: number): number {
+  return unitsAt(text, end - 1) === 2 ? end - 1 : end
+}
+
+/** Tells whether there is anything but underscores. */
+function hasContent(lower: string, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (lower.charCodeAt(i) !== 0x5f) return true
+  return false
+}

@@ -1,0 +1,49 @@
+import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { PharosError } from '../core/errors.ts'
+import { openPack, type PackReader } from '../core/pack/open-pack.ts'
+import type { Pack } from '../core/pack/pack.ts'
+import { openZipReader } from '../core/pack/zip-reader.ts'
+import { isSystemError } from './walk-folder.ts'
+
+/** Opens a pack by its path: a zip archive, a folder, or an `index.json` alone. */
+export function readPack(path: string): Pack {
+  try {
+    if (statSync(path).isDirectory()) return openPack(folderReader(path))
+    if (path.endsWith('.json')) return openPack(fileReader(path))
+    return openPack(openZipReader(readFileSync(path), path))
+  } catch (cause) {
+    if (!isSystemError(cause)) throw cause
+    if (cause.code === 'ENOENT') throw new PharosError('PACK_NOT_FOUND', { path }, { cause })
+    throw new PharosError('PACK_INVALID', { path, problem: cause.message }, { cause })
+  }
+}
+
+function folderReader(folder: string): PackReader {
+  return {
+    name: folder,
+    has: (file) => existsSync(join(folder, file)),
+    read: (file) => readPieces(join(folder, file)),
+  }
+}
+
+function fileReader(path: string): PackReader {
+  return { name: path, has: (file) => file === 'index.json', read: () => readPieces(path) }
+}
+
+const PIECE_BYTES = 1 << 20
+
+/** A file piece by piece; whoever stops asking leaves the rest unread. */
+function* readPieces(path: string): Generator<Uint8Array, void, void> {
+  const file = openSync(path, 'r')
+  try {
+    for (;;) {
+      const piece = new Uint8Array(PIECE_BYTES)
+      const length = readSync(file, piece)
+      if (length === 0) return
+      yield piece.subarray(0, length)
+    }
+  } finally {
+    closeSync(file)
+  }
+}

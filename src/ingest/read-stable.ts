@@ -1,0 +1,47 @@
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+
+/** The facts by which a file is recognised as unchanged without reading it. */
+export interface FileStamp {
+  readonly size: number
+  readonly mtimeMs: number
+  readonly ctimeMs: number
+}
+
+/** What became of reading a file. */
+export type ReadOutcome =
+  | { readonly type: 'read'; readonly bytes: Uint8Array; readonly stamp: FileStamp; readonly isStable: boolean }
+  | { readonly type: 'too-large'; readonly size: number }
+  | { readonly type: 'not-a-file' }
+
+/** How often a file that changes under the reader is read again. */
+const TRIES = 3
+
+/**
+ * Reads a file so that its bytes belong together: when it changes meanwhile it is read again, and after three tries
+ * taken as it is. Never waits on a pipe, never follows a link, never reads more than `maxBytes`.
+ */
+export async function readStable(path: string, maxBytes: number): Promise<ReadOutcome> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    for (let left = TRIES; ; left--) {
+      const before = await file.stat()
+      if (!before.isFile()) return { type: 'not-a-file' }
+      if (before.size > maxBytes) return { type: 'too-large', size: before.size }
+      const buffer = new Uint8Array(before.size + 1)
+      let length = 0
+      while (length < buffer.length) {
+        const { bytesRead } = await file.read(buffer, length, buffer.length - length, length)
+        if (bytesRead === 0) break
+        length += bytesRead
+      }
+      const after = await file.stat()
+      const isStable = length === after.size && before.mtimeMs === after.mtimeMs && before.size === after.size
+      if (!isStable && left > 1) continue
+      const stamp = { size: after.size, mtimeMs: after.mtimeMs, ctimeMs: after.ctimeMs }
+      return { type: 'read', bytes: buffer.subarray(0, Math.min(length, before.size)), stamp, isStable }
+    }
+  } finally {
+    await file.close()
+  }
+}

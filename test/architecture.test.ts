@@ -1,0 +1,496 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { dirname, join, posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseSync, Visitor } from 'vite'
+import { describe, expect, test } from 'vitest'
+
+interface Rule {
+  /** Folders whose files may be imported; a folder may always import itself. */
+  readonly may: readonly string[]
+  /** Folders of which only types may be imported. */
+  readonly mayType?: readonly string[]
+  /** Runs in Node, browsers and workers alike. */
+  readonly universal?: true
+}
+
+const UNIVERSAL = ['core', 'crawl', 'analysis', 'plan', 'library', 'mcp', 'http']
+const NODE = ['fetch', 'store', 'embed', 'ingest', 'jobs', 'readers']
+
+/** Who may import whom: folder of src, or entry file beside them, → what it may import. */
+const TABLE: Readonly<Record<string, Rule>> = {
+  core: { may: [], universal: true },
+  crawl: { may: ['core'], universal: true },
+  analysis: { may: ['core'], universal: true },
+  plan: { may: ['core', 'crawl'], universal: true },
+  library: { may: ['core', 'crawl', 'plan', 'analysis'], universal: true },
+  mcp: { may: ['core', 'library'], universal: true },
+  http: { may: ['core', 'library'], universal: true },
+  fetch: { may: ['core', 'crawl', 'library'] },
+  store: { may: ['core', 'crawl', 'library'] },
+  embed: { may: ['core', 'crawl', 'library'] },
+  ingest: { may: ['core', 'crawl', 'library'] },
+  jobs: { may: ['core', 'crawl', 'library'] },
+  readers: { may: ['core', 'library', 'fetch', 'embed'] },
+  'config.ts': { may: ['core'] },
+  'index.ts': { may: UNIVERSAL, universal: true },
+  'node.ts': { may: [...UNIVERSAL, ...NODE, 'config.ts', 'index.ts'] },
+  cli: { may: [...UNIVERSAL, ...NODE, 'config.ts', 'index.ts', 'node.ts'] },
+  web: { may: ['core'], mayType: ['http'], universal: true },
+}
+
+/** Packages that need neither Node nor a DOM. A universal folder may use these and no others. */
+const UNIVERSAL_PACKAGES = [
+  '@noble/hashes',
+  'domhandler',
+  'fflate',
+  'htmlparser2',
+  'ignore',
+  'markdown-it',
+  'web-tree-sitter',
+]
+
+/** Packages that are slow to load or optional: one file owns each, and everybody else asks that file. */
+const ONE_OWNER_PACKAGES = ['commander', 'web-tree-sitter']
+
+/** The environment is read in one place; the command line looks there for colours and the terminal. */
+const ENVIRONMENT_READERS = ['config.ts', 'cli']
+
+const VAGUE_NAME = /(?:^|[-.])(?:utils?|helpers?|managers?|services?)$/
+
+describe('the import rules', () => {
+  const root = dirname(dirname(fileURLToPath(import.meta.url)))
+  const sources = readSources(root)
+
+  test('hold in src and web', () => {
+    expect(checkArchitecture(sources)).toEqual([])
+  })
+
+  test('see the sources', () => {
+    expect(sources.has('src/core/model.ts')).toBe(true)
+  })
+
+  test('find the imports of a real file', () => {
+    const edges = [...sources].flatMap(([file, source]) => readModule(file, source).imports)
+    expect(edges.some(({ specifier }) => specifier.endsWith('/model.ts'))).toBe(true)
+  })
+})
+
+describe('the checker', () => {
+  const accepts: Record<string, Record<string, string>> = {
+    'neighbours, the folders below, and packages that run anywhere': {
+      'src/core/model.ts': "import { strFromU8 } from 'fflate'\nimport { sha256 } from '@noble/hashes/sha2.js'",
+      'src/crawl/engine.ts': "import { a } from '../core/model.ts'\nexport * from './ports.ts'",
+      'src/crawl/ports.ts': '',
+    },
+    'Node in a Node folder': { 'src/ingest/folder.ts': "import { readFile } from 'node:fs/promises'" },
+    'a test of its own file with anything it needs': {
+      'src/core/model.test.ts': "import { test } from 'vitest'\nimport 'node:fs'\nimport { a } from './model.ts'",
+      'src/core/model.ts': '',
+    },
+    'a cycle of types': {
+      'src/core/a.ts': "import type { B } from './b.ts'",
+      'src/core/b.ts': "import { a } from './a.ts'",
+    },
+    'the word process as a name, in a comment or in a text': {
+      'src/core/a.ts':
+        '// process.env\nexport const a = { process: (queue) => queue.process(\'process.env import("node:fs")\') }',
+    },
+    'the types of an optional package elsewhere': {
+      'src/core/a.ts': "import type { Node } from 'web-tree-sitter'",
+      'src/core/b.ts': "import { Parser } from 'web-tree-sitter'",
+    },
+    'the environment in config and cli': {
+      'src/config.ts': "export const home = process.env['HOME']",
+      'src/cli/main.ts': "import { home } from '../config.ts'\nexport const colour = process.env.NO_COLOR",
+    },
+    'core and the types of http in web': {
+      'web/dashboard/main.tsx':
+        "import type { App } from '../../src/http/app.ts'\nimport { a } from '../../src/core/a.ts'",
+      'src/http/app.ts': '',
+      'src/core/a.ts': '',
+    },
+  }
+
+  test.each(Object.entries(accepts))('accepts %s', (_what, files) => {
+    expect(check(files)).toEqual([])
+  })
+
+  const refuses: Record<string, readonly [Record<string, string>, string]> = {
+    'a folder above': [
+      { 'src/core/a.ts': "import { b } from '../crawl/b.ts'", 'src/crawl/b.ts': '' },
+      "src/core/a.ts imports '../crawl/b.ts': core may not import crawl",
+    ],
+    'a folder above for its types': [
+      { 'src/core/a.ts': "import type { B } from '../crawl/b.ts'", 'src/crawl/b.ts': '' },
+      "src/core/a.ts imports '../crawl/b.ts': core may not import crawl",
+    ],
+    'a re-export': [
+      { 'src/ingest/a.ts': "export { b } from '../store/b.ts'", 'src/store/b.ts': '' },
+      "src/ingest/a.ts imports '../store/b.ts': ingest may not import store",
+    ],
+    'a re-export of everything': [
+      { 'src/ingest/a.ts': "export * from '../store/b.ts'", 'src/store/b.ts': '' },
+      "src/ingest/a.ts imports '../store/b.ts': ingest may not import store",
+    ],
+    'a dynamic import': [
+      { 'src/plan/a.ts': "export const b = () => import('../library/b.ts')", 'src/library/b.ts': '' },
+      "src/plan/a.ts imports '../library/b.ts': plan may not import library",
+    ],
+    'an import in a type': [
+      { 'src/plan/a.ts': "export type B = import('../library/b.ts').B", 'src/library/b.ts': '' },
+      "src/plan/a.ts imports '../library/b.ts': plan may not import library",
+    ],
+    'the command line in an entry': [
+      { 'src/node.ts': "export { main } from './cli/main.ts'", 'src/cli/main.ts': '' },
+      "src/node.ts imports './cli/main.ts': node.ts may not import cli",
+    ],
+    'a Node folder in the universal entry': [
+      { 'src/index.ts': "export { a } from './ingest/a.ts'", 'src/ingest/a.ts': '' },
+      "src/index.ts imports './ingest/a.ts': index.ts may not import ingest",
+    ],
+    'values of http in web': [
+      { 'web/local/main.ts': "import { app } from '../../src/http/app.ts'", 'src/http/app.ts': '' },
+      "web/local/main.ts imports '../../src/http/app.ts': web may import only types of http",
+    ],
+    'a folder that is not in the table': [
+      { 'src/misc/a.ts': '' },
+      'src/misc/a.ts: src/misc is not in the table of test/architecture.test.ts',
+    ],
+    'a Node module in a universal folder': [
+      { 'src/core/a.ts': "import { join } from 'node:path'" },
+      "src/core/a.ts imports 'node:path': core is universal and may not use Node",
+    ],
+    'a Node module by its old name': [
+      { 'src/http/a.ts': "const { readFile } = await import('fs/promises')" },
+      "src/http/a.ts imports 'fs/promises': http is universal and may not use Node",
+    ],
+    'a Node module in web': [
+      { 'web/local/main.tsx': "import { join } from 'node:path'" },
+      "web/local/main.tsx imports 'node:path': web is universal and may not use Node",
+    ],
+    'a package for Node in a universal folder': [
+      { 'src/core/a.ts': "import pc from 'picocolors'" },
+      "src/core/a.ts imports 'picocolors': core is universal and picocolors is not in UNIVERSAL_PACKAGES",
+    ],
+    'a package in core/search': [
+      { 'src/core/search/a.ts': "import { strToU8 } from 'fflate'" },
+      "src/core/search/a.ts imports 'fflate': core/search imports nothing outside itself",
+    ],
+    'another folder of core in core/search': [
+      { 'src/core/search/a.ts': "import type { Page } from '../model.ts'", 'src/core/model.ts': '' },
+      "src/core/search/a.ts imports '../model.ts': core/search imports nothing outside itself",
+    ],
+    'process in a universal folder': [
+      { 'src/core/a.ts': 'export const b = process.platform' },
+      'src/core/a.ts: core is universal and may not use process',
+    ],
+    'process by way of globalThis': [
+      { 'src/core/a.ts': 'export const b = globalThis.process?.platform' },
+      'src/core/a.ts: core is universal and may not use process',
+    ],
+    'the environment in a Node folder': [
+      { 'src/ingest/a.ts': "export const home = process.env['HOME']" },
+      'src/ingest/a.ts: only config.ts, cli may read the environment',
+    ],
+    'the environment by its property': [
+      { 'src/ingest/a.ts': "export const { env } = process\nexport const home = process['env'].HOME" },
+      'src/ingest/a.ts: only config.ts, cli may read the environment',
+    ],
+    'the environment as an import': [
+      { 'src/ingest/a.ts': "import { env } from 'node:process'" },
+      'src/ingest/a.ts: only config.ts, cli may read the environment',
+    ],
+    'a second owner of an optional package': [
+      {
+        'src/core/a.ts': "import { Parser } from 'web-tree-sitter'",
+        'src/core/b.ts': "export const load = () => import('web-tree-sitter')",
+      },
+      'src/core/a.ts, src/core/b.ts import web-tree-sitter: one file owns it',
+    ],
+    'a cycle': [
+      {
+        'src/core/a.ts': "import { b } from './b.ts'",
+        'src/core/b.ts': "export { c } from './c.ts'",
+        'src/core/c.ts': "import { a } from './a.ts'",
+      },
+      'src/core/a.ts → src/core/b.ts → src/core/c.ts → src/core/a.ts: import cycle',
+    ],
+    'an import of a file by itself': [
+      { 'src/core/a.ts': "import { a } from './a.ts'" },
+      'src/core/a.ts → src/core/a.ts: import cycle',
+    ],
+    'a cycle through an import whose names alone are types': [
+      {
+        'src/core/a.ts': "import { type B } from './b.ts'",
+        'src/core/b.ts': "import { a } from './a.ts'",
+      },
+      'src/core/a.ts → src/core/b.ts → src/core/a.ts: import cycle',
+    ],
+    'an import without the ending': [
+      { 'src/core/a.ts': "import { b } from './b'", 'src/core/b.ts': '' },
+      "src/core/a.ts imports './b': a relative import carries its ending",
+    ],
+    'an import with the ending of the output': [
+      { 'src/core/a.ts': "import { b } from './b.js'", 'src/core/b.ts': '' },
+      "src/core/a.ts imports './b.js': there is no such source file",
+    ],
+    'an import of a test': [
+      { 'src/core/a.ts': "import { b } from './b.test.ts'", 'src/core/b.test.ts': '' },
+      "src/core/a.ts imports './b.test.ts': only a test may import a test",
+    ],
+    'an import from outside the sources': [
+      { 'src/core/a.ts': "import { b } from '../../scripts/b.ts'" },
+      "src/core/a.ts imports '../../scripts/b.ts': there is no such source file",
+    ],
+    'an import that only the running program knows': [
+      { 'src/cli/a.ts': 'export const load = (name) => import(name)' },
+      'src/cli/a.ts imports something computed: the specifier must be a literal',
+    ],
+    'a file named for nothing': [
+      { 'src/core/text-utils.ts': '' },
+      'src/core/text-utils.ts: "text-utils" says nothing about what is inside',
+    ],
+    'a folder named for nothing': [
+      { 'src/core/helpers/a.ts': '' },
+      'src/core/helpers/a.ts: "helpers" says nothing about what is inside',
+    ],
+    'a source that cannot be parsed': [{ 'src/core/a.ts': 'import {' }, 'src/core/a.ts cannot be parsed'],
+  }
+
+  test.each(Object.entries(refuses))('refuses %s', (_what, [files, message]) => {
+    expect(check(files)).toEqual([message])
+  })
+
+  function check(files: Record<string, string>): string[] {
+    return checkArchitecture(new Map(Object.entries(files)))
+  }
+})
+
+interface Import {
+  readonly specifier: string
+  /** Erased by the compiler. `import { type A }` is not: it still loads the file. */
+  readonly typeOnly: boolean
+}
+
+interface Module {
+  readonly imports: readonly Import[]
+  readonly problems: readonly string[]
+  readonly usesProcess: boolean
+  readonly readsEnvironment: boolean
+}
+
+/** Says what is wrong, one line each; `sources` maps paths such as `src/core/model.ts` to their text. */
+function checkArchitecture(sources: ReadonlyMap<string, string>): string[] {
+  const problems: string[] = []
+  const valueImports = new Map<string, string[]>()
+  const owners = new Map<string, Set<string>>()
+
+  for (const [file, source] of sources) {
+    const { imports, problems: own, usesProcess, readsEnvironment } = readModule(file, source)
+    const area = areaOf(file)
+    const rule = TABLE[area]
+    const isTest = file.includes('.test.')
+    problems.push(...own, ...checkName(file))
+    if (!rule) {
+      problems.push(`${file}: src/${area} is not in the table of test/architecture.test.ts`)
+      continue
+    }
+    if (!isTest && rule.universal && usesProcess) {
+      problems.push(`${file}: ${area} is universal and may not use process`)
+    } else if (!isTest && readsEnvironment && !ENVIRONMENT_READERS.includes(area)) {
+      problems.push(`${file}: only ${ENVIRONMENT_READERS.join(', ')} may read the environment`)
+    }
+    for (const { specifier, typeOnly } of imports) {
+      const isRelative = specifier.startsWith('.')
+      const target = posix.join(posix.dirname(file), specifier)
+      const problem = isRelative
+        ? checkFileImport(file, target, typeOnly, sources)
+        : checkPackageImport(file, specifier, rule)
+      if (problem) problems.push(`${file} imports '${specifier}': ${problem}`)
+      if (typeOnly || isTest) continue
+      if (isRelative) valueImports.set(file, [...(valueImports.get(file) ?? []), target])
+      else owners.set(packageOf(specifier), (owners.get(packageOf(specifier)) ?? new Set()).add(file))
+    }
+  }
+
+  for (const name of ONE_OWNER_PACKAGES) {
+    const files = [...(owners.get(name) ?? [])]
+    if (files.length > 1) problems.push(`${files.join(', ')} import ${name}: one file owns it`)
+  }
+  return [...problems, ...findCycles(valueImports).map((cycle) => `${cycle.join(' → ')}: import cycle`)]
+}
+
+function checkFileImport(
+  file: string,
+  target: string,
+  typeOnly: boolean,
+  sources: ReadonlyMap<string, string>,
+): string | undefined {
+  const from = areaOf(file)
+  const to = areaOf(target)
+  const isTest = file.includes('.test.')
+  if (!/\.\w+$/.test(target)) return 'a relative import carries its ending'
+  // A test may read what lies in test/ as well.
+  if (isTest) return undefined
+  if (!sources.has(target)) return 'there is no such source file'
+  if (target.includes('.test.')) return 'only a test may import a test'
+  if (isInSearch(file) && !isInSearch(target)) return 'core/search imports nothing outside itself'
+  if (from === to || TABLE[from]?.may.includes(to)) return undefined
+  if (!TABLE[from]?.mayType?.includes(to)) return `${from} may not import ${to}`
+  return typeOnly ? undefined : `${from} may import only types of ${to}`
+}
+
+function checkPackageImport(file: string, specifier: string, rule: Rule): string | undefined {
+  if (file.includes('.test.')) return undefined
+  const area = areaOf(file)
+  if (isInSearch(file)) return 'core/search imports nothing outside itself'
+  if (!rule.universal) return undefined
+  if (isNodeModule(specifier)) return `${area} is universal and may not use Node`
+  const name = packageOf(specifier)
+  // The pages have packages of their own, which need a DOM.
+  if (area === 'web') return undefined
+  return UNIVERSAL_PACKAGES.includes(name) ? undefined : `${area} is universal and ${name} is not in UNIVERSAL_PACKAGES`
+}
+
+function checkName(file: string): string[] {
+  return file
+    .split('/')
+    .map((part) => part.replace(/(\.test)?\.tsx?$/, ''))
+    .filter((part) => VAGUE_NAME.test(part))
+    .map((part) => `${file}: "${part}" says nothing about what is inside`)
+}
+
+/** Reads imports of every kind from the syntax tree, so that comments, texts and regular expressions cannot mislead. */
+function readModule(file: string, source: string): Module {
+  const imports: Import[] = []
+  const problems: string[] = []
+  let usesProcess = false
+  let readsEnvironment = false
+  // Names that stand behind a dot or before a colon, and are no reference to the global.
+  const names = new Set<unknown>()
+  const add = (specifier: string, typeOnly: boolean): void => {
+    imports.push({ specifier, typeOnly })
+  }
+
+  const { program, errors } = parseSync(file, source)
+  if (errors.length > 0) problems.push(`${file} cannot be parsed`)
+  const visitor = new Visitor({
+    ImportDeclaration(node) {
+      add(node.source.value, node.importKind === 'type')
+      const isProcess = /^(node:)?process$/.test(node.source.value)
+      if (isProcess && node.importKind !== 'type') {
+        // The default import is the whole object, which is then used by its name.
+        readsEnvironment ||= node.specifiers.some(
+          (one) => one.type === 'ImportSpecifier' && one.imported.type === 'Identifier' && one.imported.name === 'env',
+        )
+      }
+    },
+    ExportNamedDeclaration(node) {
+      if (node.source) add(node.source.value, node.exportKind === 'type')
+    },
+    ExportAllDeclaration(node) {
+      add(node.source.value, node.exportKind === 'type')
+    },
+    ImportExpression(node) {
+      if (node.source.type === 'Literal' && typeof node.source.value === 'string') add(node.source.value, false)
+      else problems.push(`${file} imports something computed: the specifier must be a literal`)
+    },
+    TSImportType(node) {
+      add(node.source.value, true)
+    },
+    TSImportEqualsDeclaration(node) {
+      const { moduleReference } = node
+      if (moduleReference.type === 'TSExternalModuleReference') {
+        add(moduleReference.expression.value, node.importKind === 'type')
+      }
+    },
+    MemberExpression(node) {
+      if (!node.computed) names.add(node.property)
+      const property = node.computed && node.property.type === 'Literal' ? node.property.value : undefined
+      const name = node.property.type === 'Identifier' && !node.computed ? node.property.name : property
+      if (node.object.type !== 'Identifier') return
+      if (node.object.name === 'globalThis' && name === 'process') usesProcess = true
+      if (node.object.name === 'process' && name === 'env') readsEnvironment = true
+    },
+    VariableDeclarator(node) {
+      if (node.init?.type !== 'Identifier' || node.init.name !== 'process' || node.id.type !== 'ObjectPattern') return
+      readsEnvironment ||= node.id.properties.some(
+        (one) => one.type === 'Property' && one.key.type === 'Identifier' && one.key.name === 'env',
+      )
+    },
+    Property(node) {
+      if (!node.computed && !node.shorthand) names.add(node.key)
+    },
+    PropertyDefinition(node) {
+      if (!node.computed) names.add(node.key)
+    },
+    MethodDefinition(node) {
+      if (!node.computed) names.add(node.key)
+    },
+    TSPropertySignature(node) {
+      if (!node.computed) names.add(node.key)
+    },
+    TSMethodSignature(node) {
+      if (!node.computed) names.add(node.key)
+    },
+    Identifier(node) {
+      if (node.name === 'process' && !names.has(node)) usesProcess = true
+    },
+  })
+  visitor.visit(program)
+  return { imports, problems, usesProcess, readsEnvironment }
+}
+
+/** One cycle for each file at which a walk along the imports comes back to itself. */
+function findCycles(edges: ReadonlyMap<string, readonly string[]>): string[][] {
+  const cycles: string[][] = []
+  const done = new Set<string>()
+  const path: string[] = []
+  const visit = (file: string): void => {
+    if (done.has(file)) return
+    const start = path.indexOf(file)
+    if (start !== -1) {
+      cycles.push([...path.slice(start), file])
+      return
+    }
+    path.push(file)
+    for (const target of edges.get(file) ?? []) visit(target)
+    path.pop()
+    done.add(file)
+  }
+  for (const file of edges.keys()) visit(file)
+  return cycles
+}
+
+/** `src/core/url/key.ts` → `core`, `src/config.ts` → `config.ts`, `web/local/main.ts` → `web`. */
+function areaOf(file: string): string {
+  const [top = '', next = ''] = file.split('/')
+  return top === 'src' ? next : top
+}
+
+function isInSearch(file: string): boolean {
+  return file.startsWith('src/core/search/')
+}
+
+function isNodeModule(specifier: string): boolean {
+  return specifier.startsWith('node:') || builtinModules.includes(specifier)
+}
+
+/** `@noble/hashes/sha2.js` → `@noble/hashes`. */
+function packageOf(specifier: string): string {
+  return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
+}
+
+function readSources(root: string): Map<string, string> {
+  const sources = new Map<string, string>()
+  for (const entry of readdirSync(root, { withFileTypes: true })) {
+    if (entry.name !== 'src' && entry.name !== 'web') continue
+    for (const name of readdirSync(join(root, entry.name), { recursive: true, encoding: 'utf8' })) {
+      if (!/\.tsx?$/.test(name)) continue
+      const file = `${entry.name}/${name.replaceAll('\\', '/')}`
+      sources.set(file, readFileSync(join(root, file), 'utf8'))
+    }
+  }
+  return sources
+}

@@ -1,0 +1,175 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { build, type Rolldown } from 'vite'
+import { beforeAll, describe, expect, test } from 'vitest'
+
+/** What a page pays for the whole universal entry, gzipped, without the .wasm files that it loads on demand. */
+const BUDGET_BYTES = 150_000
+
+/**
+ * The one package that may name Node modules: it looks for Node at run time, and asks for them only there.
+ * A new version that asks for more, or asks at once, has to be looked at again.
+ */
+const GUARDED_IMPORTS = ['web-tree-sitter: dynamic-import of fs/promises', 'web-tree-sitter: dynamic-import of module']
+const GUARDED_GLOBALS = ['web-tree-sitter: process']
+
+const NODE_GLOBALS = ['process', 'Buffer', 'require', '__dirname', '__filename', 'global', 'setImmediate']
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+interface Bundle {
+  readonly code: string
+  /** `<package or file>: <kind of import> of <Node module>`, sorted. */
+  readonly nodeImports: readonly string[]
+  /** `<package or file>: <Node global>`, sorted. */
+  readonly nodeGlobals: readonly string[]
+}
+
+describe('the universal entry in a browser bundle', () => {
+  let bundle: Bundle
+  beforeAll(async () => {
+    bundle = await bundleForBrowser(join(root, 'src/index.ts'))
+  })
+
+  test('imports nothing of Node but what web-tree-sitter guards', () => {
+    expect(bundle.nodeImports.filter((found) => !GUARDED_IMPORTS.includes(found))).toEqual([])
+  })
+
+  test('uses no global of Node but what web-tree-sitter guards', () => {
+    expect(bundle.nodeGlobals.filter((found) => !GUARDED_GLOBALS.includes(found))).toEqual([])
+  })
+
+  test('starts where there are no globals of Node', () => {
+    expect(namesExported(bundle.code)).not.toEqual([])
+  })
+
+  test(`stays within ${BUDGET_BYTES / 1000} kB`, () => {
+    expect(gzipSync(bundle.code, { level: 9 }).byteLength).toBeLessThanOrEqual(BUDGET_BYTES)
+  })
+})
+
+describe('the check of the bundle', () => {
+  test('finds Node modules, at once or on demand, by either name', async () => {
+    const { nodeImports } = await bundleText(`
+      import { readFileSync } from 'node:fs'
+      export const read = async (path) => (await import('path')).resolve(readFileSync(path, 'utf8'))
+    `)
+    expect(nodeImports).toEqual(['entry.ts: dynamic-import of path', 'entry.ts: import-statement of node:fs'])
+  })
+
+  test('finds globals of Node, and not what only has their name', async () => {
+    const { nodeGlobals } = await bundleText(`
+      export const home = process.env.HOME
+      export const bytes = (text: string) => Buffer.from(text)
+      export const job = { process: 1, global: 2 }
+      export const run = (queue) => queue.process(typeof require)
+    `)
+    expect(nodeGlobals).toEqual(['entry.ts: Buffer', 'entry.ts: process', 'entry.ts: require'])
+  })
+
+  test('fails to start a bundle that needs Node', async () => {
+    const { code } = await bundleText('export const platform = process.platform')
+    expect(() => namesExported(code)).toThrow('NODE_process is not defined')
+  })
+
+  test('knows what web-tree-sitter guards', async () => {
+    const { nodeImports, nodeGlobals } = await bundleText("export { Parser } from 'web-tree-sitter'")
+    expect({ nodeImports, nodeGlobals }).toEqual({ nodeImports: GUARDED_IMPORTS, nodeGlobals: GUARDED_GLOBALS })
+  })
+})
+
+/** Bundles a text as if it were a file beside the real entry, where packages are found. */
+function bundleText(source: string): Promise<Bundle> {
+  return bundleForBrowser(join(root, 'src/entry.ts'), source)
+}
+
+async function bundleForBrowser(entry: string, source?: string): Promise<Bundle> {
+  if (source === undefined && !existsSync(entry)) throw new Error(`${entry} does not exist`)
+  const nodeImports = new Set<string>()
+  const result = await build({
+    root,
+    configFile: false,
+    publicDir: false,
+    logLevel: 'silent',
+    // The bundler knows a reference to the global from a variable, a property or a text of the same name.
+    define: {
+      ...Object.fromEntries(NODE_GLOBALS.map((name) => [name, `NODE_${name}`])),
+      // Which Vite would replace with an empty object.
+      'process.env': 'NODE_process.env',
+    },
+    plugins: [
+      {
+        name: 'watch-for-node',
+        // Before Vite's own plugins, which replace Node modules with an empty one.
+        enforce: 'pre',
+        resolveId(specifier, importer, options) {
+          if (specifier === entry && source !== undefined) return entry
+          if (isNodeModule(specifier) && importer) {
+            nodeImports.add(`${ownerOf(importer)}: ${options.kind} of ${specifier}`)
+          }
+          return undefined
+        },
+        load: (id) => (id === entry ? source : undefined),
+      },
+    ],
+    build: {
+      target: 'es2023',
+      write: false,
+      minify: true,
+      // Not library mode, which would put the .wasm of web-tree-sitter into the script.
+      assetsInlineLimit: 0,
+      rolldownOptions: {
+        input: entry,
+        preserveEntrySignatures: 'strict',
+        output: { format: 'es', codeSplitting: false },
+        // web-tree-sitter holds an eval that the grammars we use never reach.
+        checks: { eval: false },
+      },
+    },
+  })
+  const { output } = result as Rolldown.RolldownOutput // `write: false` and no `watch`: one output, not a watcher
+  const chunks = output.filter((part) => part.type === 'chunk')
+  const modules = chunks.flatMap((chunk) => Object.entries(chunk.modules))
+  const nodeGlobals = modules.flatMap(([id, { code }]) =>
+    [...(code ?? '').matchAll(/\bNODE_(\w+)/g)].map(([, name]) => `${ownerOf(id)}: ${name}`),
+  )
+  return {
+    code: chunks.map((chunk) => chunk.code).join('\n'),
+    nodeImports: [...nodeImports].sort(byName),
+    nodeGlobals: [...new Set(nodeGlobals)].sort(byName),
+  }
+}
+
+/** Loads the bundle, for which the globals of Node have names that do not exist, and lists what it exports. */
+function namesExported(code: string): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'pharos-bundle-'))
+  try {
+    const file = join(folder, 'bundle.mjs')
+    writeFileSync(file, code)
+    const program = `console.log(JSON.stringify(Object.keys(await import(${JSON.stringify(pathToFileURL(file))}))))`
+    return JSON.parse(
+      execFileSync(process.execPath, ['--input-type=module', '--eval', program], { encoding: 'utf8', stdio: 'pipe' }),
+    )
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** The package a file belongs to, or the path of one of ours within src. */
+function ownerOf(id: string): string {
+  const inPackage = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)
+  return inPackage?.[1] ?? relative(join(root, 'src'), id)
+}
+
+function byName(left: string, right: string): number {
+  return left.localeCompare(right)
+}
+
+function isNodeModule(specifier: string): boolean {
+  return specifier.startsWith('node:') || builtinModules.includes(specifier)
+}
