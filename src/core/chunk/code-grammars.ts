@@ -86,7 +86,7 @@ export class CodeParser {
   /**
    * Parses `text` and hands the root node to `use`; nodes are dead once it returns.
    * Gives `undefined` when the parse takes more work than such a text deserves, or when the parser itself fails.
-   * The work is counted, never timed, so the same text always has the same outcome.
+   * The work is counted, never timed, so that the same text has the same outcome on any machine.
    */
   read<T>(text: string, use: (root: Node) => T): T | undefined {
     let tree: Tree | null = null
@@ -132,8 +132,15 @@ const LOST_COST = 40
 /** Few enough that rescanning far ahead, as heredocs and raw strings do, shows up as reads. */
 const READ_CHARS = 1024
 
+/**
+ * Memory, in bytes, beyond which a parse that asks for more is stopped. Ordinary files never come near it, but broken
+ * ones can need memory quadratic in their nesting (`a<a<a<…` in Java), and a runtime whose 2 GB are used up is lost.
+ */
+const MEMORY_CEILING = 512 * 1024 * 1024
+
 function parseWithin(parser: Parser, text: string): Tree | null {
   const limit = Math.min(WORK.base + text.length * WORK.perChar, WORK.most)
+  const memoryBefore = memory.buffer.byteLength
   let work = 0
   const tree = parser.parse(
     (index) => {
@@ -145,6 +152,8 @@ function parseWithin(parser: Parser, text: string): Tree | null {
     {
       progressCallback: ({ hasError }) => {
         work += hasError ? LOST_COST : 1
+        const size = memory.buffer.byteLength
+        if (size > MEMORY_CEILING && size > memoryBefore) work = Number.POSITIVE_INFINITY
         return work > limit
       },
     },
@@ -159,11 +168,15 @@ function isTrap(error: unknown): boolean {
   return error instanceof WebAssembly.RuntimeError || error instanceof RangeError
 }
 
+/** The runtime's memory, with the sizes in pages of 64 KiB that it would choose itself. It only ever grows. */
+const memory = new WebAssembly.Memory({ initial: 512, maximum: 32_768 })
+
 let started: Promise<void> | undefined
 
 /** Two concurrent starts would give the library two memories and mix them up, so there is only ever one. */
 function startRuntime(wasmBinary: Uint8Array | undefined): Promise<void> {
-  started ??= Parser.init({ ...(wasmBinary && { wasmBinary }), printErr: ignore }).catch((error: unknown) => {
+  const options = { ...(wasmBinary && { wasmBinary }), wasmMemory: memory, printErr: ignore }
+  started ??= Parser.init(options).catch((error: unknown) => {
     started = undefined
     throw error
   })

@@ -202,6 +202,7 @@ describe.each(GRAMMAR_NAMES)('%s', (name) => {
       `${good} `.repeat(300).replaceAll('\n', ' '),
       `"${'x'.repeat(1_000_000)}`,
       `/*${'x\n'.repeat(20_000)}`,
+      'a<'.repeat(20_000),
       '\0'.repeat(20_000),
       '\ud800'.repeat(20_000),
       '<<A\n'.repeat(4_000),
