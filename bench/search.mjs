@@ -1,11 +1,13 @@
 // Index build, memory and query time of our search index against named peers, in one run.
 //
-//   npm run build && npm --prefix bench install && node bench/search.mjs [--chunks 20000] [--engines pharos,minisearch,lunr]
+//   npm run bench search [--chunks 20000] [--engines pharos,minisearch,lunr]
 //
 // Every engine runs in a process of its own, so that memory is its own, on the same generated chunks: no word list and no
 // text is stored, a fixed seed and Zipf's law give every process the same library of about 1.2 KB a chunk.
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { createIdentifier, createRandom, createWords, pick, pickContent } from './corpus.mjs'
+import { cpuSeconds, option } from './measure.mjs'
 
 const chunkCount = Number(option('chunks') ?? 20_000)
 const engineNames = (option('engines') ?? 'pharos,minisearch').split(',')
@@ -116,7 +118,7 @@ async function measure(name) {
   const start = process.cpuUsage()
   for (const chunk of chunks) engine.add(chunk)
   engine.finish()
-  const buildCpu = seconds(process.cpuUsage(start))
+  const buildCpu = cpuSeconds(start)
   const memory = (usedMemory() - before) / 1e6
   const rss = process.memoryUsage().rss / 1e6
 
@@ -140,10 +142,6 @@ function usedMemory() {
   return heapUsed + external
 }
 
-function seconds({ user, system }) {
-  return (user + system) / 1e6
-}
-
 /** A chunk of a manual: prose with function words, an identifier now and then, a heading, a symbol and a path. */
 function createChunk(i, words, random) {
   const length = 80 + Math.floor(random() * 240)
@@ -162,54 +160,8 @@ function createChunk(i, words, random) {
   }
 }
 
-function createIdentifier(words, random) {
-  const [first, second] = [pickContent(words, random), pickContent(words, random)]
-  return random() < 0.5 ? `${first}_${second}` : `${first}${second[0].toUpperCase()}${second.slice(1)}`
-}
-
 /** Two to four words of the kind people type: content words, frequent ones more often. */
 function createQuery(words, random) {
   return Array.from({ length: 2 + Math.floor(random() * 3) }, () => pickContent(words, random)).join(' ')
 }
 
-/** Zipf's law: a rank of `n^u` for uniform `u` has a density that falls with the rank. */
-function pick(words, random) {
-  return words[Math.floor(words.length ** random()) - 1]
-}
-
-/** A word that is not among the hundred most frequent. */
-function pickContent(words, random) {
-  return words[100 + Math.floor((words.length - 100) ** random()) - 1]
-}
-
-/** Distinct pronounceable words; the frequent ones are short, the first are English function words. */
-function createWords(count, random) {
-  const words = new Set('the of and to in a is that for it as with be by on or this are from at'.split(' '))
-  const onsets = ['b', 'c', 'd', 'f', 'g', 'l', 'm', 'n', 'p', 'r', 's', 't', 'v', 'st', 'tr', 'pl', 'ch', 'gr']
-  const vowels = ['a', 'e', 'i', 'o', 'u', 'ea', 'io']
-  const endings = ['', 'n', 'r', 's', 't', 'l', 'ing', 'ed', 'er', 'tion', 'ment', 's']
-  const any = (list) => list[Math.floor(random() * list.length)]
-  while (words.size < count) {
-    const syllables = 1 + Math.floor(random() * (words.size < 2000 ? 2 : 3))
-    let word = ''
-    for (let i = 0; i < syllables; i++) word += any(onsets) + any(vowels)
-    words.add(word + any(endings))
-  }
-  return [...words]
-}
-
-/** Mulberry32. */
-function createRandom(seed) {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
-}
-
-function option(name) {
-  const at = process.argv.indexOf(`--${name}`)
-  return at < 0 ? undefined : process.argv[at + 1]
-}

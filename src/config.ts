@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { PharosError } from './core/errors.ts'
 import { DEFAULT_LIMITS, LEAST_MAX_CHARS } from './core/limits.ts'
 import { parseBytes } from './core/text/bytes.ts'
@@ -100,19 +100,20 @@ const FILE_NAME = 'pharos.config.json'
 
 /** Reads the configuration: file, then environment, then flags. Every value is checked, and refused with its origin. */
 export function readConfig(input: ConfigInput = {}): EffectiveConfig {
-  const environment = input.environment ?? process.env
+  const environment = withoutEmpty(input.environment ?? process.env)
   const { file, values: fromFile } = readConfigFile(input.file ?? environment['PHAROS_CONFIG'], input.folder ?? '.')
   const values: Record<string, number | string | boolean> = {}
   const origins: Record<string, Origin> = {}
   for (const name of settingNames()) {
-    const candidates: [Origin, string, unknown][] = [
-      ['flag', `--${flagName(name)}`, input.flags?.[name]],
-      ['environment', variableName(name), environment[variableName(name)]],
-      ['file', `${file}: ${name}`, fromFile[name]],
+    const candidates: Given[] = [
+      { origin: 'flag', label: `--${flagName(name)}`, value: input.flags?.[name] },
+      { origin: 'environment', label: variableName(name), value: environment[variableName(name)] },
+      { origin: 'file', label: `${file}: ${name}`, value: fromFile[name] },
     ]
-    const given = candidates.find(([, , value]) => value !== undefined)
-    values[name] = given === undefined ? defaultValue(name, environment) : parseValue(name, given[1], given[2])
-    origins[name] = given?.[0] ?? 'default'
+    const given = candidates.find(({ value }) => value !== undefined)
+    const folder = given?.origin === 'file' && file !== undefined ? dirname(file) : (input.folder ?? '.')
+    values[name] = given === undefined ? defaultValue(name, environment) : parseValue(name, given, folder)
+    origins[name] = given?.origin ?? 'default'
   }
   const known = new Set([...settingNames().map(variableName), 'PHAROS_CONFIG'])
   return {
@@ -122,6 +123,18 @@ export function readConfig(input: ConfigInput = {}): EffectiveConfig {
     file,
     unknownVariables: Object.keys(environment).filter((name) => name.startsWith('PHAROS_') && !known.has(name)),
   }
+}
+
+/** A value that was given, and what the reader knows its place by. */
+interface Given {
+  readonly origin: Origin
+  readonly label: string
+  readonly value: unknown
+}
+
+/** `NAME=` in a script means that it was not given. */
+function withoutEmpty(environment: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
 }
 
 /** `maxFileBytes` → `max-file-bytes` */
@@ -148,19 +161,22 @@ function defaultValue(
   return join(base, 'pharos')
 }
 
-function parseValue(name: SettingName, origin: string, value: unknown): number | string | boolean {
+/** Reads a value by the table. A relative path starts at `folder`. */
+function parseValue(name: SettingName, { label, value }: Given, folder: string): number | string | boolean {
   const setting = SETTINGS[name]
   const refuse = (expected: string): never => {
-    throw new PharosError('CONFIG_INVALID', { origin, problem: `expected ${expected}, got ${JSON.stringify(value)}` })
+    const problem = `expected ${expected}, got ${JSON.stringify(value)}`
+    throw new PharosError('CONFIG_INVALID', { origin: label, problem })
   }
-  const text = String(value)
+  // A list of one would read as its only entry.
+  const text = typeof value === 'object' ? '' : String(value)
   switch (setting.type) {
     case 'switch':
       if (value === true || text === 'true' || text === '1') return true
       if (value === false || text === 'false' || text === '0') return false
       return refuse('true or false')
     case 'path':
-      return typeof value === 'string' && value !== '' ? resolve(value) : refuse('a path')
+      return typeof value === 'string' && value !== '' ? resolve(folder, value) : refuse('a path')
     case 'bytes': {
       const bytes = parseBytes(text)
       return bytes !== undefined && bytes >= (setting.least ?? 0) ? bytes : refuse('a number of bytes such as 10MB')
@@ -189,7 +205,7 @@ function readConfigFile(
   }
   const values = parseObject(text, file)
   for (const key of Object.keys(values)) {
-    if (key === '$schema' || key in SETTINGS) continue
+    if (key === '$schema' || Object.hasOwn(SETTINGS, key)) continue
     const nearest = findNearest(key, settingNames())
     const problem = `unknown setting ${JSON.stringify(key)}${nearest === undefined ? '' : `, did you mean "${nearest}"?`}`
     throw new PharosError('CONFIG_INVALID', { origin: file, problem })

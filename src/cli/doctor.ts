@@ -1,13 +1,12 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
-import type { Command } from 'commander'
-import pc from 'picocolors'
+import { type Command, CommanderError } from 'commander'
 import { type EffectiveConfig, SETTINGS, type SettingName, variableName } from '../config.ts'
 import { GRAMMAR_NAMES } from '../core/chunk/languages.ts'
 import { findNearest } from '../core/text/nearest.ts'
 import { openBundledGrammars } from '../ingest/grammars.ts'
 import { addCommonOptions, type CommonFlags, configOf } from './options.ts'
 import { suggest } from './packed.ts'
-import { Terminal } from './terminal.ts'
+import { type Streams, Terminal } from './terminal.ts'
 import { VERSION } from './version.ts'
 
 interface Check {
@@ -16,27 +15,34 @@ interface Check {
   readonly found: string
 }
 
+/** Code of an error that is an exit code and nothing to report. */
+export const ANSWERED = 'pharos.answered'
+
 /** `pharos doctor` */
-export function addDoctor(program: Command): void {
+export function addDoctor(program: Command, streams: Streams): void {
   const command = program
     .command('doctor')
     .description('check this installation and print every setting with its origin')
     .addHelpText('after', '\nExample:\n  $ pharos doctor --json')
   addCommonOptions(command).action(async (flags: CommonFlags) => {
-    const config = configOf(command, flags)
+    const config = configOf(command)
+    const terminal = new Terminal(flags, streams)
+    const { dim, green, red } = terminal.answerColors
     const checks = [runtimeCheck(), await grammarCheck(), cacheCheck(config), variableCheck(config)]
     const settings = Object.entries(config.values).map(([name, value]) => {
       // The values have the names of the table.
       return { name, value, origin: config.origins[name as SettingName] }
     })
     const text = [
-      ...checks.map(({ name, ok, found }) => `${ok ? pc.green('ok  ') : pc.red('FAIL')}  ${name}: ${found}`),
+      ...checks.map(({ name, ok, found }) => `${ok ? green('ok  ') : red('FAIL')}  ${name}: ${found}`),
       '',
       `settings (file: ${config.file ?? 'none'})`,
-      ...settings.map(({ name, value, origin }) => `  ${name} = ${value}  ${pc.dim(origin)}`),
+      ...settings.map(({ name, value, origin }) => `  ${name} = ${value}  ${dim(origin)}`),
     ]
-    new Terminal(flags).answer(text.join('\n'), { version: VERSION, checks, file: config.file ?? null, settings })
-    if (checks.some(({ ok }) => !ok)) process.exitCode = 1
+    terminal.answer(text.join('\n'), { version: VERSION, checks, file: config.file ?? null, settings })
+    const failed = checks.filter(({ ok }) => !ok).map(({ name }) => name)
+    // The answer has said it all; only the exit code is left to give.
+    if (failed.length > 0) throw new CommanderError(1, ANSWERED, `failed: ${failed.join(', ')}`)
   })
 }
 

@@ -1,5 +1,7 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { type EffectiveConfig, flagName, readConfig, SETTINGS, type SettingName } from '../config.ts'
+import { PharosError } from '../core/errors.ts'
+import { findNearest } from '../core/text/nearest.ts'
 import type { Manners } from './terminal.ts'
 
 /** Options every verb has. */
@@ -10,28 +12,32 @@ export interface CommonFlags extends Manners {
 /** Adds the options every verb has. */
 export function addCommonOptions(command: Command): Command {
   return command
-    .option('--json', 'print the answer as JSON', false)
-    .option('--quiet', 'print the answer only', false)
-    .option('--verbose', 'print more about what happens', false)
+    .option('--json', 'print the answer as JSON')
+    .option('--quiet', 'print the answer only')
+    .option('--verbose', 'print more about what happens')
     .option('--config <file>', 'use this configuration file instead of pharos.config.json')
 }
 
 /** Adds flags for settings, as the table describes them. */
 export function addSettings(command: Command, names: readonly SettingName[]): Command {
   for (const name of names) {
-    const setting = SETTINGS[name]
-    const flag = setting.type === 'switch' ? `--no-${flagName(name)}` : `--${flagName(name)} <${setting.type}>`
+    const { type, description } = SETTINGS[name]
+    const isSwitch = type === 'switch'
     command.addOption(
-      new Option(flag, setting.type === 'switch' ? `do not ${setting.description}` : setting.description),
+      new Option(
+        isSwitch ? `--no-${flagName(name)}` : `--${flagName(name)} <${type}>`,
+        isSwitch ? `do not ${description}` : description,
+      ),
     )
   }
   return command
 }
 
 /** Reads the configuration with the flags of a verb on top. */
-export function configOf(command: Command, flags: CommonFlags): EffectiveConfig {
+export function configOf(command: Command): EffectiveConfig {
   const given: Partial<Record<SettingName, string | boolean>> = {}
-  for (const [name, value] of Object.entries(command.opts())) {
+  const flags = command.opts<CommonFlags>()
+  for (const [name, value] of Object.entries(flags)) {
     const isGiven = name in SETTINGS && command.getOptionValueSource(name) === 'cli'
     // The name was just found in the table, and commander gives text or a boolean.
     if (isGiven) given[name as SettingName] = value as string | boolean
@@ -39,12 +45,22 @@ export function configOf(command: Command, flags: CommonFlags): EffectiveConfig 
   return readConfig({ flags: given, file: flags.config })
 }
 
-/** A whole number from `least` up. */
-export function wholeNumber(least: number): (text: string) => number {
+/** Reads a whole number from `least` up. */
+export function wholeNumber(flag: string, least: number): (text: string) => number {
   return (text) => {
-    if (!/^\d+$/.test(text) || Number(text) < least || !Number.isSafeInteger(Number(text))) {
-      throw new InvalidArgumentError(`Expected a whole number from ${least} up, got ${JSON.stringify(text)}.`)
-    }
-    return Number(text)
+    if (/^\d+$/.test(text) && Number(text) >= least && Number.isSafeInteger(Number(text))) return Number(text)
+    const problem = `${flag}: expected a whole number from ${least} up, got ${JSON.stringify(text)}`
+    throw new PharosError('USAGE', { problem })
+  }
+}
+
+/** Reads one of a few words; the nearest is named when it is none of them. */
+export function oneOf<T extends string>(flag: string, words: readonly T[]): (text: string) => T {
+  return (text) => {
+    const found = words.find((word) => word === text)
+    if (found !== undefined) return found
+    const nearest = findNearest(text, words)
+    const help = nearest === undefined ? `; there are ${words.join(', ')}` : `, did you mean ${nearest}?`
+    throw new PharosError('USAGE', { problem: `${flag}: there is no ${JSON.stringify(text)}${help}` })
   }
 }

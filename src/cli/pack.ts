@@ -1,32 +1,34 @@
-import { statSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { readdirSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
-import pc from 'picocolors'
+import type { EffectiveConfig } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
 import { packName } from '../core/pack/entries.ts'
 import { createPack, type Pack } from '../core/pack/pack.ts'
 import { splitPack } from '../core/pack/split.ts'
+import { writeBytes } from '../core/text/bytes.ts'
 import { type ChunkedFolder, chunkFolder, nodeSha256 } from '../ingest/chunk-folder.ts'
 import { openBundledGrammars } from '../ingest/grammars.ts'
-import { writePack } from '../ingest/pack-output.ts'
+import { checkPackPlace, writePack } from '../ingest/pack-output.ts'
+import { interruptible } from './interrupt.ts'
 import { addCommonOptions, addSettings, type CommonFlags, configOf, wholeNumber } from './options.ts'
-import { countOf, printable, Terminal } from './terminal.ts'
+import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
 
 interface PackFlags extends CommonFlags {
   readonly out?: string
-  readonly compact: boolean
+  readonly compact?: boolean
   readonly split?: number
 }
 
 /** `pharos pack <folder>` */
-export function addPack(program: Command, signal: AbortSignal): void {
+export function addPack(program: Command, streams: Streams): void {
   const command = program
     .command('pack')
     .description('cut a folder into chunks and write them as a portable pack')
     .argument('<folder>', 'folder or repository to pack')
     .option('-o, --out <dir|zip>', 'where to write it (default: <folder>.llmx-<id>.zip in the current directory)')
-    .option('--compact', 'only llm.md, manifest.llm.tsv, chunks and images', false)
-    .option('--split <tokens>', 'cut the pack into parts of at most this many tokens', wholeNumber(1))
+    .option('--compact', 'only llm.md, manifest.llm.tsv, chunks and images')
+    .option('--split <tokens>', 'cut the pack into parts of at most this many tokens', wholeNumber('--split', 1))
     .addHelpText('after', '\nExample:\n  $ pharos pack ./docs --out docs.zip')
   addSettings(addCommonOptions(command), [
     'maxFileBytes',
@@ -37,39 +39,65 @@ export function addPack(program: Command, signal: AbortSignal): void {
     'cache',
   ])
   command.action(async (folder: string, flags: PackFlags) => {
-    const { values } = configOf(command, flags)
-    if (values.chunkTargetChars > values.chunkMaxChars) {
-      const problem = `chunk-target-chars (${values.chunkTargetChars}) is above chunk-max-chars (${values.chunkMaxChars})`
-      throw new PharosError('USAGE', { problem })
+    const config = configOf(command)
+    const terminal = new Terminal(flags, streams)
+    try {
+      await interruptible((signal) => packFolder(folder, flags, config, terminal, signal))
+    } finally {
+      terminal.clear()
     }
-    const terminal = new Terminal(flags)
-    const grammars = await openBundledGrammars()
-    const chunked = await chunkFolder(folder, {
-      grammars,
-      signal,
-      maxFileBytes: values.maxFileBytes,
-      maxTotalBytes: values.maxTotalBytes,
-      maxChunksPerFile: values.maxChunksPerFile,
-      targetChars: values.chunkTargetChars,
-      maxChars: values.chunkMaxChars,
-      cacheFolder: values.cache ? join(values.cacheFolder, 'folders') : undefined,
-      exclude: flags.out === undefined ? [] : [resolve(flags.out)],
-      onProgress: ({ done, total, chunks, path }) => {
-        terminal.live(`${done}/${total} files, ${countOf(chunks, 'chunk')}  ${printable(path)}`)
-      },
-    })
-    const pack = createPack(chunked.files, { sha256: nodeSha256 })
-    if (pack.chunks.length === 0) throw emptyError(folder, chunked, pack)
-
-    const out = flags.out ?? `${packName(basename(resolve(folder)), pack)}.zip`
-    const parts = flags.split === undefined ? [pack] : splitByTokens(pack, flags.split)
-    const places = parts.map((part) => (part.part === undefined ? out : partPlace(out, part.part)))
-    for (const [i, part] of parts.entries()) {
-      terminal.live(`writing ${places[i]}`)
-      await writePack(part, { out: places[i] ?? out, root: folder, compact: flags.compact, signal })
-    }
-    reportPack(terminal, pack, chunked, places)
   })
+}
+
+async function packFolder(
+  folder: string,
+  flags: PackFlags,
+  config: EffectiveConfig,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const { values } = config
+  const targetChars = targetCharsIn(config)
+  if (flags.out !== undefined && flags.split === undefined) checkPackPlace(flags.out)
+  terminal.live(`looking through ${printableLine(folder)}`)
+  const chunked = await chunkFolder(folder, {
+    grammars: await openBundledGrammars(),
+    signal,
+    maxFileBytes: values.maxFileBytes,
+    maxTotalBytes: values.maxTotalBytes,
+    maxChunksPerFile: values.maxChunksPerFile,
+    targetChars,
+    maxChars: values.chunkMaxChars,
+    cacheFolder: values.cache ? join(values.cacheFolder, 'folders') : undefined,
+    exclude: flags.out === undefined ? [] : [resolve(flags.out)],
+    onProgress: ({ done, total, chunks, path }) => {
+      terminal.live(`${done}/${total} files, ${countOf(chunks, 'chunk')}  ${printableLine(path)}`)
+    },
+  })
+  const pack = createPack(chunked.files, { sha256: nodeSha256 })
+  if (pack.chunks.length === 0) throw emptyError(folder, chunked, pack)
+
+  const out = flags.out ?? `${packName(basename(resolve(folder)), pack)}.zip`
+  const parts = flags.split === undefined ? [pack] : splitByTokens(pack, flags.split)
+  const places = parts.map((part) => (part.part === undefined ? out : partPlace(out, part.part)))
+  let bytes = 0
+  for (const [i, part] of parts.entries()) {
+    terminal.live(`writing ${printableLine(places[i] ?? out)}`)
+    bytes += await writePack(part, { out: places[i] ?? out, root: folder, compact: flags.compact ?? false, signal })
+  }
+  reportPack(terminal, pack, chunked, { places, bytes })
+  const stale = parts.length > 1 ? listOtherParts(out, places) : []
+  if (stale.length > 0)
+    terminal.note(`parts of an earlier pack are still there: ${stale.map(printableLine).join(', ')}`)
+}
+
+/** Whoever only lowers the cap of a chunk means its target to follow. */
+function targetCharsIn({ values, origins }: EffectiveConfig): number {
+  const { chunkTargetChars, chunkMaxChars } = values
+  if (origins.chunkTargetChars === 'default') return Math.min(chunkTargetChars, chunkMaxChars)
+  if (chunkTargetChars <= chunkMaxChars) return chunkTargetChars
+  const problem = `chunk-target-chars (${chunkTargetChars}) is above chunk-max-chars (${chunkMaxChars})`
+  throw new PharosError('USAGE', { problem })
 }
 
 function splitByTokens(pack: Pack, tokens: number): Pack[] {
@@ -85,6 +113,17 @@ function partPlace(out: string, part: { readonly number: number; readonly of: nu
   return /\.zip$/i.test(out) ? out.replace(/(\.zip)$/i, `.part-${number}$1`) : join(out, `part-${number}`)
 }
 
+/** Parts beside the new ones that belong to another cut of the pack. */
+function listOtherParts(out: string, places: readonly string[]): string[] {
+  const folder = dirname(places[0] ?? out)
+  const stem = /\.zip$/i.test(out) ? basename(out).replace(/zip$/i, '') : ''
+  const isPart = (name: string) => name.startsWith(stem) && /^part-\d+(?:\.zip)?$/i.test(name.slice(stem.length))
+  const fresh = new Set(places.map((place) => basename(place)))
+  return readdirSync(folder)
+    .filter((name) => isPart(name) && !fresh.has(name))
+    .map((name) => join(folder, name))
+}
+
 function emptyError(folder: string, chunked: ChunkedFolder, pack: Pack): PharosError {
   const skipped = chunked.skipped.length
   const problem =
@@ -94,27 +133,31 @@ function emptyError(folder: string, chunked: ChunkedFolder, pack: Pack): PharosE
   return new PharosError('SOURCE_EMPTY', { path: folder, problem })
 }
 
-function reportPack(terminal: Terminal, pack: Pack, chunked: ChunkedFolder, places: readonly string[]): void {
+interface WrittenPack {
+  readonly places: readonly string[]
+  readonly bytes: number
+}
+
+function reportPack(terminal: Terminal, pack: Pack, chunked: ChunkedFolder, { places, bytes }: WrittenPack): void {
   const tokens = pack.chunks.reduce((sum, chunk) => sum + chunk.tokenEstimate, 0)
-  const counts = new Map<string, number>()
-  for (const { reason } of chunked.skipped) counts.set(reason, (counts.get(reason) ?? 0) + 1)
-  for (const { path, reason } of chunked.skipped) terminal.detail(`skipped ${printable(path)} (${reason})`)
-  for (const warning of pack.warnings) terminal.detail(`warning ${printable(warning.path)}: ${warning.message}`)
+  for (const { path, reason } of chunked.skipped) terminal.detail(`skipped ${printableLine(path)} (${reason})`)
+  for (const { path, message } of pack.warnings) terminal.detail(`warning ${printableLine(path)}: ${message}`)
   const isFresh = chunked.filesCut === pack.files.length
   terminal.note(
     [
       countOf(pack.files.length, 'file'),
       countOf(pack.chunks.length, 'chunk'),
       `about ${countOf(tokens, 'token')}`,
+      writeBytes(bytes),
       ...(isFresh ? [] : [`${countOf(chunked.filesRead, 'file')} read, ${chunked.filesCut} cut anew`]),
     ].join(', '),
   )
-  if (counts.size > 0) terminal.note(`skipped: ${[...counts].map(([reason, n]) => `${n} ${reason}`).join(', ')}`)
-  if (pack.warnings.length > 0) {
-    const more = terminal.isVerbose ? '' : ' (--verbose lists them)'
-    terminal.note(pc.yellow(`${countOf(pack.warnings.length, 'warning')}${more}`))
-  }
-  terminal.answer(places.join('\n'), {
+  const skipped = countEach(chunked.skipped.map(({ reason }) => reason))
+  const warnings = countEach(pack.warnings.map(({ code }) => code))
+  const more = terminal.isVerbose ? '' : ' (--verbose lists them)'
+  if (skipped !== '') terminal.note(`skipped: ${skipped}${more}`)
+  if (warnings !== '') terminal.note(terminal.noteColors.yellow(`warnings: ${warnings}${more}`))
+  terminal.answer((terminal.isRead ? places.map(printableLine) : places).join('\n'), {
     out: places,
     index_id: pack.indexId,
     files: pack.files.length,
@@ -124,7 +167,14 @@ function reportPack(terminal: Terminal, pack: Pack, chunked: ChunkedFolder, plac
     files_cut: chunked.filesCut,
     skipped: chunked.skipped,
     warnings: pack.warnings,
-    bytes: places.reduce((sum, place) => sum + (place.endsWith('.zip') ? statSync(place).size : 0), 0),
+    bytes,
   })
-  if (process.stdout.isTTY) terminal.note(pc.dim(`search it: pharos search "…" --pack ${places[0]}`))
+  if (terminal.isRead) terminal.note(terminal.noteColors.dim(`search it: pharos search "…" --pack ${places[0]}`))
+}
+
+/** `3 binary, 1 link`, in order of name. */
+function countEach(names: readonly string[]): string {
+  const counts = new Map<string, number>()
+  for (const name of names.toSorted()) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return [...counts].map(([name, count]) => `${count} ${name}`).join(', ')
 }

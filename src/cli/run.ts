@@ -1,30 +1,32 @@
 import { Command, CommanderError } from 'commander'
-import pc from 'picocolors'
 import { PharosError } from '../core/errors.ts'
 import { redactSecrets } from '../core/secrets.ts'
-import { addDoctor } from './doctor.ts'
+import { findNearest } from '../core/text/nearest.ts'
+import { ANSWERED, addDoctor } from './doctor.ts'
 import { addGet } from './get.ts'
 import { addOutline } from './outline.ts'
 import { addPack } from './pack.ts'
+import { suggest } from './packed.ts'
 import { addSearch } from './search.ts'
 import { addSymbols } from './symbols.ts'
+import { colorsFor, printableLine, type Streams } from './terminal.ts'
 import { VERSION } from './version.ts'
 
 /** Runs the command line and gives the exit code. Prints every failure in one line, with what to do next. */
-export async function run(args: readonly string[]): Promise<number> {
-  const interrupt = new AbortController()
-  const stop = () => interrupt.abort(new PharosError('INTERRUPTED'))
-  process.once('SIGINT', stop)
-  process.once('SIGTERM', stop)
+export async function run(args: readonly string[], streams: Streams): Promise<number> {
+  const program = createProgram(streams)
   try {
     checkVersion()
-    await createProgram(interrupt.signal).parseAsync(args, { from: 'user' })
+    if (args.length === 0) {
+      program.outputHelp()
+      return new PharosError('USAGE').entry.exitCode
+    }
+    await program.parseAsync(args, { from: 'user' })
     return 0
   } catch (error) {
-    return report(error, args)
-  } finally {
-    process.off('SIGINT', stop)
-    process.off('SIGTERM', stop)
+    // Help and version end with an error of their own that stands for success.
+    if (error instanceof CommanderError && (error.exitCode === 0 || error.code === ANSWERED)) return error.exitCode
+    return report(error, args, program, streams)
   }
 }
 
@@ -37,45 +39,70 @@ function checkVersion(): void {
   throw new PharosError('USAGE', { problem })
 }
 
-function createProgram(signal: AbortSignal): Command {
+function createProgram(streams: Streams): Command {
   const program = new Command('pharos')
+    .usage('<verb> [options]')
     .description('Turns folders and repositories into packs that agents and people can search.')
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .helpCommand('help [verb]', 'print the help of a verb')
+    .helpCommand(false)
     .exitOverride()
-    .configureOutput({ writeErr: () => undefined })
+    .configureOutput({
+      writeOut: (text) => void streams.stdout.write(text),
+      // Failures are reported in one place, in one form.
+      writeErr: () => undefined,
+    })
+    .configureHelp({ styleTitle: (title) => title.replace('Commands:', 'Verbs:') })
     .addHelpText(
       'after',
       '\nExamples:\n  $ pharos pack ./docs --out docs.zip\n  $ pharos search "retry after" --pack docs.zip\n  $ pharos get c0001 --pack docs.zip',
     )
-  for (const add of [addPack, addSearch, addGet, addOutline, addSymbols, addDoctor]) add(program, signal)
+  for (const add of [addPack, addSearch, addGet, addOutline, addSymbols, addDoctor]) add(program, streams)
+  addHelp(program)
   return program
 }
 
+/** `pharos help [verb]` */
+function addHelp(program: Command): void {
+  program
+    .command('help')
+    .description('print the help of a verb')
+    .argument('[verb]', 'which one')
+    .addHelpText('after', '\nExample:\n  $ pharos help search')
+    .action((verb: string | undefined) => {
+      const found = verb === undefined ? program : findVerb(program, verb)
+      if (found !== undefined) {
+        found.outputHelp()
+        return
+      }
+      const names = program.commands.map((command) => command.name())
+      const problem = `unknown verb '${verb}'${suggest(findNearest(verb ?? '', names))}`
+      throw new PharosError('USAGE', { problem })
+    })
+}
+
+function findVerb(program: Command, name: string | undefined): Command | undefined {
+  return program.commands.find((command) => command.name() === name)
+}
+
 /** Prints what went wrong and gives its exit code. */
-function report(error: unknown, args: readonly string[]): number {
-  if (error instanceof CommanderError) {
-    // Help and version end with an error of their own that stands for success.
-    if (error.exitCode === 0) return 0
-    if (error.code === 'commander.help') {
-      process.stdout.write(createProgram(new AbortController().signal).helpInformation())
-      return new PharosError('USAGE').entry.exitCode
-    }
-  }
-  const known = toPharosError(error)
-  const advice = known.code === 'INTERRUPTED' ? '' : ` – ${known.entry.advice}`
+function report(error: unknown, args: readonly string[], program: Command, { stderr }: Streams): number {
+  const failure = toPharosError(error)
+  const message = printableLine(redactSecrets(failure.message))
+  const advice = adviceFor(failure, findVerb(program, args[0])?.name())
   if (args.includes('--json')) {
-    const { code, message, entry } = known
-    process.stderr.write(
-      `${JSON.stringify({ error: { code, message: redactSecrets(message), advice: entry.advice } })}\n`,
-    )
+    stderr.write(`${JSON.stringify({ error: { code: failure.code, message, advice } })}\n`)
   } else {
-    process.stderr.write(`${pc.red('pharos:')} ${redactSecrets(known.message)}${pc.dim(advice)}\n`)
+    const { red, dim } = colorsFor(stderr)
+    stderr.write(`${red('pharos:')} ${message}${failure.code === 'INTERRUPTED' ? '' : dim(` – ${advice}`)}\n`)
   }
-  if (args.includes('--verbose') && error instanceof Error)
-    process.stderr.write(`${redactSecrets(error.stack ?? '')}\n`)
-  return known.entry.exitCode
+  if (args.includes('--verbose') && error instanceof Error) stderr.write(`${redactSecrets(error.stack ?? '')}\n`)
+  return failure.entry.exitCode
+}
+
+/** What the table says, but with the verb that was really used. */
+function adviceFor({ code, entry }: PharosError, verb: string | undefined): string {
+  return code === 'USAGE' && verb !== undefined && verb !== 'help' ? `see \`pharos help ${verb}\`` : entry.advice
 }
 
 function toPharosError(error: unknown): PharosError {
@@ -93,4 +120,5 @@ function usageProblem(error: CommanderError): string {
     .replace('unknown command', 'unknown verb')
     .replace(/\s*\n\(Did you mean (.+)\?\)$/s, ', did you mean $1?')
     .replace(/\s+/g, ' ')
+    .replace(/\.$/, '')
 }

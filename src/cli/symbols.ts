@@ -1,28 +1,38 @@
 import type { Command } from 'commander'
-import pc from 'picocolors'
+import type { Pack } from '../core/pack/pack.ts'
+import { compareUtf8 } from '../core/text/order.ts'
 import { addPackedOptions, fileIn, openPacked, type PackedFlags } from './packed.ts'
-import { printable, Terminal } from './terminal.ts'
+import { printableLine, type Streams, Terminal } from './terminal.ts'
 
 /** `pharos symbols [file]` */
-export function addSymbols(program: Command): void {
+export function addSymbols(program: Command, streams: Streams): void {
   const command = program
     .command('symbols')
     .description('list the definitions in a file of a pack, or in all files')
     .argument('[file]', 'path of the file; without it those of all files')
     .addHelpText('after', '\nExample:\n  $ pharos symbols src/index.ts --pack repo.zip')
-  addPackedOptions(command).action((path: string | undefined, flags: PackedFlags) => {
-    const packed = openPacked(flags)
-    if (path !== undefined) fileIn(packed, path, flags)
-    const terminal = new Terminal(flags)
-    const places = new Map<string, string>()
-    packed.pack.chunks.forEach((chunk, i) => {
-      if (chunk.symbol === null || (path !== undefined && chunk.path !== path) || places.has(chunk.symbol)) return
-      places.set(chunk.symbol, `${packed.pack.refs[i]} ${chunk.path}:${chunk.startLine}`)
-    })
-    const symbols = packed.search.listSymbols(path)
+  addPackedOptions(command).action((given: string | undefined, flags: PackedFlags) => {
+    const packed = openPacked(command, flags)
+    const path = given === undefined ? undefined : fileIn(packed, given).path
+    const terminal = new Terminal(flags, streams)
+    const symbols = listDefinitions(packed.pack, path)
     if (symbols.length === 0) terminal.note('no definitions: this is text, or code without a grammar')
     if (symbols.length === 0 && !terminal.isJson) return
-    const lines = symbols.map((symbol) => `${printable(symbol)}  ${pc.dim(printable(places.get(symbol) ?? ''))}`)
+    const lines = symbols.map((one) => {
+      const place = `${one.ref}  ${printableLine(one.path)}:${one.start_line}`
+      return `${printableLine(one.symbol)}  ${terminal.answerColors.dim(place)}`
+    })
     terminal.answer(lines.join('\n'), { path: path ?? null, symbols })
   })
+}
+
+/** Sorted by name; a definition cut into several chunks stands at its first. */
+function listDefinitions(pack: Pack, path: string | undefined) {
+  const definitions = new Map<string, { symbol: string; ref: string; path: string; start_line: number }>()
+  for (const [i, { symbol, ...chunk }] of pack.chunks.entries()) {
+    const key = `${chunk.path}\n${symbol}`
+    if (symbol === null || (path !== undefined && chunk.path !== path) || definitions.has(key)) continue
+    definitions.set(key, { symbol, ref: pack.refs[i] ?? '', path: chunk.path, start_line: chunk.startLine })
+  }
+  return [...definitions.values()].sort((a, b) => compareUtf8(a.symbol, b.symbol))
 }

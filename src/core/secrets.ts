@@ -1,3 +1,5 @@
+import { LineMap } from './text/line-map.ts'
+
 /** A place in a text that looks like a credential. The value itself is never carried around. */
 export interface SecretFinding {
   readonly what: string
@@ -28,6 +30,12 @@ const PATTERNS: readonly SecretPattern[] = [
     pattern:
       /\b[\w-]{0,40}(?:passw(?:or)?d|secret|token|api[_-]?key)[\w-]{0,40}["']?\s{0,4}[:=]\s{0,4}["'][^"'\s]{8,200}["']/gi,
   },
+  {
+    // A whole line as in `.env` and `.properties` files; with no digit in it, it is more often code.
+    what: 'a password or key',
+    pattern:
+      /^[\t ]{0,8}(?:export )?[\w.-]{0,40}(?:passw(?:or)?d|secret|token|api[_-]?key)[\w.-]{0,40}=(?=[^\d\s]{0,200}\d)[^\s"'(){}<>$;,]{6,200}$/gim,
+  },
   { what: 'a password in a URL', pattern: /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:@/"'<>]{1,80}:[^\s:@/"'<>]{3,80}@/gi },
 ]
 
@@ -37,13 +45,12 @@ const EXAMPLE = /example|placeholder|changeme|your[-_ ]|xxxx|\.\.\.|<[^>]{1,40}>
 /** Finds what looks like a credential, one finding for each kind and line, in order of lines. */
 export function findSecrets(text: string): SecretFinding[] {
   const found = new Map<string, SecretFinding & { readonly index: number }>()
+  let lines: LineMap | undefined
   for (const { what, pattern } of PATTERNS) {
-    let line = 1
-    let counted = 0
     for (const match of text.matchAll(pattern)) {
       if (EXAMPLE.test(match[0])) continue
-      line += countLineEnds(text, counted, match.index)
-      counted = match.index
+      lines ??= new LineMap(text)
+      const line = lines.lineAt(match.index)
       const key = `${line} ${what}`
       if (!found.has(key)) found.set(key, { what, line, index: match.index })
     }
@@ -54,10 +61,4 @@ export function findSecrets(text: string): SecretFinding[] {
 /** Replaces what looks like a credential, for logs and error messages. */
 export function redactSecrets(text: string): string {
   return PATTERNS.reduce((redacted, { pattern }) => redacted.replace(pattern, '[redacted]'), text)
-}
-
-function countLineEnds(text: string, from: number, to: number): number {
-  let count = 0
-  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) count++
-  return count
 }

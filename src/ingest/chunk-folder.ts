@@ -1,16 +1,24 @@
-import { createHash } from 'node:crypto'
-import { realpath, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { constants } from 'node:fs'
+import { access, lstat, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { type ChunkOptions, chunkFile } from '../core/chunk/chunk-file.ts'
 import { kindOf } from '../core/chunk/kind.ts'
 import { codeLanguageOf } from '../core/chunk/languages.ts'
 import { PharosError } from '../core/errors.ts'
 import { DEFAULT_LIMITS } from '../core/limits.ts'
-import type { ChunkedFile, Sha256, WarningCode } from '../core/model.ts'
+import type { ChunkedFile, WarningCode } from '../core/model.ts'
 import { compareUtf8 } from '../core/text/order.ts'
 import { type CachedFile, readFolderCache, writeFolderCache } from './folder-cache.ts'
-import { type FileStamp, readStable } from './read-stable.ts'
-import { isPackFolder, isSystemError, type SkipReason, walkFolder } from './walk-folder.ts'
+import { type FileStamp, readStable, sameStamp } from './read-stable.ts'
+import { nodeSha256 } from './sha256.ts'
+import {
+  isPackFolder,
+  isSystemError,
+  MAX_IGNORE_BYTES,
+  type SkipReason,
+  type WalkEntry,
+  walkFolder,
+} from './walk-folder.ts'
 
 /** How a folder is read and cut. */
 export interface FolderOptions extends Omit<ChunkOptions, 'sha256'> {
@@ -25,6 +33,8 @@ export interface FolderOptions extends Omit<ChunkOptions, 'sha256'> {
   /** Files read ahead at once; the result does not depend on it. @default 8 */
   readonly concurrency?: number
   readonly signal?: AbortSignal | undefined
+  /** The time in milliseconds; a file changed less than two seconds before is not remembered. @default Date.now */
+  readonly now?: () => number
   /** Told after every file. */
   readonly onProgress?: (progress: FolderProgress) => void
 }
@@ -47,20 +57,28 @@ export interface ChunkedFolder {
   readonly filesCut: number
 }
 
+export { nodeSha256 }
+
 const DEFAULT_CONCURRENCY = 8
 
-/** The platform's SHA-256, several times faster than the portable one. */
-export const nodeSha256: Sha256 = (data) => createHash('sha256').update(data).digest('hex')
+/** What is larger is cut anew each time: its line in the cache could be longer than text can be. */
+const MAX_CACHED_BYTES = 2 ** 26
+
+/** The coarsest clock of a file system in use ticks every two seconds. */
+const SETTLE_MS = 2000
 
 /** Reads a folder and cuts its files. Files that did not change since last time are neither read nor cut. */
 export async function chunkFolder(folder: string, options: FolderOptions = {}): Promise<ChunkedFolder> {
   const root = await resolveRoot(folder)
   const skipped: { path: string; reason: SkipReason }[] = []
+  const losses: ChunkedFile[] = []
   const paths: string[] = []
   const { signal } = options
-  for await (const entry of walkFolder(root, { signal, exclude: options.exclude ?? [] })) {
+  const exclude = await Promise.all((options.exclude ?? []).map(resolveReal))
+  for await (const entry of walkFolder(root, { signal, exclude })) {
     if (entry.type === 'file') paths.push(entry.path)
-    else skipped.push({ path: entry.path, reason: entry.reason })
+    else if (entry.type === 'skipped') skipped.push({ path: entry.path, reason: entry.reason })
+    if (entry.type !== 'file') losses.push(...describeLoss(entry))
   }
   paths.sort(compareUtf8)
   skipped.sort((a, b) => compareUtf8(a.path, b.path))
@@ -76,20 +94,46 @@ export async function chunkFolder(folder: string, options: FolderOptions = {}): 
     options.onProgress?.({ done: files.length, total: paths.length, chunks, path: chunked.file.path })
   }
   await reader.closeCache()
-  return { files, skipped, filesRead: reader.filesRead, filesCut: reader.filesCut }
+  return { files: [...files, ...losses], skipped, filesRead: reader.filesRead, filesCut: reader.filesCut }
 }
 
 /** The real path of a folder to read. */
 async function resolveRoot(folder: string): Promise<string> {
+  const refuse = (problem: string, cause?: unknown) => {
+    return new PharosError('SOURCE_EMPTY', { path: folder, problem }, { cause })
+  }
   try {
     const root = await realpath(folder)
-    if (!(await stat(root)).isDirectory()) throw new PharosError('SOURCE_NOT_FOUND', { path: folder })
+    if (!(await stat(root)).isDirectory()) throw refuse('it is a file, not a folder')
     if (isPackFolder(root, [{ name: 'manifest.llm.tsv' }])) throw new PharosError('SOURCE_IS_PACK', { path: folder })
+    await access(root, constants.R_OK | constants.X_OK)
     return root
   } catch (cause) {
-    if (isSystemError(cause)) throw new PharosError('SOURCE_NOT_FOUND', { path: folder }, { cause })
-    throw cause
+    if (!isSystemError(cause)) throw cause
+    if (cause.code === 'ENOENT') throw new PharosError('SOURCE_NOT_FOUND', { path: folder }, { cause })
+    throw refuse(`it cannot be read (${cause.code})`, cause)
   }
+}
+
+/** The real path of something, also of what is yet to be made in a folder that is there. */
+async function resolveReal(path: string): Promise<string> {
+  try {
+    return join(await realpath(dirname(path)), basename(path))
+  } catch (error) {
+    // In a folder that is not there nothing can be met on the way.
+    if (isSystemError(error)) return path
+    throw error
+  }
+}
+
+/** Most of what is passed over is so by a rule; what the system or a name kept from us is worth a warning. */
+function describeLoss(entry: Exclude<WalkEntry, { type: 'file' }>): ChunkedFile[] {
+  const warn = (message: string) => {
+    return [leftOut(entry.path, { type: 'left-out', code: 'unreadable', message, size: 0 })]
+  }
+  if (entry.type === 'half-obeyed') return warn(`only the first ${MAX_IGNORE_BYTES} bytes of its rules are obeyed`)
+  if (entry.reason === 'name') return warn('left out: its name is not valid UTF-8')
+  return entry.reason === 'unreadable' ? warn('left out: the folder cannot be read') : []
 }
 
 /** What was found at a path before it is cut. */
@@ -105,13 +149,15 @@ class FolderReader {
   readonly #options: FolderOptions
   readonly #maxFileBytes: number
   readonly #maxTotalBytes: number
-  readonly #openedAt = Date.now()
+  readonly #openedAt: number
+  #total = 0
   #cache = new Map<string, CachedFile>()
   readonly #next: CachedFile[] = []
 
   constructor(root: string, options: FolderOptions) {
     this.#root = root
     this.#options = options
+    this.#openedAt = (options.now ?? Date.now)()
     this.#maxFileBytes = options.maxFileBytes ?? DEFAULT_LIMITS.maxFileBytes
     this.#maxTotalBytes = options.maxTotalBytes ?? DEFAULT_LIMITS.maxTotalBytes
   }
@@ -130,7 +176,6 @@ class FolderReader {
   async *readAll(paths: readonly string[]): AsyncGenerator<ChunkedFile, void, void> {
     const ahead = this.#options.concurrency ?? DEFAULT_CONCURRENCY
     const pending: Promise<Found>[] = []
-    let total = 0
     let started = 0
     for (const path of paths) {
       while (started < paths.length && pending.length < ahead) {
@@ -142,28 +187,38 @@ class FolderReader {
       const found = await pending.shift()
       this.#options.signal?.throwIfAborted()
       if (found === undefined) return
-      const size = sizeOf(found)
-      if (found.type !== 'left-out' && total + size > this.#maxTotalBytes) {
-        const message = `left out: with its ${size} bytes the sum would exceed ${this.#maxTotalBytes} (max_total_bytes)`
-        yield leftOut(path, { type: 'left-out', code: 'max_total_bytes', message, size })
-        continue
-      }
-      if (found.type !== 'left-out') total += size
-      yield this.#chunk(path, found)
+      yield this.#chunk(path, this.#withinTotal(found))
     }
+  }
+
+  /** Only what is taken counts, in the order of paths, so the answer does not depend on what was read ahead. */
+  #withinTotal(found: Found): Found {
+    if (found.type === 'left-out') return found
+    const size = found.type === 'bytes' ? found.bytes.length : found.cached.chunked.file.bytes
+    if (this.#total + size > this.#maxTotalBytes) return this.#beyondTotal(size)
+    this.#total += size
+    return found
+  }
+
+  #beyondTotal(size: number): Found {
+    const message = `left out: with its ${size} bytes the sum would exceed ${this.#maxTotalBytes} (max_total_bytes)`
+    return { type: 'left-out', code: 'max_total_bytes', message, size }
   }
 
   async #find(path: string): Promise<Found> {
     const place = join(this.#root, path)
     try {
       const cached = this.#cache.get(path)
-      if (cached !== undefined && sameStamp(cached.stamp, await stat(place))) return { type: 'cached', cached }
-      const outcome = await readStable(place, this.#maxFileBytes)
+      const isAllowed = cached !== undefined && cached.stamp.size <= this.#maxFileBytes
+      if (isAllowed && sameStamp(cached.stamp, await lstat(place))) return { type: 'cached', cached }
+      // The sum only grows, so what is too much for it now need not be read.
+      const outcome = await readStable(place, Math.min(this.#maxFileBytes, this.#maxTotalBytes - this.#total))
       switch (outcome.type) {
         case 'read':
           this.filesRead++
           return { ...outcome, type: 'bytes' }
         case 'too-large': {
+          if (outcome.size <= this.#maxFileBytes) return this.#beyondTotal(outcome.size)
           const message = `left out: ${outcome.size} bytes, more than ${this.#maxFileBytes} (max_file_bytes)`
           return { type: 'left-out', code: 'max_file_bytes', message, size: outcome.size }
         }
@@ -191,7 +246,9 @@ class FolderReader {
       return { ...cut, warnings: [...cut.warnings, { path, code: 'changed', message }] }
     }
     // A file written in the last moments could change again within the clock's step and look the same.
-    if (found.stamp.mtimeMs < this.#openedAt - 2000) this.#next.push({ stamp: found.stamp, chunked: cut })
+    const { mtimeMs, ctimeMs, size } = found.stamp
+    const isSettled = Math.max(mtimeMs, ctimeMs) < this.#openedAt - SETTLE_MS
+    if (isSettled && size <= MAX_CACHED_BYTES) this.#next.push({ stamp: found.stamp, chunked: cut })
     return cut
   }
 
@@ -207,16 +264,7 @@ class FolderReader {
   }
 }
 
-function sizeOf(found: Found): number {
-  if (found.type === 'bytes') return found.bytes.length
-  return found.type === 'cached' ? found.cached.chunked.file.bytes : found.size
-}
-
 function leftOut(path: string, found: Extract<Found, { type: 'left-out' }>): ChunkedFile {
   const file = { path, kind: kindOf(path), bytes: found.size, sha256: '', lineCount: 1 }
   return { file, chunks: [], warnings: [{ path, code: found.code, message: found.message }] }
-}
-
-function sameStamp(a: FileStamp, b: FileStamp): boolean {
-  return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs
 }

@@ -1,9 +1,9 @@
-import { createReadStream } from 'node:fs'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { createReadStream, readFileSync } from 'node:fs'
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { createInterface } from 'node:readline'
 import type { ChunkedFile } from '../core/model.ts'
 import type { FileStamp } from './read-stable.ts'
+import { nodeSha256 } from './sha256.ts'
 import { isSystemError } from './walk-folder.ts'
 
 /** What is remembered of a file: enough to leave it unread, and its chunks to leave it uncut. */
@@ -12,59 +12,108 @@ export interface CachedFile {
   readonly chunked: ChunkedFile
 }
 
-/** Raised when the rules of chunking change, so that nothing cut by older rules is taken over. */
-const CACHE_VERSION = 1
+/** Raised when the form of this file changes. */
+const CACHE_VERSION = 2
 
-/** Reads the cache of a folder. One that is missing, damaged or made under other options is empty. */
+/** The digest of the sources this program was built from: nothing cut by other rules is ever taken over. */
+const BUILD = readBuild()
+
+/**
+ * Reads the cache of a folder. One that is missing or made under other options or by another build is empty, and a
+ * line that is not as it was written is passed over: a doubtful memory is none.
+ */
 export async function readFolderCache(file: string, options: string): Promise<Map<string, CachedFile>> {
   const cached = new Map<string, CachedFile>()
-  const lines = createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY })
   try {
     let isHeader = true
-    for await (const line of lines) {
-      if (isHeader && line !== header(options)) return new Map()
-      // Only `writeFolderCache` writes this file, under this very header.
-      if (!isHeader) {
-        const entry = JSON.parse(line) as CachedFile
-        cached.set(entry.chunked.file.path, entry)
-      }
+    for await (const line of readLines(file)) {
+      if (isHeader && line !== header(options)) return cached
+      const entry = isHeader ? undefined : parseLine(line)
+      if (entry !== undefined) cached.set(entry.chunked.file.path, entry)
       isHeader = false
     }
     return cached
   } catch (error) {
     // The cache only saves time: without it every file is read.
-    if (isSystemError(error) || error instanceof SyntaxError) return new Map()
+    if (isSystemError(error)) return new Map()
     throw error
-  } finally {
-    lines.close()
   }
 }
 
+let written = 0
+
 /** Replaces the cache of a folder in one step. A cache that cannot be written is done without. */
 export async function writeFolderCache(file: string, options: string, entries: Iterable<CachedFile>): Promise<void> {
-  const temporary = `${file}.${process.pid}`
+  const temporary = `${file}.${process.pid}-${written++}`
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-    const handle = await open(temporary, 'w', 0o600)
+    const handle = await open(temporary, 'wx', 0o600)
     try {
-      let block = `${header(options)}\n`
-      for (const entry of entries) {
-        block += `${JSON.stringify(entry)}\n`
-        if (block.length < 1 << 18) continue
-        await handle.write(block)
-        block = ''
-      }
-      await handle.write(block)
+      await writeBlocks(handle, options, entries)
+      await rename(temporary, file)
     } finally {
       await handle.close()
+      await rm(temporary, { force: true })
     }
-    await rename(temporary, file)
   } catch (error) {
-    await rm(temporary, { force: true })
     if (!isSystemError(error)) throw error
   }
 }
 
+async function writeBlocks(handle: FileHandle, options: string, entries: Iterable<CachedFile>): Promise<void> {
+  let block = `${header(options)}\n`
+  for (const entry of entries) {
+    block += writeLine(entry)
+    if (block.length < 1 << 18) continue
+    await handle.appendFile(block)
+    block = ''
+  }
+  await handle.appendFile(block)
+}
+
 function header(options: string): string {
-  return JSON.stringify({ pharos_folder_cache: CACHE_VERSION, options })
+  return JSON.stringify({ pharos_folder_cache: CACHE_VERSION, build: BUILD, options })
+}
+
+const DIGEST_LENGTH = 16
+
+/** An entry and, before it, a digest by which a damaged line is told from a good one. */
+function writeLine(entry: CachedFile): string {
+  const json = JSON.stringify(entry)
+  return `${digestOf(json)} ${json}\n`
+}
+
+function parseLine(line: string): CachedFile | undefined {
+  const json = line.slice(DIGEST_LENGTH + 1)
+  // The digest says that `writeLine` wrote this very text.
+  return line.slice(0, DIGEST_LENGTH) === digestOf(json) ? (JSON.parse(json) as CachedFile) : undefined
+}
+
+function digestOf(json: string): string {
+  return nodeSha256(json).slice(0, DIGEST_LENGTH)
+}
+
+/** Lines as they end in `\n` only; `node:readline` would also end them at U+2028, which JSON leaves as it is. */
+async function* readLines(file: string): AsyncGenerator<string, void, void> {
+  let pieces: Buffer[] = []
+  // Without an encoding the stream gives buffers.
+  for await (const block of createReadStream(file, { highWaterMark: 1 << 18 }) as AsyncIterable<Buffer>) {
+    let start = 0
+    for (let end = block.indexOf(10); end >= 0; end = block.indexOf(10, start)) {
+      yield Buffer.concat([...pieces, block.subarray(start, end)]).toString('utf8')
+      pieces = []
+      start = end + 1
+    }
+    if (start < block.length) pieces.push(block.subarray(start))
+  }
+}
+
+function readBuild(): string {
+  try {
+    return readFileSync(new URL('../.built', import.meta.url), 'utf8')
+  } catch (error) {
+    // Run from its sources, the program has no build.
+    if (isSystemError(error)) return ''
+    throw error
+  }
 }

@@ -1,5 +1,5 @@
-import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, openSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs'
+import { join, sep } from 'node:path'
 import { PharosError } from '../core/errors.ts'
 import { openPack, type PackReader } from '../core/pack/open-pack.ts'
 import type { Pack } from '../core/pack/pack.ts'
@@ -9,7 +9,9 @@ import { isSystemError } from './walk-folder.ts'
 /** Opens a pack by its path: a zip archive, a folder, or an `index.json` alone. */
 export function readPack(path: string): Pack {
   try {
-    if (statSync(path).isDirectory()) return openPack(folderReader(path))
+    const found = statSync(path)
+    if (found.isDirectory()) return openPack(folderReader(path))
+    if (!found.isFile()) throw new PharosError('PACK_INVALID', { path, problem: 'it is neither a file nor a folder' })
     if (path.endsWith('.json')) return openPack(fileReader(path))
     return openPack(openZipReader(readFileSync(path), path))
   } catch (cause) {
@@ -19,11 +21,23 @@ export function readPack(path: string): Pack {
   }
 }
 
+/** Names come from the manifest, and the pack may be a stranger's: neither they nor links lead out of its folder. */
 function folderReader(folder: string): PackReader {
+  const root = realpathSync(folder)
   return {
     name: folder,
-    has: (file) => existsSync(join(folder, file)),
-    read: (file) => readPieces(join(folder, file)),
+    has: (file) => isFileWithin(root, join(root, file)),
+    read: (file) => readPieces(join(root, file)),
+  }
+}
+
+function isFileWithin(root: string, place: string): boolean {
+  try {
+    return realpathSync(place).startsWith(root + sep) && statSync(place).isFile()
+  } catch (error) {
+    // What cannot be reached is not there.
+    if (isSystemError(error)) return false
+    throw error
   }
 }
 

@@ -1,4 +1,4 @@
-import { constants } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 
 /** The facts by which a file is recognised as unchanged without reading it. */
@@ -17,12 +17,15 @@ export type ReadOutcome =
 /** How often a file that changes under the reader is read again. */
 const TRIES = 3
 
+/** Opening waits for nobody at the other end of a pipe, and follows no link. */
+const CAREFULLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
 /**
  * Reads a file so that its bytes belong together: when it changes meanwhile it is read again, and after three tries
  * taken as it is. Never waits on a pipe, never follows a link, never reads more than `maxBytes`.
  */
 export async function readStable(path: string, maxBytes: number): Promise<ReadOutcome> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  const file = await open(path, CAREFULLY)
   try {
     for (let left = TRIES; ; left--) {
       const before = await file.stat()
@@ -36,7 +39,7 @@ export async function readStable(path: string, maxBytes: number): Promise<ReadOu
         length += bytesRead
       }
       const after = await file.stat()
-      const isStable = length === after.size && before.mtimeMs === after.mtimeMs && before.size === after.size
+      const isStable = length === after.size && sameStamp(before, after)
       if (!isStable && left > 1) continue
       const stamp = { size: after.size, mtimeMs: after.mtimeMs, ctimeMs: after.ctimeMs }
       return { type: 'read', bytes: buffer.subarray(0, Math.min(length, before.size)), stamp, isStable }
@@ -44,4 +47,28 @@ export async function readStable(path: string, maxBytes: number): Promise<ReadOu
   } finally {
     await file.close()
   }
+}
+
+/** The first bytes of a file; undefined for what is no regular file. Takes the same care as {@link readStable}. */
+export function readBeginning(path: string, most: number): Uint8Array | undefined {
+  const file = openSync(path, CAREFULLY)
+  try {
+    const facts = fstatSync(file)
+    if (!facts.isFile()) return undefined
+    const buffer = new Uint8Array(Math.min(most, facts.size))
+    let length = 0
+    while (length < buffer.length) {
+      const bytesRead = readSync(file, buffer, length, buffer.length - length, length)
+      if (bytesRead === 0) break
+      length += bytesRead
+    }
+    return buffer.subarray(0, length)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Tells whether two looks at a file saw the same. */
+export function sameStamp(a: FileStamp, b: FileStamp): boolean {
+  return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs
 }

@@ -1,16 +1,29 @@
-import { type Dirent, existsSync, readFileSync } from 'node:fs'
+import { type Dirent, existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type IgnoreFile, isIgnored, parseIgnoreFile } from '../core/ignore/ignore-rules.ts'
 import { TSV_MAGIC } from '../core/pack/manifests.ts'
+import { readBeginning } from './read-stable.ts'
 
 /** Why something in a folder is not read. */
-export type SkipReason = 'ignored' | 'build-folder' | 'binary' | 'link' | 'special' | 'pack' | 'unreadable'
+export type SkipReason =
+  | 'ignored'
+  | 'build-folder'
+  | 'binary'
+  | 'link'
+  | 'special'
+  | 'pack'
+  /** Not to be read, by the system's answer. */
+  | 'unreadable'
+  /** A name that is no UTF-8; paths are text. */
+  | 'name'
 
 /** A file to read, or something that is passed over and why. */
 export type WalkEntry =
   | { readonly type: 'file'; readonly path: string }
   | { readonly type: 'skipped'; readonly path: string; readonly reason: SkipReason }
+  /** An ignore file so large that only its first lines are obeyed. */
+  | { readonly type: 'half-obeyed'; readonly path: string }
 
 /** How a folder is walked. */
 export interface WalkOptions {
@@ -31,9 +44,9 @@ export async function* walkFolder(root: string, options: WalkOptions = {}): Asyn
   const open: { path: string; rules: readonly IgnoreFile[] }[] = [{ path: '', rules: above.files }]
   for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
     options.signal?.throwIfAborted()
-    let entries: Dirent[]
+    let entries: NamedEntry[]
     try {
-      entries = await readdir(join(root, folder.path), { withFileTypes: true })
+      entries = await listFolder(join(root, folder.path))
     } catch (error) {
       if (!isSystemError(error)) throw error
       yield { type: 'skipped', path: folder.path, reason: 'unreadable' }
@@ -43,12 +56,15 @@ export async function* walkFolder(root: string, options: WalkOptions = {}): Asyn
       yield { type: 'skipped', path: folder.path, reason: 'pack' }
       continue
     }
-    const rules = [...folder.rules, ...readIgnoreFiles(join(root, folder.path), prefix + folder.path, entries)]
+    const names = IGNORE_FILES.filter((file) => entries.some(({ name }) => name === file))
+    const own = names.flatMap((name) => readIgnoreFile(join(root, folder.path, name), prefix + folder.path))
+    const rules = [...folder.rules, ...own.map(({ file }) => file)]
+    for (const { name, isWhole } of own) if (!isWhole) yield { type: 'half-obeyed', path: folder.path + name }
     for (const entry of entries) {
       const path = folder.path + entry.name
       const reason = excluded.has(join(root, path)) ? 'pack' : skipReason(entry, prefix + path, rules)
       if (reason !== undefined) yield { type: 'skipped', path, reason }
-      else if (entry.isDirectory()) open.push({ path: `${path}/`, rules })
+      else if (entry.facts.isDirectory()) open.push({ path: `${path}/`, rules })
       else yield { type: 'file', path }
     }
   }
@@ -58,13 +74,7 @@ export async function* walkFolder(root: string, options: WalkOptions = {}): Asyn
 export function isPackFolder(folder: string, entries: readonly { readonly name: string }[]): boolean {
   if (/\.llmx-[0-9a-f]{8,}$/.test(basename(folder))) return true
   if (!entries.some(({ name }) => name === 'manifest.llm.tsv')) return false
-  try {
-    return readFileSync(join(folder, 'manifest.llm.tsv'), 'utf8').startsWith(TSV_MAGIC)
-  } catch (error) {
-    // A manifest that cannot be read is no proof of a pack; the walk will say that it is unreadable.
-    if (isSystemError(error)) return false
-    throw error
-  }
+  return readTextBeginning(join(folder, 'manifest.llm.tsv'), TSV_MAGIC.length) === TSV_MAGIC
 }
 
 /** Tells whether an error came from the operating system. */
@@ -86,37 +96,80 @@ const BINARY_EXTENSIONS = new Set(
   wav webm woff woff2 xls xlsx xz zip zst`.split(/\s+/),
 )
 
-function skipReason(entry: Dirent, path: string, rules: readonly IgnoreFile[]): SkipReason | undefined {
-  if (entry.isSymbolicLink()) return 'link'
-  if (entry.isDirectory()) {
-    if (BUILD_FOLDERS.has(entry.name)) return 'build-folder'
+/** What a run leaves beside its output when it is killed: `.docs.zip.pharos-123-0`, `.docs.pharos-123-0-old`. */
+export const LEFTOVER: RegExp = /^\.(.+)\.pharos-(\d+)-\d+(-old)?$/
+
+/** Something in a folder, with its name as text. */
+interface NamedEntry {
+  readonly name: string
+  readonly isNamed: boolean
+  readonly facts: Dirent<Buffer>
+}
+
+/** Names are asked for as bytes: two that are no UTF-8 would look alike as text, and neither could be opened by it. */
+async function listFolder(folder: string): Promise<NamedEntry[]> {
+  const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
+  return entries.map((facts) => {
+    const name = facts.name.toString('utf8')
+    return { name, isNamed: Buffer.from(name).equals(facts.name), facts }
+  })
+}
+
+function skipReason(
+  { name, isNamed, facts }: NamedEntry,
+  path: string,
+  rules: readonly IgnoreFile[],
+): SkipReason | undefined {
+  if (!isNamed) return 'name'
+  if (facts.isSymbolicLink()) return 'link'
+  if (LEFTOVER.test(name)) return 'pack'
+  // In a submodule `.git` is a file.
+  if (name === '.git') return 'build-folder'
+  if (facts.isDirectory()) {
+    if (BUILD_FOLDERS.has(name)) return 'build-folder'
     return isIgnored(rules, path, true) ? 'ignored' : undefined
   }
-  if (!entry.isFile()) return 'special'
+  if (!facts.isFile()) return 'special'
   if (isIgnored(rules, path, false)) return 'ignored'
-  if (/\.llmx-[0-9a-f]{8,}(?:\.part-\d+)?\.zip$/.test(entry.name) || /^\..+\.pharos-\d+$/.test(entry.name))
-    return 'pack'
-  return BINARY_EXTENSIONS.has(entry.name.slice(entry.name.lastIndexOf('.') + 1).toLowerCase()) ? 'binary' : undefined
+  if (/\.llmx-[0-9a-f]{8,}(?:\.part-\d+)?\.zip$/.test(name)) return 'pack'
+  return BINARY_EXTENSIONS.has(name.slice(name.lastIndexOf('.') + 1).toLowerCase()) ? 'binary' : undefined
 }
 
-function readIgnoreFiles(folder: string, base: string, entries: readonly { readonly name: string }[]): IgnoreFile[] {
-  const names = IGNORE_FILES.filter((file) => entries.some(({ name }) => name === file))
-  return names.flatMap((name) => readIgnoreFile(join(folder, name), base))
+/** More is no list of rules; and every path is held against every rule. */
+export const MAX_IGNORE_BYTES: number = 2 ** 18
+
+interface ReadIgnoreFile {
+  readonly name: string
+  readonly file: IgnoreFile
+  readonly isWhole: boolean
 }
 
-function readIgnoreFile(file: string, base: string): IgnoreFile[] {
+function readIgnoreFile(path: string, base: string): ReadIgnoreFile[] {
+  const text = readTextBeginning(path, MAX_IGNORE_BYTES + 1)
+  if (text === undefined) return []
+  const isWhole = text.length <= MAX_IGNORE_BYTES
+  // Half a line could be a rule that nobody wrote.
+  const rules = isWhole ? text : text.slice(0, text.lastIndexOf('\n') + 1)
+  return [{ name: basename(path), file: parseIgnoreFile(rules, base), isWhole }]
+}
+
+/**
+ * The beginning of a small file that belongs to the machinery. Without it there is nothing to obey; one that cannot be
+ * read is met again, and reported, by the walk.
+ */
+function readTextBeginning(file: string, most: number): string | undefined {
   try {
-    return [parseIgnoreFile(readFileSync(file, 'utf8'), base)]
+    const bytes = readBeginning(file, most)
+    return bytes === undefined ? undefined : new TextDecoder().decode(bytes)
   } catch (error) {
-    // Without the file there are no rules; one that cannot be read is met again, and reported, by the walk.
-    if (isSystemError(error)) return []
+    if (isSystemError(error)) return undefined
     throw error
   }
 }
 
 /**
  * Ignore files of the folders above, up to the one that holds `.git`. Paths are then relative to that one. A folder
- * that these rules ignore was asked for by name, so they are left out for it.
+ * that a rule ignores was asked for by name, so that rule is left out; the others hold.
  */
 function readIgnoreFilesAbove(root: string): { files: IgnoreFile[]; prefix: string } {
   const above: string[] = []
@@ -131,10 +184,16 @@ function readIgnoreFilesAbove(root: string): { files: IgnoreFile[]; prefix: stri
   const files = above
     .slice(0, -1)
     .flatMap((folder) => IGNORE_FILES.flatMap((name) => readIgnoreFile(join(folder, name), relative(folder))))
+    .map(({ file }) => file)
   const prefix = relative(resolve(root))
   const parts = prefix.split('/').slice(0, -1)
-  const isAsked = parts.some((_, i) => isIgnored(files, parts.slice(0, i + 1).join('/'), true))
-  return isAsked ? { files: [], prefix: '' } : { files, prefix }
+  const asked = parts.map((_, i) => parts.slice(0, i + 1).join('/'))
+  return { files: files.map((file) => withoutRulesFor(file, asked)), prefix }
+}
+
+function withoutRulesFor({ base, rules }: IgnoreFile, asked: readonly string[]): IgnoreFile {
+  const kept = rules.filter((rule) => !asked.some((path) => isIgnored([{ base, rules: [rule] }], path, true)))
+  return { base, rules: kept }
 }
 
 function isRepository(folder: string): boolean {

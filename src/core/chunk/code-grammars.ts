@@ -51,6 +51,11 @@ export class Grammars {
     return parser && cutCode(text, parser, sizes)
   }
 
+  /** Whether the parser runtime has failed. Nothing is parsed after that, here or in other grammars of the program. */
+  get isLost(): boolean {
+    return isLost
+  }
+
   /** Frees the parsers. The grammars themselves stay in the runtime until the program ends. */
   close(): void {
     for (const parser of this.#parsers.values()) parser.close()
@@ -89,6 +94,7 @@ export class CodeParser {
    * The work is counted, never timed, so that the same text has the same outcome on any machine.
    */
   read<T>(text: string, use: (root: Node) => T): T | undefined {
+    if (isLost || isNestedTooDeep(text, this.rules)) return undefined
     let tree: Tree | null = null
     try {
       this.#parser ??= new Parser().setLanguage(this.#language)
@@ -106,25 +112,25 @@ export class CodeParser {
         tree?.delete()
         throw error
       }
-      // After a trap neither tree nor parser can be trusted, not even to be freed: the next text gets a new parser.
-      this.#parser = undefined
+      // A trap leaves the runtime's memory in any state, and a second runtime cannot be had.
+      isLost = true
       return undefined
     }
   }
 
   /** Frees the parser. Reading again makes a new one. */
   close(): void {
-    this.#parser?.delete()
+    if (!isLost) this.#parser?.delete()
     this.#parser = undefined
   }
 }
 
 /**
  * What a parse may cost. One unit is a hundred steps of the parser (its progress callback) or one read of `READ_CHARS`.
- * Ordinary code takes 3 to 15 units per 1,000 characters; brackets nested 100,000 deep take 60.
+ * Ordinary code takes 3 to 15 units per 1,000 characters.
  * The upper end keeps garbage of any size to a few seconds and well under the 2 GB that the runtime can address.
  */
-const WORK = { base: 1_000, perChar: 0.1, most: 20_000 }
+const WORK = { base: 500, perChar: 0.03, most: 20_000 }
 
 /** Steps while the parser is lost in errors cost tens of times more than others; sound code with a few errors has none. */
 const LOST_COST = 40
@@ -137,6 +143,35 @@ const READ_CHARS = 1024
  * ones can need memory quadratic in their nesting (`a<a<a<…` in Java), and a runtime whose 2 GB are used up is lost.
  */
 const MEMORY_CEILING = 512 * 1024 * 1024
+
+/**
+ * Nesting beyond which a text is not parsed. The runtime frees its parse stack by recursion, which some thousand levels
+ * overflow, and copies it again and again when it recovers from an error. Hand-written code stays below a hundred.
+ */
+const MAX_NESTING = 1_000
+
+/** As many assignments in one statement (`a = b = c = …`) nest as deep as brackets, each at a far higher price. */
+const MAX_ASSIGNMENTS = 200
+
+/** Counts brackets and signs wherever they stand: finding out which of them are in strings would take the parser. */
+function isNestedTooDeep(text: string, { needsSemicolons }: CodeRules): boolean {
+  let brackets = 0
+  let angles = 0
+  let assignments = 0
+  for (const [sign] of text.matchAll(needsSemicolons ? /[()[\]{}<>;,]|=+/g : /[()[\]{}<>;,\n]|=+/g)) {
+    if (sign.startsWith('=')) assignments++
+    else if (sign === '<') angles++
+    else if (sign === '>') angles = Math.max(angles - 1, 0)
+    else {
+      assignments = 0
+      if ('([{'.includes(sign)) brackets++
+      if (')]}'.includes(sign)) brackets = Math.max(brackets - 1, 0)
+      if ('{};'.includes(sign)) angles = 0
+    }
+    if (brackets > MAX_NESTING || angles > MAX_NESTING || assignments > MAX_ASSIGNMENTS) return true
+  }
+  return false
+}
 
 function parseWithin(parser: Parser, text: string): Tree | null {
   const limit = Math.min(WORK.base + text.length * WORK.perChar, WORK.most)
@@ -172,6 +207,7 @@ function isTrap(error: unknown): boolean {
 const memory = new WebAssembly.Memory({ initial: 512, maximum: 32_768 })
 
 let started: Promise<void> | undefined
+let isLost = false
 
 /** Two concurrent starts would give the library two memories and mix them up, so there is only ever one. */
 function startRuntime(wasmBinary: Uint8Array | undefined): Promise<void> {

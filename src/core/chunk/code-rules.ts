@@ -25,6 +25,8 @@ export interface CodeRules {
   readonly blocks: readonly string[]
   /** Belongs to the definition that follows: comments, attributes, decorators. */
   readonly leading: readonly string[]
+  /** Whether only `;` or a bracket ends a statement, and a line end does not. */
+  readonly needsSemicolons?: boolean
 }
 
 const JAVASCRIPT: CodeRules = {
@@ -100,6 +102,7 @@ const RUST: CodeRules = {
   groups: ['foreign_mod_item', 'declaration_list'],
   blocks: [],
   leading: ['line_comment', 'block_comment', 'attribute_item'],
+  needsSemicolons: true,
 }
 
 const JAVA: CodeRules = {
@@ -118,6 +121,7 @@ const JAVA: CodeRules = {
   groups: ['enum_body_declarations'],
   blocks: [],
   leading: ['line_comment', 'block_comment'],
+  needsSemicolons: true,
 }
 
 const C: CodeRules = {
@@ -142,6 +146,7 @@ const C: CodeRules = {
   ],
   blocks: [],
   leading: ['comment'],
+  needsSemicolons: true,
 }
 
 const CPP: CodeRules = {

@@ -42,7 +42,9 @@ export function cutHtml(text: string, sizes: ChunkSizes): Piece[] {
       ancestry.push(row)
       headingPath = ancestry.map((heading) => clipText(heading.text, MAX_HEADING_CHARS))
     }
-    for (const slice of sliceText(row.text, sizes.maxChars)) {
+    // A blank line of preformatted text counts once there is something before it.
+    const slices = row.text === '' && rows.length > 0 ? [''] : sliceText(row.text, sizes.maxChars)
+    for (const slice of slices) {
       if (size + slice.length > sizes.maxChars || size >= sizes.targetChars) flush()
       rows.push({ ...row, text: slice })
       size += slice.length + 1
@@ -82,6 +84,10 @@ class RowCollector implements TokenizerCallbacks {
   #dropped = 0
   /** Open `<pre>` elements. */
   #preformatted = 0
+  /** Table cells begun since the last text of the line being read. */
+  #cells = 0
+  /** Name of the tag that was opened last, in lower case. */
+  #opened = ''
   #isAlt = false
 
   constructor(source: string) {
@@ -91,7 +97,9 @@ class RowCollector implements TokenizerCallbacks {
 
   onopentagname(start: number, end: number): void {
     const name = this.#source.slice(start, end).toLowerCase()
+    this.#opened = name
     if (DROPPED.has(name)) this.#dropped++
+    if (name === 'td' || name === 'th') this.#cells++
     if (this.#stays(name)) return
     this.endRow()
     if (name === 'pre') this.#preformatted++
@@ -100,7 +108,15 @@ class RowCollector implements TokenizerCallbacks {
   }
 
   onclosetag(start: number, end: number): void {
-    const name = this.#source.slice(start, end).toLowerCase()
+    this.#close(this.#source.slice(start, end).toLowerCase())
+  }
+
+  /** Closes what XHTML and SVG write so. The text of a script or style goes on to its end tag, as in a browser. */
+  onselfclosingtag(): void {
+    if (this.#opened !== 'script' && this.#opened !== 'style') this.#close(this.#opened)
+  }
+
+  #close(name: string): void {
     if (DROPPED.has(name) && this.#dropped > 0) this.#dropped--
     if (this.#stays(name)) return
     this.endRow()
@@ -140,11 +156,11 @@ class RowCollector implements TokenizerCallbacks {
   ondeclaration(): void {}
   onprocessinginstruction(): void {}
   onopentagend(): void {}
-  onselfclosingtag(): void {}
   onend(): void {}
 
   /** Closes the line being read: what follows is another block. */
   endRow(): void {
+    this.#cells = 0
     if (this.#parts.length === 0) return
     const text = this.#parts.join('')
     this.#parts = []
@@ -157,7 +173,7 @@ class RowCollector implements TokenizerCallbacks {
       })
       return
     }
-    const collapsed = trimCells(text.replace(/\s+/g, ' '))
+    const collapsed = text.replace(/\s+/g, ' ').trim()
     if (collapsed === '' || (this.#level === 0 && NOISE.test(collapsed))) return
     this.rows.push({ text: collapsed, startLine, endLine, level: this.#level })
     this.#level = 0
@@ -165,12 +181,8 @@ class RowCollector implements TokenizerCallbacks {
 
   /** Whether a tag leaves the line open: inline elements, cells of a row, a line break inside a heading. */
   #stays(name: string): boolean {
-    if (name === 'td' || name === 'th') {
-      if (this.#parts.length > 0) this.#parts.push(' | ')
-      return true
-    }
     if (name === 'br' && this.#level > 0) this.#parts.push(' ')
-    return INLINE.has(name) || (name === 'br' && this.#level > 0)
+    return INLINE.has(name) || name === 'td' || name === 'th' || (name === 'br' && this.#level > 0)
   }
 
   #add(piece: string, from: number, to: number): void {
@@ -180,17 +192,11 @@ class RowCollector implements TokenizerCallbacks {
       if (isBlankPiece && this.#preformatted === 0) return
       this.#start = this.#preformatted > 0 ? from : from + piece.length - piece.trimStart().length
     }
+    if (!isBlankPiece) {
+      if (this.#parts.length > 0) this.#parts.push(' | '.repeat(this.#cells))
+      this.#cells = 0
+      this.#end = to
+    }
     this.#parts.push(piece)
-    if (!isBlankPiece) this.#end = to
   }
-}
-
-/** Drops the separators of empty cells at both ends. A loop, because a pattern anchored at the end tries every start. */
-function trimCells(text: string): string {
-  const isSeparator = (unit: string | undefined) => unit === ' ' || unit === '|'
-  let start = 0
-  let end = text.length
-  while (start < end && isSeparator(text[start])) start++
-  while (end > start && isSeparator(text[end - 1])) end--
-  return text.slice(start, end)
 }

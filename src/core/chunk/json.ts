@@ -64,7 +64,19 @@ class JsonCutter {
   /** The members of the outermost object, one piece or more each. */
   #cutKeys(object: Span, place: Place): void {
     const members = [...scanMembers(this.#text, object.start)].sort((a, b) => compareUtf8(a.key, b.key))
-    for (const member of members) this.#cutValue(member, member.value, memberPlace(place, member.key))
+    for (const member of members) this.#cutMember(member, place)
+  }
+
+  /** The value of one member; its key is in the address. A key too long for that is kept with the value. */
+  #cutMember(member: Member, place: Place): void {
+    const inside = memberPlace(place, member.key)
+    if (member.key.length <= MAX_HEADING_CHARS) {
+      this.#cutValue(member, member.value, inside)
+      return
+    }
+    const content = `{${compactJson(this.#text, member)}}`
+    if (content.length <= this.#sizes.maxChars) this.#push(member, content, inside)
+    else this.#pushSlices(member, content, inside)
   }
 
   /** One value: whole if it fits, else along its structure, else in slices. `at` is what the line range covers. */
@@ -104,7 +116,7 @@ class JsonCutter {
       const text = compactJson(this.#text, member)
       if (text.length + 2 > this.#sizes.maxChars) {
         flush()
-        this.#cutValue(member, member.value, memberPlace(place, member.key))
+        this.#cutMember(member, place)
         continue
       }
       if (size + text.length > this.#sizes.maxChars || size >= this.#sizes.targetChars) flush()

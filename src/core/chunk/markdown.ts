@@ -13,8 +13,16 @@ export function cutMarkdown(lines: readonly string[], sizes: ChunkSizes): Piece[
   const ancestry: Block[] = []
   let section: Block[] = []
   let headingPath: readonly string[] = []
+  /** Blank lines up to the next piece belong to the one before, also where Markdown counts them to a block. */
+  const extendLast = (endLine: number) => {
+    const last = pieces.at(-1)
+    if (last !== undefined && last.endLine < endLine) pieces[pieces.length - 1] = { ...last, endLine }
+  }
   const close = () => {
-    for (const piece of cutSection(lines, section, sizes)) pieces.push({ ...piece, headingPath })
+    for (const piece of cutSection(lines, section, sizes)) {
+      extendLast(piece.startLine - 1)
+      pieces.push({ ...piece, headingPath })
+    }
     section = []
   }
 
@@ -31,6 +39,7 @@ export function cutMarkdown(lines: readonly string[], sizes: ChunkSizes): Piece[
     section.push(block)
   }
   close()
+  extendLast(lines.length)
   return pieces
 }
 
@@ -102,69 +111,76 @@ function splitBlock(lines: readonly string[], block: Block, sizes: ChunkSizes): 
 }
 
 function splitFence(lines: readonly string[], block: Block, sizes: ChunkSizes): Piece[] | undefined {
-  const opening = lines[block.start] ?? ''
+  const opening = lines[block.open] ?? ''
   const marker = opening.indexOf(block.marker)
   const prefix = quotePrefix(opening.slice(0, marker))
-  const last = lastContentLine(lines, block.start, block.end)
-  const isClosed = last > block.start && isClosingFence(lines[last] ?? '', block.marker)
-  return splitFramed(lines, sizes, {
-    start: block.start,
-    bodyStart: block.start + 1,
-    bodyEnd: isClosed ? last : last + 1,
-    end: block.end,
-    firstHead: opening,
+  const last = lastContentLine(lines, block.open, block.close)
+  const closing = last > block.open ? closingFence(lines[last] ?? '', prefix, block.marker) : undefined
+  const closer = closing ?? block.marker
+  return splitFramed(lines, sizes, block, {
+    bodyStart: block.open + 1,
+    bodyEnd: closing === undefined ? last + 1 : last,
     head: prefix + opening.slice(marker),
-    foot: `\n${prefix}${block.marker}`,
+    firstFoot: `\n${prefix}${closer}`,
+    // Indentation that came from a list goes with the list: four spaces would no longer close the fence.
+    foot: `\n${isBlank(prefix) ? '' : prefix}${closer}`,
   })
 }
 
 function splitTable(lines: readonly string[], block: Block, sizes: ChunkSizes): Piece[] | undefined {
-  const header = lines[block.start] ?? ''
-  const delimiter = lines[block.start + 1] ?? ''
-  return splitFramed(lines, sizes, {
-    start: block.start,
-    bodyStart: block.start + 2,
-    bodyEnd: lastContentLine(lines, block.start, block.end) + 1,
-    end: block.end,
-    firstHead: `${header}\n${delimiter}`,
+  const header = lines[block.open] ?? ''
+  const delimiter = lines[block.open + 1] ?? ''
+  return splitFramed(lines, sizes, block, {
+    bodyStart: block.open + 2,
+    bodyEnd: lastContentLine(lines, block.open, block.close) + 1,
     head: `${header.replace(/^(?:[\s>]|[-*+]\s|\d+[.)]\s)+/, quotePrefix)}\n${delimiter}`,
+    firstFoot: '',
     foot: '',
   })
 }
 
 interface Frame {
-  readonly start: number
   readonly bodyStart: number
   readonly bodyEnd: number
-  readonly end: number
-  /** What the first part begins with. */
-  readonly firstHead: string
-  /** What every later part begins with. */
+  /** What every part but the first begins with; the first has the lines up to the body. */
   readonly head: string
-  /** What every part ends with. */
+  /** What the first part ends with. */
+  readonly firstFoot: string
+  /** What every later part ends with. */
   readonly foot: string
 }
 
 /** Cuts the body of a fence or table into parts that each carry the frame; undefined when the frame leaves no room. */
-function splitFramed(lines: readonly string[], sizes: ChunkSizes, frame: Frame): Piece[] | undefined {
-  const room = sizes.maxChars - Math.max(frame.firstHead.length, frame.head.length) - frame.foot.length - 1
+function splitFramed(
+  lines: readonly string[],
+  sizes: ChunkSizes,
+  block: Block,
+  { bodyStart, bodyEnd, head, firstFoot, foot }: Frame,
+): Piece[] | undefined {
+  const firstHead = lines.slice(block.start, bodyStart).join('\n').trimStart()
+  const rest = lines.slice(block.close, block.end).join('\n').trimEnd()
+  const tail = rest === '' ? '' : `\n${rest}`
+  const longestFoot = Math.max(firstFoot.length, foot.length) + tail.length
+  const room = sizes.maxChars - Math.max(firstHead.length, head.length) - longestFoot - 1
   if (room < sizes.maxChars / 2) return undefined
   const target = Math.min(room, sizes.targetChars)
   const pieces: Piece[] = []
   let part: string[] = []
   let size = 0
-  let startLine = frame.start + 1
+  let startLine = firstContentLine(lines, block.start, block.open) + 1
   let lastLine = startLine
-  const emit = (endLine: number) => {
-    const head = pieces.length === 0 ? frame.firstHead : frame.head
-    pieces.push({ startLine, endLine, content: [head, ...part].join('\n').trim() + frame.foot })
+  const emit = (endLine: number, after = '') => {
+    const isFirst = pieces.length === 0
+    const text = [isFirst ? firstHead : head, ...part].join('\n').trim()
+    pieces.push({ startLine, endLine, content: text + (isFirst ? firstFoot : foot) + after })
     part = []
     size = 0
   }
-  for (let i = frame.bodyStart; i < frame.bodyEnd; i++) {
+  for (let i = bodyStart; i < bodyEnd; i++) {
     const line = lines[i] ?? ''
     for (const slice of line === '' ? [''] : sliceText(line, room)) {
-      if (part.length > 0 && (size >= target || size + slice.length > room)) {
+      // A blank line never opens a part: it ends the one before, where it is trimmed.
+      if (part.length > 0 && !isBlank(slice) && (size >= target || size + slice.length > room)) {
         emit(lastLine)
         startLine = i + 1
       }
@@ -173,7 +189,7 @@ function splitFramed(lines: readonly string[], sizes: ChunkSizes, frame: Frame):
       lastLine = i + 1
     }
   }
-  emit(frame.end)
+  emit(block.end, tail)
   return pieces
 }
 
@@ -186,8 +202,7 @@ function measure(lines: readonly string[], start: number, end: number): number {
 }
 
 function joinLines(lines: readonly string[], start: number, end: number): Piece[] {
-  let first = start
-  while (first < end && isBlank(lines[first] ?? '')) first++
+  const first = firstContentLine(lines, start, end)
   const content = lines.slice(first, end).join('\n').trim()
   return content === '' ? [] : [{ startLine: first + 1, endLine: end, content }]
 }
@@ -204,12 +219,19 @@ function frontMatterEnd(lines: readonly string[]): number {
 }
 
 function plainBlock(start: number, end: number): Block {
-  return { type: 'other', start, end, level: 0, text: '', marker: '', leaves: [] }
+  return { type: 'other', start, end, open: start, close: end, level: 0, text: '', marker: '', leaves: [] }
 }
 
 function shiftBlock(block: Block, by: number): Block {
   const leaves = block.leaves.map((leaf) => shiftBlock(leaf, by))
-  return { ...block, start: block.start + by, end: block.end + by, leaves }
+  const { start, end, open, close } = block
+  return { ...block, start: start + by, end: end + by, open: open + by, close: close + by, leaves }
+}
+
+function firstContentLine(lines: readonly string[], start: number, end: number): number {
+  let first = start
+  while (first < end && isBlank(lines[first] ?? '')) first++
+  return first
 }
 
 function lastContentLine(lines: readonly string[], start: number, end: number): number {
@@ -218,9 +240,12 @@ function lastContentLine(lines: readonly string[], start: number, end: number): 
   return last
 }
 
-function isClosingFence(line: string, marker: string): boolean {
-  const text = line.replace(/^[\s>]*/, '').trimEnd()
-  return text.length >= marker.length && text === (marker[0] ?? '').repeat(text.length)
+/** The marker on the line that closes a fence, which may be longer than the one that opened it. */
+function closingFence(line: string, prefix: string, marker: string): string | undefined {
+  const [before = ''] = /^[\s>]*/.exec(line) ?? []
+  if (before.replace(/\s/g, '') !== prefix.replace(/\s/g, '')) return undefined
+  const text = line.slice(before.length).trimEnd()
+  return text.length >= marker.length && text === (marker[0] ?? '').repeat(text.length) ? text : undefined
 }
 
 /** What stands before a block inside a list or quote, with list markers turned to spaces. */

@@ -10,15 +10,14 @@ export function cutText(lines: readonly string[], sizes: ChunkSizes, firstLine =
   let start = 0
   let size = 0
 
-  /** Closes the buffer `[start, end)`. Blank lines alone extend the piece before them. */
+  /** Closes the buffer `[start, end)`. Blank lines at its beginning extend the piece before them. */
   const flush = (end: number) => {
     while (start < end && isBlank(lines[start] ?? '')) start++
+    const last = pieces.at(-1)
+    if (last !== undefined) pieces[pieces.length - 1] = { ...last, endLine: firstLine + start - 1 }
     if (start < end) {
       const content = lines.slice(start, end).join('\n').trim()
       pieces.push({ startLine: firstLine + start, endLine: firstLine + end - 1, content })
-    } else {
-      const last = pieces.at(-1)
-      if (last !== undefined) pieces[pieces.length - 1] = { ...last, endLine: firstLine + end - 1 }
     }
     start = end
     size = 0

@@ -10,8 +10,8 @@ export interface Glob {
   readonly steps: readonly Step[]
 }
 
-/** Reads a glob. A `[` without its `]` stands for itself. */
-export function parseGlob(pattern: string): Glob {
+/** Reads a glob. One with a `[` that is never closed or a `\\` at its end is undefined: as in git, it matches nothing. */
+export function parseGlob(pattern: string): Glob | undefined {
   const chars = [...pattern]
   const steps: Step[] = []
   for (let i = 0; i < chars.length; i++) {
@@ -20,12 +20,16 @@ export function parseGlob(pattern: string): Glob {
       if (steps.at(-1)?.type !== 'run') steps.push({ type: 'run' })
     } else if (char === '?') {
       steps.push({ type: 'any' })
-    } else if (char === '\\' && i + 1 < chars.length) {
-      steps.push({ type: 'char', char: chars[++i] ?? '' })
+    } else if (char === '[') {
+      const set = parseSet(chars, i)
+      if (set === undefined) return undefined
+      steps.push(set.step)
+      i = set.end
+    } else if (char === '\\') {
+      if (++i === chars.length) return undefined
+      steps.push({ type: 'char', char: chars[i] ?? '' })
     } else {
-      const set = char === '[' ? parseSet(chars, i) : undefined
-      steps.push(set?.step ?? { type: 'char', char })
-      if (set !== undefined) i = set.end
+      steps.push({ type: 'char', char })
     }
   }
   return { steps }
@@ -72,6 +76,37 @@ function matchesStep(step: Step, char: string): boolean {
   }
 }
 
+/** What `[:name:]` stands for inside a set. */
+const CLASSES: Readonly<Record<string, readonly [string, string][]>> = {
+  alnum: [
+    ['0', '9'],
+    ['A', 'Z'],
+    ['a', 'z'],
+  ],
+  alpha: [
+    ['A', 'Z'],
+    ['a', 'z'],
+  ],
+  digit: [['0', '9']],
+  lower: [['a', 'z']],
+  upper: [['A', 'Z']],
+  space: [
+    ['\t', '\r'],
+    [' ', ' '],
+  ],
+  punct: [
+    ['!', '/'],
+    [':', '@'],
+    ['[', '`'],
+    ['{', '~'],
+  ],
+  xdigit: [
+    ['0', '9'],
+    ['A', 'F'],
+    ['a', 'f'],
+  ],
+}
+
 function parseSet(chars: readonly string[], start: number): { step: Step; end: number } | undefined {
   let i = start + 1
   const negated = chars[i] === '!' || chars[i] === '^'
@@ -79,6 +114,12 @@ function parseSet(chars: readonly string[], start: number): { step: Step; end: n
   const ranges: [string, string][] = []
   for (let first = true; i < chars.length; first = false) {
     if (chars[i] === ']' && !first) return { step: { type: 'set', negated, ranges }, end: i }
+    const named = /^\[:([a-z]+):\]/.exec(chars.slice(i, i + 12).join(''))
+    if (named !== null) {
+      ranges.push(...(CLASSES[named[1] ?? ''] ?? []))
+      i += named[0].length
+      continue
+    }
     if (chars[i] === '\\') i++
     const low = chars[i++] ?? ''
     if (chars[i] === '-' && i + 1 < chars.length && chars[i + 1] !== ']') {

@@ -19,7 +19,8 @@ export interface IgnoreFile {
 /** Reads an ignore file by the rules of gitignore(5). */
 export function parseIgnoreFile(text: string, base: string): IgnoreFile {
   const rules = text
-    .split(/\r?\n/)
+    .replace(/^\ufeff/, '')
+    .split(/\r?\n|\r$/)
     .map(parseRule)
     .filter((rule) => rule !== undefined)
   return { base, rules }
@@ -50,13 +51,18 @@ function parseRule(line: string): IgnoreRule | undefined {
   const names = pattern.replace(/^\//, '').split('/')
   if (names.join('') === '') return undefined
   const parts = names.map((name) => (name === '**' ? name : parseGlob(name)))
+  if (!parts.every((part) => part !== undefined)) return undefined
   return { parts: isAnchored ? parts : ['**', ...parts], directoriesOnly, keeps }
 }
 
-/** Spaces at the end do not count unless a backslash stands before them. */
+/** Spaces at the end do not count unless a backslash, which nothing escapes in turn, stands before them. */
 function trimTrailingSpaces(line: string): string {
-  let end = line.length
-  while (end > 0 && line[end - 1] === ' ' && line[end - 2] !== '\\') end--
+  let end = 0
+  for (let i = 0; i < line.length; i++) {
+    const isEscape = line[i] === '\\'
+    if (isEscape) i++
+    if (isEscape || line[i] !== ' ') end = i + 1
+  }
   return line.slice(0, end)
 }
 

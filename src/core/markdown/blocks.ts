@@ -1,4 +1,5 @@
 import MarkdownIt, { type Token } from 'markdown-it'
+import { isBlank } from '../text/lines.ts'
 import { tableRule } from './table-rule.ts'
 
 /** A top-level block of a Markdown document, or one of the blocks inside a list or quote. Lines are from 0. */
@@ -8,6 +9,10 @@ export interface Block {
   readonly start: number
   /** The line after its last. Blank lines that follow belong to it. */
   readonly end: number
+  /** Its own first line: after the blank lines or the empty list item that `start` counts in. */
+  readonly open: number
+  /** The line after its own last one. */
+  readonly close: number
   /** Heading level, 1 to 6; 0 for other blocks. */
   readonly level: number
   /** A heading's text without inline markup; empty for other blocks. */
@@ -31,25 +36,31 @@ parser.block.ruler.at('table', tableRule, { alt: ['paragraph', 'reference'] })
 export function parseBlocks(lines: readonly string[]): Block[] {
   const tokens: Token[] = []
   parser.block.parse(lines.join('\n'), parser, {}, tokens)
-  return collectBlocks(tokens, lines.length)
+  return collectBlocks(tokens, lines)
 }
 
-function collectBlocks(tokens: readonly Token[], lineCount: number): Block[] {
+function collectBlocks(tokens: readonly Token[], lines: readonly string[]): Block[] {
   const starts: number[] = []
   tokens.forEach((token, i) => {
     if (token.level === 0 && token.map !== null && token.nesting !== -1) starts.push(i)
   })
   return starts.map((from, n) => {
     const next = starts[n + 1] ?? tokens.length
-    const block = createBlock(tokens, from, next, tokens[next]?.map?.[0] ?? lineCount)
+    const block = createBlock(tokens, from, next, tokens[next]?.map?.[0] ?? lines.length, lines)
     return n === 0 ? { ...block, start: 0 } : block
   })
 }
 
-function createBlock(tokens: readonly Token[], from: number, next: number, end: number): Block {
+function createBlock(
+  tokens: readonly Token[],
+  from: number,
+  next: number,
+  end: number,
+  lines: readonly string[],
+): Block {
   const token = tokens[from]
-  const start = token?.map?.[0] ?? 0
-  const base = { start, end, level: 0, text: '', marker: '', leaves: [] }
+  const [start, close] = token?.map ?? [0, end]
+  const base = { start, end, open: start, close, level: 0, text: '', marker: '', leaves: [] }
   switch (token?.type) {
     case 'heading_open':
       return { ...base, type: 'heading', level: Number(token.tag.slice(1)), text: headingText(tokens[from + 1]) }
@@ -60,7 +71,7 @@ function createBlock(tokens: readonly Token[], from: number, next: number, end: 
     case 'bullet_list_open':
     case 'ordered_list_open':
     case 'blockquote_open':
-      return { ...base, type: 'other', leaves: collectLeaves(tokens, from, next, start, end) }
+      return { ...base, type: 'other', leaves: collectLeaves(tokens.slice(from, next), start, end, lines) }
     default:
       return { ...base, type: 'other' }
   }
@@ -68,24 +79,32 @@ function createBlock(tokens: readonly Token[], from: number, next: number, end: 
 
 const LEAF_TYPES = new Set(['heading_open', 'paragraph_open', 'fence', 'code_block', 'html_block', 'hr', 'table_open'])
 
-/** The blocks inside a list or quote, without its structure; lines between two of them belong to the first. */
-function collectLeaves(tokens: readonly Token[], from: number, to: number, start: number, end: number): Block[] {
-  const found: Token[] = []
-  for (let i = from; i < to; i++) {
-    const token = tokens[i]
-    if (token?.map == null || !LEAF_TYPES.has(token.type)) continue
-    const last = found.at(-1)?.map
-    if (last == null || token.map[0] > last[0]) found.push(token)
+/**
+ * The blocks inside a list or quote, without its structure. Lines between two of them (an empty item, a `>` alone)
+ * belong to the second, blank ones to the first.
+ */
+function collectLeaves(tokens: readonly Token[], start: number, end: number, lines: readonly string[]): Block[] {
+  const leaves: Block[] = []
+  for (const { type, map, markup } of tokens) {
+    const last = leaves.at(-1)
+    if (map === null || !LEAF_TYPES.has(type) || map[0] <= (last?.open ?? -1)) continue
+    let from = last?.close ?? start
+    while (from < map[0] && isBlank(lines[from] ?? '')) from++
+    const leafType = type === 'fence' ? 'fence' : type === 'table_open' ? 'table' : 'other'
+    const marker = type === 'fence' ? markup : ''
+    leaves.push({
+      type: leafType,
+      start: last === undefined ? start : Math.min(from, map[0]),
+      end,
+      open: map[0],
+      close: map[1],
+      level: 0,
+      text: '',
+      marker,
+      leaves: [],
+    })
   }
-  return found.map((token, i) => ({
-    type: token.type === 'fence' ? 'fence' : token.type === 'table_open' ? 'table' : 'other',
-    start: i === 0 ? start : (token.map?.[0] ?? start),
-    end: found[i + 1]?.map?.[0] ?? end,
-    level: 0,
-    text: '',
-    marker: token.type === 'fence' ? token.markup : '',
-    leaves: [],
-  }))
+  return leaves.map((leaf, i) => ({ ...leaf, end: leaves[i + 1]?.start ?? end }))
 }
 
 /** Text of a heading: links, code and emphasis reduced to what is read, attribute suffixes (`{#id}`) dropped. */

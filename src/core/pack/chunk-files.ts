@@ -13,11 +13,13 @@ export interface ChunkFileOptions {
 export function writeFullChunk(pack: Pack, position: number, options: ChunkFileOptions = {}): string {
   const chunk = chunkAt(pack, position)
   const body = compactBody(chunk, options)
+  const ref = pack.refs[position] ?? ''
   const quote = (text: string | null) => JSON.stringify(text)
   return [
     '---',
-    `chunk_index: ${position + 1}`,
-    `ref: ${quote(pack.refs[position] ?? '')}`,
+    // The rank in the whole pack, also in a part of it; the ref is that number in base 36.
+    `chunk_index: ${Number.parseInt(ref.slice(1), 36)}`,
+    `ref: ${quote(ref)}`,
     `id: ${quote(chunk.id)}`,
     `slug: ${quote(chunk.slug)}`,
     `path: ${quote(chunk.path)}`,

@@ -28,7 +28,7 @@ export async function* packEntries(pack: Pack, options: PackOptions): AsyncGener
   if (!options.compact) {
     yield { name: 'catalog.llm.md', content: utf8.encode(writeCatalogMd(pack)) }
     yield { name: 'outline.md', content: utf8.encode(writeOutlineMd(pack)) }
-    yield { name: 'index.json', content: encodePieces(writeIndexJson(pack)) }
+    yield { name: 'index.json', content: writeIndexJson(pack) }
     yield { name: 'manifest.json', content: utf8.encode(writeManifestJson(pack)) }
     yield { name: 'manifest.min.json', content: utf8.encode(writeManifestMinJson(pack)) }
   }
@@ -66,20 +66,3 @@ function compressionLevel(name: string): ZipEntry['level'] {
   if (name.startsWith('images/')) return 0
   return name === 'index.json' ? 1 : 6
 }
-
-/** Encodes text that comes in pieces, in blocks large enough to be worth a call. */
-function* encodePieces(pieces: Iterable<string>): Generator<Uint8Array> {
-  let block: string[] = []
-  let size = 0
-  for (const piece of pieces) {
-    block.push(piece)
-    size += piece.length
-    if (size < BLOCK_CHARS) continue
-    yield utf8.encode(block.join(''))
-    block = []
-    size = 0
-  }
-  yield utf8.encode(block.join(''))
-}
-
-const BLOCK_CHARS = 1 << 16

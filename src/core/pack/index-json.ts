@@ -1,5 +1,6 @@
-import type { Chunk } from '../model.ts'
-import type { TermEntry } from '../search/search-index.ts'
+import type { Chunk, FileMeta } from '../model.ts'
+import type { SearchIndexStats, TermEntry } from '../search/search-index.ts'
+import { BlockWriter } from './block-writer.ts'
 import type { Pack } from './pack.ts'
 import { FIELDS, indexChunks } from './pack-index.ts'
 
@@ -7,43 +8,44 @@ import { FIELDS, indexChunks } from './pack-index.ts'
 export const INDEX_VERSION = 1
 
 /**
- * Writes `index.json` in pieces. Keys come in a fixed order, the postings last, so that a reader who only wants the
- * chunks can stop early; a pack of 50 MB has hundreds of megabytes of postings.
+ * Writes `index.json` in blocks of bytes. Keys come in a fixed order, the postings last, so that a reader who only wants
+ * the chunks can stop early: a pack of 50 MB has hundreds of megabytes of postings.
  */
-export function* writeIndexJson(pack: Pack): Generator<string> {
-  yield `{"version":${INDEX_VERSION},"index_id":${JSON.stringify(pack.indexId)},"files":`
-  const files = pack.files.map((file) => {
-    return { path: file.path, kind: file.kind, bytes: file.bytes, sha256: file.sha256, line_count: file.lineCount }
-  })
-  yield* writeList(files, '[', ']', (file) => JSON.stringify(file))
-  yield ',"chunks":'
-  yield* writeList(pack.chunks, '[', ']', (chunk) => JSON.stringify(chunkRecord(chunk)))
-  yield ',"chunk_refs":'
-  yield* writeList(pack.chunks, '{', '}', (chunk, i) => `${JSON.stringify(chunk.id)}:${JSON.stringify(pack.refs[i])}`)
+export function* writeIndexJson(pack: Pack): Generator<Uint8Array> {
+  const writer = new BlockWriter()
+  writer.write(`{"version":${INDEX_VERSION},"index_id":${JSON.stringify(pack.indexId)},"files":[`)
+  for (const [i, file] of pack.files.entries()) {
+    writer.write((i === 0 ? '' : ',') + JSON.stringify(fileRecord(file)))
+    if (writer.isFull) yield writer.take()
+  }
+  writer.write('],"chunks":[')
+  for (const [i, chunk] of pack.chunks.entries()) {
+    writer.write((i === 0 ? '' : ',') + JSON.stringify(chunkRecord(chunk)))
+    if (writer.isFull) yield writer.take()
+  }
+  writer.write('],"chunk_refs":{')
+  for (const [i, chunk] of pack.chunks.entries()) {
+    writer.write(`${i === 0 ? '' : ','}"${chunk.id}":"${pack.refs[i]}"`)
+    if (writer.isFull) yield writer.take()
+  }
 
   const index = indexChunks(pack, (chunk) => chunk.id)
-  const { terms, fields } = index.stats()
-  const stats = {
-    total_files: pack.files.length,
-    total_chunks: pack.chunks.length,
-    total_bytes: pack.files.reduce((sum, file) => sum + file.bytes, 0),
-    total_tokens: pack.chunks.reduce((sum, chunk) => sum + chunk.tokenEstimate, 0),
-    total_terms: terms,
-    avg_doc_len: average(fields['body']?.tokens ?? 0, pack.chunks.length),
-    avg_chunk_tokens: average(
-      pack.chunks.reduce((sum, chunk) => sum + chunk.tokenEstimate, 0),
-      pack.chunks.length,
-    ),
-  }
-  yield `,"stats":${JSON.stringify(stats)},"warnings":${JSON.stringify(pack.warnings)},"inverted_index":`
-  yield* writeTerms(index.terms('body'))
-  yield ',"fields":'
+  const openings = encodeOpenings(index.sortedKeys())
+  const stats = JSON.stringify(createStats(pack, index.stats()))
+  writer.write(`},"stats":${stats},"warnings":${JSON.stringify(pack.warnings)},"inverted_index":`)
+  yield* writeTerms(writer, index.terms('body'), openings)
   const others = Object.keys(FIELDS).filter((field) => field !== 'body')
   for (const [i, field] of others.entries()) {
-    yield `${i === 0 ? '{' : ','}${JSON.stringify(field)}:`
-    yield* writeTerms(index.terms(field))
+    writer.write(`${i === 0 ? ',"fields":{' : ','}${JSON.stringify(field)}:`)
+    yield* writeTerms(writer, index.terms(field), openings)
   }
-  yield '}}\n'
+  writer.write('}}\n')
+  yield writer.take()
+}
+
+/** A file as `index.json` and `manifest.json` have it. */
+export function fileRecord(file: FileMeta): Record<string, unknown> {
+  return { path: file.path, kind: file.kind, bytes: file.bytes, sha256: file.sha256, line_count: file.lineCount }
 }
 
 /** A chunk as `index.json` has it. */
@@ -67,26 +69,52 @@ export function chunkRecord(chunk: Chunk): Record<string, unknown> {
   }
 }
 
-function* writeTerms(terms: Iterable<TermEntry>): Generator<string> {
-  let separator = '{'
-  for (const { term, df, postings } of terms) {
-    const rows: string[] = []
-    for (const { key, tf, docLen } of postings) rows.push(`{"chunk_id":"${key}","tf":${tf},"doc_len":${docLen}}`)
-    yield `${separator}${JSON.stringify(term)}:{"df":${df},"postings":[${rows.join(',')}]}`
-    separator = ','
-  }
-  yield separator === '{' ? '{}' : '}'
+/** `{"chunk_id":"<id>","tf":` of every chunk one after another: each is written again for every term of its chunk. */
+interface Openings {
+  readonly table: Uint8Array
+  readonly width: number
 }
 
-function* writeList<T>(
-  items: readonly T[],
-  opener: string,
-  closer: string,
-  write: (item: T, position: number) => string,
-): Generator<string> {
-  yield opener
-  for (const [i, item] of items.entries()) yield (i === 0 ? '' : ',') + write(item, i)
-  yield closer
+function encodeOpenings(ids: readonly string[]): Openings {
+  const table = new TextEncoder().encode(ids.map((id) => `{"chunk_id":"${id}","tf":`).join(''))
+  return { table, width: ids.length === 0 ? 0 : table.length / ids.length }
+}
+
+const DOC_LEN = new TextEncoder().encode(',"doc_len":')
+const CLOSING = new TextEncoder().encode('},')
+
+function* writeTerms(writer: BlockWriter, terms: Iterable<TermEntry>, openings: Openings): Generator<Uint8Array> {
+  const { table, width } = openings
+  let opener = '{'
+  for (const { term, df, visitPostings } of terms) {
+    writer.write(`${opener}${JSON.stringify(term)}:{"df":${df},"postings":[`)
+    opener = ','
+    let left = df
+    visitPostings((document, tf, docLen) => {
+      writer.writeBytes(table, document * width, width)
+      writer.writeNumber(tf)
+      writer.writeBytes(DOC_LEN, 0, DOC_LEN.length)
+      writer.writeNumber(docLen)
+      left--
+      writer.writeBytes(CLOSING, 0, left === 0 ? 1 : 2)
+    })
+    writer.write(']}')
+    if (writer.isFull) yield writer.take()
+  }
+  writer.write(opener === '{' ? '{}' : '}')
+}
+
+function createStats(pack: Pack, { terms, fields }: SearchIndexStats): Record<string, number> {
+  const tokens = pack.chunks.reduce((sum, chunk) => sum + chunk.tokenEstimate, 0)
+  return {
+    total_files: pack.files.length,
+    total_chunks: pack.chunks.length,
+    total_bytes: pack.files.reduce((sum, file) => sum + file.bytes, 0),
+    total_tokens: tokens,
+    total_terms: terms,
+    avg_doc_len: average(fields['body']?.tokens ?? 0, pack.chunks.length),
+    avg_chunk_tokens: average(tokens, pack.chunks.length),
+  }
 }
 
 function average(sum: number, count: number): number {

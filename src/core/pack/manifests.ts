@@ -1,4 +1,5 @@
 import { compareUtf8 } from '../text/order.ts'
+import { fileRecord } from './index-json.ts'
 import { chunkLabel } from './label.ts'
 import type { Pack } from './pack.ts'
 import { createTables, groupByFile } from './tables.ts'
@@ -66,9 +67,7 @@ export function writeManifestJson(pack: Pack): string {
   const manifest = {
     format_version: 2,
     index_id: pack.indexId,
-    files: pack.files.map((file) => {
-      return { path: file.path, kind: file.kind, bytes: file.bytes, sha256: file.sha256, line_count: file.lineCount }
-    }),
+    files: pack.files.map(fileRecord),
     paths: tables.paths,
     kinds: tables.kinds,
     chunk_columns: FULL_COLUMNS,

@@ -4,7 +4,7 @@ import { textAnalyzer } from '../text/analyzer.ts'
 import type { Pack } from './pack.ts'
 
 /** What is indexed of a chunk, with the weight of a match in each. */
-export const FIELDS = { title: 1, heading: 1, symbol: 1, path: 1, body: 1 } as const
+export const FIELDS = { title: 0.5, heading: 1, symbol: 1, path: 1, body: 1 } as const
 
 /** Indexes every chunk of a pack under the key given for it. */
 export function indexChunks(pack: Pack, keyOf: (chunk: Chunk, position: number) => string): SearchIndex {
@@ -22,11 +22,12 @@ export function indexChunks(pack: Pack, keyOf: (chunk: Chunk, position: number) 
   return index
 }
 
-/** The title of a file: the outermost heading of its first chunk. */
+/** The titles of files: the first line of a web page, which is its `<title>`; elsewhere the first outermost heading. */
 function findTitles(pack: Pack): Map<string, string> {
   const titles = new Map<string, string>()
-  for (const chunk of pack.chunks) {
-    if (!titles.has(chunk.path)) titles.set(chunk.path, chunk.kind === 'json' ? '' : (chunk.headingPath[0] ?? ''))
+  for (const { path, kind, headingPath, content } of pack.chunks) {
+    const title = kind === 'html' ? content.slice(0, 400).split('\n', 1)[0] : headingPath[0]
+    if (title !== undefined && kind !== 'json' && !titles.has(path)) titles.set(path, title)
   }
   return titles
 }

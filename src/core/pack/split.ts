@@ -24,14 +24,11 @@ export function splitPack(pack: Pack, tokens: number): Pack[] {
     room -= unit.tokens
   }
   if (parts.length <= 1) return [pack]
-  return parts.map((units, i) =>
-    selectPart(
-      pack,
-      units.flatMap(({ positions }) => positions),
-      i + 1,
-      parts.length,
-    ),
-  )
+  const cut = new Set(pack.chunks.map((chunk) => chunk.path))
+  return parts.map((units, i) => {
+    const positions = units.flatMap((unit) => unit.positions)
+    return selectPart(pack, positions, cut, { number: i + 1, of: parts.length })
+  })
 }
 
 /** Neighbouring chunks that should stay together. */
@@ -78,18 +75,22 @@ function toUnit(chunks: readonly NumberedChunk[]): Unit {
   }
 }
 
-function selectPart(pack: Pack, positions: readonly number[], number: number, of: number): Pack {
+/** One part. Files without chunks (empty or left out) belong to the first, with their warnings. */
+function selectPart(
+  pack: Pack,
+  positions: readonly number[],
+  cut: ReadonlySet<string>,
+  part: NonNullable<Pack['part']>,
+): Pack {
   const chunks = positions.flatMap((position) => pack.chunks[position] ?? [])
-  const paths = new Set(chunks.map((chunk) => chunk.path))
-  const files = pack.files.filter((file) => paths.has(file.path))
-  const known = new Set(pack.files.map((file) => file.path))
+  const own = new Set(chunks.map((chunk) => chunk.path))
+  const belongs = ({ path }: { readonly path: string }) => own.has(path) || (part.number === 1 && !cut.has(path))
   return {
     indexId: pack.indexId,
-    files,
+    files: pack.files.filter(belongs),
     chunks,
     refs: positions.flatMap((position) => pack.refs[position] ?? []),
-    // Warnings about files that are in no part belong to the first.
-    warnings: pack.warnings.filter(({ path }) => paths.has(path) || (number === 1 && !known.has(path))),
-    part: { number, of },
+    warnings: pack.warnings.filter(belongs),
+    part,
   }
 }

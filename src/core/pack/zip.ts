@@ -1,4 +1,4 @@
-import { Deflate, deflateSync, Inflate, inflateSync } from 'fflate'
+import { Deflate, deflateSync, Inflate } from 'fflate'
 
 /** A file to put into an archive. Its content may come in pieces, so that a large one is never held whole. */
 export interface ZipEntry {
@@ -135,9 +135,9 @@ export async function* writeZip(
 export interface ZipMember {
   readonly name: string
   readonly size: number
-  /** The whole content. */
+  /** The whole content. @throws {ZipError} when its length or checksum is not what the archive says */
   read(): Uint8Array
-  /** The content in pieces; a reader who stops early leaves the rest packed. */
+  /** The content in pieces, checked at its end; a reader who stops early leaves the rest packed. */
   stream(): Iterable<Uint8Array>
 }
 
@@ -166,6 +166,7 @@ export function parseZip(bytes: Uint8Array): ZipMember[] {
           name,
           flags: view.getUint16(at + 8, true),
           method: view.getUint16(at + 10, true),
+          checksum: view.getUint32(at + 16, true),
           packed: view.getUint32(at + 20, true),
           size: view.getUint32(at + 24, true),
           offset: readOffset(extra, view.getUint32(at + 42, true)),
@@ -184,6 +185,7 @@ interface Header {
   readonly name: string
   readonly flags: number
   readonly method: number
+  readonly checksum: number
   readonly packed: number
   readonly size: number
   readonly offset: number
@@ -194,25 +196,29 @@ function createMember(view: DataView, bytes: Uint8Array, header: Header): ZipMem
   if ((header.flags & 1) !== 0) throw new ZipError(`${name} is encrypted`)
   if (method !== 0 && method !== 8) throw new ZipError(`${name} is packed with method ${method}`)
   const packed = () => {
-    const start =
-      header.offset + 30 + view.getUint16(header.offset + 26, true) + view.getUint16(header.offset + 28, true)
+    const { offset } = header
+    if (offset + 30 > bytes.length) throw new ZipError(`${name} is cut off`)
+    const start = offset + 30 + view.getUint16(offset + 26, true) + view.getUint16(offset + 28, true)
+    if (start + header.packed > bytes.length) throw new ZipError(`${name} is cut off`)
     return bytes.subarray(start, start + header.packed)
   }
   return {
     name,
     size,
-    read() {
-      if (method === 0) return packed()
-      try {
-        return inflateSync(packed(), { out: new Uint8Array(size) })
-      } catch (cause) {
-        throw new ZipError(`${name} is damaged`, { cause })
-      }
-    },
-    *stream() {
-      if (method === 0) yield packed()
-      else yield* inflate(name, packed())
-    },
+    read: () => concat([...stream()]),
+    stream,
+  }
+
+  function* stream(): Generator<Uint8Array> {
+    const checksum = new Crc32()
+    let length = 0
+    for (const piece of method === 0 ? [packed()] : inflate(name, packed())) {
+      checksum.add(piece)
+      length += piece.length
+      if (length > size) break
+      yield piece
+    }
+    if (length !== size || checksum.value !== header.checksum) throw new ZipError(`${name} is damaged`)
   }
 }
 
@@ -238,7 +244,8 @@ function findDirectory(view: DataView): { at: number; count: number } {
     if (view.getUint32(at, true) !== END) continue
     const count = view.getUint16(at + 10, true)
     const start = view.getUint32(at + 16, true)
-    if (count !== MAX_16 && start !== MAX_32) return { at: start, count }
+    const isPlain = at < 20 || view.getUint32(at - 20, true) !== LOCATOR_64
+    if (isPlain || (count !== MAX_16 && start !== MAX_32)) return { at: start, count }
     const end64 = Number(view.getBigUint64(at - 12, true))
     if (view.getUint32(end64, true) !== END_64) throw new ZipError('its directory is damaged')
     return { at: Number(view.getBigUint64(end64 + 48, true)), count: Number(view.getBigUint64(end64 + 32, true)) }

@@ -224,7 +224,12 @@ describe('terms', () => {
     const index = new SearchIndex(options)
     index.add('b', { title: 'Zebra', body: ['ab ab', 'é 東京'] })
     index.add('a', { title: 'Zebra', body: 'ab' })
-    const list = [...index.terms('body')].map(({ term, df, postings }) => ({ term, df, postings: [...postings] }))
+    const keys = index.sortedKeys()
+    const list = [...index.terms('body')].map(({ term, df, visitPostings }) => {
+      const postings: { key: string | undefined; tf: number; docLen: number }[] = []
+      visitPostings((document, tf, docLen) => postings.push({ key: keys[document], tf, docLen }))
+      return { term, df, postings }
+    })
     expect(list).toEqual([
       {
         term: 'ab',

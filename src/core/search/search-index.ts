@@ -56,17 +56,12 @@ export interface TermEntry {
   readonly term: string
   /** Number of documents that hold the term in this field. */
   readonly df: number
-  /** Made anew each time they are iterated over, ordered by key. */
-  readonly postings: Iterable<TermPosting>
+  /** Calls back for each of them, in order. There may be millions in all, so no object is made for one. */
+  readonly visitPostings: (visit: PostingVisitor) => void
 }
 
-/** One document that holds a term. */
-export interface TermPosting {
-  readonly key: string
-  readonly tf: number
-  /** Tokens of this field in the document. */
-  readonly docLen: number
-}
+/** Receives a document, as its position in `sortedKeys`, how often it holds the term, and its tokens in the field. */
+export type PostingVisitor = (document: number, tf: number, docLen: number) => void
 
 /** The size of an index. */
 export interface SearchIndexStats {
@@ -191,13 +186,18 @@ export class SearchIndex {
     })
   }
 
-  /** The terms of a field in order, each with its documents in order of key. Only one term's data exists at a time. */
+  /** All keys, sorted: the order by which documents are numbered in postings. */
+  sortedKeys(): readonly string[] {
+    return this.#take().keys
+  }
+
+  /** The terms of a field in order, each with its documents. Only one term's data exists at a time. */
   *terms(field: string): Generator<TermEntry, void, void> {
     const f = this.#fieldNumber(field)
-    const { keys, documents, ranking } = this.#take()
-    const fieldPostings = ranking.postings[f]
-    if (!fieldPostings) return
-    const { offsets } = fieldPostings
+    const { documents, ranking } = this.#take()
+    const postings = ranking.postings[f]
+    if (!postings) return
+    const { offsets } = postings
     const present: [string, number][] = []
     for (let id = 0; id < this.#vocabulary.size; id++) {
       if ((offsets[id + 1] ?? 0) > (offsets[id] ?? 0)) present.push([this.#vocabulary.term(id), id])
@@ -210,14 +210,11 @@ export class SearchIndex {
       yield {
         term,
         df: to - from,
-        postings: {
-          *[Symbol.iterator](): Generator<TermPosting, void, void> {
-            for (let i = from; i < to; i++) {
-              const document = fieldPostings.documents[i] ?? 0
-              const docLen = documents.lengths[document * fieldCount + f] ?? 0
-              yield { key: keys[document] ?? '', tf: fieldPostings.frequencies[i] ?? 0, docLen }
-            }
-          },
+        visitPostings(visit) {
+          for (let i = from; i < to; i++) {
+            const document = postings.documents[i] ?? 0
+            visit(document, postings.frequencies[i] ?? 0, documents.lengths[document * fieldCount + f] ?? 0)
+          }
         },
       }
     }

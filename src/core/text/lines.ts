@@ -25,7 +25,8 @@ export function sliceText(text: string, size: number): string[] {
 
 /** The beginning of a text, at most `size` code units, never half a surrogate pair. */
 export function clipText(text: string, size: number): string {
-  return text.length <= size ? text : (sliceText(text.slice(0, size + 1), size)[0] ?? '')
+  if (text.length <= size) return text
+  return text.slice(0, isHighSurrogate(text.charCodeAt(size - 1)) ? size - 1 : size)
 }
 
 function isHighSurrogate(unit: number): boolean {

@@ -1,0 +1,45 @@
+// Generated text for the benchmarks: a fixed seed and Zipf's law, so that no word list and no text is stored.
+
+/** An identifier in snake or camel case. */
+export function createIdentifier(words, random) {
+  const [first, second] = [pickContent(words, random), pickContent(words, random)]
+  return random() < 0.5 ? `${first}_${second}` : `${first}${second[0].toUpperCase()}${second.slice(1)}`
+}
+
+/** Zipf's law: a rank of `n^u` for uniform `u` has a density that falls with the rank. */
+export function pick(words, random) {
+  return words[Math.floor(words.length ** random()) - 1]
+}
+
+/** A word that is not among the hundred most frequent. */
+export function pickContent(words, random) {
+  return words[100 + Math.floor((words.length - 100) ** random()) - 1]
+}
+
+/** Distinct pronounceable words; the frequent ones are short, the first are English function words. */
+export function createWords(count, random) {
+  const words = new Set('the of and to in a is that for it as with be by on or this are from at'.split(' '))
+  const onsets = ['b', 'c', 'd', 'f', 'g', 'l', 'm', 'n', 'p', 'r', 's', 't', 'v', 'st', 'tr', 'pl', 'ch', 'gr']
+  const vowels = ['a', 'e', 'i', 'o', 'u', 'ea', 'io']
+  const endings = ['', 'n', 'r', 's', 't', 'l', 'ing', 'ed', 'er', 'tion', 'ment', 's']
+  const any = (list) => list[Math.floor(random() * list.length)]
+  while (words.size < count) {
+    const syllables = 1 + Math.floor(random() * (words.size < 2000 ? 2 : 3))
+    let word = ''
+    for (let i = 0; i < syllables; i++) word += any(onsets) + any(vowels)
+    words.add(word + any(endings))
+  }
+  return [...words]
+}
+
+/** Mulberry32. */
+export function createRandom(seed) {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
+  }
+}
+

@@ -1,0 +1,22 @@
+// What the benchmarks share: options, CPU time, tables. CPU seconds and ratios, because machines are noisy.
+
+/** The value after `--name`, or undefined. */
+export function option(name) {
+  const at = process.argv.indexOf(`--${name}`)
+  return at < 0 ? undefined : process.argv[at + 1]
+}
+
+/** CPU seconds, user and system, since `process.cpuUsage()` was asked. */
+export function cpuSeconds(since) {
+  const { user, system } = process.cpuUsage(since)
+  return (user + system) / 1e6
+}
+
+/** Prints rows under a header, the first column to the left, the others to the right. */
+export function printTable(header, rows) {
+  const all = [header, ...rows].map((row) => row.map(String))
+  const widths = header.map((_, i) => Math.max(...all.map((row) => (row[i] ?? '').length)))
+  for (const row of all) {
+    console.log(row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i] + 2))).join(''))
+  }
+}

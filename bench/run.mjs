@@ -1,0 +1,38 @@
+// Runs the benchmarks: `npm run bench` for all, `npm run bench search` for one, its options after it.
+// Builds the program and installs the peers first; the peers live in bench/package.json and nowhere else.
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const here = fileURLToPath(new URL('.', import.meta.url))
+const root = fileURLToPath(new URL('..', import.meta.url))
+const names = ['search', 'chunk', 'pack']
+const [first, ...rest] = process.argv.slice(2)
+const wanted = first === undefined ? names : [first]
+if (!names.includes(wanted[0])) {
+  console.error(`bench: there is no ${wanted[0]}; there are ${names.join(', ')}`)
+  process.exit(2)
+}
+
+run(process.execPath, ['scripts/build.mjs'])
+if (!peersInstalled()) {
+  // The same settings as at the root: no scripts, no addresses in a lock file.
+  run('npm', ['install', '--prefix', here, '--ignore-scripts', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error'])
+}
+for (const name of wanted) {
+  console.log(`\n== ${name}`)
+  run(process.execPath, [`bench/${name}.mjs`, ...rest])
+}
+
+function peersInstalled() {
+  const { dependencies } = JSON.parse(readFileSync(`${here}package.json`, 'utf8'))
+  return (
+    existsSync(`${here}node_modules`) &&
+    Object.keys(dependencies).every((name) => readdirSync(`${here}node_modules`).includes(name.split('/')[0]))
+  )
+}
+
+function run(command, args) {
+  const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit' })
+  if (status !== 0) process.exit(status ?? 1)
+}

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest'
+import { type Manners, type Output, printable, printableLine, Terminal } from './terminal.ts'
+
+/** A terminal on streams that keep what they are given. */
+function open(manners: Manners = {}, facts: Partial<Output> = {}) {
+  const written = { stdout: '', stderr: '' }
+  const stream = (name: 'stdout' | 'stderr'): Output => ({
+    ...facts,
+    write: (text) => {
+      written[name] += text
+    },
+  })
+  return { terminal: new Terminal(manners, { stdout: stream('stdout'), stderr: stream('stderr') }), written }
+}
+
+const TTY = { isTTY: true, columns: 20 }
+
+describe('a terminal', () => {
+  test('keeps the answer on stdout and all else on stderr', () => {
+    const { terminal, written } = open()
+    terminal.note('by the way')
+    terminal.answer('the answer', { answer: 42 })
+    expect(written).toEqual({ stdout: 'the answer\n', stderr: 'by the way\n' })
+  })
+
+  test('prints nothing but JSON when asked for JSON', () => {
+    const { terminal, written } = open({ json: true, verbose: true }, TTY)
+    terminal.live('working')
+    terminal.note('by the way')
+    terminal.detail('more')
+    terminal.answer('the answer', { answer: 42 })
+    expect(written).toEqual({ stdout: '{"answer":42}\n', stderr: '' })
+  })
+
+  test('prints nothing but the answer when quiet, and details only when verbose', () => {
+    const quiet = open({ quiet: true }, TTY)
+    const verbose = open({ verbose: true })
+    for (const { terminal } of [quiet, verbose, open()]) {
+      terminal.live('working')
+      terminal.note('by the way')
+      terminal.detail('more')
+      terminal.answer('the answer', {})
+    }
+    expect(quiet.written).toEqual({ stdout: 'the answer\n', stderr: '' })
+    expect(verbose.written).toEqual({ stdout: 'the answer\n', stderr: 'by the way\nmore\n' })
+  })
+
+  test('has no live line where nobody looks', () => {
+    const { terminal, written } = open()
+    terminal.live('working')
+    terminal.clear()
+    expect(written.stderr).toBe('')
+  })
+
+  test('draws the live line in place, seldom, and takes it away before anything else', () => {
+    const { terminal, written } = open({}, TTY)
+    terminal.live('1/2 files')
+    terminal.live('too soon to be seen')
+    terminal.note('done')
+    terminal.clear()
+    expect(written.stderr).toBe('\r\x1b[2K1/2 files\r\x1b[2Kdone\n')
+  })
+
+  test.each([
+    ['0123456789012345678', '0123456789012345678'],
+    ['01234567890123456789', '012345678901234567…'],
+    ['日本語日本語日本語日本語', '日本語日本語日本語…'],
+    ['0日本語日本語日本語', '0日本語日本語日本語'],
+    ['😀😀😀😀😀😀😀😀😀😀😀', '😀😀😀😀😀😀😀😀😀…'],
+  ])('cuts the live line %s to the width, so that it never wraps', (text, shown) => {
+    const { terminal, written } = open({}, TTY)
+    terminal.live(text)
+    expect(written.stderr).toBe(`\r\x1b[2K${shown}`)
+  })
+
+  test('colours what is looked at, when colours are wanted', () => {
+    const ask = (facts: Partial<Output>) => open({}, facts).terminal.answerColors.red('x')
+    expect(ask({ isTTY: true, hasColors: () => true })).toBe('\x1b[31mx\x1b[39m')
+    expect(ask({ isTTY: true, hasColors: () => false })).toBe('x')
+    expect(ask({ isTTY: true })).toBe('x')
+    expect(ask({ hasColors: () => true })).toBe('x')
+  })
+})
+
+describe('text from a file', () => {
+  test('is shown without control characters and without reordering, keeping lines and tabs', () => {
+    expect(printable('a\tb\nc\rd\x1b[2Je\x07\x00\x7f\u009b1m\u202ef\u2066g')).toBe('a\tb\nc�d�[2Je����1m�f�g')
+  })
+
+  test('stays on its line where it has to', () => {
+    expect(printableLine('a\tb\nc\u2028d\x1b')).toBe('a�b�c�d�')
+  })
+})

@@ -1,0 +1,142 @@
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type ConfigInput, flagName, readConfig, SETTINGS, type SettingName, variableName } from './config.ts'
+
+let folder = ''
+
+beforeEach(() => {
+  folder = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'pharos-config-')))
+})
+
+afterEach(() => {
+  fs.rmSync(folder, { recursive: true })
+})
+
+function read(file: unknown, input: ConfigInput = {}) {
+  if (file !== undefined) fs.writeFileSync(join(folder, 'pharos.config.json'), JSON.stringify(file))
+  return readConfig({ folder, environment: { XDG_CACHE_HOME: '/cache' }, ...input })
+}
+
+function refusal(file: unknown, input: ConfigInput = {}): string {
+  try {
+    read(file, input)
+  } catch (error) {
+    return error instanceof Error ? error.message.replaceAll(folder, 'FOLDER') : 'not an error'
+  }
+  return 'accepted'
+}
+
+describe('a value', () => {
+  test('is the default when nobody gives it', () => {
+    const { values, origins, file } = read(undefined)
+    expect(values).toEqual({
+      maxFileBytes: 10 * 2 ** 20,
+      maxTotalBytes: 50 * 2 ** 20,
+      maxChunksPerFile: 2000,
+      chunkTargetChars: 4000,
+      chunkMaxChars: 8000,
+      cache: true,
+      cacheFolder: '/cache/pharos',
+    })
+    expect([...new Set(Object.values(origins))]).toEqual(['default'])
+    expect(file).toBeUndefined()
+  })
+
+  test('of the file gives way to the environment, and that to the flag', () => {
+    const { values, origins } = read(
+      { maxFileBytes: '1MB', maxTotalBytes: '1MB', maxChunksPerFile: 1 },
+      {
+        environment: { PHAROS_MAX_TOTAL_BYTES: '2 MB', PHAROS_MAX_CHUNKS_PER_FILE: '2' },
+        flags: { maxChunksPerFile: '3' },
+      },
+    )
+    expect(values).toMatchObject({ maxFileBytes: 2 ** 20, maxTotalBytes: 2 ** 21, maxChunksPerFile: 3 })
+    expect(origins).toMatchObject({
+      maxFileBytes: 'file',
+      maxTotalBytes: 'environment',
+      maxChunksPerFile: 'flag',
+      chunkMaxChars: 'default',
+    })
+  })
+
+  test('that is empty in the environment was not given', () => {
+    const { origins, values } = read(
+      { maxFileBytes: 5 },
+      { environment: { PHAROS_MAX_FILE_BYTES: '', PHAROS_CONFIG: '' } },
+    )
+    expect([values.maxFileBytes, origins.maxFileBytes]).toEqual([5, 'file'])
+  })
+
+  test('that is a path in a file starts at that file', () => {
+    fs.mkdirSync(join(folder, 'etc'))
+    fs.writeFileSync(join(folder, 'etc/mine.json'), '{ "cacheFolder": "cache" }')
+    expect(read(undefined, { file: 'etc/mine.json' }).values.cacheFolder).toBe(join(folder, 'etc/cache'))
+  })
+
+  test.each([
+    [{ maxFileBytes: '10 apples' }, 'maxFileBytes: expected a number of bytes such as 10MB, got "10 apples"'],
+    [{ maxFileBytes: ['10MB'] }, 'maxFileBytes: expected a number of bytes such as 10MB, got ["10MB"]'],
+    [{ maxFileBytes: null }, 'maxFileBytes: expected a number of bytes such as 10MB, got null'],
+    [{ maxFileBytes: 0 }, 'maxFileBytes: expected a number of bytes such as 10MB, got 0'],
+    [{ maxChunksPerFile: 1.5 }, 'maxChunksPerFile: expected a whole number from 1 up, got 1.5'],
+    [{ chunkMaxChars: 63 }, 'chunkMaxChars: expected a whole number from 64 up, got 63'],
+    [{ cache: 'maybe' }, 'cache: expected true or false, got "maybe"'],
+    [{ cacheFolder: 7 }, 'cacheFolder: expected a path, got 7'],
+  ])('of the file is refused with its place: %j', (file, problem) => {
+    expect(refusal(file)).toBe(`configuration FOLDER/pharos.config.json: ${problem}`)
+  })
+
+  test('of the environment or a flag is refused with its name', () => {
+    expect(refusal({}, { environment: { PHAROS_CACHE: 'perhaps' } })).toBe(
+      'configuration PHAROS_CACHE: expected true or false, got "perhaps"',
+    )
+    expect(refusal({}, { flags: { maxFileBytes: 'lots' } })).toBe(
+      'configuration --max-file-bytes: expected a number of bytes such as 10MB, got "lots"',
+    )
+  })
+})
+
+describe('a configuration file', () => {
+  test('with an unknown setting is refused, the nearest named', () => {
+    expect(refusal({ maxFileByte: 1 })).toBe(
+      'configuration FOLDER/pharos.config.json: unknown setting "maxFileByte", did you mean "maxFileBytes"?',
+    )
+    expect(refusal({ toString: 1 })).toBe('configuration FOLDER/pharos.config.json: unknown setting "toString"')
+  })
+
+  test('may name its schema', () => {
+    expect(refusal({ $schema: 'https://example.org/pharos.json' })).toBe('accepted')
+  })
+
+  test('that was asked for has to be there', () => {
+    expect(refusal(undefined, { file: 'mine.json' })).toBe(
+      'configuration file FOLDER/mine.json cannot be used: it does not exist',
+    )
+    expect(refusal(undefined, { environment: { PHAROS_CONFIG: 'mine.json' } })).toContain('it does not exist')
+  })
+
+  test.each([
+    ['[1]', 'expected a JSON object'],
+    ['{"a":', 'not JSON'],
+    ['', 'not JSON'],
+  ])('that holds %j is refused', (text, problem) => {
+    fs.writeFileSync(join(folder, 'pharos.config.json'), text)
+    expect(refusal(undefined)).toContain(`configuration file FOLDER/pharos.config.json cannot be used: ${problem}`)
+  })
+})
+
+test('variables that look like settings and are none are listed', () => {
+  const environment = { PHAROS_MAX_FILE_BYTE: '1', PHAROS_CONFIG: '', PHAROS_CACHE: '1', HOME: '/' }
+  expect(read(undefined, { environment }).unknownVariables).toEqual(['PHAROS_MAX_FILE_BYTE'])
+})
+
+test('names of flags and variables follow from those of settings', () => {
+  // The keys of the table are its names.
+  const names = Object.keys(SETTINGS) as SettingName[]
+  expect(names.map((name) => [flagName(name), variableName(name)])).toContainEqual([
+    'max-chunks-per-file',
+    'PHAROS_MAX_CHUNKS_PER_FILE',
+  ])
+})

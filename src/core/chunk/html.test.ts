@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'vitest'
+import { cutHtml } from './html.ts'
+import type { ChunkSizes, Piece } from './piece.ts'
+
+const ROOMY = { targetChars: 4000, maxChars: 8000 }
+
+function cut(text: string, sizes: ChunkSizes = ROOMY): Piece[] {
+  return cutHtml(text, sizes)
+}
+
+function contents(text: string, sizes: ChunkSizes = ROOMY): string[] {
+  return cut(text, sizes).map((piece) => piece.content)
+}
+
+describe('headings', () => {
+  test('cut a minified page as they cut any other', () => {
+    const minified = '<h1>One</h1><p>text</p><h2>Two</h2><p>more</p><h2>Three</h2>'
+    expect(cut(minified)).toEqual([
+      { startLine: 1, endLine: 1, content: 'One\ntext', headingPath: ['One'] },
+      { startLine: 1, endLine: 1, content: 'Two\nmore', headingPath: ['One', 'Two'] },
+      { startLine: 1, endLine: 1, content: 'Three', headingPath: ['One', 'Three'] },
+    ])
+  })
+
+  test('may take several lines, and hold markup and line breaks', () => {
+    expect(cut('<p>\nintro\n</p>\n<h1\n  class="x">\n  The <em>first</em><br>\n  title\n</h1>\ntext\n')).toEqual([
+      { startLine: 2, endLine: 2, content: 'intro', headingPath: [] },
+      { startLine: 6, endLine: 9, content: 'The first title\ntext', headingPath: ['The first title'] },
+    ])
+  })
+
+  test('are nested by level', () => {
+    expect(cut('<h1>A</h1><h3>B</h3><h3>C</h3><h2>D</h2>').map((piece) => piece.headingPath)).toEqual([
+      ['A'],
+      ['A', 'B'],
+      ['A', 'C'],
+      ['A', 'D'],
+    ])
+  })
+
+  test('that are never closed end with the next block', () => {
+    expect(cut('<h1>A<p>text<h2>B<div>more')).toEqual([
+      { startLine: 1, endLine: 1, content: 'A\ntext', headingPath: ['A'] },
+      { startLine: 1, endLine: 1, content: 'B\nmore', headingPath: ['A', 'B'] },
+    ])
+  })
+
+  test('without text do not count', () => {
+    expect(cut('<h1></h1><h2/><p>text</p>')).toEqual([{ startLine: 1, endLine: 1, content: 'text', headingPath: [] }])
+  })
+})
+
+describe('text', () => {
+  test.each([
+    ['<p>a <b>b</b><i>c</i> d</p>', 'a bc d'],
+    ['<p>a</p>b<div>c<div>d</div></div>', 'a\nb\nc\nd'],
+    ['a<br>b<br/>c', 'a\nb\nc'],
+    ['<ul><li>one<li>two</ul>', 'one\ntwo'],
+    ['<p>  much\n\t space&nbsp;&nbsp; here </p>', 'much space here'],
+    ['<p>1 &lt; 2 &amp;&amp; caf&eacute; &#x1F600; &amp;lt;</p>', '1 < 2 && café 😀 &lt;'],
+    ['<p>1 < 2 and 3<4</p>', '1 < 2 and 3<4'],
+    ['<img src="a.png" alt="A &amp; B"> text', 'A & B text'],
+    ['<textarea>a <b></textarea>', 'a <b>'],
+    ['<p>unclosed <b>bold <i>both', 'unclosed bold both'],
+    ['</p></div></h1>text', 'text'],
+    ['<dl><dt>||</dt><dd>or |</dd></dl>', '||\nor |'],
+    ['<P>UPPER</P><SCRIPT>x</SCRIPT>', 'UPPER'],
+  ])('of %j is %j', (html, expected) => {
+    expect(contents(html)).toEqual([expected])
+  })
+
+  test.each([
+    ['<script>var a = "<p>no</p>"</script><p>kept</p>', 'kept'],
+    ['<p>before</p><script>\nx\n</script><p>after</p>', 'before\nafter'],
+    ['<style>p { color: red }</style>kept', 'kept'],
+    ['<template><p>hidden<template>x</template></p></template>kept', 'kept'],
+    ['<template/>kept', 'kept'],
+    ['<!-- <p>hidden</p> -->kept<!---->', 'kept'],
+    ['<!doctype html><?xml version="1.0"?>kept', 'kept'],
+    ['<title>Title</title><noscript>kept</noscript>', 'Title\nkept'],
+  ])('hidden in %j is left out', (html, expected) => {
+    expect(contents(html)).toEqual([expected])
+  })
+
+  test.each(['Prev', 'NEXT', 'show more', '1', '404'])('%j alone is the rest of a pager', (noise) => {
+    expect(contents(`<p>a</p><p> ${noise} </p><p>b</p>`)).toEqual(['a\nb'])
+    expect(contents(`<h1>${noise}</h1>`)).toEqual([noise])
+    expect(contents(`<p>${noise}!</p>`)).toEqual([`${noise}!`])
+  })
+
+  test('of four digits is a year, not a page', () => {
+    expect(contents('<p>2025</p>')).toEqual(['2025'])
+  })
+})
+
+describe('tables', () => {
+  test('have a line for each row, their cells divided by a bar', () => {
+    expect(contents('<table><tr><th>a</th><th>b</th></tr><tr><td>x<td>y</table>')).toEqual(['a | b\nx | y'])
+  })
+
+  test('keep the place of an empty cell between two others', () => {
+    expect(contents('<tr><td></td><td>a</td><td> </td><td>b</td><td></td></tr>')).toEqual(['a | | b'])
+  })
+})
+
+describe('preformatted text', () => {
+  test('keeps its lines, its indentation and its blank lines', () => {
+    expect(cut('<p>a</p>\n<pre>\n  if <b>x</b>:\n\n    y\n</pre>\n<p>b</p>')).toEqual([
+      { startLine: 1, endLine: 7, content: 'a\n\n  if x:\n\n    y\nb', headingPath: [] },
+    ])
+  })
+
+  test('starts at its first line with content', () => {
+    expect(cut('<pre>\n\n\n a</pre>')).toEqual([{ startLine: 4, endLine: 4, content: 'a', headingPath: [] }])
+  })
+
+  test.each(['\r\n', '\r'])('has lines between %j too', (end) => {
+    expect(cut(['<pre>a', 'b</pre>', '<p>c'].join(end))).toEqual([
+      { startLine: 1, endLine: 3, content: 'a\nb\nc', headingPath: [] },
+    ])
+  })
+})
+
+describe('the cap', () => {
+  test('is kept by cutting between lines', () => {
+    expect(cut('<p>aaaa\n<p>bbbb\n<p>cccc', { targetChars: 9, maxChars: 9 })).toEqual([
+      { startLine: 1, endLine: 2, content: 'aaaa\nbbbb', headingPath: [] },
+      { startLine: 3, endLine: 3, content: 'cccc', headingPath: [] },
+    ])
+  })
+
+  test('is kept by slicing a line that does not fit', () => {
+    expect(contents('<h1>T</h1><p>abcdefghij', { targetChars: 4, maxChars: 4 })).toEqual(['T', 'abcd', 'efgh', 'ij'])
+  })
+})
+
+test.each(['', '<p></p>', '<script>x', '<!-- x', '\n\n'])('nothing is made of %j', (html) => {
+  expect(cut(html)).toEqual([])
+})
+
+test.each([
+  ['tags', '<div>'.repeat(200_000)],
+  ['angles', '<'.repeat(200_000)],
+  ['comments', '<!--'.repeat(100_000)],
+  ['ampersands', '&'.repeat(200_000)],
+  ['cells', '<td>'.repeat(200_000)],
+  ['spaces', `<p>${' '.repeat(500_000)}x`],
+])('ends soon on hundreds of thousands of %s', { timeout: 5000 }, (_, html) => {
+  for (const { content } of cut(html)) expect(content.length).toBeLessThanOrEqual(8000)
+})

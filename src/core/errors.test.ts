@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest'
+import { ERRORS, type ErrorCode, type ErrorEntry, PharosError } from './errors.ts'
+
+const entries: [string, ErrorEntry][] = Object.entries(ERRORS)
+
+describe.each(entries)('%s', (code, { message, advice, httpStatus, exitCode }) => {
+  test('says what happened, what to do, and how to end', () => {
+    expect(code).toMatch(/^[A-Z]+(?:_[A-Z]+)*$/)
+    expect(message).not.toBe('')
+    expect(advice).not.toBe('')
+    expect(`${message}${advice}`).not.toMatch(/[.\n]$/)
+    expect(httpStatus).toBeGreaterThanOrEqual(400)
+    expect(httpStatus).toBeLessThan(600)
+    expect(exitCode).toBeGreaterThan(0)
+    expect(exitCode).toBeLessThan(256)
+  })
+
+  test('fills its placeholders', () => {
+    const names = [...message.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '')
+    const details = Object.fromEntries(names.map((name) => [name, `<${name}>`]))
+    const error = new PharosError(code as ErrorCode, details)
+    expect(error.message).toBe(message.replace(/\{(\w+)\}/g, '<$1>'))
+    expect(error.entry).toEqual({ message, advice, httpStatus, exitCode })
+  })
+})
+
+test('an error carries its code, its values and its cause', () => {
+  const cause = new Error('disk')
+  const error = new PharosError('PACK_VERSION', { found: 9, supported: 1 }, { cause })
+  expect({ ...error, name: error.name, message: error.message, cause: error.cause }).toEqual({
+    name: 'PharosError',
+    message: 'pack format 9 is newer than this program (1)',
+    code: 'PACK_VERSION',
+    details: { found: 9, supported: 1 },
+    cause,
+  })
+})
+
+test('a value is put in as it is, also when it looks like a pattern or a placeholder', () => {
+  expect(new PharosError('SOURCE_NOT_FOUND', { path: '$&{path}$1' }).message).toBe(
+    'there is no folder or file at $&{path}$1',
+  )
+})

@@ -1,0 +1,83 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { compactJson, JsonSyntaxError, scanDocument, scanElements, scanMembers } from './scan.ts'
+
+function isJson(text: string): boolean {
+  try {
+    scanDocument(text)
+    return true
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return false
+    throw error
+  }
+}
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    // What JSON.parse refuses is what the scanner must refuse.
+    return false
+  }
+}
+
+test('accepts what JSON.parse accepts, and nothing else', () => {
+  const token = fc.constantFrom(
+    ...'{}[],:"0123.-+eE \n\\u'.split(''),
+    'true',
+    'null',
+    '"a"',
+    '"a":',
+    '1e5',
+    '-0',
+    '\\n',
+    '\t',
+  )
+  const broken = fc.tuple(fc.json(), fc.nat(), token).map(([text, at, added]) => {
+    const place = at % (text.length + 1)
+    return text.slice(0, place) + added + text.slice(place + 1)
+  })
+  const soup = fc.array(token, { maxLength: 12 }).map((tokens) => tokens.join(''))
+  fc.assert(
+    fc.property(fc.oneof(fc.json(), broken, soup), (text) => {
+      expect(isJson(text)).toBe(parses(text))
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('compact text is what JSON.stringify writes, whatever the white space was', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.constantFrom(0, 1, '\t', '\n\r '), (value, indent) => {
+      const text = ` ${JSON.stringify(value, null, indent)}\n`
+      expect(compactJson(text, scanDocument(text))).toBe(JSON.stringify(value))
+    }),
+  )
+})
+
+describe('scanning', () => {
+  test('gives the members of an object with the places of key and value', () => {
+    expect([...scanMembers('{ "a" : 1, "b\\n": [2] }', 0)]).toEqual([
+      { key: 'a', start: 2, end: 9, value: { start: 8, end: 9 } },
+      { key: 'b\n', start: 11, end: 21, value: { start: 18, end: 21 } },
+    ])
+  })
+
+  test('gives the elements of an array', () => {
+    expect([...scanElements('[1, {"a": [2]}]', 0)]).toEqual([
+      { start: 1, end: 2 },
+      { start: 4, end: 14 },
+    ])
+  })
+
+  test.each([
+    ['{"a":}', 5],
+    ['[1,]', 3],
+    ['{} x', 3],
+    ['"abc', 4],
+    ['', 0],
+  ])('says where %j is wrong', (text, offset) => {
+    expect(() => scanDocument(text)).toThrow(new JsonSyntaxError(offset))
+  })
+})

@@ -1,0 +1,54 @@
+const BLOCK_BYTES = 1 << 16
+
+/** Collects UTF-8 in one buffer and gives it out in blocks, without a string or an object for every piece written. */
+export class BlockWriter {
+  readonly #encoder = new TextEncoder()
+  #buffer = new Uint8Array(2 * BLOCK_BYTES)
+  #length = 0
+
+  /** Whether enough is collected to be worth taking. */
+  get isFull(): boolean {
+    return this.#length >= BLOCK_BYTES
+  }
+
+  write(text: string): void {
+    this.#reserve(text.length * 3)
+    this.#length += this.#encoder.encodeInto(text, this.#buffer.subarray(this.#length)).written
+  }
+
+  /** Bytes of a table that are UTF-8 already. A loop, because a view of so few bytes costs more than copying them. */
+  writeBytes(table: Uint8Array, start: number, length: number): void {
+    this.#reserve(length)
+    const buffer = this.#buffer
+    const at = this.#length
+    for (let i = 0; i < length; i++) buffer[at + i] = table[start + i] ?? 0
+    this.#length = at + length
+  }
+
+  /** A whole number that is not negative, in decimal digits. */
+  writeNumber(value: number): void {
+    this.#reserve(16)
+    let end = this.#length + 1
+    for (let rest = value; rest >= 10; rest = Math.floor(rest / 10)) end++
+    this.#length = end
+    for (let rest = value, at = end - 1; at >= end - 16; at--) {
+      this.#buffer[at] = 0x30 + (rest % 10)
+      rest = Math.floor(rest / 10)
+      if (rest === 0) break
+    }
+  }
+
+  /** A copy of what was collected since the last time. */
+  take(): Uint8Array {
+    const taken = this.#buffer.slice(0, this.#length)
+    this.#length = 0
+    return taken
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#length + bytes <= this.#buffer.length) return
+    const larger = new Uint8Array(Math.max(2 * this.#buffer.length, this.#length + bytes))
+    larger.set(this.#buffer.subarray(0, this.#length))
+    this.#buffer = larger
+  }
+}

@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest'
+import { chunkFile } from '../chunk/chunk-file.ts'
+import { PharosError } from '../errors.ts'
+import { packEntries, zipPack } from './entries.ts'
+import { openPack, type PackReader } from './open-pack.ts'
+import { createPack, type Pack } from './pack.ts'
+import { openZipReader } from './zip-reader.ts'
+
+const utf8 = new TextEncoder()
+const readImage = () => Uint8Array.of(1, 2)
+
+const PACK = createPack(
+  Object.entries({
+    'a.md': '# A\n\ntext with ,"inverted_index": inside and {"version":9}\n\n## B\n\n😀\n',
+    'log.txt': `${'ping\n'.repeat(5)}\n\nend\n`,
+    'img/a.png': 'x',
+    'key.txt': 'token = "0123456789abcdef"',
+  }).map(([path, text]) => chunkFile({ path, bytes: utf8.encode(text) })),
+)
+
+async function filesOf(pack: Pack, compact: boolean): Promise<Map<string, string>> {
+  const files = new Map<string, string>()
+  for await (const { name, content } of packEntries(pack, { compact, readImage })) {
+    files.set(name, Buffer.concat(content instanceof Uint8Array ? [content] : [...content]).toString())
+  }
+  return files
+}
+
+/** Hands out a few bytes at a time, so that every mark lies across pieces. */
+function reader(files: ReadonlyMap<string, string>, size = 7): PackReader {
+  return {
+    name: 'test',
+    has: (file) => files.has(file),
+    *read(file) {
+      const bytes = utf8.encode(files.get(file))
+      for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+    },
+  }
+}
+
+function problem(open: () => unknown): unknown {
+  try {
+    return open()
+  } catch (error) {
+    if (!(error instanceof PharosError)) throw error
+    return [error.code, error.message]
+  }
+}
+
+describe('a full pack', () => {
+  test.each([1, 7, 1 << 20])('is the same again, read %d bytes at a time', async (size) => {
+    expect(openPack(reader(await filesOf(PACK, false), size))).toEqual(PACK)
+  })
+
+  test('is not read beyond its chunks', async () => {
+    const files = await filesOf(PACK, false)
+    const text = files.get('index.json') ?? ''
+    const cut = text.slice(0, text.lastIndexOf(',"inverted_index":') + 30)
+    expect(openPack(reader(new Map([['index.json', cut]])))).toEqual(PACK)
+  })
+
+  test.each<[string, (json: Record<string, unknown>) => unknown, string]>([
+    ['has no chunks', (json) => ({ ...json, chunks: undefined }), 'index.json has no proper "chunks"'],
+    ['has a chunk that is null', (json) => ({ ...json, chunks: [null] }), 'index.json has an entry that is no object'],
+    ['has no refs', (json) => ({ ...json, chunk_refs: {} }), ''],
+    [
+      'has a kind nobody knows',
+      (json) => ({ ...json, files: [{ path: 'a', kind: 'x' }] }),
+      'index.json has no proper "kind"',
+    ],
+    ['is a list', () => [], 'index.json has no proper "version"'],
+  ])('that %s is refused', async (_, change, message) => {
+    const { 'index.json': text = '' } = Object.fromEntries(await filesOf(PACK, false))
+    const files = new Map([['index.json', JSON.stringify(change(JSON.parse(text)))]])
+    const found = problem(() => openPack(reader(files)))
+    expect(found).toEqual(['PACK_INVALID', expect.stringContaining(message)])
+  })
+
+  test('of a later version is refused as such', async () => {
+    const text = (await filesOf(PACK, false)).get('index.json')?.replace('{"version":1', '{"version":2') ?? ''
+    expect(problem(() => openPack(reader(new Map([['index.json', text]]))))).toEqual([
+      'PACK_VERSION',
+      'pack format 2 is newer than this program (1)',
+    ])
+  })
+
+  test('that is no JSON is refused', () => {
+    expect(problem(() => openPack(reader(new Map([['index.json', '{"version":']]))))).toEqual([
+      'PACK_INVALID',
+      'test is not a pack that can be read: index.json is not JSON',
+    ])
+  })
+})
+
+describe('a compact pack', () => {
+  test('keeps what it has: paths, kinds, lines, labels and text', async () => {
+    const opened = openPack(reader(await filesOf(PACK, true)))
+    expect(opened.refs).toEqual(PACK.refs)
+    expect(opened.indexId).toBe(PACK.indexId)
+    const facts = ({ path, kind, startLine, endLine, tokenEstimate }: Pack['chunks'][number]) => {
+      return { path, kind, startLine, endLine, tokenEstimate }
+    }
+    expect(opened.chunks.map(facts)).toEqual(PACK.chunks.map(facts))
+    expect(opened.chunks.map((chunk) => chunk.content)).toEqual(
+      PACK.chunks.map((chunk) =>
+        chunk.content.replace(/ping(\nping)+/, 'ping\n... (previous line repeated 4 more times)'),
+      ),
+    )
+    expect(opened.chunks.map((chunk) => chunk.headingPath)).toEqual([
+      ['A'],
+      ['A > B'],
+      ['a'],
+      ['key-l1-1'],
+      ['log-l1-8'],
+    ])
+  })
+
+  test('that lacks a chunk is refused', async () => {
+    const files = await filesOf(PACK, true)
+    files.delete('chunks/c0002.md')
+    expect(problem(() => openPack(reader(files)))).toEqual([
+      'PACK_INVALID',
+      'test is not a pack that can be read: chunks/c0002.md is missing',
+    ])
+  })
+
+  test.each([
+    ['hello', ['PACK_INVALID', 'test is not a pack that can be read: manifest.llm.tsv does not start as it should']],
+    ['llmx_manifest_llm_tsv\t5\tx', ['PACK_VERSION', 'pack format 5 is newer than this program (4)']],
+  ])('whose manifest starts with %j is refused', (text, expected) => {
+    expect(problem(() => openPack(reader(new Map([['manifest.llm.tsv', text]]))))).toEqual(expected)
+  })
+})
+
+test('what is no pack is refused', () => {
+  expect(problem(() => openPack(reader(new Map())))).toEqual([
+    'PACK_INVALID',
+    'test is not a pack that can be read: it has neither index.json nor manifest.llm.tsv',
+  ])
+})
+
+describe('an archive', () => {
+  async function zip(): Promise<Uint8Array> {
+    const pieces: Uint8Array[] = []
+    for await (const piece of zipPack(PACK, { readImage })) pieces.push(piece)
+    return Buffer.concat(pieces)
+  }
+
+  test('opens as the pack it was made of', async () => {
+    expect(openPack(openZipReader(await zip(), 'a.zip'))).toEqual(PACK)
+  })
+
+  test.each([
+    ['is cut off', (bytes: Uint8Array) => bytes.subarray(0, -30)],
+    ['is no archive', () => utf8.encode('hello')],
+    ['is damaged', (bytes: Uint8Array) => bytes.map((byte, i) => (i > 2000 && i < 4000 ? 0 : byte))],
+  ])('that %s is refused', async (_, change) => {
+    const bytes = change(await zip())
+    expect(problem(() => openPack(openZipReader(bytes, 'a.zip')))).toEqual([
+      'PACK_INVALID',
+      expect.stringContaining('a.zip is not a pack that can be read: '),
+    ])
+  })
+})

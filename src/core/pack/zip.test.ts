@@ -1,0 +1,146 @@
+import { crc32, inflateRawSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { parseZip, writeZip, type ZipEntry, ZipError } from './zip.ts'
+
+const utf8 = new TextEncoder()
+
+async function zip(entries: Iterable<ZipEntry>): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of writeZip(entries)) pieces.push(piece)
+  return new Uint8Array(Buffer.concat(pieces))
+}
+
+function entry(name: string, content: string | readonly string[], level: ZipEntry['level'] = 6): ZipEntry {
+  return {
+    name,
+    level,
+    content: typeof content === 'string' ? utf8.encode(content) : content.map((one) => utf8.encode(one)),
+  }
+}
+
+function readAll(bytes: Uint8Array): [string, string][] {
+  return parseZip(bytes).map((member) => [member.name, Buffer.from(member.read()).toString()])
+}
+
+const SAMPLE = [
+  entry('a.txt', 'hello '.repeat(50)),
+  entry('dir/é😀.txt', ['x', '', 'yz'], 0),
+  entry('stored', 'as it is', 0),
+  entry('pieces', ['p'.repeat(100_000), 'q'], 1),
+  entry('empty', ''),
+  entry('no pieces', []),
+]
+
+describe('an archive', () => {
+  test('gives back what was put in, whole or in pieces', async () => {
+    const bytes = await zip(SAMPLE)
+    expect(readAll(bytes)).toEqual([
+      ['a.txt', 'hello '.repeat(50)],
+      ['dir/é😀.txt', 'xyz'],
+      ['stored', 'as it is'],
+      ['pieces', `${'p'.repeat(100_000)}q`],
+      ['empty', ''],
+      ['no pieces', ''],
+    ])
+    const streamed = parseZip(bytes).map((member) => Buffer.concat([...member.stream()]).toString())
+    expect(streamed).toEqual(readAll(bytes).map(([, content]) => content))
+  })
+
+  test('can be read by hand with the deflate of Node: names in UTF-8, one fixed date', async () => {
+    const view = Buffer.from(await zip(SAMPLE))
+    const end = view.length - 22
+    expect(view.readUInt32LE(end)).toBe(0x06054b50)
+    expect(view.readUInt16LE(end + 10)).toBe(SAMPLE.length)
+    const found: [string, string][] = []
+    let at = view.readUInt32LE(end + 16)
+    for (let i = 0; i < SAMPLE.length; i++) {
+      expect(view.readUInt32LE(at)).toBe(0x02014b50)
+      expect(view.readUInt16LE(at + 8)).toBe(0x0808)
+      expect([view.readUInt16LE(at + 12), view.readUInt16LE(at + 14)]).toEqual([0, 0x21])
+      const nameLength = view.readUInt16LE(at + 28)
+      const local = view.readUInt32LE(at + 42)
+      expect(view.readUInt32LE(local)).toBe(0x04034b50)
+      expect([view.readUInt16LE(local + 10), view.readUInt16LE(local + 12)]).toEqual([0, 0x21])
+      const start = local + 30 + view.readUInt16LE(local + 26) + view.readUInt16LE(local + 28)
+      const packed = view.subarray(start, start + view.readUInt32LE(at + 20))
+      const content = view.readUInt16LE(at + 10) === 8 ? inflateRawSync(packed) : packed
+      expect(crc32(content)).toBe(view.readUInt32LE(at + 16))
+      expect(content.length).toBe(view.readUInt32LE(at + 24))
+      found.push([view.toString('utf8', at + 46, at + 46 + nameLength), content.toString()])
+      at += 46 + nameLength
+    }
+    expect(at).toBe(end)
+    expect(found).toEqual(readAll(view))
+  })
+
+  test('of nothing is an archive', async () => {
+    expect(parseZip(await zip([]))).toEqual([])
+  })
+
+  test('has the same bytes every time', async () => {
+    expect(await zip(SAMPLE)).toEqual(await zip(SAMPLE))
+  })
+
+  test('may have more than 65,535 entries', async () => {
+    const count = 65_537
+    const bytes = await zip(Array.from({ length: count }, (_, i) => entry(`${i}`, '', 0)))
+    const view = Buffer.from(bytes)
+    expect(view.readUInt16LE(view.length - 22 + 10)).toBe(0xffff)
+    expect(view.readUInt32LE(view.length - 42)).toBe(0x07064b50)
+    const end64 = Number(view.readBigUInt64LE(view.length - 34))
+    expect(view.readUInt32LE(end64)).toBe(0x06064b50)
+    expect(view.readBigUInt64LE(end64 + 32)).toBe(BigInt(count))
+    const members = parseZip(bytes)
+    expect([members.length, members.at(-1)?.name]).toEqual([count, '65536'])
+  })
+
+  test('may be followed by a comment', async () => {
+    const bytes = Buffer.concat([await zip([entry('a', 'b')]), Buffer.from('a comment')])
+    expect(readAll(bytes)).toEqual([['a', 'b']])
+  })
+
+  test('can be read where it lies in a larger buffer', async () => {
+    const whole = Buffer.concat([Buffer.from('before'), await zip([entry('a', 'b')])])
+    expect(readAll(whole.subarray(6))).toEqual([['a', 'b']])
+  })
+})
+
+describe('damage', () => {
+  test.each([[''], ['short'], ['no archive at all, but long enough to be one']])('%j is no archive', (text) => {
+    expect(() => parseZip(utf8.encode(text))).toThrow(new ZipError('it is not a zip archive'))
+  })
+
+  test('an archive cut off anywhere is refused', async () => {
+    const bytes = await zip([entry('a.txt', 'hello '.repeat(20)), entry('b', 'stored', 0)])
+    for (let length = 0; length < bytes.length; length++) {
+      expect(() => readAll(bytes.subarray(0, length))).toThrow(ZipError)
+    }
+  })
+
+  test('a changed bit never gives other content', async () => {
+    const bytes = await zip([entry('a.txt', 'hello '.repeat(20)), entry('b', 'stored', 0)])
+    const contents = readAll(bytes).map(([, content]) => content)
+    for (let bit = 0; bit < bytes.length * 8; bit++) {
+      const changed = Uint8Array.from(bytes)
+      changed[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+      try {
+        const read = readAll(changed).map(([, content]) => content)
+        expect(contents.slice(0, read.length)).toEqual(read)
+      } catch (error) {
+        expect(error).toBeInstanceOf(ZipError)
+      }
+    }
+  })
+
+  test.each([
+    ['is encrypted', 8, 0x09, 'a is encrypted'],
+    ['is packed otherwise', 10, 12, 'a is packed with method 12'],
+    ['lies outside', 44, 0x7f, 'a is cut off'],
+    ['is longer than it says', 24, 1, 'a is damaged'],
+  ])('an entry that %s is refused', async (_, field, value, message) => {
+    const bytes = await zip([entry('a', 'text', 0)])
+    const directory = Buffer.from(bytes).readUInt32LE(bytes.length - 6)
+    bytes[directory + field] = value
+    expect(() => readAll(bytes)).toThrow(new ZipError(message))
+  })
+})

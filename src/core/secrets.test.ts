@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest'
+import { findSecrets, redactSecrets } from './secrets.ts'
+
+/** Built from parts, so that no scanner takes this file for a leak. */
+const KEY = `AKIA${'ABCDEFGH12345678'}`
+const LONG = 'a1B2'.repeat(9)
+
+const LEAKS: readonly (readonly [what: string, text: string])[] = [
+  ['an AWS access key', `id = ${KEY}`],
+  ['a private key', '-----BEGIN RSA PRIVATE KEY-----'],
+  ['a private key', '-----BEGIN PRIVATE KEY-----'],
+  ['a GitHub token', `ghp_${LONG}`],
+  ['a GitHub token', `github_pat_${LONG}${LONG}`],
+  ['a Slack token', `xoxb-${LONG}`],
+  ['a Google API key', `AIza${LONG.slice(1)}`],
+  ['an API key', `sk_live_${LONG}`],
+  ['an API key', `sk-ant-${LONG}`],
+  ['an npm token', `npm_${LONG}`],
+  ['a bearer token', `Authorization: Bearer ${LONG}`],
+  ['an authorization header', `authorization: Basic ${LONG}==`],
+  ['a password or key', 'password = "hunter2hunter2"'],
+  ['a password or key', '"api_key": "0123456789abcdef"'],
+  ['a password or key', "const clientSecret='s3cr3tvalue'"],
+  ['a password or key', 'DB_PASSWORD=hunter2hunter2'],
+  ['a password or key', 'export API_TOKEN=0123456789abcdef'],
+  ['a password in a URL', 'postgres://admin:hunter2@db.internal/x'],
+]
+
+test.each(LEAKS)('finds %s in %j', (what, text) => {
+  expect(findSecrets(text)).toEqual([{ what, line: 1 }])
+})
+
+test.each([
+  'AKIA is the beginning of a key',
+  `X${KEY}9`,
+  'password = "example-password"',
+  'password: "<your password>"',
+  'API_KEY="your-api-key"',
+  `token = "\${TOKEN}"`,
+  'password = "{{ password }}"',
+  'password: "short"',
+  'const password = process.env.PASSWORD',
+  'secret=$(cat file)',
+  'if (token === "identifier") {}',
+  'token = tokens[0]',
+  'tokenizer=whitespace',
+  'Authorization: Bearer <token>',
+  'the bearer of this letter',
+  'https://example.com:8080/@user',
+  'https://user@example.com/',
+  'git@github.com:owner/repo.git',
+  '-----BEGIN PUBLIC KEY-----',
+])('finds nothing in %j', (text) => {
+  expect(findSecrets(text)).toEqual([])
+})
+
+describe('findings', () => {
+  test('come in the order of the text, each kind once a line', () => {
+    expect(findSecrets(`a\nhttp://u:pass@h ${KEY} ${KEY}\n\n${KEY}`)).toEqual([
+      { what: 'a password in a URL', line: 2 },
+      { what: 'an AWS access key', line: 2 },
+      { what: 'an AWS access key', line: 4 },
+    ])
+  })
+
+  test.each(['\n', '\r\n', '\r'])('count lines that end in %j', (end) => {
+    expect(findSecrets(['a', 'b', KEY].join(end))).toEqual([{ what: 'an AWS access key', line: 3 }])
+  })
+
+  test('never hold the value', () => {
+    const text = LEAKS.map(([, leak]) => leak).join('\n')
+    expect(JSON.stringify(findSecrets(text))).not.toMatch(/hunter2|AKIA|a1B2|0123456789/)
+  })
+})
+
+test('redacts every credential and keeps the rest', () => {
+  const text = `before ${KEY} after\nsee postgres://admin:hunter2@db/x`
+  expect(redactSecrets(text)).toBe('before [redacted] after\nsee [redacted]db/x')
+  expect(redactSecrets(LEAKS.map(([, leak]) => leak).join('\n'))).not.toMatch(/hunter2|AKIA[A-Z]|a1B2|0123456789/)
+})
+
+test.each([
+  'a-'.repeat(500_000),
+  'password'.repeat(100_000),
+  'x'.repeat(1_000_000),
+  'a:'.repeat(500_000),
+  `bearer ${' '.repeat(500_000)}`,
+  'token='.repeat(100_000),
+])('ends soon on a hostile line', { timeout: 5000 }, (text) => {
+  expect(findSecrets(text)).toEqual([])
+})

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { decodeText, isBinary } from './decode.ts'
+
+test.each([
+  ['UTF-8', [0x63, 0xc3, 0xa9], 'cé'],
+  ['UTF-8 with a mark', [0xef, 0xbb, 0xbf, 0x61], 'a'],
+  ['UTF-16, little end first', [0xff, 0xfe, 0x61, 0, 0x3d, 0xd8, 0, 0xde], 'a😀'],
+  ['UTF-16, big end first', [0xfe, 0xff, 0, 0x61], 'a'],
+  ['nothing', [], ''],
+  ['a NUL', [0x61, 0, 0x62], 'a\0b'],
+])('reads %s', (_, bytes, text) => {
+  expect(decodeText(Uint8Array.from(bytes))).toEqual({ text })
+})
+
+test.each([
+  ['Latin-1', [0x63, 0xe9]],
+  ['a sequence cut off', [0xe2, 0x82]],
+  ['a surrogate in UTF-8', [0xed, 0xa0, 0x80]],
+  ['an overlong form', [0xc0, 0x80]],
+  ['half a pair in UTF-16', [0xff, 0xfe, 0x3d, 0xd8]],
+  ['half a unit in UTF-16', [0xff, 0xfe, 0x61]],
+])('refuses %s instead of guessing', (_, bytes) => {
+  expect(decodeText(Uint8Array.from(bytes))).toEqual({ problem: 'utf8' })
+})
+
+test.each([
+  ['text', [0x61, 0x0a], false],
+  ['a NUL', [0x61, 0], true],
+  ['UTF-16 by its mark', [0xff, 0xfe, 0x61, 0], false],
+  ['nothing', [], false],
+])('%s is binary: %j', (_, bytes, expected) => {
+  expect(isBinary(Uint8Array.from(bytes))).toBe(expected)
+})
+
+test('a NUL far from the beginning is not looked for', () => {
+  expect(isBinary(new Uint8Array(9000).fill(0x61, 0, 8192))).toBe(false)
+  expect(isBinary(new Uint8Array(9000).fill(0x61, 0, 8191))).toBe(true)
+})

@@ -1,0 +1,340 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import * as fs from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createPack } from '../core/pack/pack.ts'
+import { chunkFolder, type FolderOptions } from './chunk-folder.ts'
+import { writePack } from './pack-output.ts'
+import { MAX_IGNORE_BYTES } from './walk-folder.ts'
+
+let root = ''
+
+beforeEach(() => {
+  root = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'pharos-walk-')))
+})
+
+afterEach(() => {
+  fs.rmSync(root, { recursive: true })
+})
+
+function write(files: Readonly<Record<string, string | Uint8Array>>): void {
+  for (const [path, content] of Object.entries(files)) {
+    fs.mkdirSync(dirname(join(root, path)), { recursive: true })
+    fs.writeFileSync(join(root, path), content)
+  }
+}
+
+/** What was read, what was passed over and why, and the warnings, in a form that is easily compared. */
+async function look(folder = root, options: FolderOptions = {}) {
+  const { files, skipped } = await chunkFolder(folder, options)
+  const pack = createPack(files)
+  return {
+    read: pack.files.map((file) => file.path),
+    skipped: Object.fromEntries(skipped.map(({ path, reason }) => [path, reason])),
+    warnings: pack.warnings.map(({ path, code, message }) => `${path} ${code}: ${message}`),
+  }
+}
+
+describe('ignore files', () => {
+  test('hold below the folder they stand in, the nearer one and the later line winning', async () => {
+    write({
+      '.gitignore': '*.log\n!keep.log\n/only-here.txt\n',
+      'a.log': 'a',
+      'keep.log': 'a',
+      'only-here.txt': 'a',
+      'sub/only-here.txt': 'a',
+      'sub/.gitignore': '!a.log\nkeep.log\n',
+      'sub/a.log': 'a',
+      'sub/b.log': 'a',
+      'sub/keep.log': 'a',
+    })
+    expect(await look()).toEqual({
+      read: ['.gitignore', 'keep.log', 'sub/.gitignore', 'sub/a.log', 'sub/only-here.txt'],
+      skipped: { 'a.log': 'ignored', 'only-here.txt': 'ignored', 'sub/b.log': 'ignored', 'sub/keep.log': 'ignored' },
+      warnings: [],
+    })
+  })
+
+  test('do not bring back a file of an ignored folder', async () => {
+    write({ '.gitignore': 'gen/\n!gen/keep.md\n', 'gen/keep.md': 'a', 'a.md': 'a' })
+    expect(await look()).toEqual({ read: ['.gitignore', 'a.md'], skipped: { gen: 'ignored' }, warnings: [] })
+  })
+
+  test('hold from above the folder, up to the one with .git and no further', async () => {
+    write({
+      '.gitignore': '*.md\n',
+      'repo/.gitignore': '*.log\n/docs/draft.txt\n',
+      'repo/.git/HEAD': 'ref: refs/heads/main\n',
+      'repo/docs/a.md': 'a',
+      'repo/docs/a.log': 'a',
+      'repo/docs/draft.txt': 'a',
+    })
+    expect(await look(join(root, 'repo/docs'))).toEqual({
+      read: ['a.md'],
+      skipped: { 'a.log': 'ignored', 'draft.txt': 'ignored' },
+      warnings: [],
+    })
+  })
+
+  test('do not hold from above where there is no repository', async () => {
+    write({ '.gitignore': '*.md\n', 'docs/a.md': 'a' })
+    expect((await look(join(root, 'docs'))).read).toEqual(['a.md'])
+  })
+
+  test('give way for a folder that was asked for by name, but only the rule that ignores it', async () => {
+    write({ '.git/HEAD': '', '.gitignore': 'generated/\n.env\n', 'generated/api.md': 'a', 'generated/.env': 'KEY=1' })
+    expect(await look(join(root, 'generated'))).toEqual({
+      read: ['api.md'],
+      skipped: { '.env': 'ignored' },
+      warnings: [],
+    })
+  })
+
+  test('may be named .pharosignore, which wins over .gitignore beside it', async () => {
+    write({ '.gitignore': '*.txt\n', '.pharosignore': '!a.txt\n*.md\n', 'a.txt': 'a', 'b.txt': 'a', 'c.md': 'a' })
+    const { read, skipped } = await look()
+    expect(read).toEqual(['.gitignore', '.pharosignore', 'a.txt'])
+    expect(skipped).toEqual({ 'b.txt': 'ignored', 'c.md': 'ignored' })
+  })
+
+  test('that are links or pipes are not obeyed, and nobody waits for them', async () => {
+    write({ 'rules.txt': '*.md\n', 'a.md': 'a', 'sub/b.md': 'a' })
+    fs.symlinkSync('rules.txt', join(root, '.gitignore'))
+    execFileSync('mkfifo', [join(root, 'sub/.gitignore')])
+    expect(await look()).toEqual({
+      read: ['a.md', 'rules.txt', 'sub/b.md'],
+      skipped: { '.gitignore': 'link', 'sub/.gitignore': 'special' },
+      warnings: [],
+    })
+  })
+
+  test('are obeyed line by line up to a size, and a warning says so', async () => {
+    const lines = `a.md\n${'never-there.md\n'.repeat(MAX_IGNORE_BYTES / 15)}*.md\n`
+    write({ '.gitignore': lines, 'a.md': 'a', 'b.md': 'a' })
+    const { read, warnings } = await look()
+    expect(read).toEqual(['.gitignore', 'b.md'])
+    expect(warnings).toEqual([
+      `.gitignore unreadable: only the first ${MAX_IGNORE_BYTES} bytes of its rules are obeyed`,
+    ])
+  })
+})
+
+describe('what is never read', () => {
+  test('folders of builds, dependencies and version control', async () => {
+    const folders = ['.git', 'node_modules', 'target', 'dist', 'build', '.cache', '__pycache__', '.venv']
+    write(Object.fromEntries(folders.map((folder) => [`src/${folder}/a.md`, 'a'])))
+    write({ 'building/a.md': 'a', 'module/.git': 'gitdir: ../.git/modules/module\n' })
+    expect(await look()).toEqual({
+      read: ['building/a.md'],
+      skipped: {
+        ...Object.fromEntries(folders.map((folder) => [`src/${folder}`, 'build-folder'])),
+        'module/.git': 'build-folder',
+      },
+      warnings: [],
+    })
+  })
+
+  test('a build folder is read when it is what was asked for', async () => {
+    write({ 'dist/a.md': 'a' })
+    expect((await look(join(root, 'dist'))).read).toEqual(['a.md'])
+  })
+
+  test('binary files, by their extension or by what is in them', async () => {
+    const bytes = Uint8Array.from([1, 2, 0, 3])
+    write({ 'a.PDF': 'text', 'b.wasm': bytes, 'c.what': bytes, data: bytes, 'd.what': 'text' })
+    expect(await look()).toEqual({
+      read: ['d.what'],
+      skipped: { 'a.PDF': 'binary', 'b.wasm': 'binary' },
+      warnings: ['c.what binary: skipped: not a text file', 'data binary: skipped: not a text file'],
+    })
+  })
+
+  test('links, wherever they lead', async () => {
+    const outside = fs.mkdtempSync(join(tmpdir(), 'pharos-outside-'))
+    fs.writeFileSync(join(outside, 'secret.md'), 'outside')
+    write({ 'a.md': 'a', 'sub/b.md': 'b' })
+    fs.symlinkSync(outside, join(root, 'to-outside'))
+    fs.symlinkSync(join(outside, 'secret.md'), join(root, 'outside.md'))
+    fs.symlinkSync('..', join(root, 'sub/loop'))
+    fs.symlinkSync('nowhere', join(root, 'dangling.md'))
+    fs.symlinkSync('a.md', join(root, 'inside.md'))
+    fs.symlinkSync('self', join(root, 'self'))
+    expect(await look()).toEqual({
+      read: ['a.md', 'sub/b.md'],
+      skipped: {
+        'dangling.md': 'link',
+        'inside.md': 'link',
+        'outside.md': 'link',
+        self: 'link',
+        'sub/loop': 'link',
+        'to-outside': 'link',
+      },
+      warnings: [],
+    })
+    fs.rmSync(outside, { recursive: true })
+  })
+
+  test('a link that was asked for by name is followed, for that was asked', async () => {
+    write({ 'real/a.md': 'a' })
+    fs.symlinkSync('real', join(root, 'link'))
+    expect((await look(join(root, 'link'))).read).toEqual(['a.md'])
+  })
+
+  test('pipes and sockets, and nobody waits for them', async () => {
+    write({ 'a.md': 'a' })
+    execFileSync('mkfifo', [join(root, 'pipe.md')])
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(join(root, 'socket.md'), resolve))
+    expect(await look()).toEqual({
+      read: ['a.md'],
+      skipped: { 'pipe.md': 'special', 'socket.md': 'special' },
+      warnings: [],
+    })
+    await new Promise((resolve) => server.close(resolve))
+  })
+
+  test('packs made earlier, whatever they are called', async () => {
+    write({ 'a.md': '# A\n\nText.\n' })
+    const pack = createPack((await chunkFolder(root)).files)
+    await writePack(pack, { out: join(root, 'folder'), root })
+    await writePack(pack, { out: join(root, 'deep/er/compact'), root, compact: true })
+    await writePack(pack, { out: join(root, 'archive.zip'), root })
+    await writePack(pack, { out: join(root, 'docs.llmx-0123abcd.part-1.zip'), root })
+    write({ 'old.llmx-0123abcd/c.md': 'a' })
+    expect(await look()).toEqual({
+      read: ['a.md'],
+      skipped: {
+        'archive.zip': 'binary',
+        'deep/er/compact/': 'pack',
+        'docs.llmx-0123abcd.part-1.zip': 'pack',
+        'folder/': 'pack',
+        'old.llmx-0123abcd/': 'pack',
+      },
+      warnings: [],
+    })
+  })
+
+  test('what a killed run left behind', async () => {
+    write({
+      'a.md': 'a',
+      '.docs.pharos-12-0/llm.md': 'a',
+      '.docs.pharos-12-0-old/llm.md': 'a',
+      '.d.zip.pharos-1-0': 'a',
+    })
+    expect(await look()).toEqual({
+      read: ['a.md'],
+      skipped: { '.d.zip.pharos-1-0': 'pack', '.docs.pharos-12-0': 'pack', '.docs.pharos-12-0-old': 'pack' },
+      warnings: [],
+    })
+  })
+
+  test('the place the output goes to, also when the folder is reached through a link', async () => {
+    write({ 'real/a.md': 'a', 'real/out/b.md': 'a' })
+    fs.symlinkSync('real', join(root, 'link'))
+    const exclude = [join(root, 'link/out')]
+    expect(await look(join(root, 'link'), { exclude })).toEqual({
+      read: ['a.md'],
+      skipped: { out: 'pack' },
+      warnings: [],
+    })
+  })
+})
+
+describe('a folder that is no source', () => {
+  test.each([
+    ['nowhere', 'SOURCE_NOT_FOUND', 'there is no folder or file at ROOT/nowhere'],
+    ['a.md', 'SOURCE_EMPTY', 'nothing to pack in ROOT/a.md: it is a file, not a folder'],
+    ['a.md/b', 'SOURCE_EMPTY', 'nothing to pack in ROOT/a.md/b: it cannot be read (ENOTDIR)'],
+    ['loop', 'SOURCE_EMPTY', 'nothing to pack in ROOT/loop: it cannot be read (ELOOP)'],
+    ['pack', 'SOURCE_IS_PACK', 'ROOT/pack is itself a pack'],
+  ])('%s is refused with %s', async (name, code, message) => {
+    write({ 'a.md': 'a' })
+    fs.symlinkSync('loop', join(root, 'loop'))
+    await writePack(createPack((await chunkFolder(root)).files), { out: join(root, 'pack'), root })
+    const refusal = { code, message: message.replace('ROOT', root) }
+    await expect(chunkFolder(join(root, name))).rejects.toMatchObject(refusal)
+  })
+})
+
+describe('names', () => {
+  test('may hold anything that is text', async () => {
+    const names = ['tab\tname.md', 'two\nlines.md', 'back\\slash.md', ' lead.md', '日本.md', '-rf.md', '"quote".md']
+    write(Object.fromEntries(names.map((name) => [name, 'a'])))
+    const { read, skipped, warnings } = await look()
+    expect(new Set(read)).toEqual(new Set(names))
+    expect({ skipped, warnings }).toEqual({ skipped: {}, warnings: [] })
+  })
+
+  test('that are no UTF-8 cost their file or folder, with a warning, and not their neighbours', async () => {
+    const place = (name: Uint8Array) => Buffer.concat([Buffer.from(`${root}/`), name])
+    write({ 'good.md': 'a', 'bad\u{fffd}.md': 'the real one' })
+    fs.writeFileSync(place(Buffer.from('bad\xff.md', 'latin1')), 'a')
+    fs.writeFileSync(place(Buffer.from('bad\xfe.md', 'latin1')), 'a')
+    fs.mkdirSync(place(Buffer.from('dir\xff', 'latin1')))
+    expect(await look()).toEqual({
+      read: ['bad\u{fffd}.md', 'good.md'],
+      skipped: { 'bad\u{fffd}.md': 'name', 'dir\u{fffd}': 'name' },
+      warnings: [
+        'bad\u{fffd}.md unreadable: left out: its name is not valid UTF-8',
+        'bad\u{fffd}.md unreadable: left out: its name is not valid UTF-8',
+        'dir\u{fffd} unreadable: left out: its name is not valid UTF-8',
+      ],
+    })
+  })
+
+  test('may stand two hundred folders deep', async () => {
+    write({ 'a.md': 'a' })
+    const deep = 'd/'.repeat(200)
+    write({ [`${deep}deep.md`]: 'a' })
+    expect((await look()).read).toEqual(['a.md', `${deep}deep.md`])
+  })
+})
+
+test('what may not be read is left out with a warning, and its neighbours are not', () => {
+  write({ 'open.md': 'a', 'closed.md': 'a', 'closed/in.md': 'a', 'half/in.md': 'a' })
+  fs.chmodSync(join(root, 'closed.md'), 0)
+  fs.chmodSync(join(root, 'closed'), 0)
+  // Its names can be listed, its files not opened.
+  fs.chmodSync(join(root, 'half'), 0o444)
+  fs.chmodSync(root, 0o755)
+  const result = asNobody(`
+    const { chunkFolder } = await import(${JSON.stringify(join(import.meta.dirname, 'chunk-folder.ts'))})
+    const { files, skipped } = await chunkFolder(${JSON.stringify(root)})
+    console.log(JSON.stringify({ skipped, files: files.map(({ file, chunks, warnings }) =>
+      [file.path, chunks.length, ...warnings.map(({ code, message }) => code + ': ' + message)]) }))`)
+  expect(result).toEqual({
+    skipped: [{ path: 'closed/', reason: 'unreadable' }],
+    files: [
+      ['closed.md', 0, 'unreadable: left out: cannot be read (EACCES)'],
+      ['half/in.md', 0, 'unreadable: left out: cannot be read (EACCES)'],
+      ['open.md', 1],
+      ['closed/', 0, 'unreadable: left out: the folder cannot be read'],
+    ],
+  })
+  fs.chmodSync(join(root, 'closed'), 0o755)
+})
+
+test('a folder that may not be read says so', () => {
+  fs.chmodSync(root, 0)
+  const result = asNobody(`
+    const { chunkFolder } = await import(${JSON.stringify(join(import.meta.dirname, 'chunk-folder.ts'))})
+    const error = await chunkFolder(${JSON.stringify(root)}).catch((error) => error)
+    console.log(JSON.stringify([error.code, error.message]))`)
+  expect(result).toEqual(['SOURCE_EMPTY', `nothing to pack in ${root}: it cannot be read (EACCES)`])
+  fs.chmodSync(root, 0o755)
+})
+
+/** Runs a program as a user whom permissions bind; they do not bind root. */
+function asNobody(program: string): unknown {
+  const identity = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+    ...identity,
+    encoding: 'utf8',
+    env: { NODE_NO_WARNINGS: '1' },
+    cwd: '/',
+  })
+  if (stdout === '') throw new Error(stderr)
+  return JSON.parse(stdout)
+}

@@ -1,0 +1,444 @@
+import * as fs from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PROGRAM, Workshop } from './program.ts'
+
+let shop: Workshop
+
+/** Runs a command line that holds no quotes. */
+function pharos(line: string, environment?: Readonly<Record<string, string>>) {
+  return shop.run(line.split(' ').filter(Boolean), environment)
+}
+
+async function json(line: string, environment?: Readonly<Record<string, string>>): Promise<unknown> {
+  const { stdout, stderr, code } = await pharos(`${line} --json`, environment)
+  expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
+  return JSON.parse(stdout)
+}
+
+beforeAll(async () => {
+  if (!fs.existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
+  shop = new Workshop()
+  shop.write({
+    'docs/guide.md': '# Guide\n\nWelcome.\n\n## Retry\n\nWait for Retry-After before the next visit.\n',
+    'docs/code.py': 'def visit(url):\n    return fetch(url)\n\n\nclass Frontier:\n    def take(self):\n        pass\n',
+    'docs/hostile.md': '# Evil \x1b]0;owned\x07 title\n\nhostile \x1b[2J\x1b[31m words\u202e here\n',
+    'docs/.gitignore': '*.tmp\n',
+    'docs/x.tmp': 'ignored',
+    'docs/.env': 'password = "correct-horse-battery"\n',
+  })
+  expect(await pharos('pack docs --out docs.zip')).toMatchObject({ code: 0, stdout: 'docs.zip\n' })
+})
+
+afterAll(() => shop.remove())
+
+describe('pack', () => {
+  test('prints the place on stdout and the rest on stderr', async () => {
+    expect(await pharos('pack docs --out plain.zip --no-cache')).toEqual({
+      code: 0,
+      signal: null,
+      stdout: 'plain.zip\n',
+      stderr: expect.stringMatching(
+        /^5 files, 7 chunks, about \d+ tokens, \S+ KB\nskipped: 1 ignored \(--verbose lists them\)\nwarnings: 1 secret \(--verbose lists them\)\n$/,
+      ),
+    })
+  })
+
+  test('has a default place that is never read again', async () => {
+    shop.write({ 'own/a.md': 'a' })
+    const first = await shop.shell('cd own && pharos pack .')
+    const second = await shop.shell('cd own && pharos pack . && ls -A')
+    expect(first.stdout).toMatch(/^own\.llmx-[0-9a-f]{8}\.zip\n$/)
+    expect(second.stdout).toBe(`${first.stdout}a.md\n${first.stdout}`)
+  })
+
+  test('as JSON tells everything, and no secret', async () => {
+    const answer = await json('pack docs --out facts')
+    expect(answer).toEqual({
+      out: ['facts'],
+      index_id: expect.stringMatching(/^[0-9a-f]{64}$/),
+      files: 5,
+      chunks: 7,
+      token_estimate: expect.any(Number),
+      files_read: expect.any(Number),
+      files_cut: expect.any(Number),
+      skipped: [{ path: 'x.tmp', reason: 'ignored' }],
+      warnings: [{ path: '.env', code: 'secret', message: 'line 1 looks like a password or key' }],
+      bytes: expect.any(Number),
+    })
+  })
+
+  test('with --verbose lists what was skipped and why, and what is odd', async () => {
+    const { stderr } = await pharos('pack docs --out verbose.zip --verbose')
+    expect(stderr).toContain('skipped x.tmp (ignored)\nwarning .env: line 1 looks like a password or key\n')
+  })
+
+  test('with --quiet prints the place only', async () => {
+    expect(await pharos('pack docs --out quiet.zip --quiet')).toMatchObject({ stdout: 'quiet.zip\n', stderr: '' })
+  })
+
+  test('with --compact gives a pack that searches', async () => {
+    await pharos('pack docs --out compact.zip --compact')
+    expect((await pharos('search retry --pack compact.zip')).stdout).toContain('guide.md:5-7')
+  })
+
+  test('with --split gives parts that open and search, and tells of parts of an earlier cut', async () => {
+    const first = await pharos('pack docs --out parts.zip --split 20')
+    const parts = first.stdout.trim().split('\n')
+    expect(parts.length).toBeGreaterThan(2)
+    expect(parts[0]).toMatch(/^parts\.part-\d+\.zip$/)
+    const answers = await Promise.all(
+      parts.map((part) => pharos(`search retry guide visit frontier hostile password tmp --pack ${part}`)),
+    )
+    for (const { code, stdout } of answers) expect([code, stdout === '']).toEqual([0, false])
+    const second = await pharos('pack docs --out parts.zip --split 60')
+    expect(second.stderr).toContain(`parts of an earlier pack are still there: `)
+  })
+
+  test('with --split into a folder makes a folder for each part', async () => {
+    const { stdout } = await pharos('pack docs --out parts --split 20')
+    const parts = stdout.trim().split('\n')
+    expect(parts[0]).toBe('parts/part-1')
+    expect((await pharos(`outline --pack ${parts[1]}`)).code).toBe(0)
+  })
+
+  test('with the same files gives the same bytes, with and without its memory', async () => {
+    for (const flags of ['', '--no-cache', '']) await pharos(`pack docs --out same${flags.length}.zip ${flags}`)
+    expect(fs.readFileSync(shop.path('same0.zip')).equals(fs.readFileSync(shop.path('same10.zip')))).toBe(true)
+    expect(fs.readFileSync(shop.path('same0.zip')).equals(fs.readFileSync(shop.path('docs.zip')))).toBe(true)
+  })
+
+  test('takes limits as flags, a megabyte being 2^20 bytes', async () => {
+    shop.write({ 'sizes/a.txt': 'x'.repeat(2 ** 20), 'sizes/b.txt': 'x'.repeat(2 ** 20 + 1), 'sizes/c.txt': 'x' })
+    const codes = async (flags: string) => {
+      const { warnings } = (await json(`pack sizes --out sizes.zip ${flags}`)) as {
+        warnings: { path: string; code: string }[]
+      }
+      return warnings.map(({ path, code }) => `${path} ${code}`)
+    }
+    expect(await codes('--max-file-bytes 1MB')).toEqual(['b.txt max_file_bytes'])
+    expect(await codes('--max-total-bytes 1MB')).toEqual(['b.txt max_total_bytes', 'c.txt max_total_bytes'])
+    expect(await codes('--max-chunks-per-file 150 --chunk-max-chars 8000')).toEqual([])
+    expect(await codes('--max-chunks-per-file 100')).toEqual(['a.txt max_chunks_per_file', 'b.txt max_chunks_per_file'])
+    expect(await codes('--chunk-target-chars 64 --chunk-max-chars 64')).toEqual([
+      'a.txt max_chunks_per_file',
+      'b.txt max_chunks_per_file',
+    ])
+  })
+})
+
+describe('search', () => {
+  test('prints citation, headings and snippet', async () => {
+    expect(await pharos('search retry --pack docs.zip')).toEqual({
+      code: 0,
+      signal: null,
+      stdout: expect.stringMatching(
+        /^c000\w {2}guide\.md:5-7 {2}\d+\.\d\d\nGuide > Retry\n## Retry Wait for Retry-After before the next visit\.\n$/,
+      ),
+      stderr: '',
+    })
+  })
+
+  test('as JSON has the fields of the format', async () => {
+    const { query, hits } = (await json('search retry --pack docs.zip')) as { query: string; hits: object[] }
+    expect(query).toBe('retry')
+    expect(hits.map((hit) => Object.keys(hit))).toEqual([
+      ['chunk_id', 'chunk_ref', 'score', 'path', 'start_line', 'end_line', 'snippet', 'heading_path'],
+    ])
+  })
+
+  test('without hits says so and succeeds', async () => {
+    expect(await pharos('search zzzz --pack docs.zip')).toEqual({
+      code: 0,
+      signal: null,
+      stdout: '',
+      stderr: 'no hits; other words or fewer filters may find some\n',
+    })
+    expect(await json('search zzzz --pack docs.zip')).toEqual({ query: 'zzzz', hits: [] })
+  })
+
+  test('takes filters and a limit', async () => {
+    const paths = async (flags: string) => {
+      const { hits } = (await json(`search visit retry hostile --pack docs.zip ${flags}`)) as {
+        hits: { path: string }[]
+      }
+      return new Set(hits.map(({ path }) => path))
+    }
+    expect(await paths('')).toEqual(new Set(['code.py', 'guide.md', 'hostile.md']))
+    expect((await paths('--limit 1')).size).toBe(1)
+    expect(await paths('--kind python')).toEqual(new Set(['code.py']))
+    expect(await paths('--path guide.md')).toEqual(new Set(['guide.md']))
+    expect(await paths('--path-prefix h')).toEqual(new Set(['hostile.md']))
+    expect(await paths('--heading Guide/Re')).toEqual(new Set(['guide.md']))
+    expect(await paths('--symbol vis')).toEqual(new Set(['code.py']))
+  })
+
+  test('explains its scores on request', async () => {
+    expect((await pharos('search retry --pack docs.zip --explain')).stdout).toMatch(/\n {2}\d\.\d{3} {2}retry in body/)
+  })
+})
+
+describe('get, outline and symbols', () => {
+  test('get prints a chunk exactly, its citation beside it', async () => {
+    const { hits } = (await json('search retry --pack docs.zip')) as { hits: { chunk_ref: string; chunk_id: string }[] }
+    const { chunk_ref: ref = '', chunk_id: id = '' } = hits[0] ?? {}
+    expect(await pharos(`get ${ref} --pack docs.zip`)).toEqual({
+      code: 0,
+      signal: null,
+      stdout: '## Retry\n\nWait for Retry-After before the next visit.\n',
+      stderr: 'guide.md:5-7  Guide > Retry\n',
+    })
+    expect(await json(`get ${id.slice(0, 12)} --pack docs.zip`)).toMatchObject({
+      ref,
+      id,
+      path: 'guide.md',
+      start_line: 5,
+    })
+  })
+
+  test('outline lists files, and the structure of one', async () => {
+    expect((await pharos('outline --pack docs.zip')).stdout).toContain('guide.md  markdown, 2 chunks\n')
+    expect((await pharos('outline ./guide.md --pack docs.zip')).stdout).toMatch(
+      /^c000\w Guide {2}1-4\nc000\w {3}Guide > Retry {2}5-7\n$/,
+    )
+    expect(await json('outline guide.md --pack docs.zip')).toMatchObject({
+      path: 'guide.md',
+      kind: 'markdown',
+      line_count: 7,
+      headings: ['Guide', 'Guide/Retry'],
+      chunks: [{ start_line: 1, end_line: 4, label: 'Guide' }, { start_line: 5 }],
+    })
+  })
+
+  test('symbols lists definitions with their places', async () => {
+    const { stdout } = await pharos('symbols code.py --pack docs.zip')
+    expect(stdout).toMatch(/^Frontier\S* {2}c000\w {2}code\.py:5\n(.*\n)*visit {2}c000\w {2}code\.py:1\n$/)
+    const answer = (await json('symbols --pack docs.zip')) as { path: null; symbols: object[] }
+    expect(answer.path).toBeNull()
+    expect(answer.symbols).toContainEqual({ symbol: 'visit', ref: expect.any(String), path: 'code.py', start_line: 1 })
+    expect(await pharos('symbols guide.md --pack docs.zip')).toMatchObject({ code: 0, stdout: '' })
+    expect(await json('symbols guide.md --pack docs.zip')).toEqual({ path: 'guide.md', symbols: [] })
+  })
+})
+
+describe('doctor', () => {
+  test('checks the installation and prints every setting with its origin', async () => {
+    const { stdout, code } = await pharos('doctor', { PHAROS_MAX_FILE_BYTES: '1MB' })
+    expect(code).toBe(0)
+    expect(stdout).toContain('maxFileBytes = 1048576  environment\n')
+    expect(stdout).toContain('chunkMaxChars = 8000  default\n')
+    expect(stdout).not.toContain('FAIL')
+  })
+
+  test('fails when a check does, and still answers', async () => {
+    const { stdout, code } = await pharos('doctor --json', { PHAROS_MAX_FILE_BYTE: '1' })
+    expect(code).toBe(1)
+    const { checks } = JSON.parse(stdout) as { checks: { name: string; ok: boolean; found: string }[] }
+    expect(checks.filter(({ ok }) => !ok)).toEqual([
+      {
+        name: 'environment',
+        ok: false,
+        found: 'PHAROS_MAX_FILE_BYTE is no setting, did you mean PHAROS_MAX_FILE_BYTES?',
+      },
+    ])
+  })
+})
+
+describe('wrong usage is one line, with the nearest right spelling and exit code 2', () => {
+  test.each([
+    [
+      'serch x',
+      "unknown verb 'serch', did you mean search? – run `pharos help` or `pharos help <verb>` for the right spelling",
+    ],
+    [
+      'help serch',
+      "unknown verb 'serch', did you mean search? – run `pharos help` or `pharos help <verb>` for the right spelling",
+    ],
+    ['search x --pak docs.zip', "unknown option '--pak', did you mean --pack? – see `pharos help search`"],
+    ['search x', 'search looks into a pack: add --pack <dir|zip> – see `pharos help search`'],
+    ['search', "missing required argument 'words' – see `pharos help search`"],
+    [
+      'search x --pack docs.zip --kind pyton',
+      '--kind: there is no "pyton", did you mean python? – see `pharos help search`',
+    ],
+    [
+      'search x --pack docs.zip --limit 0',
+      '--limit: expected a whole number from 1 up, got "0" – see `pharos help search`',
+    ],
+    ['search x --pack', "option '--pack <dir|zip>' argument missing – see `pharos help search`"],
+    [
+      'pack docs --max-file-byte 1',
+      "unknown option '--max-file-byte', did you mean --max-file-bytes? – see `pharos help pack`",
+    ],
+    ['pack docs --split x', '--split: expected a whole number from 1 up, got "x" – see `pharos help pack`'],
+    [
+      'pack docs --split 2',
+      /^--split 2 is less than the largest chunk, which has \d+ tokens – see `pharos help pack`$/,
+    ],
+    ['pack', "missing required argument 'folder' – see `pharos help pack`"],
+    ['pack a b', "too many arguments for 'pack'. Expected 1 argument but got 2: a, b – see `pharos help pack`"],
+    [
+      'pack docs --max-file-bytes lots',
+      /^configuration --max-file-bytes: expected a number of bytes such as 10MB, got "lots" – /,
+    ],
+    [
+      'pack docs --chunk-target-chars 9000',
+      'chunk-target-chars (9000) is above chunk-max-chars (8000) – see `pharos help pack`',
+    ],
+    ['pack docs.llmx-00000000', /^docs.llmx-00000000 is itself a pack – /],
+    [
+      'search x --pack docs.zip --config none.json',
+      /^configuration file .*none\.json cannot be used: it does not exist – /,
+    ],
+  ])('pharos %s', async (line, problem) => {
+    fs.mkdirSync(shop.path('docs.llmx-00000000'), { recursive: true })
+    const { code, stdout, stderr } = await pharos(line)
+    expect({ code, stdout, lines: stderr.split('\n').length }).toEqual({ code: 2, stdout: '', lines: 2 })
+    expect(stderr).toMatch(/^pharos: /)
+    const said = stderr.slice('pharos: '.length, -1)
+    if (typeof problem === 'string') expect(said).toBe(problem)
+    else expect(said).toMatch(problem)
+  })
+})
+
+describe('other failures have the exit codes of the table', () => {
+  test.each([
+    ['pack nowhere', 3, 'SOURCE_NOT_FOUND'],
+    ['pack docs/guide.md', 3, 'SOURCE_EMPTY'],
+    ['pack empty', 3, 'SOURCE_EMPTY'],
+    ['pack docs --out docs', 1, 'OUTPUT_REFUSED'],
+    ['pack docs --out mine.zip', 1, 'OUTPUT_REFUSED'],
+    ['search x --pack nowhere.zip', 3, 'PACK_NOT_FOUND'],
+    ['search x --pack docs', 1, 'PACK_INVALID'],
+    ['get c9999 --pack docs.zip', 3, 'CHUNK_NOT_FOUND'],
+    ['outline none.md --pack docs.zip', 3, 'FILE_NOT_IN_PACK'],
+  ])('pharos %s', async (line, exitCode, errorCode) => {
+    fs.mkdirSync(shop.path('empty'), { recursive: true })
+    shop.write({ 'mine.zip': 'PK my own archive' })
+    const { code, stdout, stderr } = await pharos(`${line} --json`)
+    const { error } = JSON.parse(stderr) as { error: { code: string; message: string; advice: string } }
+    expect({ code, stdout, error: error.code }).toEqual({ code: exitCode, stdout: '', error: errorCode })
+    expect([error.message, error.advice]).not.toContain('')
+  })
+
+  test('a nearest name is given for chunks and files', async () => {
+    expect((await pharos('get c0009 --pack docs.zip')).stderr).toContain('did you mean c000')
+    expect((await pharos('outline gide.md --pack docs.zip')).stderr).toContain('did you mean guide.md?')
+  })
+})
+
+describe('help', () => {
+  test('without a verb is printed, with exit code 2', async () => {
+    const { code, stdout, stderr } = await pharos('')
+    expect({ code, stderr }).toEqual({ code: 2, stderr: '' })
+    expect(stdout).toBe((await pharos('help')).stdout)
+    expect((await pharos('--help')).stdout).toBe(stdout)
+  })
+
+  test.each(['', 'pack', 'search', 'get', 'outline', 'symbols', 'doctor', 'help'])(
+    'of "%s" fits 80 columns and has an example',
+    async (verb) => {
+      const { code, stdout } = await pharos(`help ${verb}`)
+      expect(code).toBe(0)
+      expect(stdout).toMatch(/\nExamples?:\n {2}\$ pharos /)
+      expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
+    },
+  )
+
+  test('the version is printed', async () => {
+    expect((await pharos('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+})
+
+describe('configuration', () => {
+  test('of a file gives way to the environment, and that to a flag', async () => {
+    shop.write({ 'set/pharos.config.json': '{ "maxFileBytes": "1KB" }', 'set/a.txt': 'x'.repeat(3000) })
+    const packed = async (line: string, environment: Record<string, string> = {}) => {
+      const { code } = await shop.start(process.execPath, [PROGRAM, 'pack', ...line.split(' ')], environment).ended
+      return code === 0
+    }
+    const given = 'set --config set/pharos.config.json --out set.zip'
+    const text = fs.readFileSync(shop.path('set/pharos.config.json'), 'utf8')
+    expect(text).toContain('1KB')
+    const answer = (line: string, environment: Record<string, string> = {}) => json(`pack ${line}`, environment)
+    expect(await packed('set --out set.zip')).toBe(true)
+    expect(await answer(given)).toMatchObject({ warnings: [{ path: 'a.txt', code: 'max_file_bytes' }] })
+    expect(await answer(given, { PHAROS_MAX_FILE_BYTES: '4KB' })).toMatchObject({ warnings: [] })
+    expect(await answer(`${given} --max-file-bytes 2KB`, { PHAROS_MAX_FILE_BYTES: '4KB' })).toMatchObject({
+      warnings: [{ path: 'a.txt', code: 'max_file_bytes' }],
+    })
+  })
+
+  test('with a mistake is refused with its place', async () => {
+    shop.write({ 'wrong.json': '{ "maxFileByte": 1 }' })
+    expect(await pharos('pack docs --config wrong.json')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('wrong.json: unknown setting "maxFileByte", did you mean "maxFileBytes"?'),
+    })
+    expect(await pharos('pack docs', { PHAROS_CACHE: 'perhaps' })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('configuration PHAROS_CACHE: expected true or false, got "perhaps"'),
+    })
+  })
+})
+
+describe('streams', () => {
+  test('a pipe carries no colours, whatever CI or the terminal may say', async () => {
+    for (const line of [
+      'search retry --pack docs.zip',
+      'outline --pack docs.zip',
+      'doctor',
+      'pack docs --out c.zip',
+      'nix',
+    ]) {
+      const { stdout, stderr } = await pharos(line, { CI: '1', TERM: 'xterm-256color' })
+      expect(stdout + stderr).not.toContain('\x1b')
+    }
+  })
+
+  test('a reader who leaves early is no failure', async () => {
+    shop.write({ 'long/a.md': Array.from({ length: 20_000 }, (_, i) => `# Heading ${i}\n\ntext\n`).join('\n') })
+    await pharos('pack long --out long.zip --max-chunks-per-file 30000')
+    const { stdout, stderr } = await shop.shell(
+      'set -o pipefail; pharos outline a.md --pack long.zip | head -1; echo $?; pharos symbols --pack docs.zip | true',
+    )
+    expect(stdout).toBe('c0001 Heading 0  1-4\n0\n')
+    expect(stderr).toBe('')
+  })
+
+  test('an answer that cannot be written is a failure', async () => {
+    const { stdout, stderr } = await shop.shell('pharos outline --pack docs.zip > /dev/full; echo $?')
+    expect(stdout).toBe('1\n')
+    expect(stderr).toMatch(/^pharos: the answer cannot be written: ENOSPC.*\n$/)
+  })
+
+  test('control characters of files never reach the reader, but get gives the exact text to a pipe', async () => {
+    for (const line of ['search hostile --pack docs.zip', 'outline hostile.md --pack docs.zip']) {
+      const { stdout } = await pharos(line)
+      // Whatever is not printable, but for line ends.
+      expect(stdout.match(/(?!\n)[\p{Cc}\u202e]/gu)).toBeNull()
+    }
+    const { hits } = (await json('search hostile --pack docs.zip')) as { hits: { chunk_ref: string }[] }
+    const { stdout, stderr } = await pharos(`get ${hits[0]?.chunk_ref} --pack docs.zip`)
+    expect(stdout).toContain('hostile \x1b[2J')
+    expect(stderr).not.toContain('\x1b')
+    const seen = await shop.shell(
+      `script -qec "'${process.execPath}' '${PROGRAM}' get ${hits[0]?.chunk_ref} --pack docs.zip" /dev/null`,
+    )
+    expect(seen.stdout).toContain('hostile �[2J�[31m words� here')
+  })
+
+  test('a terminal sees a live line that is gone at the end', async () => {
+    shop.write(
+      Object.fromEntries(
+        Array.from({ length: 300 }, (_, i) => [`many/${i}.md`, `# ${i}\n\n${'words and more '.repeat(2000)}\n`]),
+      ),
+    )
+    const command = `'${process.execPath}' '${PROGRAM}' pack many --out many.zip --no-cache`
+    const { stdout } = await shop.shell(`TERM=xterm script -qec "stty cols 60; ${command}" /dev/null`)
+    const drawn = stdout.split('\r\x1b[2K').slice(1)
+    expect(drawn.length).toBeGreaterThan(2)
+    expect(drawn.filter((line) => /^\d+\/300 files, \S+ chunks {2}\d+\.md$/.test(line)).length).toBeGreaterThan(0)
+    expect(drawn.slice(0, -1).filter((line) => line.length > 60)).toEqual([])
+    expect(drawn.at(-1)).toMatch(/^300 files, 1,?\d* chunks/)
+  })
+})

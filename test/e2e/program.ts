@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process'
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+const repository = dirname(dirname(import.meta.dirname))
+
+/** The built program. */
+export const PROGRAM: string = join(repository, 'dist/cli/main.js')
+
+/** What a run of the program gave. */
+export interface Outcome {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A folder of its own for the program to work in. */
+export class Workshop {
+  readonly folder: string = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'pharos-e2e-')))
+
+  /** The environment of the program: no settings, no colours, its cache inside this folder. */
+  get environment(): Record<string, string> {
+    return { PATH: process.env['PATH'] ?? '', HOME: this.folder, XDG_CACHE_HOME: join(this.folder, 'cache') }
+  }
+
+  path(name: string): string {
+    return join(this.folder, name)
+  }
+
+  write(files: Readonly<Record<string, string | Uint8Array>>): void {
+    for (const [name, content] of Object.entries(files)) {
+      fs.mkdirSync(dirname(this.path(name)), { recursive: true })
+      fs.writeFileSync(this.path(name), content)
+    }
+  }
+
+  /** Runs the program to its end. */
+  run(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Outcome> {
+    return this.start(process.execPath, [PROGRAM, ...args], environment).ended
+  }
+
+  /** Runs a line of shell, in which `pharos` is the program. */
+  shell(line: string): Promise<Outcome> {
+    const pharos = `pharos() { '${process.execPath}' '${PROGRAM}' "$@"; }`
+    return this.start('bash', ['-c', `${pharos}\n${line}`], {}).ended
+  }
+
+  /** Starts any program here. Whatever it does, it is gone after two minutes. */
+  start(command: string, args: readonly string[], environment: Readonly<Record<string, string>>) {
+    const child = spawn(command, args, {
+      cwd: this.folder,
+      env: { ...this.environment, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: 120_000,
+      killSignal: 'SIGKILL',
+    })
+    const output = { stdout: '', stderr: '' }
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output.stdout += text
+    })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      output.stderr += text
+    })
+    const ended = new Promise<Outcome>((resolve, reject) => {
+      child.on('error', reject)
+      child.on('close', (code, signal) => resolve({ code, signal, ...output }))
+    })
+    return { child, ended }
+  }
+
+  /** Names in this folder that a run of the program left and should not have. */
+  leftovers(folder: string = this.folder): string[] {
+    return fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.pharos-'))
+  }
+
+  remove(): void {
+    fs.rmSync(this.folder, { recursive: true, force: true })
+  }
+}

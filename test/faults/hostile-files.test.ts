@@ -1,0 +1,260 @@
+import { createHash } from 'node:crypto'
+import * as fs from 'node:fs'
+import { pathToFileURL } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { compareUtf8 } from '../../src/core/text/order.ts'
+import { readPack } from '../../src/ingest/pack-input.ts'
+import { PROGRAM, Workshop } from '../e2e/program.ts'
+
+/*
+ * Files nobody would write, each packed by the built program in a process of its own beside two good files. Every one
+ * of them has to give chunks or a warning, in time and in bounded memory, and the good files have to be in the pack.
+ * With PHAROS_TEST_LONG the raised limits are tried at their full size; PHAROS_TEST_REPORT names a file for the figures.
+ */
+
+const MB = 2 ** 20
+const isLong = process.env['PHAROS_TEST_LONG'] !== undefined
+const reportFile = process.env['PHAROS_TEST_REPORT']
+
+/** Generous: hangs are what is looked for. */
+const SECONDS = 60
+/** Resident memory of the program at its worst moment. */
+const MAX_RSS_MB = isLong ? 4000 : 1500
+
+const GOOD = '# Good\n\nThe neighbour that must not be lost.\n'
+
+let shop: Workshop
+
+beforeEach(() => {
+  shop = new Workshop()
+  shop.write({
+    'source/good.md': GOOD,
+    'source/zz-last.py': 'def last():\n    return 1\n',
+    'measure.mjs': `import { writeFileSync } from 'node:fs'
+      process.on('exit', () => writeFileSync(process.env.RSS_FILE, String(process.resourceUsage().maxRSS)))`,
+  })
+})
+
+afterEach(() => shop.remove())
+
+interface Packed {
+  /** The codes of warnings, each once. */
+  readonly warnings: readonly string[]
+  /** Paths of other files that have chunks. */
+  readonly files: readonly string[]
+  readonly longestChunk: number
+}
+
+/** Packs the folder, holds the program to its bounds and looks into the pack. */
+async function pack(flags: readonly string[] = []): Promise<Packed> {
+  const measure = ['--import', pathToFileURL(shop.path('measure.mjs')).href]
+  const args = [...measure, PROGRAM, 'pack', 'source', '--out', 'out.zip', '--no-cache', '--json', ...flags]
+  const started = performance.now()
+  const run = shop.start(process.execPath, args, { RSS_FILE: shop.path('rss') })
+  const timer = setTimeout(() => run.child.kill('SIGKILL'), SECONDS * 1000)
+  const { code, signal, stdout, stderr } = await run.ended
+  clearTimeout(timer)
+  const seconds = (performance.now() - started) / 1000
+  expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: '' })
+  const rss = Number(fs.readFileSync(shop.path('rss'), 'utf8')) / 1024
+  if (reportFile !== undefined) {
+    fs.appendFileSync(reportFile, `${expect.getState().currentTestName}\t${seconds.toFixed(1)}\t${rss.toFixed(0)}\n`)
+  }
+  expect(rss).toBeLessThan(MAX_RSS_MB)
+  const { warnings } = JSON.parse(stdout) as { warnings: { code: string }[] }
+  const { chunks } = readPack(shop.path('out.zip'))
+  expect(chunks.find((chunk) => chunk.path === 'good.md')?.content).toBe(GOOD.trim())
+  expect(chunks.find((chunk) => chunk.path === 'zz-last.py')?.symbol).toBe('last')
+  const paths = new Set(chunks.map((chunk) => chunk.path))
+  return {
+    warnings: [...new Set(warnings.map((warning) => warning.code))],
+    files: [...paths].filter((path) => path !== 'good.md' && path !== 'zz-last.py'),
+    longestChunk: chunks.reduce((most, chunk) => Math.max(most, chunk.content.length), 0),
+  }
+}
+
+/** Repeats a text up to a size in bytes, or as near as whole copies come. */
+function fill(text: string, bytes: number): string {
+  return text.repeat(Math.floor(bytes / Buffer.byteLength(text)))
+}
+
+/** Bytes that look random and are the same in every run. */
+function noise(bytes: number): Buffer {
+  const blocks = Array.from({ length: Math.ceil(bytes / 32) }, (_, i) => createHash('sha256').update(`${i}`).digest())
+  return Buffer.concat(blocks).subarray(0, bytes)
+}
+
+/** Name → content, from the size that is asked for. Each is a file by itself. */
+type Cases = Readonly<Record<string, (bytes: number) => string | Uint8Array>>
+
+const DEPTH = 100_000
+const CODE = ['js', 'ts', 'tsx', 'py', 'c', 'cpp', 'go', 'rs', 'java', 'rb', 'sh']
+
+const KINDS = [...CODE, 'html', 'md', 'json']
+/** Tried at the full size of the limit also when time is short. */
+const FULL = /^(?:one-line|array|open-fence|table|noise)/
+
+/** Grow with the limits. */
+const LARGE: Cases = {
+  'one-line.txt': (bytes) => fill('word ', bytes),
+  'one-word.txt': (bytes) => fill('x', bytes),
+  'one-line.md': (bytes) => fill('word *x* [a](b) ', bytes),
+  'one-line.js': (bytes) => fill('var a=1;', bytes),
+  'one-line.html': (bytes) => fill('<p>word ', bytes),
+  'one-line.json': (bytes) => `"${fill('word ', bytes - 2)}"`,
+  'array.json': (bytes) => `[${fill('{"a":1,"b":"x"},', bytes - 3)}0]`,
+  'numbers.json': (bytes) => `[${fill('1,', bytes - 3)}0]`,
+  'broken.json': (bytes) => fill('{"a":1,"b":"x"},', bytes),
+  'long-key.json': (bytes) => `{"${fill('k', bytes - 6)}":1}`,
+  'open-fence.md': (bytes) => `\`\`\`\n${fill('code line\n', bytes - 4)}`,
+  'fences.md': (bytes) => fill('```\nx\n', bytes),
+  'table.md': (bytes) => `|a|b|\n|-|-|\n${fill('|cell one|cell two|\n', bytes - 12)}`,
+  'headings.md': (bytes) => fill('# a\n', bytes),
+  'underlined.md': (bytes) => fill('a\n=\n', bytes),
+  'hashes.md': (bytes) => fill('#', bytes),
+  'bullets.md': (bytes) => fill('* * * *a\n', bytes),
+  'numbered.md': (bytes) => fill('1) a\n', bytes),
+  'front-matter.md': (bytes) => `---\n${fill('a: b\n', bytes - 4)}`,
+  'link-targets.md': (bytes) => fill('[a]:\n', bytes),
+  'pre.html': (bytes) => `<pre>${fill('a\n', bytes - 5)}`,
+  'attributes.html': (bytes) => `<a ${fill('b=c ', bytes - 10)}>x</a>`,
+  'comments.html': (bytes) => fill('<!--', bytes),
+  'entities.html': (bytes) => fill('&amp;lt', bytes),
+  'functions.js': (bytes) => fill('function a(){}\n', bytes),
+  'strings.py': (bytes) => fill('"""\n', bytes),
+  'macros.c': (bytes) => fill('#if A\n', bytes),
+  'heredocs.sh': (bytes) => fill('cat <<EOF\n', bytes),
+  'empty-lines.txt': (bytes) => fill('\n', Math.min(bytes, MB)),
+  'utf16.txt': (bytes) => Buffer.from(`\ufeff${'wort ü\n'.repeat(bytes / 14 - 1)}`, 'utf16le'),
+  'ideographs.txt': (bytes) => fill('漢字', bytes),
+  'line-separators.txt': (bytes) => fill('a\u2028', bytes),
+  'bad-utf8.md': (bytes) => Buffer.concat([Buffer.from(fill('word ', bytes - 3)), Buffer.from([0xc3, 0x28, 0xff])]),
+  ...Object.fromEntries(['md', 'js', 'json', 'html'].map((kind) => [`noise.${kind}`, noise])),
+}
+
+/** Have their own size. */
+const DEEP: Cases = {
+  'elements.html': () => `${'<div>'.repeat(DEPTH)}x${'</div>'.repeat(DEPTH)}`,
+  'open-elements.html': () => `${'<b>'.repeat(DEPTH)}x`,
+  'lists.html': () => `${'<ul><li>'.repeat(DEPTH)}x`,
+  'tables.html': () => `${'<table><tr><td>'.repeat(DEPTH / 2)}x`,
+  'headings.html': () => `${'<h1>'.repeat(DEPTH)}x`,
+  'lists.md': () => `${'- '.repeat(DEPTH)}x\n`,
+  'indented-lists.md': () => Array.from({ length: 2000 }, (_, i) => `${' '.repeat(2 * i)}- x`).join('\n'),
+  'quotes.md': () => `${'> '.repeat(DEPTH)}x\n${'> '.repeat(DEPTH)}y\n`,
+  'quoted-lists.md': () => `${'> - '.repeat(DEPTH / 2)}x\n`,
+  'wide-table.md': () => `|${'a|'.repeat(500_000)}\n|${'-|'.repeat(500_000)}\n`,
+  'arrays.json': () => '['.repeat(DEPTH) + ']'.repeat(DEPTH),
+  'objects.json': () => `${'{"a":'.repeat(DEPTH)}1${'}'.repeat(DEPTH)}`,
+  ...Object.fromEntries(
+    CODE.flatMap((kind): [string, () => string][] => [
+      [`round.${kind}`, () => '('.repeat(DEPTH) + ')'.repeat(DEPTH)],
+      [`square.${kind}`, () => '['.repeat(DEPTH) + ']'.repeat(DEPTH)],
+      [`curly.${kind}`, () => '{'.repeat(DEPTH) + '}'.repeat(DEPTH)],
+      [`mixed.${kind}`, () => '({['.repeat(DEPTH / 3)],
+      [`angles.${kind}`, () => '<a>'.repeat(DEPTH)],
+      [`quotes.${kind}`, () => '"\'`'.repeat(DEPTH)],
+      [`operators.${kind}`, () => '-+!~&*'.repeat(DEPTH / 10)],
+      [`arrows.${kind}`, () => 'a=>'.repeat(DEPTH)],
+      [`questions.${kind}`, () => 'a?b:'.repeat(DEPTH)],
+      [`conditions.${kind}`, () => 'if(a)'.repeat(DEPTH)],
+    ]),
+  ),
+}
+
+/** Against every pattern that is matched. */
+const PATTERNS: Cases = {
+  'url.txt': (bytes) => fill('a://', bytes),
+  'scheme.txt': (bytes) => fill('abcdefghijklmnopqrst.', bytes),
+  'user.txt': (bytes) => fill('http://user:', bytes),
+  'key.txt': (bytes) => fill('password', bytes),
+  'dashes.txt': (bytes) => fill('a-b_secret=', bytes),
+  'open-value.txt': (bytes) => fill('token="aaaaaaa ', bytes),
+  'bearer.txt': (bytes) => `bearer ${fill('a', bytes - 7)}`,
+  'bearers.txt': (bytes) => fill('bearer ', bytes),
+  'begin.txt': (bytes) => fill('-----BEGIN A A A ', bytes),
+  'authorization.txt': (bytes) => fill('authorization: basic ', bytes),
+  'slack.txt': (bytes) => fill('xoxb-', bytes),
+  'passwords.txt': (bytes) => fill('password="abcdefghij"\n', bytes),
+}
+
+describe('at the default limits', () => {
+  test.each(Object.entries({ ...LARGE, ...PATTERNS }))('%s gives chunks or a warning', async (name, create) => {
+    const isFull = isLong || FULL.test(name)
+    shop.write({ [`source/${name}`]: create((isFull ? 10 : 3) * MB - 100) })
+    const { warnings, files, longestChunk } = await pack()
+    if (name !== 'empty-lines.txt') expect([...files, ...warnings]).not.toEqual([])
+    expect(longestChunk).toBeLessThanOrEqual(8000)
+  })
+
+  test.each(KINDS)('every deep file of the kind %s gives chunks', async (kind) => {
+    const names = Object.keys(DEEP).filter((name) => name.endsWith(`.${kind}`))
+    for (const name of names) shop.write({ [`source/${name}`]: DEEP[name]?.(0) ?? '' })
+    const { files, longestChunk } = await pack()
+    expect(files).toEqual(names.sort(compareUtf8))
+    expect(longestChunk).toBeLessThanOrEqual(8000)
+  })
+
+  test('fifty megabytes on one line are left out with a warning', async () => {
+    shop.write({ 'source/one-line.txt': fill('word ', 50 * MB) })
+    expect(await pack()).toMatchObject({ warnings: ['max_file_bytes'], files: [] })
+  })
+
+  test('a file with NUL bytes is text by its extension, or left out with a warning', async () => {
+    shop.write({ 'source/a.md': '# A\n\nx\0y\n', 'source/b': 'x\0y\n' })
+    expect(await pack()).toMatchObject({ warnings: ['binary'], files: ['a.md'] })
+  })
+
+  test('UTF-16 is read by its mark, and half a character costs its file', async () => {
+    const text = Buffer.from('\ufeff# Titel\n\nWörter\n', 'utf16le')
+    shop.write({
+      'source/le.md': text,
+      'source/odd.md': text.subarray(0, -1),
+      'source/be.md': Buffer.from(text).swap16(),
+    })
+    expect(await pack()).toMatchObject({ warnings: ['utf8'], files: ['be.md', 'le.md'] })
+  })
+
+  test('links in a circle are passed over', async () => {
+    fs.mkdirSync(shop.path('source/sub'))
+    fs.symlinkSync('..', shop.path('source/sub/up'))
+    fs.symlinkSync('b', shop.path('source/a'))
+    fs.symlinkSync('a', shop.path('source/b'))
+    expect(await pack()).toMatchObject({ warnings: [], files: [] })
+  })
+
+  test('twenty thousand small files are all there', async () => {
+    shop.write(Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`source/${i % 100}/${i}.md`, `# ${i}\n`])))
+    expect((await pack()).files).toHaveLength(20_000)
+  })
+
+  test('an ignore file of hostile rules is obeyed', async () => {
+    const rules = [
+      '*a'.repeat(2000),
+      `${'**/a*/'.repeat(2000)}b`,
+      `${'[!'.repeat(5000)}`,
+      '!'.repeat(5000),
+      '\\'.repeat(999),
+    ]
+    const name = `${'a'.repeat(200)}b`
+    shop.write({
+      'source/.gitignore': `${rules.join('\n')}\n${fill('never*there*\n', 2 ** 16)}*.log\n`,
+      [`source/${`${name}/`.repeat(10)}x.txt`]: 'kept',
+      'source/x.log': 'ignored',
+    })
+    expect((await pack()).files).toEqual(['.gitignore', `${`${name}/`.repeat(10)}x.txt`])
+  })
+})
+
+describe(`with raised limits, ${isLong ? 50 : 15} megabytes`, () => {
+  const bytes = (isLong ? 50 : 15) * MB
+  const flags = ['--max-file-bytes', '60MB', '--max-total-bytes', '200MB', '--max-chunks-per-file', '10000000']
+  const names = Object.keys(LARGE).filter((name) => isLong || FULL.test(name))
+
+  test.each(names)('%s gives chunks or a warning', async (name) => {
+    shop.write({ [`source/${name}`]: LARGE[name]?.(bytes) ?? '' })
+    const { warnings, files, longestChunk } = await pack(flags)
+    if (name !== 'empty-lines.txt') expect([...files, ...warnings]).not.toEqual([])
+    expect(longestChunk).toBeLessThanOrEqual(8000)
+  })
+})

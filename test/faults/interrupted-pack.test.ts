@@ -1,0 +1,105 @@
+import { spawnSync } from 'node:child_process'
+import * as fs from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readPack } from '../../src/ingest/pack-input.ts'
+import { PROGRAM, Workshop } from '../e2e/program.ts'
+
+/* Whatever stops a run, the pack that was there before is there after, whole, and nothing else is. */
+
+let shop: Workshop
+
+beforeEach(async () => {
+  shop = new Workshop()
+  shop.write({ 'first/a.md': '# First\n\nThe pack that was there before.\n' })
+  // Enough to be met at work.
+  const words = Array.from({ length: 40_000 }, (_, i) => `word${(i * i) % 997}`).join(' ')
+  shop.write(Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`source/${i}.txt`, `${i} ${words}`])))
+})
+
+afterEach(() => shop.remove())
+
+/** Packs the source over the pack that is there, up to the moment when the new one is being written. */
+async function startWriting(out: string) {
+  await shop.run(['pack', 'first', '--out', out])
+  const run = shop.start(process.execPath, [PROGRAM, 'pack', 'source', '--out', out, '--no-cache'], {})
+  while (shop.leftovers().length === 0 && run.child.exitCode === null) await sleep(2)
+  return run
+}
+
+function expectFirstPack(out: string): void {
+  expect(readPack(shop.path(out)).chunks.map(({ content }) => content)).toEqual([
+    '# First\n\nThe pack that was there before.',
+  ])
+}
+
+describe.each(['out.zip', 'out'])('while %s is written', (out) => {
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    '%s ends the run in one line, leaving all as it was',
+    async (signal) => {
+      const { child, ended } = await startWriting(out)
+      child.kill(signal)
+      expect(await ended).toEqual({ code: 130, signal: null, stdout: '', stderr: 'pharos: interrupted\n' })
+      expectFirstPack(out)
+      expect(shop.leftovers()).toEqual([])
+    },
+  )
+
+  test('kill -9 leaves the pack that was there, and the next run takes away the rest', async () => {
+    const { child, ended } = await startWriting(out)
+    child.kill('SIGKILL')
+    expect((await ended).signal).toBe('SIGKILL')
+    expectFirstPack(out)
+    expect(await shop.run(['pack', 'source', '--out', out])).toMatchObject({ code: 0, stdout: `${out}\n` })
+    expect(readPack(shop.path(out)).files).toHaveLength(16)
+    expect(shop.leftovers()).toEqual([])
+  })
+})
+
+test('Ctrl-C before anything is written ends the run the same way', async () => {
+  const run = shop.start(process.execPath, [PROGRAM, 'pack', 'source', '--out', 'out.zip', '--verbose'], {})
+  // Not before the program listens, which it does before it looks at the folder.
+  await sleep(1000)
+  run.child.kill('SIGINT')
+  const { code, stderr } = await run.ended
+  expect([code, stderr.split('\n')[0]]).toEqual([130, 'pharos: interrupted'])
+  expect(fs.existsSync(shop.path('out.zip'))).toBe(false)
+  expect(shop.leftovers()).toEqual([])
+})
+
+describe('a disk that is full', () => {
+  test.each(['out.zip', 'out'])('refuses %s in one line, leaving all as it was', async (out) => {
+    const disk = shop.path('disk')
+    fs.mkdirSync(disk)
+    // A disk of its own where that is allowed; elsewhere no file may grow beyond a size, which fails the same way.
+    const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]).status === 0
+    try {
+      await shop.run(['pack', 'first', '--out', `disk/${out}`])
+      const limit = isMounted ? '' : 'ulimit -f 300; '
+      const { code, stdout, stderr } = await shop.shell(`${limit}pharos pack source --out disk/${out} --no-cache`)
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toMatch(
+        /^pharos: cannot write disk\/out\S*: (?:ENOSPC|EFBIG): .+ – choose another place with --out\n$/,
+      )
+      expectFirstPack(`disk/${out}`)
+      expect(shop.leftovers()).toEqual([])
+    } finally {
+      if (isMounted) spawnSync('umount', [disk])
+    }
+  })
+
+  test('does not keep a pack from being made when only the cache has no room', async () => {
+    const disk = shop.path('cache')
+    fs.mkdirSync(disk)
+    const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=100k', 'tmpfs', disk]).status === 0
+    if (!isMounted) fs.chmodSync(disk, 0o500)
+    // What was written a moment ago would not be remembered anyway.
+    await sleep(2100)
+    try {
+      expect(await shop.run(['pack', 'source', '--out', 'out.zip'])).toMatchObject({ code: 0, stdout: 'out.zip\n' })
+      expect(fs.readdirSync(disk, { recursive: true }).filter((name) => String(name).includes('jsonl'))).toEqual([])
+    } finally {
+      if (isMounted) spawnSync('umount', [disk])
+    }
+  })
+})
