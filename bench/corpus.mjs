@@ -42,4 +42,3 @@ export function createRandom(seed) {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
   }
 }
-

@@ -85,13 +85,21 @@ function writeMixedFolder(root, bytes) {
 
 function writeMarkdown({ sentence, name, word, times }) {
   const section = () =>
-    `## ${word()} ${word()}\n\n${times(8).map(sentence).join(' ')}\n\n\`\`\`js\n${times(6).map(() => `${name()}(${word()})`).join('\n')}\n\`\`\`\n\n${times(5).map(() => `- ${sentence()}`).join('\n')}\n\n| a | b |\n| --- | --- |\n${times(4).map(() => `| ${word()} | ${word()} |`).join('\n')}\n`
+    `## ${word()} ${word()}\n\n${times(8).map(sentence).join(' ')}\n\n\`\`\`js\n${times(6)
+      .map(() => `${name()}(${word()})`)
+      .join('\n')}\n\`\`\`\n\n${times(5)
+      .map(() => `- ${sentence()}`)
+      .join('\n')}\n\n| a | b |\n| --- | --- |\n${times(4)
+      .map(() => `| ${word()} | ${word()} |`)
+      .join('\n')}\n`
   return `# ${word()} ${word()}\n\n${times(24).map(section).join('\n')}`
 }
 
 function writeTypeScript({ sentence, name, word, times }) {
   const fn = () =>
-    `/** ${sentence()} */\nexport function ${name()}(${word()}: string): number {\n${times(12).map(() => `  const ${name()} = ${word()}.length + ${word().length}`).join('\n')}\n  return 1\n}\n`
+    `/** ${sentence()} */\nexport function ${name()}(${word()}: string): number {\n${times(12)
+      .map(() => `  const ${name()} = ${word()}.length + ${word().length}`)
+      .join('\n')}\n  return 1\n}\n`
   return `import { ${name()} } from './${word()}.ts'\n\n${times(30).map(fn).join('\n')}`
 }
 
@@ -108,7 +116,10 @@ function writeJson({ sentence, name, word, times }) {
 }
 
 function writeHtml({ sentence, word, times }) {
-  const section = () => `<h2>${word()}</h2>${times(6).map(() => `<p>${sentence()} <b>${word()}</b></p>`).join('\n')}`
+  const section = () =>
+    `<h2>${word()}</h2>${times(6)
+      .map(() => `<p>${sentence()} <b>${word()}</b></p>`)
+      .join('\n')}`
   return `<!doctype html><title>${word()}</title><h1>${word()}</h1>${times(20).map(section).join('\n')}`
 }
 

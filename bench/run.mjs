@@ -17,7 +17,16 @@ if (!names.includes(wanted[0])) {
 run(process.execPath, ['scripts/build.mjs'])
 if (!peersInstalled()) {
   // The same settings as at the root: no scripts, no addresses in a lock file.
-  run('npm', ['install', '--prefix', here, '--ignore-scripts', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error'])
+  run('npm', [
+    'install',
+    '--prefix',
+    here,
+    '--ignore-scripts',
+    '--no-package-lock',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+  ])
 }
 for (const name of wanted) {
   console.log(`\n== ${name}`)

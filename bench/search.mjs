@@ -164,4 +164,3 @@ function createChunk(i, words, random) {
 function createQuery(words, random) {
   return Array.from({ length: 2 + Math.floor(random() * 3) }, () => pickContent(words, random)).join(' ')
 }
-

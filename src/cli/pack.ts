@@ -133,6 +133,9 @@ function emptyError(folder: string, chunked: ChunkedFolder, pack: Pack): PharosE
   return new PharosError('SOURCE_EMPTY', { path: folder, problem })
 }
 
+/** Warnings that a flag of the same name can prevent. */
+const LIMITS = ['max_file_bytes', 'max_total_bytes', 'max_chunks_per_file'] as const
+
 interface WrittenPack {
   readonly places: readonly string[]
   readonly bytes: number
@@ -142,14 +145,13 @@ function reportPack(terminal: Terminal, pack: Pack, chunked: ChunkedFolder, { pl
   const tokens = pack.chunks.reduce((sum, chunk) => sum + chunk.tokenEstimate, 0)
   for (const { path, reason } of chunked.skipped) terminal.detail(`skipped ${printableLine(path)} (${reason})`)
   for (const { path, message } of pack.warnings) terminal.detail(`warning ${printableLine(path)}: ${message}`)
-  const isFresh = chunked.filesCut === pack.files.length
   terminal.note(
     [
       countOf(pack.files.length, 'file'),
       countOf(pack.chunks.length, 'chunk'),
       `about ${countOf(tokens, 'token')}`,
       writeBytes(bytes),
-      ...(isFresh ? [] : [`${countOf(chunked.filesRead, 'file')} read, ${chunked.filesCut} cut anew`]),
+      ...(chunked.filesUnchanged === 0 ? [] : [`${countOf(chunked.filesUnchanged, 'file')} unchanged`]),
     ].join(', '),
   )
   const skipped = countEach(chunked.skipped.map(({ reason }) => reason))
@@ -157,6 +159,9 @@ function reportPack(terminal: Terminal, pack: Pack, chunked: ChunkedFolder, { pl
   const more = terminal.isVerbose ? '' : ' (--verbose lists them)'
   if (skipped !== '') terminal.note(`skipped: ${skipped}${more}`)
   if (warnings !== '') terminal.note(terminal.noteColors.yellow(`warnings: ${warnings}${more}`))
+  const limits = LIMITS.filter((limit) => pack.warnings.some(({ code }) => code === limit))
+  const flags = limits.map((limit) => `--${limit.replaceAll('_', '-')}`)
+  if (flags.length > 0) terminal.note(`something was left out; a higher ${flags.join(' or ')} takes more in`)
   terminal.answer((terminal.isRead ? places.map(printableLine) : places).join('\n'), {
     out: places,
     index_id: pack.indexId,
@@ -165,6 +170,7 @@ function reportPack(terminal: Terminal, pack: Pack, chunked: ChunkedFolder, { pl
     token_estimate: tokens,
     files_read: chunked.filesRead,
     files_cut: chunked.filesCut,
+    files_unchanged: chunked.filesUnchanged,
     skipped: chunked.skipped,
     warnings: pack.warnings,
     bytes,
@@ -176,5 +182,5 @@ function reportPack(terminal: Terminal, pack: Pack, chunked: ChunkedFolder, { pl
 function countEach(names: readonly string[]): string {
   const counts = new Map<string, number>()
   for (const name of names.toSorted()) counts.set(name, (counts.get(name) ?? 0) + 1)
-  return [...counts].map(([name, count]) => `${count} ${name}`).join(', ')
+  return [...counts].map(([name, count]) => `${count.toLocaleString('en')} ${name}`).join(', ')
 }

@@ -52,9 +52,12 @@ export interface ChunkedFolder {
   readonly files: readonly ChunkedFile[]
   /** What was passed over, in order of path. */
   readonly skipped: readonly { readonly path: string; readonly reason: SkipReason }[]
-  /** Files whose bytes were read, and files that were cut; the others were known from last time. */
+  /** Files whose bytes were read. */
   readonly filesRead: number
+  /** Files that were cut. */
   readonly filesCut: number
+  /** Files that were not cut because they are as they were last time. */
+  readonly filesUnchanged: number
 }
 
 export { nodeSha256 }
@@ -94,7 +97,7 @@ export async function chunkFolder(folder: string, options: FolderOptions = {}): 
     options.onProgress?.({ done: files.length, total: paths.length, chunks, path: chunked.file.path })
   }
   await reader.closeCache()
-  return { files: [...files, ...losses], skipped, filesRead: reader.filesRead, filesCut: reader.filesCut }
+  return { files: [...files, ...losses], skipped, ...reader.counts }
 }
 
 /** The real path of a folder to read. */
@@ -143,8 +146,7 @@ type Found =
   | { readonly type: 'left-out'; readonly code: WarningCode; readonly message: string; readonly size: number }
 
 class FolderReader {
-  filesRead = 0
-  filesCut = 0
+  readonly counts = { filesRead: 0, filesCut: 0, filesUnchanged: 0 }
   readonly #root: string
   readonly #options: FolderOptions
   readonly #maxFileBytes: number
@@ -215,7 +217,7 @@ class FolderReader {
       const outcome = await readStable(place, Math.min(this.#maxFileBytes, this.#maxTotalBytes - this.#total))
       switch (outcome.type) {
         case 'read':
-          this.filesRead++
+          this.counts.filesRead++
           return { ...outcome, type: 'bytes' }
         case 'too-large': {
           if (outcome.size <= this.#maxFileBytes) return this.#beyondTotal(outcome.size)
@@ -234,13 +236,14 @@ class FolderReader {
   #chunk(path: string, found: Found): ChunkedFile {
     if (found.type === 'left-out') return leftOut(path, found)
     if (found.type === 'cached') {
+      this.counts.filesUnchanged++
       this.#next.push(found.cached)
       return found.cached.chunked
     }
     const known = this.#cache.get(path)?.chunked
     const isKnown = known !== undefined && known.file.sha256 === nodeSha256(found.bytes)
     const cut = isKnown ? known : chunkFile({ path, bytes: found.bytes }, { ...this.#options, sha256: nodeSha256 })
-    if (!isKnown) this.filesCut++
+    this.counts[isKnown ? 'filesUnchanged' : 'filesCut']++
     if (!found.isStable) {
       const message = 'changed while it was read; this is its last state seen'
       return { ...cut, warnings: [...cut.warnings, { path, code: 'changed', message }] }

@@ -61,6 +61,7 @@ describe('pack', () => {
       token_estimate: expect.any(Number),
       files_read: expect.any(Number),
       files_cut: expect.any(Number),
+      files_unchanged: expect.any(Number),
       skipped: [{ path: 'x.tmp', reason: 'ignored' }],
       warnings: [{ path: '.env', code: 'secret', message: 'line 1 looks like a password or key' }],
       bytes: expect.any(Number),

@@ -31,6 +31,10 @@ describe('an object', () => {
     ])
   })
 
+  test('counts the line of the key, also when the value starts on another', () => {
+    expect(summary('{\n"a"\n:\n[\n1\n]\n}')).toEqual(['$.a 2-6 [1]'])
+  })
+
   test('sorts its keys by their UTF-8 bytes', () => {
     expect(cut('{"b":1,"😀":1,"！":1,"B":1,"":1}')?.map((piece) => piece.symbol)).toEqual(['', 'B', 'b', '！', '😀'])
   })

@@ -27,6 +27,10 @@ test('cuts before the line that would exceed the cap', () => {
   ])
 })
 
+test('cuts before a line that is one character too long', () => {
+  expect(cut('aaaaa\nbbbbbb', 11, 11).map((piece) => piece.content)).toEqual(['aaaaa', 'bbbbbb'])
+})
+
 test('does not cut a text that is exactly as long as the cap', () => {
   expect(cut('aaaaa\nbbbbb', 11, 11)).toEqual([{ startLine: 1, endLine: 2, content: 'aaaaa\nbbbbb' }])
 })

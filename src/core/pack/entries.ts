@@ -1,3 +1,4 @@
+import { BlockWriter } from './block-writer.ts'
 import { writeCompactChunk, writeFullChunk } from './chunk-files.ts'
 import { writeCatalogMd, writeLlmMd, writeOutlineMd } from './guides.ts'
 import { writeIndexJson } from './index-json.ts'
@@ -29,8 +30,8 @@ export async function* packEntries(pack: Pack, options: PackOptions): AsyncGener
     yield { name: 'catalog.llm.md', content: utf8.encode(writeCatalogMd(pack)) }
     yield { name: 'outline.md', content: utf8.encode(writeOutlineMd(pack)) }
     yield { name: 'index.json', content: writeIndexJson(pack) }
-    yield { name: 'manifest.json', content: utf8.encode(writeManifestJson(pack)) }
-    yield { name: 'manifest.min.json', content: utf8.encode(writeManifestMinJson(pack)) }
+    yield { name: 'manifest.json', content: encodeRows(writeManifestJson(pack)) }
+    yield { name: 'manifest.min.json', content: encodeRows(writeManifestMinJson(pack)) }
   }
   yield { name: 'manifest.llm.tsv', content: utf8.encode(writeManifestTsv(pack)) }
 
@@ -65,4 +66,14 @@ async function* zipEntries(pack: Pack, options: PackOptions): AsyncGenerator<Zip
 function compressionLevel(name: string): ZipEntry['level'] {
   if (name.startsWith('images/')) return 0
   return name === 'index.json' ? 1 : 6
+}
+
+/** Encodes text that comes in pieces, in blocks large enough to be worth a call. */
+function* encodeRows(rows: Iterable<string>): Generator<Uint8Array> {
+  const writer = new BlockWriter()
+  for (const row of rows) {
+    writer.write(row)
+    if (writer.isFull) yield writer.take()
+  }
+  yield writer.take()
 }

@@ -1,3 +1,4 @@
+import type { Chunk } from '../model.ts'
 import { compareUtf8 } from '../text/order.ts'
 import { fileRecord } from './index-json.ts'
 import { chunkLabel } from './label.ts'
@@ -61,33 +62,32 @@ const FULL_COLUMNS = [
   'asset_path',
 ]
 
-/** Writes `manifest.json`: all provenance and hashes, rows instead of objects. */
-export function writeManifestJson(pack: Pack): string {
+/** Writes `manifest.json` row by row: all provenance and hashes, rows instead of objects. */
+export function* writeManifestJson(pack: Pack): Generator<string> {
   const tables = createTables(pack)
-  const manifest = {
+  const head = {
     format_version: 2,
     index_id: pack.indexId,
     files: pack.files.map(fileRecord),
     paths: tables.paths,
     kinds: tables.kinds,
     chunk_columns: FULL_COLUMNS,
-    chunks: pack.chunks.map((chunk, i) => [
-      pack.refs[i],
-      chunk.id,
-      chunk.slug,
-      tables.pathIndex(chunk.path),
-      tables.kindIndex(chunk.kind),
-      chunk.startLine,
-      chunk.endLine,
-      chunk.tokenEstimate,
-      chunk.contentHash,
-      chunk.headingPath,
-      chunk.symbol,
-      chunk.address,
-      chunk.assetPath,
-    ]),
   }
-  return `${JSON.stringify(manifest)}\n`
+  yield* writeRows(head, pack, (chunk, ref) => [
+    ref,
+    chunk.id,
+    chunk.slug,
+    tables.pathIndex(chunk.path),
+    tables.kindIndex(chunk.kind),
+    chunk.startLine,
+    chunk.endLine,
+    chunk.tokenEstimate,
+    chunk.contentHash,
+    chunk.headingPath,
+    chunk.symbol,
+    chunk.address,
+    chunk.assetPath,
+  ])
 }
 
 const MIN_COLUMNS = [
@@ -103,27 +103,39 @@ const MIN_COLUMNS = [
 ]
 
 /** Writes `manifest.min.json`: as `manifest.json`, without files, ids and hashes, and with the last heading only. */
-export function writeManifestMinJson(pack: Pack): string {
+export function* writeManifestMinJson(pack: Pack): Generator<string> {
   const tables = createTables(pack)
-  const manifest = {
+  const head = {
     format_version: COMPACT_VERSION,
     index_id: pack.indexId,
     paths: tables.paths,
     kinds: tables.kinds,
     chunk_columns: MIN_COLUMNS,
-    chunks: pack.chunks.map((chunk, i) => [
-      pack.refs[i],
-      tables.pathIndex(chunk.path),
-      tables.kindIndex(chunk.kind),
-      chunk.startLine,
-      chunk.endLine,
-      chunk.tokenEstimate,
-      chunk.headingPath.at(-1) ?? null,
-      chunk.symbol,
-      chunk.address,
-    ]),
   }
-  return `${JSON.stringify(manifest)}\n`
+  yield* writeRows(head, pack, (chunk, ref) => [
+    ref,
+    tables.pathIndex(chunk.path),
+    tables.kindIndex(chunk.kind),
+    chunk.startLine,
+    chunk.endLine,
+    chunk.tokenEstimate,
+    chunk.headingPath.at(-1) ?? null,
+    chunk.symbol,
+    chunk.address,
+  ])
+}
+
+/** The object `head` with one more key, `chunks`, that holds a row for each chunk. */
+function* writeRows(
+  head: Readonly<Record<string, unknown>>,
+  pack: Pack,
+  toRow: (chunk: Chunk, ref: string) => readonly unknown[],
+): Generator<string> {
+  yield `${JSON.stringify(head).slice(0, -1)},"chunks":[`
+  for (const [i, chunk] of pack.chunks.entries()) {
+    yield (i === 0 ? '' : ',') + JSON.stringify(toRow(chunk, pack.refs[i] ?? ''))
+  }
+  yield ']}\n'
 }
 
 function dirOf(path: string): string {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { chunkFile } from '../chunk/chunk-file.ts'
 import { sha256 } from '../hash.ts'
 import type { ChunkedFile, WarningCode } from '../model.ts'
+import { compareUtf8 } from '../text/order.ts'
 import { createPack, type Pack } from './pack.ts'
 import { PackSearch } from './search-pack.ts'
 import { splitPack } from './split.ts'
@@ -133,7 +134,7 @@ describe('searching a pack', () => {
     [{ limit: 0 }, []],
   ])('obeys %j', (filters, paths) => {
     const found = search.search('lantern', filters).map((hit) => hit.path)
-    expect([...new Set(found)].sort()).toEqual(paths)
+    expect([...new Set(found)].sort(compareUtf8)).toEqual(paths)
   })
 
   test('finds a chunk by ref, id, or the beginning of its id', () => {

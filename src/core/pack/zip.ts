@@ -1,4 +1,5 @@
 import { Deflate, deflateSync, Inflate } from 'fflate'
+import { BlockWriter } from './block-writer.ts'
 
 /** A file to put into an archive. Its content may come in pieces, so that a large one is never held whole. */
 export interface ZipEntry {
@@ -33,7 +34,9 @@ const utf8 = new TextEncoder()
 export async function* writeZip(
   entries: AsyncIterable<ZipEntry> | Iterable<ZipEntry>,
 ): AsyncGenerator<Uint8Array, void, void> {
-  const central: Uint8Array[] = []
+  const central = new BlockWriter()
+  const centralBlocks: Uint8Array[] = []
+  let entryCount = 0
   let offset = 0
   for await (const entry of entries) {
     const name = utf8.encode(entry.name)
@@ -52,8 +55,7 @@ export async function* writeZip(
       [name.length, 2],
       [0, 2],
     )
-    yield local
-    yield name
+    yield concat([local, name])
     offset += local.length + name.length
     const checksum = new Crc32()
     let size = 0
@@ -70,40 +72,41 @@ export async function* writeZip(
     yield record([DESCRIPTOR, 4], [checksum.value, 4], [packed, 4], [size, 4])
     offset += packed + 16
     const extra = start >= MAX_32 ? record([1, 2], [8, 2], [start, 8]) : new Uint8Array()
-    central.push(
-      concat([
-        record(
-          [CENTRAL, 4],
-          [45, 2],
-          [extra.length === 0 ? 20 : 45, 2],
-          [FLAGS, 2],
-          [method, 2],
-          [0, 2],
-          [DATE, 2],
-          [checksum.value, 4],
-          [packed, 4],
-          [size, 4],
-          [name.length, 2],
-          [extra.length, 2],
-          [0, 2],
-          [0, 2],
-          [0, 2],
-          [0, 4],
-          [Math.min(start, MAX_32), 4],
-        ),
-        name,
-        extra,
-      ]),
-    )
+    for (const part of [
+      record(
+        [CENTRAL, 4],
+        [45, 2],
+        [extra.length === 0 ? 20 : 45, 2],
+        [FLAGS, 2],
+        [method, 2],
+        [0, 2],
+        [DATE, 2],
+        [checksum.value, 4],
+        [packed, 4],
+        [size, 4],
+        [name.length, 2],
+        [extra.length, 2],
+        [0, 2],
+        [0, 2],
+        [0, 2],
+        [0, 4],
+        [Math.min(start, MAX_32), 4],
+      ),
+      name,
+      extra,
+    ]) {
+      central.writeBytes(part, 0, part.length)
+    }
+    if (central.isFull) centralBlocks.push(central.take())
+    entryCount++
   }
   const centralStart = offset
-  for (const header of central) {
-    yield header
-    offset += header.length
+  for (const block of [...centralBlocks, central.take()]) {
+    yield block
+    offset += block.length
   }
   const centralSize = offset - centralStart
-  if (central.length >= MAX_16 || centralStart >= MAX_32 || centralSize >= MAX_32) {
-    const count = central.length
+  if (entryCount >= MAX_16 || centralStart >= MAX_32 || centralSize >= MAX_32) {
     yield record(
       [END_64, 4],
       [44, 8],
@@ -111,14 +114,14 @@ export async function* writeZip(
       [45, 2],
       [0, 4],
       [0, 4],
-      [count, 8],
-      [count, 8],
+      [entryCount, 8],
+      [entryCount, 8],
       [centralSize, 8],
       [centralStart, 8],
     )
     yield record([LOCATOR_64, 4], [0, 4], [offset, 8], [1, 4])
   }
-  const count = Math.min(central.length, MAX_16)
+  const count = Math.min(entryCount, MAX_16)
   yield record(
     [END, 4],
     [0, 2],
