@@ -66,12 +66,6 @@ export const ERRORS = {
     httpStatus: 422,
     exitCode: 1,
   },
-  INDEX_INVALID: {
-    message: 'stored index cannot be read: {problem}',
-    advice: 'delete it; it is rebuilt from the text',
-    httpStatus: 500,
-    exitCode: 1,
-  },
   CHUNK_NOT_FOUND: {
     message: 'no chunk {chunk} in {pack}{nearest}',
     advice: 'a chunk is named by its ref (c0001), its id or the first twelve characters of its id',

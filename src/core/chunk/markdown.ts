@@ -210,13 +210,16 @@ function joinLines(lines: readonly string[], start: number, end: number): Piece[
 /** The line after YAML (`---`) or TOML (`+++`) front matter, or 0. */
 function frontMatterEnd(lines: readonly string[]): number {
   const marker = lines[0]?.trimEnd()
-  if ((marker !== '---' && marker !== '+++') || isBlank(lines[1] ?? '')) return 0
+  if ((marker !== '---' && marker !== '+++') || !FRONT_MATTER_LINE.test(lines[1] ?? '')) return 0
   for (let i = 1; i < lines.length; i++) {
     const line = lines[i]?.trimEnd()
     if (line === marker || (marker === '---' && line === '...')) return i + 1
   }
   return 0
 }
+
+/** A key, a comment or a table: what tells front matter from text after a thematic break. */
+const FRONT_MATTER_LINE = /^(?:["']?[\w.-]+["']?\s*[:=]|#|\[)/
 
 function plainBlock(start: number, end: number): Block {
   return { type: 'other', start, end, open: start, close: end, level: 0, text: '', marker: '', leaves: [] }

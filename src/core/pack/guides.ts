@@ -47,7 +47,7 @@ export function writeOutlineMd(pack: Pack): string {
     '',
     'Each line names one chunk: its ref, its lines in the file, and what it is about.',
     'Read the text of a chunk in chunks/<ref>.md; open only what the question needs.',
-    'Refs follow the order of path and line, so neighbours in the list are neighbours in the file.',
+    'Refs follow the order of path and line; parts of one long line share its number and have no order.',
     ...(pack.warnings.length === 0 ? [] : ['', '## Warnings', '', ...pack.warnings.map(warningLine)]),
     '',
     '## Files',

@@ -19,7 +19,7 @@ function entry(name: string, content: string | readonly string[], level: ZipEntr
 }
 
 function readAll(bytes: Uint8Array): [string, string][] {
-  return parseZip(bytes).map((member) => [member.name, Buffer.from(member.read()).toString()])
+  return parseZip(bytes).map((member) => [member.name, Buffer.concat([...member.stream()]).toString()])
 }
 
 const SAMPLE = [

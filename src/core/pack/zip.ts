@@ -138,8 +138,6 @@ export async function* writeZip(
 export interface ZipMember {
   readonly name: string
   readonly size: number
-  /** The whole content. @throws {ZipError} when its length or checksum is not what the archive says */
-  read(): Uint8Array
   /** The content in pieces, checked at its end; a reader who stops early leaves the rest packed. */
   stream(): Iterable<Uint8Array>
 }
@@ -208,7 +206,6 @@ function createMember(view: DataView, bytes: Uint8Array, header: Header): ZipMem
   return {
     name,
     size,
-    read: () => concat([...stream()]),
     stream,
   }
 
