@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
-import { type Command, CommanderError } from 'commander'
+import type { Command } from 'commander'
 import { type EffectiveConfig, SETTINGS, type SettingName, variableName } from '../config.ts'
 import { GRAMMAR_NAMES } from '../core/chunk/languages.ts'
 import { findNearest } from '../core/text/nearest.ts'
@@ -15,8 +15,10 @@ interface Check {
   readonly found: string
 }
 
-/** Code of an error that is an exit code and nothing to report. */
-export const ANSWERED = 'pharos.answered'
+/** Checks failed, and the answer has said so: only the exit code is left to give. */
+export class ChecksFailed extends Error {
+  readonly exitCode = 1
+}
 
 /** `pharos doctor` */
 export function addDoctor(program: Command, streams: Streams): void {
@@ -41,8 +43,7 @@ export function addDoctor(program: Command, streams: Streams): void {
     ]
     terminal.answer(text.join('\n'), { version: VERSION, checks, file: config.file ?? null, settings })
     const failed = checks.filter(({ ok }) => !ok).map(({ name }) => name)
-    // The answer has said it all; only the exit code is left to give.
-    if (failed.length > 0) throw new CommanderError(1, ANSWERED, `failed: ${failed.join(', ')}`)
+    if (failed.length > 0) throw new ChecksFailed(failed.join(', '))
   })
 }
 

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { type EffectiveConfig, flagName, readConfig, SETTINGS, type SettingName } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
 import { findNearest } from '../core/text/nearest.ts'
@@ -23,11 +23,9 @@ export function addSettings(command: Command, names: readonly SettingName[]): Co
   for (const name of names) {
     const { type, description } = SETTINGS[name]
     const isSwitch = type === 'switch'
-    command.addOption(
-      new Option(
-        isSwitch ? `--no-${flagName(name)}` : `--${flagName(name)} <${type}>`,
-        isSwitch ? `do not ${description}` : description,
-      ),
+    command.option(
+      isSwitch ? `--no-${flagName(name)}` : `--${flagName(name)} <${type}>`,
+      isSwitch ? `do not ${description}` : description,
     )
   }
   return command

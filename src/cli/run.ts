@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { PharosError } from '../core/errors.ts'
 import { redactSecrets } from '../core/secrets.ts'
 import { findNearest } from '../core/text/nearest.ts'
-import { ANSWERED, addDoctor } from './doctor.ts'
+import { addDoctor, ChecksFailed } from './doctor.ts'
 import { addGet } from './get.ts'
 import { addOutline } from './outline.ts'
 import { addPack } from './pack.ts'
@@ -25,7 +25,8 @@ export async function run(args: readonly string[], streams: Streams): Promise<nu
     return 0
   } catch (error) {
     // Help and version end with an error of their own that stands for success.
-    if (error instanceof CommanderError && (error.exitCode === 0 || error.code === ANSWERED)) return error.exitCode
+    if (error instanceof CommanderError && error.exitCode === 0) return 0
+    if (error instanceof ChecksFailed) return error.exitCode
     return report(error, args, program, streams)
   }
 }

@@ -2,7 +2,7 @@ import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type ConfigInput, flagName, readConfig, SETTINGS, type SettingName, variableName } from './config.ts'
+import { type ConfigInput, flagName, readConfig, SETTINGS, type SettingName, variableName } from '../../src/config.ts'
 
 let folder = ''
 
