@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import { pathToFileURL } from 'node:url'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import { readPack } from '../../src/ingest/pack-input.ts'
 import { PROGRAM, Workshop } from '../e2e/program.ts'
@@ -20,6 +20,9 @@ const reportFile = process.env['PHAROS_TEST_REPORT']
 const SECONDS = 60
 /** Resident memory of the program at its worst moment. */
 const MAX_RSS_MB = isLong ? 4000 : 1500
+
+// The program is stopped first, so that what failed is what is said.
+vi.setConfig({ testTimeout: 2 * SECONDS * 1000 })
 
 const GOOD = '# Good\n\nThe neighbour that must not be lost.\n'
 

@@ -72,7 +72,7 @@ describe('a disk that is full', () => {
     const disk = shop.path('disk')
     fs.mkdirSync(disk)
     // A disk of its own where that is allowed; elsewhere no file may grow beyond a size, which fails the same way.
-    const isMounted = spawnSync('sh', ['-c', 'mount -t tmpfs -o size=1m tmpfs "$0"', disk]).status === 0
+    const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]).status === 0
     try {
       await shop.run(['pack', 'first', '--out', `disk/${out}`])
       const limit = isMounted ? '' : 'ulimit -f 300; '
@@ -84,14 +84,14 @@ describe('a disk that is full', () => {
       expectFirstPack(`disk/${out}`)
       expect(shop.leftovers()).toEqual([])
     } finally {
-      if (isMounted) spawnSync('sh', ['-c', 'umount "$0"', disk])
+      if (isMounted) spawnSync('umount', [disk])
     }
   })
 
   test('does not keep a pack from being made when only the cache has no room', async () => {
     const disk = shop.path('cache')
     fs.mkdirSync(disk)
-    const isMounted = spawnSync('sh', ['-c', 'mount -t tmpfs -o size=100k tmpfs "$0"', disk]).status === 0
+    const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=100k', 'tmpfs', disk]).status === 0
     if (!isMounted) fs.chmodSync(disk, 0o500)
     // What was written a moment ago would not be remembered anyway.
     await sleep(2100)
@@ -99,7 +99,7 @@ describe('a disk that is full', () => {
       expect(await shop.run(['pack', 'source', '--out', 'out.zip'])).toMatchObject({ code: 0, stdout: 'out.zip\n' })
       expect(fs.readdirSync(disk, { recursive: true }).filter((name) => String(name).includes('jsonl'))).toEqual([])
     } finally {
-      if (isMounted) spawnSync('sh', ['-c', 'umount "$0"', disk])
+      if (isMounted) spawnSync('umount', [disk])
     }
   })
 })

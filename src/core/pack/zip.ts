@@ -312,13 +312,24 @@ function concat(parts: readonly Uint8Array[]): Uint8Array {
   return bytes
 }
 
+/** CRC-32 four bytes at a time (Kounavis and Berry, 2005): archives run to hundreds of megabytes. */
 class Crc32 {
   #state = 0xffffffff
 
   add(bytes: Uint8Array): void {
+    const [table0, table1, table2, table3] = CRC_TABLES
+    const whole = bytes.length - (bytes.length % 4)
     let state = this.#state
-    for (let i = 0; i < bytes.length; i++) {
-      state = (CRC_TABLE[(state ^ (bytes[i] ?? 0)) & 0xff] ?? 0) ^ (state >>> 8)
+    for (let i = 0; i < whole; i += 4) {
+      state ^= (bytes[i] ?? 0) | ((bytes[i + 1] ?? 0) << 8) | ((bytes[i + 2] ?? 0) << 16) | ((bytes[i + 3] ?? 0) << 24)
+      state =
+        (table3[state & 0xff] ?? 0) ^
+        (table2[(state >>> 8) & 0xff] ?? 0) ^
+        (table1[(state >>> 16) & 0xff] ?? 0) ^
+        (table0[state >>> 24] ?? 0)
+    }
+    for (let i = whole; i < bytes.length; i++) {
+      state = (table0[(state ^ (bytes[i] ?? 0)) & 0xff] ?? 0) ^ (state >>> 8)
     }
     this.#state = state
   }
@@ -328,8 +339,17 @@ class Crc32 {
   }
 }
 
-const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
-  let value = n
-  for (let bit = 0; bit < 8; bit++) value = value & 1 ? 0xedb88320 ^ (value >>> 1) : value >>> 1
-  return value
-})
+/** Table `n` takes a byte past `n` more bytes. */
+const CRC_TABLES = createCrcTables()
+
+function createCrcTables(): [Int32Array, Int32Array, Int32Array, Int32Array] {
+  const first = Int32Array.from({ length: 256 }, (_, byte) => {
+    let value = byte
+    for (let bit = 0; bit < 8; bit++) value = value & 1 ? 0xedb88320 ^ (value >>> 1) : value >>> 1
+    return value
+  })
+  const next = (table: Int32Array) => table.map((value) => (first[value & 0xff] ?? 0) ^ (value >>> 8))
+  const second = next(first)
+  const third = next(second)
+  return [first, second, third, next(third)]
+}
