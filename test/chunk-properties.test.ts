@@ -13,7 +13,7 @@ import { openZipReader } from '../src/core/pack/zip-reader.ts'
 import { splitLines } from '../src/core/text/lines.ts'
 import { openNodeGrammars } from './node-grammars.ts'
 
-const LONG = process.env['PHAROS_TEST_LONG'] !== undefined
+const LONG = process.env['TEST_LONG'] !== undefined
 const runs = (count: number) => ({ numRuns: LONG ? count * 30 : count })
 const utf8 = new TextEncoder()
 

@@ -37,7 +37,7 @@ export function addOutline(program: Command, streams: Streams): void {
     })
     const text = chunks.map(({ ref, start_line, end_line, depth, label }) => {
       const indent = '  '.repeat(Math.max(0, depth - 1))
-      return `${bold(ref)} ${indent}${printableLine(label)}  ${dim(`${start_line}-${end_line}`)}`
+      return `${bold(printableLine(ref))} ${indent}${printableLine(label)}  ${dim(`${start_line}-${end_line}`)}`
     })
     terminal.answer(text.join('\n'), {
       path: file.path,

@@ -7,12 +7,13 @@ import { packName } from '../core/pack/entries.ts'
 import { createPack, type Pack } from '../core/pack/pack.ts'
 import { splitPack } from '../core/pack/split.ts'
 import { writeBytes } from '../core/text/bytes.ts'
+import { compareUtf8 } from '../core/text/order.ts'
 import { type ChunkedFolder, chunkFolder, nodeSha256 } from '../ingest/chunk-folder.ts'
 import { openBundledGrammars } from '../ingest/grammars.ts'
-import { checkPackPlace, writePack } from '../ingest/pack-output.ts'
+import { checkPackPlace, leaveOutChangedImages, writePacks } from '../ingest/pack-output.ts'
 import { interruptible } from './interrupt.ts'
 import { addCommonOptions, addSettings, type CommonFlags, configOf, wholeNumber } from './options.ts'
-import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
+import { countOf, printableLine, type Streams, shellWord, Terminal } from './terminal.ts'
 
 interface PackFlags extends CommonFlags {
   readonly out?: string
@@ -74,21 +75,28 @@ async function packFolder(
       terminal.live(`${done}/${total} files, ${countOf(chunks, 'chunk')}  ${printableLine(path)}`)
     },
   })
-  const pack = createPack(chunked.files, { sha256: nodeSha256 })
+  const pack = await createPackOf(chunked, folder, signal)
   if (pack.chunks.length === 0) throw emptyError(folder, chunked, pack)
 
   const out = flags.out ?? `${packName(basename(resolve(folder)), pack)}.zip`
   const parts = flags.split === undefined ? [pack] : splitByTokens(pack, flags.split)
   const places = parts.map((part) => (part.part === undefined ? out : partPlace(out, part.part)))
-  let bytes = 0
-  for (const [i, part] of parts.entries()) {
-    terminal.live(`writing ${printableLine(places[i] ?? out)}`)
-    bytes += await writePack(part, { out: places[i] ?? out, root: folder, compact: flags.compact ?? false, signal })
-  }
+  terminal.live(`writing ${printableLine(out)}`)
+  const bytes = await writePacks(
+    parts.map((part, i) => ({ pack: part, out: places[i] ?? out })),
+    { root: folder, compact: flags.compact ?? false, signal },
+  )
   reportPack(terminal, pack, chunked, { places, bytes })
-  const stale = parts.length > 1 ? listOtherParts(out, places) : []
+  const stale = listOtherParts(out, places)
   if (stale.length > 0)
     terminal.note(`parts of an earlier pack are still there: ${stale.map(printableLine).join(', ')}`)
+}
+
+/** A pack of what is still as it was cut. */
+async function createPackOf(chunked: ChunkedFolder, folder: string, signal: AbortSignal): Promise<Pack> {
+  const { files, warnings } = await leaveOutChangedImages(chunked.files, folder, signal)
+  const pack = createPack(files, { sha256: nodeSha256 })
+  return { ...pack, warnings: [...pack.warnings, ...warnings].sort((a, b) => compareUtf8(a.path, b.path)) }
 }
 
 /** Whoever only lowers the cap of a chunk means its target to follow. */
@@ -113,10 +121,11 @@ function partPlace(out: string, part: { readonly number: number; readonly of: nu
   return /\.zip$/i.test(out) ? out.replace(/(\.zip)$/i, `.part-${number}$1`) : join(out, `part-${number}`)
 }
 
-/** Parts beside the new ones that belong to another cut of the pack. */
+/** Parts beside what was written that belong to another cut of the pack. */
 function listOtherParts(out: string, places: readonly string[]): string[] {
-  const folder = dirname(places[0] ?? out)
-  const stem = /\.zip$/i.test(out) ? basename(out).replace(/zip$/i, '') : ''
+  const isZip = /\.zip$/i.test(out)
+  const folder = isZip ? dirname(out) : out
+  const stem = isZip ? basename(out).replace(/zip$/i, '') : ''
   const isPart = (name: string) => name.startsWith(stem) && /^part-\d+(?:\.zip)?$/i.test(name.slice(stem.length))
   const fresh = new Set(places.map((place) => basename(place)))
   return readdirSync(folder)
@@ -144,7 +153,8 @@ interface WrittenPack {
 function reportPack(terminal: Terminal, pack: Pack, chunked: ChunkedFolder, { places, bytes }: WrittenPack): void {
   const tokens = pack.chunks.reduce((sum, chunk) => sum + chunk.tokenEstimate, 0)
   for (const { path, reason } of chunked.skipped) terminal.detail(`skipped ${printableLine(path)} (${reason})`)
-  for (const { path, message } of pack.warnings) terminal.detail(`warning ${printableLine(path)}: ${message}`)
+  for (const { path, message } of pack.warnings)
+    terminal.detail(`warning ${printableLine(path)}: ${printableLine(message)}`)
   terminal.note(
     [
       countOf(pack.files.length, 'file'),
@@ -175,7 +185,8 @@ function reportPack(terminal: Terminal, pack: Pack, chunked: ChunkedFolder, { pl
     warnings: pack.warnings,
     bytes,
   })
-  if (terminal.isRead) terminal.note(terminal.noteColors.dim(`search it: pharos search "…" --pack ${places[0]}`))
+  const place = shellWord(printableLine(places[0] ?? ''))
+  if (terminal.isRead) terminal.note(terminal.noteColors.dim(`search it: pharos search "…" --pack ${place}`))
 }
 
 /** `3 binary, 1 link`, in order of name. */

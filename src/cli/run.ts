@@ -9,7 +9,7 @@ import { addPack } from './pack.ts'
 import { suggest } from './packed.ts'
 import { addSearch } from './search.ts'
 import { addSymbols } from './symbols.ts'
-import { colorsFor, printableLine, type Streams } from './terminal.ts'
+import { colorsFor, printable, printableLine, type Streams } from './terminal.ts'
 import { VERSION } from './version.ts'
 
 /** Runs the command line and gives the exit code. Prints every failure in one line, with what to do next. */
@@ -88,21 +88,29 @@ function findVerb(program: Command, name: string | undefined): Command | undefin
 
 /** Prints what went wrong and gives its exit code. */
 function report(error: unknown, args: readonly string[], program: Command, { stderr }: Streams): number {
+  // What follows is words, whatever they look like.
+  const flags = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
   const failure = toPharosError(error)
   const message = printableLine(redactSecrets(failure.message))
   const advice = adviceFor(failure, findVerb(program, args[0])?.name())
-  if (args.includes('--json')) {
+  if (flags.includes('--json')) {
     stderr.write(`${JSON.stringify({ error: { code: failure.code, message, advice } })}\n`)
   } else {
     const { red, dim } = colorsFor(stderr)
     stderr.write(`${red('pharos:')} ${message}${failure.code === 'INTERRUPTED' ? '' : dim(` – ${advice}`)}\n`)
   }
-  if (args.includes('--verbose') && error instanceof Error) stderr.write(`${redactSecrets(error.stack ?? '')}\n`)
+  if (flags.includes('--verbose') && error instanceof Error) {
+    stderr.write(`${printable(redactSecrets(error.stack ?? ''))}\n`)
+  }
   return failure.entry.exitCode
 }
 
 /** What the table says, but with the verb that was really used. */
-function adviceFor({ code, entry }: PharosError, verb: string | undefined): string {
+function adviceFor({ code, entry, cause }: PharosError, verb: string | undefined): string {
+  const isUnknown = cause instanceof CommanderError && cause.code === 'commander.unknownOption'
+  if (isUnknown && verb === 'search') {
+    return 'see `pharos help search`, or put -- before words with a dash: `pharos search --pack docs.zip -- --max-pages`'
+  }
   return code === 'USAGE' && verb !== undefined && verb !== 'help' ? `see \`pharos help ${verb}\`` : entry.advice
 }
 

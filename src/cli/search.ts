@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { KINDS, type Kind } from '../core/model.ts'
 import type { PackHit } from '../core/pack/search-pack.ts'
 import { oneOf, wholeNumber } from './options.ts'
-import { addPackedOptions, openPacked, type PackedFlags } from './packed.ts'
+import { addPackedOptions, fileIn, openPacked, type PackedFlags } from './packed.ts'
 import { type Colors, printableLine, type Streams, Terminal } from './terminal.ts'
 
 interface SearchFlags extends PackedFlags {
@@ -28,12 +28,16 @@ export function addSearch(program: Command, streams: Streams): void {
     .option('--heading <prefix>', 'only below this heading (parts joined by /)')
     .option('--symbol <prefix>', 'only definitions whose name begins so')
     .option('--explain', 'show where each score comes from')
-    .addHelpText('after', '\nExample:\n  $ pharos search "retry after" --pack docs.zip --limit 3')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ pharos search "retry after" --pack docs.zip --limit 3\n  $ pharos search --pack docs.zip -- --max-pages',
+    )
   addPackedOptions(command).action((words: string[], flags: SearchFlags) => {
     const terminal = new Terminal(flags, streams)
-    const hits = openPacked(command, flags).search.search(words.join(' '), {
+    const packed = openPacked(command, flags)
+    const hits = packed.search.search(words.join(' '), {
       limit: flags.limit,
-      path: flags.path,
+      path: flags.path === undefined ? undefined : fileIn(packed, flags.path).path,
       pathPrefix: flags.pathPrefix,
       kind: flags.kind,
       headingPrefix: flags.heading,
@@ -51,7 +55,7 @@ export function addSearch(program: Command, streams: Streams): void {
 
 function writeHit(hit: PackHit, colors: Colors): string {
   const citation = colors.cyan(`${printableLine(hit.path)}:${hit.startLine}-${hit.endLine}`)
-  const place = `${colors.bold(hit.chunkRef)}  ${citation}  ${hit.score.toFixed(2)}`
+  const place = `${colors.bold(printableLine(hit.chunkRef))}  ${citation}  ${hit.score.toFixed(2)}`
   const headings = hit.headingPath.length === 0 ? [] : [colors.dim(printableLine(hit.headingPath.join(' > ')))]
   return [place, ...headings, printableLine(hit.snippet), ...writeExplanation(hit, colors)].join('\n')
 }
@@ -59,7 +63,8 @@ function writeHit(hit: PackHit, colors: Colors): string {
 function writeExplanation({ explain }: PackHit, colors: Colors): string[] {
   if (explain === undefined) return []
   const parts = explain.parts.map(({ word, field, terms, score, documents }) => {
-    return colors.dim(`  ${score.toFixed(3)}  ${word} in ${field} (${terms.join(', ')}; ${documents} chunks have it)`)
+    const found = printableLine(`${word} in ${field} (${terms.join(', ')}; ${documents} chunks have it)`)
+    return colors.dim(`  ${score.toFixed(3)}  ${found}`)
   })
   return explain.pairs === 0 ? parts : [...parts, colors.dim(`  ${explain.pairs.toFixed(3)}  neighbouring words`)]
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Manners, type Output, printable, printableLine, Terminal } from './terminal.ts'
+import { type Manners, type Output, printable, printableLine, shellWord, Terminal } from './terminal.ts'
 
 /** A terminal on streams that keep what they are given. */
 function open(manners: Manners = {}, facts: Partial<Output> = {}) {
@@ -90,4 +90,14 @@ describe('text from a file', () => {
   test('stays on its line where it has to', () => {
     expect(printableLine('a\tb\nc\u2028d\x1b')).toBe('a�b�c�d�')
   })
+})
+
+test.each([
+  ['docs.zip', 'docs.zip'],
+  ['../a b/docs.zip', "'../a b/docs.zip'"],
+  ["it's", "'it'\\''s'"],
+  ['$(rm -rf x);*', "'$(rm -rf x);*'"],
+  ['', "''"],
+])('%j is %s for a shell', (text, word) => {
+  expect(shellWord(text)).toBe(word)
 })

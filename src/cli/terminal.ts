@@ -113,6 +113,11 @@ export function printableLine(text: string): string {
   return printable(text).replace(/[\n\t\u2028\u2029]/g, '\u{fffd}')
 }
 
+/** A word as a shell has to be given it: in quotes, unless it has only characters that mean nothing to any shell. */
+export function shellWord(text: string): string {
+  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}
+
 /** `1 file`, `2 files` */
 export function countOf(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`

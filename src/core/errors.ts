@@ -30,6 +30,12 @@ export const ERRORS = {
     httpStatus: 400,
     exitCode: 2,
   },
+  SOURCE_UNREADABLE: {
+    message: '{path} cannot be packed: {problem}',
+    advice: 'name a folder that this user may read',
+    httpStatus: 422,
+    exitCode: 3,
+  },
   SOURCE_EMPTY: {
     message: 'nothing to pack in {path}: {problem}',
     advice: 'see what was skipped with --verbose; ignore files and limits decide what is read',

@@ -73,6 +73,8 @@ export const WARNING_CODES = [
   'secret',
   'changed',
   'unreadable',
+  'parser',
+  'ignore_rules',
 ] as const
 
 /** Code of a {@link Warning}. */

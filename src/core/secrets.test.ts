@@ -23,6 +23,13 @@ const LEAKS: readonly (readonly [what: string, text: string])[] = [
   ['a password or key', "const clientSecret='s3cr3tvalue'"],
   ['a password or key', 'DB_PASSWORD=hunter2hunter2'],
   ['a password or key', 'export API_TOKEN=0123456789abcdef'],
+  ['a password or key', 'aws_secret_access_key = wJalrXUtnFEMI0K7MDENG'],
+  ['a password or key', 'password: hunter2hunter2'],
+  ['a password or key', '  api_key: 0123456789abcdef'],
+  ['an API key', `sk-${LONG}`],
+  ['a GitLab token', `glpat-${LONG}`],
+  ['a JSON web token', `eyJ${LONG}.eyJ${LONG}.${LONG}`],
+  ['an authorization header', `Authorization: token ${LONG}`],
   ['a password in a URL', 'postgres://admin:hunter2@db.internal/x'],
 ]
 
@@ -44,6 +51,9 @@ test.each([
   'if (token === "identifier") {}',
   'token = tokens[0]',
   'tokenizer=whitespace',
+  'token: string',
+  'password: see chapter 3',
+  'token = nextToken(3)',
   'Authorization: Bearer <token>',
   'the bearer of this letter',
   'https://example.com:8080/@user',
@@ -65,6 +75,10 @@ describe('findings', () => {
 
   test.each(['\n', '\r\n', '\r'])('count lines that end in %j', (end) => {
     expect(findSecrets(['a', 'b', KEY].join(end))).toEqual([{ what: 'an AWS access key', line: 3 }])
+  })
+
+  test('are at most twenty', () => {
+    expect(findSecrets('password="abcdefghij"\n'.repeat(1000))).toHaveLength(20)
   })
 
   test('never hold the value', () => {

@@ -19,11 +19,17 @@ const PATTERNS: readonly SecretPattern[] = [
   { what: 'a Slack token', pattern: /\bxox[abprs]-[0-9A-Za-z-]{10,80}/g },
   { what: 'a Google API key', pattern: /\bAIza[0-9A-Za-z_-]{35}\b/g },
   { what: 'an API key', pattern: /\b(?:sk|rk|pk)[-_](?:live|test|ant|proj)[-_][0-9A-Za-z_-]{16,200}/g },
+  { what: 'an API key', pattern: /\bsk-[0-9A-Za-z]{32,200}\b/g },
+  { what: 'a GitLab token', pattern: /\bglpat-[0-9A-Za-z_-]{20,64}/g },
+  {
+    what: 'a JSON web token',
+    pattern: /\beyJ[0-9A-Za-z_-]{10,2000}\.[0-9A-Za-z_-]{10,2000}\.[0-9A-Za-z_-]{10,2000}/g,
+  },
   { what: 'an npm token', pattern: /\bnpm_[0-9A-Za-z]{36}\b/g },
   { what: 'a bearer token', pattern: /\bbearer\s{1,4}[0-9A-Za-z._~+/-]{20,2000}=*/gi },
   {
     what: 'an authorization header',
-    pattern: /\bauthorization["']?\s{0,4}[:=]\s{0,4}["']?basic\s{1,4}[0-9A-Za-z+/]{8,2000}=*/gi,
+    pattern: /\bauthorization["']?\s{0,4}[:=]\s{0,4}["']?(?:basic|token)\s{1,4}[0-9A-Za-z+/_-]{8,2000}=*/gi,
   },
   {
     what: 'a password or key',
@@ -31,10 +37,10 @@ const PATTERNS: readonly SecretPattern[] = [
       /\b[\w-]{0,40}(?:passw(?:or)?d|secret|token|api[_-]?key)[\w-]{0,40}["']?\s{0,4}[:=]\s{0,4}["'][^"'\s]{8,200}["']/gi,
   },
   {
-    // A whole line as in `.env` and `.properties` files; with no digit in it, it is more often code.
+    // A whole line as in `.env`, `.properties` and YAML files; with no digit in it, it is more often code.
     what: 'a password or key',
     pattern:
-      /^[\t ]{0,8}(?:export )?[\w.-]{0,40}(?:passw(?:or)?d|secret|token|api[_-]?key)[\w.-]{0,40}=(?=[^\d\s]{0,200}\d)[^\s"'(){}<>$;,]{6,200}$/gim,
+      /^[\t ]{0,8}(?:export )?[\w.-]{0,40}(?:passw(?:or)?d|secret|token|api[_-]?key)[\w.-]{0,40}[\t ]{0,4}[:=][\t ]{0,4}(?=[^\d\s]{0,200}\d)[^\s"'(){}<>[\]$;,]{8,200}$/gim,
   },
   { what: 'a password in a URL', pattern: /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:@/"'<>]{1,80}:[^\s:@/"'<>]{3,80}@/gi },
 ]
@@ -42,20 +48,26 @@ const PATTERNS: readonly SecretPattern[] = [
 /** Values that stand for a secret without being one. */
 const EXAMPLE = /example|placeholder|changeme|your[-_ ]|xxxx|\.\.\.|<[^>]{1,40}>|\$\{|\{\{|process\.env|os\.environ/i
 
-/** Finds what looks like a credential, one finding for each kind and line, in order of lines. */
+/** A file of keys is known as such after a few; all of them would only bury the other warnings. */
+const MOST_FINDINGS = 20
+
+/** Finds what looks like a credential, one finding for each kind and line, in order of lines; at most twenty. */
 export function findSecrets(text: string): SecretFinding[] {
   const found = new Map<string, SecretFinding & { readonly index: number }>()
   let lines: LineMap | undefined
   for (const { what, pattern } of PATTERNS) {
+    let count = 0
     for (const match of text.matchAll(pattern)) {
       if (EXAMPLE.test(match[0])) continue
+      if (++count > MOST_FINDINGS) break
       lines ??= new LineMap(text)
       const line = lines.lineAt(match.index)
       const key = `${line} ${what}`
       if (!found.has(key)) found.set(key, { what, line, index: match.index })
     }
   }
-  return [...found.values()].sort((a, b) => a.index - b.index).map(({ what, line }) => ({ what, line }))
+  const sorted = [...found.values()].sort((a, b) => a.index - b.index).slice(0, MOST_FINDINGS)
+  return sorted.map(({ what, line }) => ({ what, line }))
 }
 
 /** Replaces what looks like a credential, for logs and error messages. */

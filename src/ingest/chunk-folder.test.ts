@@ -82,6 +82,24 @@ describe('limits', () => {
   })
 })
 
+describe('options', () => {
+  test.each([
+    [{ concurrency: 0 }, 'Expected `concurrency` to be a whole number from 1 up, got `0` (number)'],
+    [{ concurrency: 1.5 }, 'Expected `concurrency` to be a whole number from 1 up, got `1.5` (number)'],
+    [{ maxFileBytes: Number.NaN }, 'Expected `maxFileBytes` to be a whole number from 1 up, got `NaN` (number)'],
+    [{ maxTotalBytes: -1 }, 'Expected `maxTotalBytes` to be a whole number from 1 up, got `-1` (number)'],
+    [{ maxChunksPerFile: 0 }, 'Expected `maxChunksPerFile` to be a whole number from 1 up, got `0` (number)'],
+    [{ maxChars: 0 }, 'Expected `maxChars` to be a whole number from 1 up, got `0` (number)'],
+    // What a caller without types may give.
+    [
+      { concurrency: '8' as unknown as number },
+      'Expected `concurrency` to be a whole number from 1 up, got `8` (string)',
+    ],
+  ])('%o are refused at the door', async (options, message) => {
+    await expect(chunkFolder(root, options)).rejects.toThrow(new TypeError(message))
+  })
+})
+
 test.each([1, 3, 16])('reads the same with %i files ahead', async (concurrency) => {
   const names = Array.from({ length: 60 }, (_, i) => `${i % 7}/${i}.md`)
   write(Object.fromEntries(names.map((name, i) => [name, `# ${name}\n\n${'word '.repeat((i * 37) % 200)}\n`])))

@@ -8,12 +8,12 @@ import { PharosError } from '../core/errors.ts'
 import { DEFAULT_LIMITS } from '../core/limits.ts'
 import type { ChunkedFile, WarningCode } from '../core/model.ts'
 import { compareUtf8 } from '../core/text/order.ts'
-import { type CachedFile, readFolderCache, writeFolderCache } from './folder-cache.ts'
+import { BUILD, type CachedFile, readFolderCache, writeFolderCache } from './folder-cache.ts'
 import { type FileStamp, readStable, sameStamp } from './read-stable.ts'
 import { nodeSha256 } from './sha256.ts'
 import {
-  isPackFolder,
   isSystemError,
+  looksLikePack,
   MAX_IGNORE_BYTES,
   type SkipReason,
   type WalkEntry,
@@ -28,6 +28,11 @@ export interface FolderOptions extends Omit<ChunkOptions, 'sha256'> {
   readonly maxTotalBytes?: number
   /** Where to remember what was read, so that unchanged files are left alone next time. Without it all are read. */
   readonly cacheFolder?: string | undefined
+  /**
+   * Names the program that cuts, for nothing that another one cut may be taken over. A program without a name, such as
+   * one that runs from its sources, remembers nothing. @default the digest that the build left
+   */
+  readonly build?: string | undefined
   /** Absolute paths that are passed over: where the output goes. */
   readonly exclude?: readonly string[]
   /** Files read ahead at once; the result does not depend on it. @default 8 */
@@ -72,6 +77,7 @@ const SETTLE_MS = 2000
 
 /** Reads a folder and cuts its files. Files that did not change since last time are neither read nor cut. */
 export async function chunkFolder(folder: string, options: FolderOptions = {}): Promise<ChunkedFolder> {
+  checkOptions(options)
   const root = await resolveRoot(folder)
   const skipped: { path: string; reason: SkipReason }[] = []
   const losses: ChunkedFile[] = []
@@ -100,15 +106,26 @@ export async function chunkFolder(folder: string, options: FolderOptions = {}): 
   return { files: [...files, ...losses], skipped, ...reader.counts }
 }
 
+const NUMBERS = ['concurrency', 'maxFileBytes', 'maxTotalBytes', 'maxChunksPerFile', 'targetChars', 'maxChars'] as const
+
+/** How sizes of chunks go together is checked where files are cut. */
+function checkOptions(options: FolderOptions): void {
+  for (const name of NUMBERS) {
+    const value = options[name]
+    if (value === undefined || (Number.isSafeInteger(value) && value >= 1)) continue
+    throw new TypeError(`Expected \`${name}\` to be a whole number from 1 up, got \`${value}\` (${typeof value})`)
+  }
+}
+
 /** The real path of a folder to read. */
 async function resolveRoot(folder: string): Promise<string> {
   const refuse = (problem: string, cause?: unknown) => {
-    return new PharosError('SOURCE_EMPTY', { path: folder, problem }, { cause })
+    return new PharosError('SOURCE_UNREADABLE', { path: folder, problem }, { cause })
   }
   try {
     const root = await realpath(folder)
     if (!(await stat(root)).isDirectory()) throw refuse('it is a file, not a folder')
-    if (isPackFolder(root, [{ name: 'manifest.llm.tsv' }])) throw new PharosError('SOURCE_IS_PACK', { path: folder })
+    if (looksLikePack(root, [{ name: 'manifest.llm.tsv' }])) throw new PharosError('SOURCE_IS_PACK', { path: folder })
     await access(root, constants.R_OK | constants.X_OK)
     return root
   } catch (cause) {
@@ -131,12 +148,14 @@ async function resolveReal(path: string): Promise<string> {
 
 /** Most of what is passed over is so by a rule; what the system or a name kept from us is worth a warning. */
 function describeLoss(entry: Exclude<WalkEntry, { type: 'file' }>): ChunkedFile[] {
-  const warn = (message: string) => {
-    return [leftOut(entry.path, { type: 'left-out', code: 'unreadable', message, size: 0 })]
+  const warn = (code: WarningCode, message: string) => {
+    return [leftOut(entry.path, { type: 'left-out', code, message, size: 0 })]
   }
-  if (entry.type === 'half-obeyed') return warn(`only the first ${MAX_IGNORE_BYTES} bytes of its rules are obeyed`)
-  if (entry.reason === 'name') return warn('left out: its name is not valid UTF-8')
-  return entry.reason === 'unreadable' ? warn('left out: the folder cannot be read') : []
+  if (entry.type === 'half-obeyed') {
+    return warn('ignore_rules', `only the first ${MAX_IGNORE_BYTES} bytes of its rules are obeyed`)
+  }
+  if (entry.reason === 'name') return warn('unreadable', 'left out: its name is not valid UTF-8')
+  return entry.reason === 'unreadable' ? warn('unreadable', 'left out: the folder cannot be read') : []
 }
 
 /** What was found at a path before it is cut. */
@@ -152,6 +171,7 @@ class FolderReader {
   readonly #maxFileBytes: number
   readonly #maxTotalBytes: number
   readonly #openedAt: number
+  readonly #build: string | undefined
   #total = 0
   #cache = new Map<string, CachedFile>()
   readonly #next: CachedFile[] = []
@@ -159,6 +179,7 @@ class FolderReader {
   constructor(root: string, options: FolderOptions) {
     this.#root = root
     this.#options = options
+    this.#build = options.build ?? BUILD
     this.#openedAt = (options.now ?? Date.now)()
     this.#maxFileBytes = options.maxFileBytes ?? DEFAULT_LIMITS.maxFileBytes
     this.#maxTotalBytes = options.maxTotalBytes ?? DEFAULT_LIMITS.maxTotalBytes
@@ -257,13 +278,14 @@ class FolderReader {
 
   get #cacheFile(): string | undefined {
     const { cacheFolder } = this.#options
-    return cacheFolder === undefined ? undefined : join(cacheFolder, `${nodeSha256(this.#root).slice(0, 24)}.jsonl`)
+    if (cacheFolder === undefined || this.#build === undefined) return undefined
+    return join(cacheFolder, `${nodeSha256(this.#root).slice(0, 24)}.jsonl`)
   }
 
-  /** Everything besides the bytes that decides about chunks. */
+  /** Everything besides the bytes that decides about chunks: the program and its options. */
   get #cacheKey(): string {
     const { targetChars, maxChars, maxChunksPerFile, grammars } = this.#options
-    return JSON.stringify([targetChars, maxChars, maxChunksPerFile, grammars !== undefined])
+    return JSON.stringify([this.#build, targetChars, maxChars, maxChunksPerFile, grammars !== undefined])
   }
 }
 

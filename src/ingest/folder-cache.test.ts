@@ -32,7 +32,7 @@ function write(files: Readonly<Record<string, string>>, seconds = 1_000_000_000)
 const later = () => Date.now() + 10_000
 
 async function run(options: FolderOptions = {}) {
-  const { files, filesRead, filesCut } = await chunkFolder(root, { cacheFolder, now: later, ...options })
+  const { files, filesRead, filesCut } = await chunkFolder(root, { cacheFolder, build: 'this', now: later, ...options })
   const fresh = await chunkFolder(root, options)
   expect(files).toEqual(fresh.files)
   return { read: filesRead, cut: filesCut, files: files.map(({ file }) => file.path) }
@@ -79,13 +79,13 @@ describe('after a first run', () => {
   })
 
   test('lower limits hold for what is remembered', async () => {
-    const { files } = await chunkFolder(root, { cacheFolder, maxFileBytes: 11 })
+    const { files } = await chunkFolder(root, { cacheFolder, build: 'this', maxFileBytes: 11 })
     expect(files.map(({ file, warnings }) => [file.path, warnings[0]?.code])).toEqual([
       ['a.md', undefined],
       ['b.md', undefined],
       ['sub/c.md', 'max_file_bytes'],
     ])
-    const total = await chunkFolder(root, { cacheFolder, maxTotalBytes: 11 })
+    const total = await chunkFolder(root, { cacheFolder, build: 'this', maxTotalBytes: 11 })
     expect(total.files.map(({ warnings }) => warnings[0]?.code)).toEqual([
       undefined,
       'max_total_bytes',
@@ -105,6 +105,10 @@ describe('after a first run', () => {
     fs.writeFileSync(file, damage(fs.readFileSync(file)))
     expect(await run()).toEqual({ read: readAgain, cut: readAgain, files: ALL })
     expect(await run()).toEqual({ read: 0, cut: 0, files: ALL })
+  })
+
+  test('another build of the program cuts everything anew', async () => {
+    expect(await run({ build: 'other' })).toEqual({ read: 3, cut: 3, files: ALL })
   })
 
   test('the cache is for its owner only', () => {
@@ -129,8 +133,15 @@ test('a cache that cannot be written is done without', async () => {
 })
 
 test('runs over one folder at the same time do not disturb each other', async () => {
-  const runs = await Promise.all(Array.from({ length: 8 }, () => chunkFolder(root, { cacheFolder, now: later })))
+  const runs = await Promise.all(
+    Array.from({ length: 8 }, () => chunkFolder(root, { cacheFolder, build: 'this', now: later })),
+  )
   for (const { files } of runs) expect(files).toEqual(runs[0]?.files)
   expect(await run()).toEqual({ read: 0, cut: 0, files: ALL })
   expect(fs.readdirSync(cacheFolder)).toHaveLength(1)
+})
+
+test('a program that runs from its sources remembers nothing, for nobody can tell by what rules it cut', async () => {
+  for (const _ of ['first', 'second']) expect((await run({ build: undefined })).read).toBe(3)
+  expect(fs.existsSync(cacheFolder)).toBe(false)
 })

@@ -13,21 +13,21 @@ export interface CachedFile {
 }
 
 /** Raised when the form of this file changes. */
-const CACHE_VERSION = 2
+const CACHE_VERSION = 3
 
-/** The digest of the sources this program was built from: nothing cut by other rules is ever taken over. */
-const BUILD = readBuild()
+/** The digest of the sources this program was built from; undefined when it runs from its sources. */
+export const BUILD: string | undefined = readBuild()
 
 /**
- * Reads the cache of a folder. One that is missing or made under other options or by another build is empty, and a
+ * Reads the cache of a folder. One that is missing or made under another key is empty, and a
  * line that is not as it was written is passed over: a doubtful memory is none.
  */
-export async function readFolderCache(file: string, options: string): Promise<Map<string, CachedFile>> {
+export async function readFolderCache(file: string, key: string): Promise<Map<string, CachedFile>> {
   const cached = new Map<string, CachedFile>()
   try {
     let isHeader = true
     for await (const line of readLines(file)) {
-      if (isHeader && line !== header(options)) return cached
+      if (isHeader && line !== header(key)) return cached
       const entry = isHeader ? undefined : parseLine(line)
       if (entry !== undefined) cached.set(entry.chunked.file.path, entry)
       isHeader = false
@@ -43,13 +43,13 @@ export async function readFolderCache(file: string, options: string): Promise<Ma
 let written = 0
 
 /** Replaces the cache of a folder in one step. A cache that cannot be written is done without. */
-export async function writeFolderCache(file: string, options: string, entries: Iterable<CachedFile>): Promise<void> {
+export async function writeFolderCache(file: string, key: string, entries: Iterable<CachedFile>): Promise<void> {
   const temporary = `${file}.${process.pid}-${written++}`
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 })
     const handle = await open(temporary, 'wx', 0o600)
     try {
-      await writeBlocks(handle, options, entries)
+      await writeBlocks(handle, key, entries)
       await rename(temporary, file)
     } finally {
       await handle.close()
@@ -60,8 +60,8 @@ export async function writeFolderCache(file: string, options: string, entries: I
   }
 }
 
-async function writeBlocks(handle: FileHandle, options: string, entries: Iterable<CachedFile>): Promise<void> {
-  let block = `${header(options)}\n`
+async function writeBlocks(handle: FileHandle, key: string, entries: Iterable<CachedFile>): Promise<void> {
+  let block = `${header(key)}\n`
   for (const entry of entries) {
     block += writeLine(entry)
     if (block.length < 1 << 18) continue
@@ -71,8 +71,8 @@ async function writeBlocks(handle: FileHandle, options: string, entries: Iterabl
   await handle.appendFile(block)
 }
 
-function header(options: string): string {
-  return JSON.stringify({ pharos_folder_cache: CACHE_VERSION, build: BUILD, options })
+function header(key: string): string {
+  return JSON.stringify({ pharos_folder_cache: CACHE_VERSION, key })
 }
 
 const DIGEST_LENGTH = 16
@@ -108,12 +108,12 @@ async function* readLines(file: string): AsyncGenerator<string, void, void> {
   }
 }
 
-function readBuild(): string {
+function readBuild(): string | undefined {
   try {
-    return readFileSync(new URL('../.built', import.meta.url), 'utf8')
+    return readFileSync(new URL('../.built', import.meta.url), 'utf8').trim() || undefined
   } catch (error) {
     // Run from its sources, the program has no build.
-    if (isSystemError(error)) return ''
+    if (isSystemError(error)) return undefined
     throw error
   }
 }

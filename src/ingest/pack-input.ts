@@ -1,8 +1,9 @@
-import { closeSync, openSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs'
+import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { PharosError } from '../core/errors.ts'
 import { openPack, type PackReader } from '../core/pack/open-pack.ts'
 import type { Pack } from '../core/pack/pack.ts'
+import type { ZipSource } from '../core/pack/unzip.ts'
 import { openZipReader } from '../core/pack/zip-reader.ts'
 import { isSystemError } from './walk-folder.ts'
 
@@ -13,7 +14,7 @@ export function readPack(path: string): Pack {
     if (found.isDirectory()) return openPack(folderReader(path))
     if (!found.isFile()) throw new PharosError('PACK_INVALID', { path, problem: 'it is neither a file nor a folder' })
     if (path.endsWith('.json')) return openPack(fileReader(path))
-    return openPack(openZipReader(readFileSync(path), path))
+    return openPack(openZipReader(fileSource(path, found.size), path))
   } catch (cause) {
     if (!isSystemError(cause)) throw cause
     if (cause.code === 'ENOENT') throw new PharosError('PACK_NOT_FOUND', { path }, { cause })
@@ -43,6 +44,22 @@ function isFileWithin(root: string, place: string): boolean {
 
 function fileReader(path: string): PackReader {
   return { name: path, has: (file) => file === 'index.json', read: () => readPieces(path) }
+}
+
+/** An archive on disk: only what is asked for is read. */
+function fileSource(path: string, size: number): ZipSource {
+  return {
+    size,
+    read(start, end) {
+      const file = openSync(path, 'r')
+      try {
+        const bytes = new Uint8Array(end - start)
+        return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, start))
+      } finally {
+        closeSync(file)
+      }
+    },
+  }
 }
 
 const PIECE_BYTES = 1 << 20

@@ -1,12 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createPack, type Pack } from '../core/pack/pack.ts'
 import { chunkFolder } from './chunk-folder.ts'
 import { readPack } from './pack-input.ts'
-import { writePack } from './pack-output.ts'
+import { leaveOutChangedImages, writePack, writePacks } from './pack-output.ts'
+import { nodeSha256 } from './sha256.ts'
 
 let temp = ''
 let root = ''
@@ -42,6 +43,29 @@ function deadProcess(): number {
   return spawnSync('true').pid
 }
 
+const HOST = nodeSha256(hostname()).slice(0, 8)
+
+/** What can become of an image. */
+const CHANGES: readonly (readonly [string, () => void])[] = [
+  ['changed', () => fs.writeFileSync(join(root, 'dot.png'), 'another image here!')],
+  ['grew', () => fs.appendFileSync(join(root, 'dot.png'), '!')],
+  ['is gone', () => fs.rmSync(join(root, 'dot.png'))],
+  [
+    'became a pipe',
+    () => {
+      fs.rmSync(join(root, 'dot.png'))
+      execFileSync('mkfifo', [join(root, 'dot.png')])
+    },
+  ],
+  [
+    'became a link',
+    () => {
+      fs.renameSync(join(root, 'dot.png'), join(temp, 'new.png'))
+      fs.symlinkSync('../new.png', join(root, 'dot.png'))
+    },
+  ],
+]
+
 describe.each(['out.zip', 'out', 'new/folders/out.zip', 'out.ZIP'])('writing %s', (name) => {
   test('gives a pack that opens, and nothing else beside it', async () => {
     const made = await pack()
@@ -69,30 +93,66 @@ describe.each(['out.zip', 'out', 'new/folders/out.zip', 'out.ZIP'])('writing %s'
     expect(found()).toEqual([name.split('/')[0]])
   })
 
-  test.each([
-    ['changed', () => fs.writeFileSync(join(root, 'dot.png'), 'another image here!')],
-    ['grew', () => fs.appendFileSync(join(root, 'dot.png'), '!')],
-    ['is gone', () => fs.rmSync(join(root, 'dot.png'))],
-    [
-      'became a pipe',
-      () => {
-        fs.rmSync(join(root, 'dot.png'))
-        execFileSync('mkfifo', [join(root, 'dot.png')])
-      },
-    ],
-    [
-      'became a link',
-      () => {
-        fs.renameSync(join(root, 'dot.png'), join(temp, 'new.png'))
-        fs.symlinkSync('../new.png', join(root, 'dot.png'))
-      },
-    ],
-  ])('stops when an image %s since it was indexed', async (_, change) => {
+  test.each(CHANGES)(
+    'leaves out an image that %s since it was cut, with a warning, and nothing else',
+    async (_, change) => {
+      const { files } = await chunkFolder(root)
+      change()
+      const kept = await leaveOutChangedImages(files, root)
+      expect(kept).toEqual({
+        files: files.filter(({ file }) => file.path !== 'dot.png'),
+        warnings: [{ path: 'dot.png', code: 'changed', message: 'left out: the image changed after it was read' }],
+      })
+      await writePack(createPack(kept.files), { out: join(temp, name), root })
+      expect(readPack(join(temp, name)).files.map(({ path }) => path)).toEqual(['a.md'])
+    },
+  )
+
+  test.each(CHANGES)('stops when an image %s that the pack speaks of', async (_, change) => {
     const made = await pack()
     change()
     const refused = writePack(made, { out: join(temp, name), root })
     await expect(refused).rejects.toMatchObject({ code: 'SOURCE_CHANGED', details: { path: 'dot.png' } })
     expect(fs.existsSync(join(temp, name))).toBe(false)
+  })
+})
+
+test('images that are as they were stay in', async () => {
+  const { files } = await chunkFolder(root)
+  expect(await leaveOutChangedImages(files, root)).toEqual({ files, warnings: [] })
+})
+
+describe('several packs', () => {
+  test('are all written', async () => {
+    const made = await pack()
+    const packs = ['1.zip', 'parts/2', '3.zip'].map((name) => ({ pack: made, out: join(temp, name) }))
+    await writePacks(packs, { root })
+    for (const { out } of packs) expect(readPack(out)).toEqual(made)
+    expect(found()).toEqual(['1.zip', '3.zip', 'parts'])
+  })
+
+  test('are not written at all when something else is at one of the places', async () => {
+    write({ '3.zip': 'mine' })
+    const made = await pack()
+    const packs = ['1.zip', 'parts/2', '3.zip'].map((name) => ({ pack: made, out: join(temp, name) }))
+    await expect(writePacks(packs, { root })).rejects.toMatchObject({ code: 'OUTPUT_REFUSED' })
+    expect(found()).toEqual(['3.zip'])
+  })
+
+  test('replace none of the earlier ones when the last cannot be made', async () => {
+    const made = await pack()
+    const packs = ['1.zip', '2', '3.zip'].map((name) => ({ pack: made, out: join(temp, name) }))
+    await writePacks(packs, { root })
+    const before = fs.readFileSync(join(temp, '1.zip'))
+    write({ 'docs/a.md': 'Other.' })
+    const other = createPack((await chunkFolder(root)).files)
+    fs.rmSync(join(root, 'dot.png'))
+    const withoutImage = createPack((await chunkFolder(root)).files)
+    const mixed = packs.map(({ out }, i) => ({ pack: i < 2 ? withoutImage : other, out }))
+    await expect(writePacks(mixed, { root })).rejects.toMatchObject({ code: 'SOURCE_CHANGED' })
+    expect(fs.readFileSync(join(temp, '1.zip')).equals(before)).toBe(true)
+    for (const { out } of packs) expect(readPack(out)).toEqual(made)
+    expect(found()).toEqual(['1.zip', '2', '3.zip'])
   })
 })
 
@@ -117,6 +177,32 @@ describe('a place that holds something else', () => {
     expect(fs.readdirSync(join(temp, name))).toEqual(['mine.txt'])
   })
 
+  test('is refused when only its name is that of a pack', async () => {
+    write({ 'docs.llmx-0123abcd/thesis.txt': 'mine' })
+    const out = join(temp, 'docs.llmx-0123abcd')
+    await expect(writePack(await pack(), { out, root })).rejects.toMatchObject({ code: 'OUTPUT_REFUSED' })
+    expect(fs.readFileSync(join(out, 'thesis.txt'), 'utf8')).toBe('mine')
+  })
+
+  test.each(['notes.txt', '.git/HEAD', 'part-1/notes.txt', 'part-x/llm.md', 'part-2'])(
+    'is refused when %s lies beside a pack',
+    async (name) => {
+      const out = join(temp, 'out')
+      await writePack(await pack(), { out, root })
+      write({ [`out/${name}`]: 'mine' })
+      await expect(writePack(await pack(), { out, root })).rejects.toMatchObject({ code: 'OUTPUT_REFUSED' })
+      expect(fs.readFileSync(join(out, name), 'utf8')).toBe('mine')
+    },
+  )
+
+  test('is replaced when it holds a pack and parts of one', async () => {
+    const made = await pack()
+    for (const name of ['out', 'out/part-1', 'out/part-2']) await writePack(made, { out: join(temp, name), root })
+    await writePack(made, { out: join(temp, 'out'), root })
+    expect(readPack(join(temp, 'out'))).toEqual(made)
+    expect(fs.existsSync(join(temp, 'out/part-1'))).toBe(false)
+  })
+
   test('is taken when it is empty', async () => {
     write({ 'out.zip': '' })
     fs.mkdirSync(join(temp, 'out'))
@@ -137,20 +223,30 @@ describe('a place that holds something else', () => {
 
 describe('what a killed run left', () => {
   test('is taken away by the next one, unless its process lives', async () => {
-    const dead = deadProcess()
+    const alive = `.out.zip.pharos-${HOST}-${process.ppid}-0`
     write({
-      [`.out.zip.pharos-${dead}-0`]: 'half',
-      [`.out.zip.pharos-${process.ppid}-0`]: 'in work',
-      '.other.zip.pharos-1-0': '',
+      [`.out.zip.pharos-${HOST}-${deadProcess()}-0`]: 'half',
+      [alive]: 'in work',
+      [`.other.zip.pharos-${HOST}-${deadProcess()}-0`]: '',
     })
     await writePack(await pack(), { out: join(temp, 'out.zip'), root })
-    expect(found()).toEqual(['.other.zip.pharos-1-0', `.out.zip.pharos-${process.ppid}-0`, 'out.zip'])
+    expect(found()).toEqual([expect.stringMatching(/^\.other/), alive, 'out.zip'])
+  })
+
+  test('on another host is left alone for a day, whatever its process is here', async () => {
+    const recent = `.out.zip.pharos-00000000-${deadProcess()}-0`
+    const old = `.out.zip.pharos-00000000-${process.ppid}-1`
+    write({ [recent]: 'perhaps in work', [old]: 'half' })
+    const yesterday = Date.now() / 1000 - 25 * 3600
+    fs.utimesSync(join(temp, old), yesterday, yesterday)
+    await writePack(await pack(), { out: join(temp, 'out.zip'), root })
+    expect(found()).toEqual([recent, 'out.zip'])
   })
 
   test('is put back when it was the only pack', async () => {
     const made = await pack()
     await writePack(made, { out: join(temp, 'out'), root })
-    fs.renameSync(join(temp, 'out'), join(temp, `.out.pharos-${deadProcess()}-0-old`))
+    fs.renameSync(join(temp, 'out'), join(temp, `.out.pharos-${HOST}-${deadProcess()}-0-old`))
     const signal = AbortSignal.abort(new Error('stop'))
     await expect(writePack(made, { out: join(temp, 'out'), root, signal })).rejects.toThrow('stop')
     expect(readPack(join(temp, 'out'))).toEqual(made)

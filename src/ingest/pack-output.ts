@@ -10,13 +10,15 @@ import {
   statSync,
 } from 'node:fs'
 import { mkdir, open, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { PharosError } from '../core/errors.ts'
+import type { ChunkedFile, FileMeta, Warning } from '../core/model.ts'
 import { type PackOptions, packEntries, zipPack } from '../core/pack/entries.ts'
 import type { Pack } from '../core/pack/pack.ts'
 import { readBeginning, readStable } from './read-stable.ts'
 import { nodeSha256 } from './sha256.ts'
-import { isPackFolder, isSystemError, LEFTOVER } from './walk-folder.ts'
+import { hasPackManifest, isSystemError, LEFTOVER } from './walk-folder.ts'
 
 /** Where and how a pack is written. */
 export interface PackTarget extends Omit<PackOptions, 'readImage'> {
@@ -27,36 +29,61 @@ export interface PackTarget extends Omit<PackOptions, 'readImage'> {
   readonly signal?: AbortSignal | undefined
 }
 
-let written = 0
+/** Writes a pack as {@link writePacks} does, and gives the number of bytes written. */
+export function writePack(pack: Pack, { out, ...options }: PackTarget): Promise<number> {
+  return writePacks([{ pack, out }], options)
+}
 
 /**
- * Writes a pack beside its place and then moves it there, so that whatever happens the place holds either what it held
- * before or the whole new pack. What is there and is no pack is refused. Gives the number of bytes written.
+ * Writes packs beside their places and then moves all of them there, so that whatever happens a place holds either what
+ * it held before or the whole new pack. When something that is no pack is at one of the places, none is written. Gives
+ * the number of bytes written.
  */
-export async function writePack(pack: Pack, target: PackTarget): Promise<number> {
+export async function writePacks(
+  packs: readonly { readonly pack: Pack; readonly out: string }[],
+  options: Omit<PackTarget, 'out'>,
+): Promise<number> {
+  const moves: { readonly temporary: string; readonly place: string; readonly out: string }[] = []
+  let bytes = 0
   try {
-    const out = resolvePlace(target.out)
-    mkdirSync(dirname(out), { recursive: true })
-    clearLeftovers(out)
-    checkPlace(out, target.out)
-    const temporary = join(dirname(out), `.${basename(out)}.pharos-${process.pid}-${written++}`)
-    try {
-      const write = isZip(out) ? writeZipFile : writeFolder
-      const bytes = await write(pack, temporary, target)
-      replace(temporary, out)
-      return bytes
-    } finally {
-      rmSync(temporary, { recursive: true, force: true })
+    for (const { out } of packs) checkPackPlace(out)
+    for (const { pack, out } of packs) {
+      await refusing(out, async () => {
+        const place = resolvePlace(out)
+        mkdirSync(dirname(place), { recursive: true })
+        clearLeftovers(place)
+        // What was left may have been a pack, and is back in its place.
+        checkPlace(place, out)
+        const temporary = join(dirname(place), `.${basename(place)}.pharos-${HOST}-${process.pid}-${written++}`)
+        moves.push({ temporary, place, out })
+        const write = isZip(place) ? writeZipFile : writeFolder
+        bytes += await write(pack, temporary, { ...options, out })
+      })
     }
-  } catch (error) {
-    throw isSystemError(error) ? refusal(target.out, error) : error
+    for (const { temporary, place, out } of moves) await refusing(out, () => replace(temporary, place))
+    return bytes
+  } finally {
+    for (const { temporary } of moves) rmSync(temporary, { recursive: true, force: true })
   }
 }
+
+let written = 0
+
+/** Tells this host from others that see the same folder; a digest, so that it always fits into a name. */
+const HOST = nodeSha256(hostname()).slice(0, 8)
 
 /** Refuses a place that a pack could not be written to because something else is there. Nothing is written. */
 export function checkPackPlace(out: string): void {
   try {
     checkPlace(resolvePlace(out), out)
+  } catch (error) {
+    throw isSystemError(error) ? refusal(out, error) : error
+  }
+}
+
+async function refusing<T>(out: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work()
   } catch (error) {
     throw isSystemError(error) ? refusal(out, error) : error
   }
@@ -84,9 +111,27 @@ function checkPlace(out: string, name: string): void {
     if (!isPackArchive(out, found)) throw refuse('there is a file that is not a pack')
   } else {
     if (!found.isDirectory()) throw refuse('there is a file; a pack needs a folder, or a name that ends in .zip')
-    const entries = readdirSync(out, { withFileTypes: true })
-    if (entries.length > 0 && !isPackFolder(out, entries)) throw refuse('the folder holds something that is not a pack')
+    if (!isReplaceable(out)) throw refuse('the folder holds something that is not a pack')
   }
+}
+
+/** Everything a pack has at its top, and what `--split` puts into a folder. */
+const PACK_NAMES = new Set(
+  'llm.md catalog.llm.md outline.md index.json manifest.json manifest.min.json manifest.llm.tsv chunks images'.split(
+    ' ',
+  ),
+)
+const PART_NAME = /^part-\d+$/
+
+/** Whatever it is called: an empty folder, or one that holds a pack and nothing beside it, would not be missed. */
+function isReplaceable(folder: string): boolean {
+  const entries = readdirSync(folder, { withFileTypes: true })
+  if (entries.length === 0) return true
+  if (!hasPackManifest(folder, entries)) return false
+  return entries.every((entry) => {
+    const isPart = PART_NAME.test(entry.name) && entry.isDirectory()
+    return PACK_NAMES.has(entry.name) || (isPart && isReplaceable(join(folder, entry.name)))
+  })
 }
 
 /** A pack begins with its `llm.md`, so that name stands behind the first header of the archive. */
@@ -102,12 +147,21 @@ const FIRST_ENTRY = 'llm.md'
 /** Takes away what a killed run left beside this place, and puts back a pack that it was about to replace. */
 function clearLeftovers(out: string): void {
   for (const name of readdirSync(dirname(out))) {
-    const [, place, pid, isOld] = LEFTOVER.exec(name) ?? []
-    if (place !== basename(out) || isAlive(Number(pid))) continue
+    const [, place, host, pid, isOld] = LEFTOVER.exec(name) ?? []
     const leftover = join(dirname(out), name)
+    if (place !== basename(out)) continue
+    if (host === HOST ? isAlive(Number(pid)) : isRecent(leftover)) continue
     if (isOld !== undefined && !existsSync(out)) renameSync(leftover, out)
     else rmSync(leftover, { recursive: true, force: true })
   }
+}
+
+const DAY_MS = 86_400_000
+
+/** Nobody here can tell whether a process of another host lives, but no run takes a day. */
+function isRecent(leftover: string): boolean {
+  const facts = lstatSync(leftover, { throwIfNoEntry: false })
+  return facts !== undefined && Date.now() - facts.mtimeMs < DAY_MS
 }
 
 function isAlive(pid: number): boolean {
@@ -179,6 +233,33 @@ function replace(temporary: string, out: string): void {
   rmSync(old, { recursive: true, force: true })
 }
 
+/** What {@link leaveOutChangedImages} kept, and a warning for each file it did not. */
+interface KeptFiles {
+  readonly files: readonly ChunkedFile[]
+  readonly warnings: readonly Warning[]
+}
+
+/**
+ * Images are cut without keeping their bytes, and a pack has to hold the very bytes its index speaks of. Those that are
+ * not what they were are left out here, so that a pack of the others can be written.
+ */
+export async function leaveOutChangedImages(
+  files: readonly ChunkedFile[],
+  root: string,
+  signal?: AbortSignal,
+): Promise<KeptFiles> {
+  const kept: ChunkedFile[] = []
+  const warnings: Warning[] = []
+  for (const one of files) {
+    signal?.throwIfAborted()
+    const { path } = one.file
+    const hasAsset = one.chunks.some(({ assetPath }) => assetPath !== null)
+    if (!hasAsset || (await readImage(root, one.file)) !== undefined) kept.push(one)
+    else warnings.push({ path, code: 'changed', message: 'left out: the image changed after it was read' })
+  }
+  return { files: kept, warnings }
+}
+
 /** Images are read when they are written; one that is no longer what was indexed stops the pack. */
 function withImages(pack: Pack, target: PackTarget): PackOptions {
   const files = new Map(pack.files.map((file) => [file.path, file]))
@@ -186,18 +267,18 @@ function withImages(pack: Pack, target: PackTarget): PackOptions {
     ...target,
     readImage: async (path) => {
       const file = files.get(path)
-      const bytes = file === undefined ? undefined : await readImage(join(target.root, path), file.bytes)
-      if (bytes === undefined || nodeSha256(bytes) !== file?.sha256) throw new PharosError('SOURCE_CHANGED', { path })
+      const bytes = file === undefined ? undefined : await readImage(target.root, file)
+      if (bytes === undefined) throw new PharosError('SOURCE_CHANGED', { path })
       return bytes
     },
   }
 }
 
-/** The bytes of a file that had this size before; undefined when it is another or none now. */
-async function readImage(place: string, size: number): Promise<Uint8Array | undefined> {
+/** The bytes of an image; undefined when they are no longer those that were indexed. */
+async function readImage(root: string, { path, bytes: size, sha256 }: FileMeta): Promise<Uint8Array | undefined> {
   try {
-    const outcome = await readStable(place, size)
-    return outcome.type === 'read' ? outcome.bytes : undefined
+    const outcome = await readStable(join(root, path), size)
+    return outcome.type === 'read' && nodeSha256(outcome.bytes) === sha256 ? outcome.bytes : undefined
   } catch (error) {
     if (isSystemError(error)) return undefined
     throw error

@@ -116,7 +116,7 @@ describe('ignore files', () => {
     const { read, warnings } = await look()
     expect(read).toEqual(['.gitignore', 'b.md'])
     expect(warnings).toEqual([
-      `.gitignore unreadable: only the first ${MAX_IGNORE_BYTES} bytes of its rules are obeyed`,
+      `.gitignore ignore_rules: only the first ${MAX_IGNORE_BYTES} bytes of its rules are obeyed`,
     ])
   })
 })
@@ -148,6 +148,17 @@ describe('what is never read', () => {
       read: ['d.what'],
       skipped: { 'a.PDF': 'binary', 'b.wasm': 'binary' },
       warnings: ['c.what binary: skipped: not a text file', 'data binary: skipped: not a text file'],
+    })
+  })
+
+  test('but not a text whose name is, or ends in, what is an extension elsewhere', async () => {
+    const names = ['.db', '.env.pack', 'a', 'bin/pack', 'de.mo', 'lib', 'node', 'o', 'old.dat', 'shape.obj', 'x.lib']
+    write(Object.fromEntries(names.map((name) => [name, 'text'])))
+    write({ 'libx.a': 'text', 'raw.dat': Uint8Array.from([1, 0]) })
+    expect(await look()).toEqual({
+      read: names,
+      skipped: { 'libx.a': 'binary' },
+      warnings: ['raw.dat binary: skipped: not a text file'],
     })
   })
 
@@ -219,13 +230,17 @@ describe('what is never read', () => {
   test('what a killed run left behind', async () => {
     write({
       'a.md': 'a',
-      '.docs.pharos-12-0/llm.md': 'a',
-      '.docs.pharos-12-0-old/llm.md': 'a',
-      '.d.zip.pharos-1-0': 'a',
+      '.docs.pharos-0123abcd-12-0/llm.md': 'a',
+      '.docs.pharos-0123abcd-12-0-old/llm.md': 'a',
+      '.d.zip.pharos-0123abcd-1-0': 'a',
     })
     expect(await look()).toEqual({
       read: ['a.md'],
-      skipped: { '.d.zip.pharos-1-0': 'pack', '.docs.pharos-12-0': 'pack', '.docs.pharos-12-0-old': 'pack' },
+      skipped: {
+        '.d.zip.pharos-0123abcd-1-0': 'pack',
+        '.docs.pharos-0123abcd-12-0': 'pack',
+        '.docs.pharos-0123abcd-12-0-old': 'pack',
+      },
       warnings: [],
     })
   })
@@ -245,9 +260,9 @@ describe('what is never read', () => {
 describe('a folder that is no source', () => {
   test.each([
     ['nowhere', 'SOURCE_NOT_FOUND', 'there is no folder or file at ROOT/nowhere'],
-    ['a.md', 'SOURCE_EMPTY', 'nothing to pack in ROOT/a.md: it is a file, not a folder'],
-    ['a.md/b', 'SOURCE_EMPTY', 'nothing to pack in ROOT/a.md/b: it cannot be read (ENOTDIR)'],
-    ['loop', 'SOURCE_EMPTY', 'nothing to pack in ROOT/loop: it cannot be read (ELOOP)'],
+    ['a.md', 'SOURCE_UNREADABLE', 'ROOT/a.md cannot be packed: it is a file, not a folder'],
+    ['a.md/b', 'SOURCE_UNREADABLE', 'ROOT/a.md/b cannot be packed: it cannot be read (ENOTDIR)'],
+    ['loop', 'SOURCE_UNREADABLE', 'ROOT/loop cannot be packed: it cannot be read (ELOOP)'],
     ['pack', 'SOURCE_IS_PACK', 'ROOT/pack is itself a pack'],
   ])('%s is refused with %s', async (name, code, message) => {
     write({ 'a.md': 'a' })
@@ -322,7 +337,7 @@ test('a folder that may not be read says so', () => {
     const { chunkFolder } = await import(${JSON.stringify(join(import.meta.dirname, 'chunk-folder.ts'))})
     const error = await chunkFolder(${JSON.stringify(root)}).catch((error) => error)
     console.log(JSON.stringify([error.code, error.message]))`)
-  expect(result).toEqual(['SOURCE_EMPTY', `nothing to pack in ${root}: it cannot be read (EACCES)`])
+  expect(result).toEqual(['SOURCE_UNREADABLE', `${root} cannot be packed: it cannot be read (EACCES)`])
   fs.chmodSync(root, 0o755)
 })
 

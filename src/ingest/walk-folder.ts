@@ -1,7 +1,7 @@
 import { type Dirent, existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
-import { type IgnoreFile, isIgnored, parseIgnoreFile } from '../core/ignore/ignore-rules.ts'
+import { basename, dirname, extname, join, resolve } from 'node:path'
+import { type IgnoreFile, isIgnored, parseIgnoreFile, withoutRulesFor } from '../core/ignore/ignore-rules.ts'
 import { TSV_MAGIC } from '../core/pack/manifests.ts'
 import { readBeginning } from './read-stable.ts'
 
@@ -52,7 +52,7 @@ export async function* walkFolder(root: string, options: WalkOptions = {}): Asyn
       yield { type: 'skipped', path: folder.path, reason: 'unreadable' }
       continue
     }
-    if (folder.path !== '' && isPackFolder(join(root, folder.path), entries)) {
+    if (folder.path !== '' && looksLikePack(join(root, folder.path), entries)) {
       yield { type: 'skipped', path: folder.path, reason: 'pack' }
       continue
     }
@@ -70,9 +70,13 @@ export async function* walkFolder(root: string, options: WalkOptions = {}): Asyn
   }
 }
 
-/** Tells whether a folder is a pack, by the beginning of its manifest. */
-export function isPackFolder(folder: string, entries: readonly { readonly name: string }[]): boolean {
-  if (/\.llmx-[0-9a-f]{8,}$/.test(basename(folder))) return true
+/** Tells whether a folder is not to be read because it is a pack: by its name, or by what it holds. */
+export function looksLikePack(folder: string, entries: readonly { readonly name: string }[]): boolean {
+  return /\.llmx-[0-9a-f]{8,}$/.test(basename(folder)) || hasPackManifest(folder, entries)
+}
+
+/** Tells whether the manifest of a pack stands in a folder, by how that file begins. */
+export function hasPackManifest(folder: string, entries: readonly { readonly name: string }[]): boolean {
   if (!entries.some(({ name }) => name === 'manifest.llm.tsv')) return false
   return readTextBeginning(join(folder, 'manifest.llm.tsv'), TSV_MAGIC.length) === TSV_MAGIC
 }
@@ -89,15 +93,21 @@ const BUILD_FOLDERS = new Set(
   __pycache__ .venv venv .tox .mypy_cache .pytest_cache .ruff_cache .gradle .terraform`.split(/\s+/),
 )
 
-/** Extensions of files that are never text. Others are looked into. */
+/**
+ * Extensions that are passed over without a look, for hardly ever a text has them. Of all other files the content
+ * decides.
+ */
 const BINARY_EXTENSIONS = new Set(
-  `7z a avi avif bin bz2 class dat db dll dmg doc docx dylib ear eot exe flac gz heic ico iso jar lib mkv mo mov mp3
-  mp4 msi node o obj odt ogg otf pack pdb pdf ppt pptx pyc pyo rar rlib so sqlite sqlite3 tar tgz tif tiff ttf war wasm
-  wav webm woff woff2 xls xlsx xz zip zst`.split(/\s+/),
+  `7z a avi avif bin bz2 class db dll dmg doc docx dylib ear eot exe flac gz heic ico iso jar mkv mov mp3 mp4 msi node
+  o odt ogg otf pdb pdf ppt pptx pyc pyo rar rlib so sqlite sqlite3 tar tgz tif tiff ttf war wasm wav webm woff woff2
+  xls xlsx xz zip zst`.split(/\s+/),
 )
 
-/** What a run leaves beside its output when it is killed: `.docs.zip.pharos-123-0`, `.docs.pharos-123-0-old`. */
-export const LEFTOVER: RegExp = /^\.(.+)\.pharos-(\d+)-\d+(-old)?$/
+/**
+ * What a run leaves beside its output when it is killed, named by a digest of its host, by its process and a count:
+ * `.docs.zip.pharos-0a1b2c3d-123-0`, `.docs.pharos-0a1b2c3d-123-0-old`.
+ */
+export const LEFTOVER: RegExp = /^\.(.+)\.pharos-([0-9a-f]{8})-(\d+)-\d+(-old)?$/
 
 /** Something in a folder, with its name as text. */
 interface NamedEntry {
@@ -132,10 +142,10 @@ function skipReason(
   if (!facts.isFile()) return 'special'
   if (isIgnored(rules, path, false)) return 'ignored'
   if (/\.llmx-[0-9a-f]{8,}(?:\.part-\d+)?\.zip$/.test(name)) return 'pack'
-  return BINARY_EXTENSIONS.has(name.slice(name.lastIndexOf('.') + 1).toLowerCase()) ? 'binary' : undefined
+  return BINARY_EXTENSIONS.has(extname(name).slice(1).toLowerCase()) ? 'binary' : undefined
 }
 
-/** More is no list of rules; and every path is held against every rule. */
+/** More is no list of rules; and every path is held against every rule with a wildcard. */
 export const MAX_IGNORE_BYTES: number = 2 ** 18
 
 interface ReadIgnoreFile {
@@ -189,11 +199,6 @@ function readIgnoreFilesAbove(root: string): { files: IgnoreFile[]; prefix: stri
   const parts = prefix.split('/').slice(0, -1)
   const asked = parts.map((_, i) => parts.slice(0, i + 1).join('/'))
   return { files: files.map((file) => withoutRulesFor(file, asked)), prefix }
-}
-
-function withoutRulesFor({ base, rules }: IgnoreFile, asked: readonly string[]): IgnoreFile {
-  const kept = rules.filter((rule) => !asked.some((path) => isIgnored([{ base, rules: [rule] }], path, true)))
-  return { base, rules: kept }
 }
 
 function isRepository(folder: string): boolean {

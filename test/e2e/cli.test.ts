@@ -93,6 +93,33 @@ describe('pack', () => {
     for (const { code, stdout } of answers) expect([code, stdout === '']).toEqual([0, false])
     const second = await pharos('pack docs --out parts.zip --split 60')
     expect(second.stderr).toContain(`parts of an earlier pack are still there: `)
+    const third = await pharos('pack docs --out parts.zip --split 6000')
+    expect(third.stdout).toBe('parts.zip\n')
+    expect(third.stderr).toContain(`parts of an earlier pack are still there: parts.part-1.zip, parts.part-2.zip`)
+  })
+
+  test('with --split writes no part when one of the places is taken', async () => {
+    shop.write({ 'taken.part-2.zip': 'mine' })
+    expect(await pharos('pack docs --out taken.zip --split 20')).toMatchObject({ code: 1, stdout: '' })
+    expect(fs.existsSync(shop.path('taken.part-1.zip'))).toBe(false)
+    expect(fs.readFileSync(shop.path('taken.part-2.zip'), 'utf8')).toBe('mine')
+  })
+
+  test('never replaces a folder that only has the name of a pack', async () => {
+    shop.write({ 'docs.llmx-0123abcd/thesis.txt': 'mine' })
+    expect(await pharos('pack docs --out docs.llmx-0123abcd')).toMatchObject({ code: 1, stdout: '' })
+    expect(fs.readFileSync(shop.path('docs.llmx-0123abcd/thesis.txt'), 'utf8')).toBe('mine')
+  })
+
+  test('leaves out an image that changes all the time, with a warning, and nothing else', async () => {
+    shop.write({ 'moving/a.png': '0', 'moving/b.md': '# B\n\nStays.\n' })
+    let count = 0
+    const writer = setInterval(() => shop.write({ 'moving/a.png': `image ${count++}` }), 1)
+    const { code, stdout } = await pharos('pack moving --out moving.zip --json')
+    clearInterval(writer)
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ files: 1, chunks: 1, warnings: [{ path: 'a.png', code: 'changed' }] })
+    expect((await pharos('outline --pack moving.zip')).stdout).toBe('b.md  markdown, 1 chunk\n')
   })
 
   test('with --split into a folder makes a folder for each part', async () => {
@@ -168,9 +195,16 @@ describe('search', () => {
     expect((await paths('--limit 1')).size).toBe(1)
     expect(await paths('--kind python')).toEqual(new Set(['code.py']))
     expect(await paths('--path guide.md')).toEqual(new Set(['guide.md']))
+    expect(await paths('--path ./guide.md')).toEqual(new Set(['guide.md']))
     expect(await paths('--path-prefix h')).toEqual(new Set(['hostile.md']))
     expect(await paths('--heading Guide/Re')).toEqual(new Set(['guide.md']))
     expect(await paths('--symbol vis')).toEqual(new Set(['code.py']))
+  })
+
+  test('takes words that begin with a dash behind --, also those that are options elsewhere', async () => {
+    const { stdout, code } = await pharos('search --pack docs.zip -- --retry --json')
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^c000\w {2}guide\.md:5-7/)
   })
 
   test('explains its scores on request', async () => {
@@ -216,8 +250,29 @@ describe('get, outline and symbols', () => {
     const answer = (await json('symbols --pack docs.zip')) as { path: null; symbols: object[] }
     expect(answer.path).toBeNull()
     expect(answer.symbols).toContainEqual({ symbol: 'visit', ref: expect.any(String), path: 'code.py', start_line: 1 })
-    expect(await pharos('symbols guide.md --pack docs.zip')).toMatchObject({ code: 0, stdout: '' })
+    expect(await pharos('symbols guide.md --pack docs.zip')).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: 'no definitions: this is text, or code without a grammar\n',
+    })
     expect(await json('symbols guide.md --pack docs.zip')).toEqual({ path: 'guide.md', symbols: [] })
+  })
+})
+
+describe('symbols', () => {
+  test('stand on the line of their definition, not on that of the comment before it', async () => {
+    shop.write({ 'lines/a.py': 'import os\n\n\n# Looks\n# twice.\n@cached\ndef visit(url):\n    return url\n' })
+    await pharos('pack lines --out lines.zip')
+    expect((await pharos('symbols --pack lines.zip')).stdout).toMatch(/^visit {2}c000\w {2}a\.py:7\n$/)
+  })
+
+  test('are not kept by a compact pack, which is said', async () => {
+    await pharos('pack docs --out compact-symbols.zip --compact')
+    expect(await pharos('symbols code.py --pack compact-symbols.zip')).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: 'no definitions: a compact pack keeps no symbols; pack again without --compact\n',
+    })
   })
 })
 
@@ -254,7 +309,14 @@ describe('wrong usage is one line, with the nearest right spelling and exit code
       'help serch',
       "unknown verb 'serch', did you mean search? – run `pharos help` or `pharos help <verb>` for the right spelling",
     ],
-    ['search x --pak docs.zip', "unknown option '--pak', did you mean --pack? – see `pharos help search`"],
+    [
+      'search x --pak docs.zip',
+      "unknown option '--pak', did you mean --pack? – see `pharos help search`, or put -- before words with a dash: `pharos search --pack docs.zip -- --max-pages`",
+    ],
+    [
+      'search --max-pages --pack docs.zip',
+      "unknown option '--max-pages' – see `pharos help search`, or put -- before words with a dash: `pharos search --pack docs.zip -- --max-pages`",
+    ],
     ['search x', 'search looks into a pack: add --pack <dir|zip> – see `pharos help search`'],
     ['search', "missing required argument 'words' – see `pharos help search`"],
     [
@@ -304,7 +366,7 @@ describe('wrong usage is one line, with the nearest right spelling and exit code
 describe('other failures have the exit codes of the table', () => {
   test.each([
     ['pack nowhere', 3, 'SOURCE_NOT_FOUND'],
-    ['pack docs/guide.md', 3, 'SOURCE_EMPTY'],
+    ['pack docs/guide.md', 3, 'SOURCE_UNREADABLE'],
     ['pack empty', 3, 'SOURCE_EMPTY'],
     ['pack docs --out docs', 1, 'OUTPUT_REFUSED'],
     ['pack docs --out mine.zip', 1, 'OUTPUT_REFUSED'],
@@ -312,6 +374,7 @@ describe('other failures have the exit codes of the table', () => {
     ['search x --pack docs', 1, 'PACK_INVALID'],
     ['get c9999 --pack docs.zip', 3, 'CHUNK_NOT_FOUND'],
     ['outline none.md --pack docs.zip', 3, 'FILE_NOT_IN_PACK'],
+    ['search x --path none.md --pack docs.zip', 3, 'FILE_NOT_IN_PACK'],
   ])('pharos %s', async (line, exitCode, errorCode) => {
     fs.mkdirSync(shop.path('empty'), { recursive: true })
     shop.write({ 'mine.zip': 'PK my own archive' })
@@ -324,6 +387,7 @@ describe('other failures have the exit codes of the table', () => {
   test('a nearest name is given for chunks and files', async () => {
     expect((await pharos('get c0009 --pack docs.zip')).stderr).toContain('did you mean c000')
     expect((await pharos('outline gide.md --pack docs.zip')).stderr).toContain('did you mean guide.md?')
+    expect((await pharos('search x --path gide.md --pack docs.zip')).stderr).toContain('did you mean guide.md?')
   })
 })
 
@@ -397,7 +461,7 @@ describe('streams', () => {
   })
 
   test('a reader who leaves early is no failure', async () => {
-    shop.write({ 'long/a.md': Array.from({ length: 20_000 }, (_, i) => `# Heading ${i}\n\ntext\n`).join('\n') })
+    shop.write({ 'long/a.md': Array.from({ length: 5000 }, (_, i) => `# Heading ${i}\n\ntext\n`).join('\n') })
     await pharos('pack long --out long.zip --max-chunks-per-file 30000')
     const { stdout, stderr } = await shop.shell(
       'set -o pipefail; pharos outline a.md --pack long.zip | head -1; echo $?; pharos symbols --pack docs.zip | true',
@@ -426,6 +490,22 @@ describe('streams', () => {
       `script -qec "'${process.execPath}' '${PROGRAM}' get ${hits[0]?.chunk_ref} --pack docs.zip" /dev/null`,
     )
     expect(seen.stdout).toContain('hostile �[2J�[31m words� here')
+  })
+
+  test('control characters of names never reach the reader, not even in a trace', async () => {
+    const { stderr } = await shop.run(['pack', 'no\x1b[2Jwhere', '--verbose'])
+    expect(stderr).toContain('no�[2Jwhere')
+    expect(stderr).toContain('\n    at ')
+    expect(stderr).not.toContain('\x1b')
+  })
+
+  test('the line to search with can be copied, whatever the pack is called', async () => {
+    const run = (place: string) => {
+      const command = `'${process.execPath}' '${PROGRAM}' pack docs --out ${place}`
+      return shop.start('script', ['-qec', command, '/dev/null'], {}).ended
+    }
+    expect((await run("'my docs.zip'")).stdout).toContain(`search "…" --pack 'my docs.zip'`)
+    expect((await run("'e\x1b[2J.zip'")).stdout).toContain(`search "…" --pack 'e�[2J.zip'`)
   })
 
   test('a terminal sees a live line that is gone at the end', async () => {

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type ConfigInput, flagName, readConfig, SETTINGS, type SettingName, variableName } from '../../src/config.ts'
 
@@ -139,4 +139,17 @@ test('names of flags and variables follow from those of settings', () => {
     'max-chunks-per-file',
     'PHAROS_MAX_CHUNKS_PER_FILE',
   ])
+})
+
+test('no variable that steers the tests looks like a setting, for doctor would call it misspelt', () => {
+  const root = dirname(dirname(import.meta.dirname))
+  const files = ['scripts', 'test', 'src'].flatMap((folder) => {
+    const names = fs.readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    return names.filter((name) => /\.(?:ts|mjs)$/.test(name)).map((name) => join(root, folder, name))
+  })
+  const read = files.flatMap(
+    (file) => fs.readFileSync(file, 'utf8').match(/(?<=process\.env(?:\.|\['))PHAROS_\w+/g) ?? [],
+  )
+  expect(files.length).toBeGreaterThan(100)
+  expect(read).toEqual([])
 })

@@ -102,7 +102,7 @@ test('chunks beyond the limit are dropped with a warning', () => {
   const { chunks, warnings } = chunk('a.md', '# A\n# B\n# C\n', { maxChunksPerFile: 2 })
   expect(chunks.map(({ content }) => content)).toEqual(['# A', '# B'])
   expect(warnings).toEqual([
-    { path: 'a.md', code: 'max_chunks_per_file', message: 'cut after 2 of 3 chunks (max_chunks_per_file)' },
+    { path: 'a.md', code: 'max_chunks_per_file', message: 'cut off after 2 chunks (max_chunks_per_file)' },
   ])
 })
 

@@ -7,11 +7,12 @@ import { estimateTokens } from '../text/estimate.ts'
 import { splitLines } from '../text/lines.ts'
 import type { Grammars } from './code-grammars.ts'
 import { cutHtml } from './html.ts'
+import { chunkId } from './id.ts'
 import { cutImage, imageAssetPath } from './image.ts'
 import { cutJson } from './json.ts'
 import { kindOf } from './kind.ts'
 import { cutMarkdown } from './markdown.ts'
-import type { ChunkSizes, Piece } from './piece.ts'
+import { type ChunkSizes, PARSER_FAILED, type ParserFailed, type Piece } from './piece.ts'
 import { createSlug } from './slug.ts'
 import { cutText } from './text.ts'
 
@@ -50,12 +51,14 @@ export function chunkFile(source: SourceFile, options: ChunkOptions = {}): Chunk
   if ('code' in decoded) return { file: { ...meta, lineCount: 1 }, chunks: [], warnings: [decoded] }
   const lines = splitLines(decoded.text)
   const file = { ...meta, lineCount: Math.max(1, lines.length) }
-  const pieces = cutPieces(source.path, kind, decoded.text, lines, sizes, options.grammars)
-  const warnings = secretWarnings(source.path, decoded.text)
   const most = options.maxChunksPerFile ?? DEFAULT_LIMITS.maxChunksPerFile
+  const warnings = secretWarnings(source.path, decoded.text)
+  const cut = cutPieces(source.path, kind, decoded.text, lines, sizes, most + 1, options.grammars)
+  if (cut === PARSER_FAILED) warnings.push(warn(source.path, 'parser', 'cut as text: the parser failed'))
+  const pieces = cut === PARSER_FAILED ? cutText(lines, sizes) : cut
   if (pieces.length > most) {
-    const message = `cut after ${most} of ${pieces.length} chunks (max_chunks_per_file)`
-    warnings.push({ path: source.path, code: 'max_chunks_per_file', message })
+    const message = `cut off after ${most} chunks (max_chunks_per_file)`
+    warnings.push(warn(source.path, 'max_chunks_per_file', message))
   }
   return { file, chunks: identify(file, pieces.slice(0, most), sha256), warnings }
 }
@@ -94,11 +97,12 @@ function cutPieces(
   text: string,
   lines: readonly string[],
   sizes: ChunkSizes,
+  mostPieces: number,
   grammars: Grammars | undefined,
-): readonly Piece[] {
+): readonly Piece[] | ParserFailed {
   switch (kind) {
     case 'markdown':
-      return cutMarkdown(lines, sizes)
+      return cutMarkdown(lines, sizes, mostPieces)
     case 'html':
       return cutHtml(text, sizes)
     case 'json':
@@ -119,7 +123,7 @@ function identify(file: FileMeta, pieces: readonly Piece[], sha256: Sha256): Chu
     const contentHash = sha256(piece.content)
     const occurrence = occurrences.get(contentHash) ?? 0
     occurrences.set(contentHash, occurrence + 1)
-    const id = sha256(`${file.path}\n${contentHash}\n${occurrence}`)
+    const id = chunkId(file.path, contentHash, occurrence, sha256)
     const place = {
       path: file.path,
       kind: file.kind,

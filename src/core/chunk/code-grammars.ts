@@ -2,7 +2,7 @@ import { Language, type Node, Parser, type Tree } from 'web-tree-sitter'
 import { cutCode } from './code.ts'
 import { CODE_RULES, type CodeRules } from './code-rules.ts'
 import { codeLanguageOf, type GrammarName } from './languages.ts'
-import type { ChunkSizes, Piece } from './piece.ts'
+import { type ChunkSizes, PARSER_FAILED, type ParserFailed, type Piece } from './piece.ts'
 
 /** Where the WebAssembly comes from. Bytes are passed in, so the same code runs in Node and in a browser. */
 export interface GrammarSource {
@@ -43,9 +43,9 @@ export class Grammars {
 
   /**
    * Cuts a file with the grammar of its extension. Gives `undefined` when there is none, when it was not prepared, or
-   * when `cutCode` does.
+   * when `cutCode` does; `PARSER_FAILED` when the file might have been cut, had the runtime not failed here or before.
    */
-  cut(path: string, text: string, sizes: ChunkSizes): Piece[] | undefined {
+  cut(path: string, text: string, sizes: ChunkSizes): Piece[] | ParserFailed | undefined {
     const language = codeLanguageOf(path)
     const parser = language && this.#parsers.get(language.grammar)
     return parser && cutCode(text, parser, sizes)
@@ -90,31 +90,38 @@ export class CodeParser {
 
   /**
    * Parses `text` and hands the root node to `use`; nodes are dead once it returns.
-   * Gives `undefined` when the parse takes more work than such a text deserves, or when the parser itself fails.
-   * The work is counted, never timed, so that the same text has the same outcome on any machine.
+   * Gives `undefined` when the parse takes more work than such a text deserves. The work is counted, never timed, so that
+   * the same text has the same outcome on any machine.
+   * Gives `PARSER_FAILED` when the runtime fails, has failed before or runs short of memory. What else was parsed in the
+   * program has a part in that, so such an outcome is not one to rely on.
    */
-  read<T>(text: string, use: (root: Node) => T): T | undefined {
-    if (isLost || isNestedTooDeep(text, this.rules)) return undefined
-    let tree: Tree | null = null
+  read<T>(text: string, use: (root: Node) => T): T | ParserFailed | undefined {
+    if (hasLongLine(text) || isNestedTooDeep(text, this.rules) || hasLongChain(text)) return undefined
+    if (isLost) return PARSER_FAILED
+    const tree = this.#parse(text)
+    if (tree === undefined || tree === PARSER_FAILED) return tree
     try {
-      this.#parser ??= new Parser().setLanguage(this.#language)
-      tree = parseWithin(this.#parser, text)
-      if (tree === null) {
-        // A stopped parse would otherwise be resumed with the next text.
-        this.#parser.reset()
-        return undefined
-      }
       const result = use(tree.rootNode)
       tree.delete()
       return result
     } catch (error) {
-      if (!isTrap(error)) {
-        tree?.delete()
-        throw error
-      }
-      // A trap leaves the runtime's memory in any state, and a second runtime cannot be had.
-      isLost = true
-      return undefined
+      // Only the runtime's own error counts here: a `RangeError` can be one of `use`.
+      if (error instanceof WebAssembly.RuntimeError) return loseRuntime()
+      tree.delete()
+      throw error
+    }
+  }
+
+  #parse(text: string): Tree | ParserFailed | undefined {
+    try {
+      this.#parser ??= new Parser().setLanguage(this.#language)
+      const tree = parseWithin(this.#parser, text)
+      // A stopped parse would otherwise be resumed with the next text.
+      if (tree === undefined || tree === PARSER_FAILED) this.#parser.reset()
+      return tree
+    } catch (error) {
+      if (isTrap(error)) return loseRuntime()
+      throw error
     }
   }
 
@@ -139,10 +146,11 @@ const LOST_COST = 40
 const READ_CHARS = 1024
 
 /**
- * Memory, in bytes, beyond which a parse that asks for more is stopped. Ordinary files never come near it, but broken
- * ones can need memory quadratic in their nesting (`a<a<a<…` in Java), and a runtime whose 2 GB are used up is lost.
+ * Memory, in bytes, that one parse may add, and that all may have together when one asks for more. A runtime whose 2 GB
+ * are used up is lost. Ordinary files never come near either, but broken ones can need memory quadratic in their size.
+ * Memory is never given back and is used again, so whether a parse is stopped here depends on those before it.
  */
-const MEMORY_CEILING = 512 * 1024 * 1024
+const MEMORY = { growth: 512 * 1024 * 1024, total: 1536 * 1024 * 1024 }
 
 /**
  * Nesting beyond which a text is not parsed. The runtime frees its parse stack by recursion, which some thousand levels
@@ -153,11 +161,37 @@ const MAX_NESTING = 1_000
 /** As many assignments in one statement (`a = b = c = …`) nest as deep as brackets, each at a far higher price. */
 const MAX_ASSIGNMENTS = 200
 
+/** So do prefix operators (`-+!~&*-+!~…`), and their price grows with the square of their number. */
+const MAX_PREFIXES = 500
+
+/**
+ * Statements and expressions that open another one without a bracket (`if (a) if (b) …`, `a ? b : c ? d : …`, labels)
+ * nest as well; behind a syntax error the parser reads all that is open again for every further one.
+ */
+const MAX_CHAIN = 500
+
+/**
+ * Minified and generated code stands on lines like this. Its definitions tell a reader nothing, and most texts that
+ * keep a parser busy for minutes are written so.
+ */
+const MAX_LINE_CHARS = 20_000
+
+function hasLongLine(text: string): boolean {
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf('\n', start)
+    if ((end < 0 ? text.length : end) - start > MAX_LINE_CHARS) return true
+    if (end < 0) return false
+    start = end + 1
+  }
+  return false
+}
+
 /** Counts brackets and signs wherever they stand: finding out which of them are in strings would take the parser. */
 function isNestedTooDeep(text: string, { needsSemicolons }: CodeRules): boolean {
   let brackets = 0
   let angles = 0
   let assignments = 0
+  if (new RegExp(`(?:[-+!~&*]\\s{0,100}){${MAX_PREFIXES}}`).test(text)) return true
   for (const [sign] of text.matchAll(needsSemicolons ? /[()[\]{}<>;,]|=+/g : /[()[\]{}<>;,\n]|=+/g)) {
     if (sign.startsWith('=')) assignments++
     else if (sign === '<') angles++
@@ -173,10 +207,49 @@ function isNestedTooDeep(text: string, { needsSemicolons }: CodeRules): boolean 
   return false
 }
 
-function parseWithin(parser: Parser, text: string): Tree | null {
+/** Whether too many openings follow each other before a bracket, a semicolon, a comma or the end of a statement. */
+function hasLongChain(text: string): boolean {
+  let links = 0
+  /** Where the last keyword on this line ends. */
+  let headEnd = -1
+  for (const { 0: sign, index } of text.matchAll(CHAIN_SIGNS)) {
+    if (sign === '\n') {
+      const end = trimmedLineEnd(text, index)
+      if (end < 0) continue
+      const last = text.charAt(end - 1)
+      const isOpen = OPEN_LINE_END.test(last) || headEnd === end || (headEnd > 0 && last === ')')
+      if (!isOpen) links = 0
+      headEnd = -1
+    } else if (CHAIN_STOP.test(sign)) {
+      links = 0
+      headEnd = -1
+    } else {
+      links++
+      if (sign.length > 1) headEnd = index + sign.length
+    }
+    if (links > MAX_CHAIN) return true
+  }
+  return false
+}
+
+const CHAIN_SIGNS = /[?:;,{}\n]|\b(?:if|else|while|until|unless|for|do|with|switch)\b/g
+const CHAIN_STOP = /[;,{}]/
+
+/** Last characters of a line that let its statement go on. A slash or star is more often the end of a comment. */
+const OPEN_LINE_END = /[-+%<>&|^!~?:=.\\]/
+
+/** Where the line that ends at `end` has its last character that is not white space; -1 for a blank line. */
+function trimmedLineEnd(text: string, end: number): number {
+  let at = end
+  while (at > 0 && ' \t\r'.includes(text.charAt(at - 1))) at--
+  return at === 0 || text[at - 1] === '\n' ? -1 : at
+}
+
+function parseWithin(parser: Parser, text: string): Tree | ParserFailed | undefined {
   const limit = Math.min(WORK.base + text.length * WORK.perChar, WORK.most)
   const memoryBefore = memory.buffer.byteLength
   let work = 0
+  let isShortOfMemory = false
   const tree = parser.parse(
     (index) => {
       work++
@@ -187,15 +260,21 @@ function parseWithin(parser: Parser, text: string): Tree | null {
     {
       progressCallback: ({ hasError }) => {
         work += hasError ? LOST_COST : 1
-        const size = memory.buffer.byteLength
-        if (size > MEMORY_CEILING && size > memoryBefore) work = Number.POSITIVE_INFINITY
-        return work > limit
+        const growth = memory.buffer.byteLength - memoryBefore
+        isShortOfMemory = growth > MEMORY.growth || (growth > 0 && memoryBefore + growth > MEMORY.total)
+        return work > limit || isShortOfMemory
       },
     },
   )
-  if (work <= limit) return tree
+  if (work <= limit && tree !== null) return tree
   tree?.delete()
-  return null
+  return isShortOfMemory ? PARSER_FAILED : undefined
+}
+
+/** A trap leaves the runtime's memory in any state, and a second runtime cannot be had. */
+function loseRuntime(): ParserFailed {
+  isLost = true
+  return PARSER_FAILED
 }
 
 /** Tells a failure of the WebAssembly code (a trap, an abort, a full stack) from one of ours. */

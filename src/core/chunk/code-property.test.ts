@@ -6,7 +6,7 @@ import { splitLines } from '../text/lines.ts'
 import { cutCode } from './code.ts'
 import { type CodeParser, type Grammars, openGrammars } from './code-grammars.ts'
 import { GRAMMAR_NAMES, type GrammarName } from './languages.ts'
-import type { ChunkSizes } from './piece.ts'
+import { type ChunkSizes, PARSER_FAILED } from './piece.ts'
 
 const { resolve } = createRequire(import.meta.url)
 
@@ -149,6 +149,7 @@ function garbage(name: GrammarName): fc.Arbitrary<string> {
 function checkPieces(name: GrammarName, text: string, sizes: ChunkSizes): void {
   const pieces = cutCode(text, parserOf(name), sizes)
   if (pieces === undefined) return
+  if (pieces === PARSER_FAILED) throw new Error(pieces)
   const count = splitLines(text).length
   expect(
     pieces

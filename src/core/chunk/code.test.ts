@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { cutCode } from './code.ts'
 import { type Grammars, openGrammars } from './code-grammars.ts'
 import { GRAMMAR_NAMES, type GrammarName } from './languages.ts'
-import type { ChunkSizes, Piece } from './piece.ts'
+import { type ChunkSizes, PARSER_FAILED, type Piece } from './piece.ts'
 
 const { resolve } = createRequire(import.meta.url)
 const ROOMY = { targetChars: 4000, maxChars: 8000 }
@@ -23,7 +23,9 @@ beforeAll(async () => {
 function cut(name: GrammarName, text: string, sizes: ChunkSizes = ROOMY): Piece[] | undefined {
   const parser = grammars.parser(name)
   if (parser === undefined) throw new Error(`${name} is not prepared`)
-  return cutCode(text, parser, sizes)
+  const pieces = cutCode(text, parser, sizes)
+  if (pieces === PARSER_FAILED) throw new Error(pieces)
+  return pieces
 }
 
 /** One line per piece: lines, symbol, enclosing definitions. */
@@ -518,4 +520,43 @@ describe('grammars', () => {
     some.close()
     expect(some.parser('go')).toBeUndefined()
   })
+})
+
+describe('a text that would keep the parser busy is cut as text', () => {
+  test.each<[string, GrammarName, string]>([
+    ['labels behind a syntax error', 'javascript', 'case a:\n'.repeat(20_000)],
+    ['conditions without a body', 'rust', 'if(a)\n'.repeat(50_000)],
+    ['conditional expressions', 'ruby', 'a?b:\n'.repeat(50_000)],
+    ['else and if in turn', 'c', 'if (a)\n  b();\n'.repeat(10) + 'else\nif (a)\n\n'.repeat(600)],
+    ['prefix operators', 'javascript', `function f() {}\n${'-+!~ '.repeat(200)}a`],
+    ['a long line', 'javascript', `function f() {}\nx = '${'a'.repeat(20_000)}'\n`],
+  ])('%s', (_, name, text) => {
+    expect(cut(name, text)).toBeUndefined()
+  })
+
+  test.each<[string, GrammarName, string]>([
+    ['a line just short enough', 'javascript', `function f() {}\nx = '${'a'.repeat(19_990)}'\n`],
+    ['a few prefix operators', 'javascript', `function f() {}\n${'-+!~ '.repeat(20)}a`],
+    ['many conditions that each have an end', 'javascript', `${'if (a) b\n'.repeat(2_000)}function f() {}\n`],
+    ['many keys', 'typescript', `interface A {\n${'  a?: b\n'.repeat(2_000)}}\n`],
+    ['many constants', 'c', `${'#define A 1 /* for a: b */\n'.repeat(2_000)}int f() {}\n`],
+  ])('but not %s', (_, name, text) => {
+    expect(cut(name, text)).toBeDefined()
+  })
+})
+
+test('the gap after a comment is scanned once for all definitions that follow', () => {
+  const blanks = '\u00a0'.repeat(19_900)
+  const text = `/*c*/${blanks}\n${blanks}${'function a(){}\n'.repeat(17_000)}`
+  expect(cut('javascript', text)?.length).toBe(17_001)
+})
+
+test('an error of the reader is not taken for one of the parser', () => {
+  const parser = grammars.parser('javascript')
+  const fail = () => {
+    throw new RangeError('ours')
+  }
+  expect(() => parser?.read('a', fail)).toThrow('ours')
+  expect(grammars.isLost).toBe(false)
+  expect(cut('javascript', 'function f() {}')).toHaveLength(1)
 })

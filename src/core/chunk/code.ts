@@ -1,20 +1,22 @@
 import type { Node, TreeCursor } from 'web-tree-sitter'
+import { LineMap } from '../text/line-map.ts'
 import { sliceText } from '../text/lines.ts'
 import type { CodeParser } from './code-grammars.ts'
 import type { CodeRules, Definition } from './code-rules.ts'
-import type { ChunkSizes, Piece } from './piece.ts'
+import { type ChunkSizes, PARSER_FAILED, type ParserFailed, type Piece } from './piece.ts'
 
 /**
  * Cuts source code along its definitions: each one at the top level is a piece with its name as `symbol`, with the
  * comments, attributes and decorators before it. A class, namespace or `impl` longer than the target is a piece for its
  * head and one for each member. Everything in between is in pieces without symbol, so no code is lost.
  *
- * Gives `undefined` when the parser gives up or finds no definition; the text rules do better then.
+ * Gives `undefined` when the parser gives up or finds no definition; the text rules do better then. Gives `PARSER_FAILED`
+ * when the parser does.
  */
-export function cutCode(text: string, parser: CodeParser, sizes: ChunkSizes): Piece[] | undefined {
+export function cutCode(text: string, parser: CodeParser, sizes: ChunkSizes): Piece[] | ParserFailed | undefined {
   const spans = parser.read(text, (root) => outline(root, text, parser.rules, sizes))
-  if (spans === undefined) return undefined
-  const lines = new LineTable(text)
+  if (spans === undefined || spans === PARSER_FAILED) return spans
+  const lines = new LineMap(text)
   const fitting = spans.flatMap((span) => cutSpan(span, text, lines, sizes))
   return toPieces(joinRemainders(fitting, text, lines, sizes), text, lines)
 }
@@ -86,7 +88,9 @@ class DefinitionFinder {
   readonly #leading: ReadonlySet<string>
   #places: Place[] = []
   /** The comments, attributes and decorators last seen without anything but white space between them. */
-  #run = { start: 0, end: -1 }
+  #run: Run | undefined
+  /** What follows the last place. */
+  #tail: Gap | undefined
 
   constructor(text: string, rules: CodeRules, targetChars: number) {
     this.#text = text
@@ -101,7 +105,8 @@ class DefinitionFinder {
   /** The definitions directly in `node`, in order, each with what belongs to it. */
   find(node: Node): Place[] {
     this.#places = []
-    this.#run = { start: 0, end: -1 }
+    this.#run = undefined
+    this.#tail = undefined
     this.#searchChildren(node, 0)
     return joinOverloads(this.#places, this.#text, this.#targetChars)
   }
@@ -186,39 +191,71 @@ class DefinitionFinder {
     const end = trimmedEnd(this.#text, start, nodeEnd)
     const last = this.#places.at(-1)
     if (isLastOnLine(this.#text, end)) {
-      if (last !== undefined && /^[ \t;,]*$/.test(this.#text.slice(last.end, start))) {
+      if (last !== undefined && this.#tail?.reaches(start) === true) {
         last.end = end
+        this.#tail = this.#gapOnLine(end)
         return
       }
       // A comment after other code on its line speaks of that code, not of what follows.
       if (!isFirstOnLine(this.#text, start)) return
     }
-    const runStart = this.#touchesRun(start) ? this.#run.start : start
-    this.#run = { start: runStart, end }
+    this.#run = { start: this.#startWithRun(start), after: this.#gapOfOneLine(end) }
   }
 
   #addPlace({ start, end, ...definition }: Place): void {
-    const first = this.#touchesRun(start) ? this.#run.start : start
+    const first = this.#startWithRun(start)
     const last = trimmedEnd(this.#text, start, end)
     if (last === start) return
     const closing = /[ \t]*[;,]+/y
     closing.lastIndex = last
-    this.#places.push({
+    const place = {
       ...definition,
       start: isFirstOnLine(this.#text, first) ? lineStart(this.#text, first) : first,
       end: closing.test(this.#text) ? closing.lastIndex : last,
-    })
+    }
+    this.#places.push(place)
+    this.#tail = this.#gapOnLine(place.end)
   }
 
-  /** Whether only white space, and no blank line, separates the run from `offset`. */
-  #touchesRun(offset: number): boolean {
-    if (this.#run.end < 0 || offset < this.#run.end) return false
+  /** The start of the run if only white space, and no blank line, separates it from `offset`; else `offset`. */
+  #startWithRun(offset: number): number {
+    return this.#run?.after.reaches(offset) === true ? this.#run.start : offset
+  }
+
+  /** White space and what closes a statement. */
+  #gapOnLine(start: number): Gap {
+    return new Gap(start, (at) => ' \t;,'.includes(this.#text.charAt(at)))
+  }
+
+  /** White space with one line end at most. */
+  #gapOfOneLine(start: number): Gap {
     let lineEnds = 0
-    for (let at = this.#run.end; at < offset; at++) {
-      if (isLineEnd(this.#text, at) && ++lineEnds > 1) return false
-      if (!isSpace(this.#text, at)) return false
-    }
-    return true
+    return new Gap(start, (at) => isSpace(this.#text, at) && !(isLineEnd(this.#text, at) && ++lineEnds > 1))
+  }
+}
+
+/** Comments, attributes and decorators that belong together. */
+interface Run {
+  readonly start: number
+  readonly after: Gap
+}
+
+/** What lies between a place and the next code. It is scanned once, however many definitions ask for it. */
+class Gap {
+  readonly #start: number
+  readonly #passes: (at: number) => boolean
+  #reach: number
+
+  constructor(start: number, passes: (at: number) => boolean) {
+    this.#start = start
+    this.#passes = passes
+    this.#reach = start
+  }
+
+  /** Whether everything up to `offset` passes. */
+  reaches(offset: number): boolean {
+    while (this.#reach < offset && this.#passes(this.#reach)) this.#reach++
+    return offset >= this.#start && offset <= this.#reach
   }
 }
 
@@ -256,10 +293,10 @@ function longestChild(node: Node): Node | undefined {
 }
 
 /** Cuts a span into spans that fit: definitions only when they are too long, other code wherever text would be cut. */
-function cutSpan(span: Span, text: string, lines: LineTable, { targetChars, maxChars }: ChunkSizes): Span[] {
+function cutSpan(span: Span, text: string, lines: LineMap, { targetChars, maxChars }: ChunkSizes): Span[] {
   const end = trimmedEnd(text, span.start, span.end)
   if (end === span.start) return []
-  const wholeChars = span.symbol === undefined ? Math.min(targetChars, maxChars) : maxChars
+  const wholeChars = span.symbol === undefined ? targetChars : maxChars
   if (end - contentStart(text, span.start, lines) <= wholeChars) return [span]
 
   const parts: Span[] = []
@@ -270,9 +307,9 @@ function cutSpan(span: Span, text: string, lines: LineTable, { targetChars, maxC
     start = to
     size = 0
   }
-  for (let line = lines.at(span.start); lines.start(line) < span.end; line++) {
-    const from = Math.max(lines.start(line), span.start)
-    const to = Math.min(lines.start(line + 1), span.end)
+  for (let line = lines.lineAt(span.start); lines.startOf(line) < span.end; line++) {
+    const from = Math.max(lines.startOf(line), span.start)
+    const to = Math.min(lines.startOf(line + 1), span.end)
     const length = trimmedEnd(text, from, to) - from
     if (length > 0 && size > 0 && size + length > maxChars) flush(from)
     if (length > maxChars) {
@@ -288,7 +325,7 @@ function cutSpan(span: Span, text: string, lines: LineTable, { targetChars, maxC
 }
 
 /** Joins what is too little to stand alone, such as a closing brace, to the neighbour it is nearer to. */
-function joinRemainders(spans: readonly Span[], text: string, lines: LineTable, { maxChars }: ChunkSizes): Span[] {
+function joinRemainders(spans: readonly Span[], text: string, lines: LineMap, { maxChars }: ChunkSizes): Span[] {
   const fits = (from: Span, to: Span) =>
     trimmedEnd(text, to.start, to.end) - contentStart(text, from.start, lines) <= maxChars
   const joined: Span[] = []
@@ -323,13 +360,14 @@ const OPENING = /[([{:]$|^\s*#\s*(if|el)/
 const CLOSING = /[)\]};,]$/
 
 /** Whether `span` is nearer to `previous` than to `next`, counted in lines or, if they are equally far, by what it is. */
-function isNearer(previous: Span, span: Span, next: Span, text: string, lines: LineTable): boolean {
+function isNearer(previous: Span, span: Span, next: Span, text: string, lines: LineMap): boolean {
   const before =
-    lines.at(contentStart(text, span.start, lines)) - lines.at(trimmedEnd(text, previous.start, previous.end))
-  const after = lines.at(contentStart(text, next.start, lines)) - lines.at(trimmedEnd(text, span.start, span.end))
+    lines.lineAt(contentStart(text, span.start, lines)) - lines.lineAt(trimmedEnd(text, previous.start, previous.end))
+  const after =
+    lines.lineAt(contentStart(text, next.start, lines)) - lines.lineAt(trimmedEnd(text, span.start, span.end))
   if (before !== after) return before < after
   const end = trimmedEnd(text, span.start, span.end)
-  const lastLine = text.slice(Math.max(lines.start(lines.at(end - 1)), span.start), end)
+  const lastLine = text.slice(Math.max(lines.startOf(lines.lineAt(end - 1)), span.start), end)
   return before === 0 ? CLOSING.test(lastLine) : !OPENING.test(lastLine)
 }
 
@@ -340,15 +378,15 @@ function isTiny({ symbol, start, end }: Span, text: string): boolean {
   return count < TINY_CHARS
 }
 
-function toPieces(spans: readonly Span[], text: string, lines: LineTable): Piece[] {
+function toPieces(spans: readonly Span[], text: string, lines: LineMap): Piece[] {
   return spans.map(({ start, end, symbol, path }, i) => {
     const first = contentStart(text, start, lines)
     const last = trimmedEnd(text, start, end)
     const next = spans[i + 1]
-    const nextLine = next === undefined ? lines.count + 1 : lines.at(contentStart(text, next.start, lines)) + 1
+    const nextLine = next === undefined ? lines.count + 1 : lines.lineAt(contentStart(text, next.start, lines))
     return {
-      startLine: lines.at(first) + 1,
-      endLine: Math.max(lines.at(last - 1) + 1, nextLine - 1),
+      startLine: lines.lineAt(first),
+      endLine: Math.max(lines.lineAt(last - 1), nextLine - 1),
       content: text.slice(first, last).replace(/\r\n?/g, '\n'),
       ...(path.length > 0 && { headingPath: path }),
       ...(symbol !== undefined && { symbol }),
@@ -356,46 +394,11 @@ function toPieces(spans: readonly Span[], text: string, lines: LineTable): Piece
   })
 }
 
-/** Where lines start, counted as `splitLines` does: at LF, CRLF or a lone CR. Lines are numbered from 0 here. */
-class LineTable {
-  readonly count: number
-  readonly #starts: Uint32Array
-  readonly #length: number
-
-  constructor(text: string) {
-    let count = 1
-    for (let at = 0; at < text.length; at++) if (isLineEnd(text, at)) count++
-    const starts = new Uint32Array(count)
-    let line = 1
-    for (let at = 0; at < text.length; at++) if (isLineEnd(text, at)) starts[line++] = at + 1
-    this.#starts = starts
-    this.#length = text.length
-    this.count = starts[count - 1] === text.length ? count - 1 : count
-  }
-
-  /** Offset of a line's first character; the length of the text for lines past the last. */
-  start(line: number): number {
-    return this.#starts[line] ?? this.#length
-  }
-
-  /** The line an offset is on. */
-  at(offset: number): number {
-    let low = 0
-    let high = this.#starts.length
-    while (high - low > 1) {
-      const middle = (low + high) >> 1
-      if (this.start(middle) <= offset) low = middle
-      else high = middle
-    }
-    return low
-  }
-}
-
 /** Where the content of a span starts: at its first line that is not blank, with the indentation if the line is whole. */
-function contentStart(text: string, start: number, lines: LineTable): number {
+function contentStart(text: string, start: number, lines: LineMap): number {
   let at = start
   while (at < text.length && isSpace(text, at)) at++
-  const first = lines.start(lines.at(at))
+  const first = lines.startOf(lines.lineAt(at))
   return first >= start ? first : at
 }
 

@@ -134,7 +134,7 @@ describe('the cap', () => {
   })
 })
 
-test.each(['', '<p></p>', '<script>x', '<!-- x', '\n\n'])('nothing is made of %j', (html) => {
+test.each(['', '<p></p>', '<script>x</script>', '<!-- x -->', '\n\n'])('nothing is made of %j', (html) => {
   expect(cut(html)).toEqual([])
 })
 
@@ -147,4 +147,37 @@ test.each([
   ['spaces', `<p>${' '.repeat(500_000)}x`],
 ])('ends soon on hundreds of thousands of %s', { timeout: 5000 }, (_, html) => {
   for (const { content } of cut(html)) expect(content.length).toBeLessThanOrEqual(8000)
+})
+
+describe('nothing is lost', () => {
+  test.each([
+    ['after a style closed in SVG', '<svg><style/><text>in svg</text></svg><p>after</p>', 'in svg\nafter'],
+    ['after a script closed in SVG', '<svg><script href="x"/></svg><p>after</p>', 'after'],
+    ['after a style in SVG', '<svg><style>a > b {}</style><text>in</text></svg>', 'in'],
+    ['in a CDATA section', '<svg><text><![CDATA[a < b]]></text></svg>', 'a < b'],
+    ['in a template without end', '<p>a</p><template><p>b</p><script>x</script><p>c</p>', 'a\nb\nc'],
+    ['in a script without end', '<p>a</p><script>b()<p>c</p>', 'a\nb()\nc'],
+    ['in a comment without end', '<p>a</p><!-- b <p>c</p>', 'a\nb\nc'],
+    ['in two comments without end', '<p>a</p><!--b<!--c\n<p>d</p>', 'a\nb\nc\n<p>d</p>'],
+    ['in a tag without end', '<p>a</p><a href="b>c</a><p>d</p>', 'a\na href="b>c\nd'],
+  ])('%s', (_, text, expected) => {
+    expect(contents(text)).toEqual([expected])
+  })
+
+  test('and what is read again has the lines it stands on', () => {
+    expect(cut('<p>a</p>\n<!-- b\n<h1>c</h1>\nd\n<!-- e\nf').map((piece) => [piece.startLine, piece.endLine])).toEqual([
+      [1, 2],
+      [3, 6],
+    ])
+  })
+
+  test('but a script in HTML that ends SVG, and a tag that the end cuts off, are dropped', () => {
+    expect(contents('<svg><p>a</p><script>if (a<b) "</p>"</script><p>b</p><img src="x')).toEqual(['a\nb'])
+    expect(contents('<svg><foreignObject><script>a<b</script>c</foreignObject><style/>d</svg>')).toEqual(['c\nd'])
+  })
+
+  test('in linear time', () => {
+    expect(contents('<!--'.repeat(200_000)).join('').length).toBeGreaterThan(700_000)
+    expect(contents('<template>'.repeat(100_000)).join('').length).toBeGreaterThan(0)
+  })
 })

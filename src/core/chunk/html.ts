@@ -14,7 +14,8 @@ interface Row {
 
 /**
  * Cuts HTML at its headings into the text a reader sees, one line per block element. Scripts, styles, comments and
- * pager leftovers ("Prev", "Next", page numbers) are dropped; preformatted text keeps its lines.
+ * pager leftovers ("Prev", "Next", page numbers) are dropped; preformatted text keeps its lines. What is dropped has an
+ * end: after a script or comment that is never closed the file goes on as if it had not been opened.
  */
 export function cutHtml(text: string, sizes: ChunkSizes): Piece[] {
   const pieces: Piece[] = []
@@ -59,22 +60,44 @@ const INLINE = new Set(
   small span strike strong sub sup time tt u var wbr`.split(/\s+/),
 )
 const DROPPED = new Set(['script', 'style', 'template'])
+const FOREIGN = new Set(['svg', 'math'])
+/** Elements that end SVG and MathML wherever they stand in it, as in a browser. */
+const BREAKOUT = new Set(
+  `b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta nobr
+  ol p pre ruby s small span strong strike sub sup table tt u ul var`.split(/\s+/),
+)
 const NOISE = /^(?:prev|next|show more|\d{1,3})$/i
 
 /** Reads tags as a stream. No tree is built and no stack is kept, so nesting of any depth costs nothing. */
 function readRows(source: string): Row[] {
-  const collector = new RowCollector(source)
+  const whole = collectRows(source, 1)
+  if (whole.lostFrom === undefined) return whole.rows
+  const rest = source.slice(whole.lostFrom)
+  const firstLine = whole.lineAt(whole.lostFrom)
+  const again = collectRows(rest, firstLine)
+  if (again.lostFrom === undefined) return [...whole.rows, ...again.rows]
+  // A third reading could lose its end once more, and so on: the rest stays as it is written.
+  const restLine = again.lineAt(again.lostFrom)
+  const plain = splitLines(rest.slice(again.lostFrom)).map((line, i) => {
+    return { text: line.trim(), startLine: restLine + i, endLine: restLine + i, level: 0 }
+  })
+  return [...whole.rows, ...again.rows, ...plain.filter((row) => row.text !== '')]
+}
+
+function collectRows(source: string, firstLine: number): RowCollector {
+  const collector = new RowCollector(source, firstLine)
   const tokenizer = new Tokenizer({ decodeEntities: true }, collector)
   tokenizer.write(source)
   tokenizer.end()
   collector.endRow()
-  return collector.rows
+  return collector
 }
 
 class RowCollector implements TokenizerCallbacks {
   readonly rows: Row[] = []
   readonly #source: string
   readonly #lines: LineMap
+  readonly #firstLine: number
   #parts: string[] = []
   #start = 0
   #end = 0
@@ -82,6 +105,16 @@ class RowCollector implements TokenizerCallbacks {
   #level = 0
   /** Open elements whose text is dropped. */
   #dropped = 0
+  /** Where the content of the outermost of them starts. */
+  #droppedFrom = 0
+  /** Where a comment starts that has no end. */
+  #commentFrom: number | undefined
+  /** Where a tag starts that has no end yet. */
+  #tagFrom: number | undefined
+  /** Open `<svg>` and `<math>` elements, less the `<foreignObject>` in them. */
+  #foreign = 0
+  /** Open `<foreignObject>` elements: what is in them is HTML again. */
+  #islands = 0
   /** Open `<pre>` elements. */
   #preformatted = 0
   /** Table cells begun since the last text of the line being read. */
@@ -90,14 +123,33 @@ class RowCollector implements TokenizerCallbacks {
   #opened = ''
   #isAlt = false
 
-  constructor(source: string) {
+  constructor(source: string, firstLine: number) {
     this.#source = source
     this.#lines = new LineMap(source)
+    this.#firstLine = firstLine
+  }
+
+  /** Where something was opened that drops all the rest, or `undefined`. A tag that the end cuts off is no loss. */
+  get lostFrom(): number | undefined {
+    if (this.#dropped > 0) return this.#droppedFrom
+    if (this.#commentFrom !== undefined) return this.#commentFrom
+    return this.#tagFrom !== undefined && this.#source.includes('>', this.#tagFrom) ? this.#tagFrom : undefined
+  }
+
+  lineAt(offset: number): number {
+    return this.#lines.lineAt(offset) + this.#firstLine - 1
+  }
+
+  /** Asked by the tokenizer: only in HTML does the text of a script go on to its end tag, whatever it holds. */
+  isInForeignContext(): boolean {
+    return this.#foreign > 0
   }
 
   onopentagname(start: number, end: number): void {
     const name = this.#source.slice(start, end).toLowerCase()
     this.#opened = name
+    this.#tagFrom = start
+    this.#openForeign(name)
     if (DROPPED.has(name)) this.#dropped++
     if (name === 'td' || name === 'th') this.#cells++
     if (this.#stays(name)) return
@@ -111,12 +163,40 @@ class RowCollector implements TokenizerCallbacks {
     this.#close(this.#source.slice(start, end).toLowerCase())
   }
 
-  /** Closes what XHTML and SVG write so. The text of a script or style goes on to its end tag, as in a browser. */
-  onselfclosingtag(): void {
-    if (this.#opened !== 'script' && this.#opened !== 'style') this.#close(this.#opened)
+  onopentagend(end: number): void {
+    this.#tagFrom = undefined
+    if (this.#dropped === 1 && DROPPED.has(this.#opened)) this.#droppedFrom = end + 1
+  }
+
+  /** Closes what XHTML and SVG write so. In HTML the text of a script or style goes on to its end tag all the same. */
+  onselfclosingtag(end: number): void {
+    this.onopentagend(end)
+    const isRaw = this.#foreign === 0 && (this.#opened === 'script' || this.#opened === 'style')
+    if (!isRaw) this.#close(this.#opened)
+  }
+
+  #openForeign(name: string): void {
+    if (FOREIGN.has(name)) {
+      this.#foreign++
+    } else if (this.#foreign > 0 && name === 'foreignobject') {
+      this.#foreign--
+      this.#islands++
+    } else if (BREAKOUT.has(name)) {
+      this.#foreign = 0
+    }
+  }
+
+  #closeForeign(name: string): void {
+    if (FOREIGN.has(name) && this.#foreign > 0) {
+      this.#foreign--
+    } else if (this.#islands > 0 && name === 'foreignobject') {
+      this.#foreign++
+      this.#islands--
+    }
   }
 
   #close(name: string): void {
+    this.#closeForeign(name)
     if (DROPPED.has(name) && this.#dropped > 0) this.#dropped--
     if (this.#stays(name)) return
     this.endRow()
@@ -132,8 +212,8 @@ class RowCollector implements TokenizerCallbacks {
     this.#add(String.fromCodePoint(codepoint), end - 1, end)
   }
 
-  oncdata(start: number, _end: number, offset: number): void {
-    this.#add(this.#source.slice(start, offset), start, offset)
+  oncdata(start: number, end: number, endOffset: number): void {
+    this.#add(this.#source.slice(start, end - endOffset), start, end - endOffset)
   }
 
   onattribname(start: number, end: number): void {
@@ -152,10 +232,12 @@ class RowCollector implements TokenizerCallbacks {
     this.#isAlt = false
   }
 
-  oncomment(): void {}
+  oncomment(start: number, end: number): void {
+    if (end === this.#source.length) this.#commentFrom = start
+  }
+
   ondeclaration(): void {}
   onprocessinginstruction(): void {}
-  onopentagend(): void {}
   onend(): void {}
 
   /** Closes the line being read: what follows is another block. */
@@ -164,8 +246,8 @@ class RowCollector implements TokenizerCallbacks {
     if (this.#parts.length === 0) return
     const text = this.#parts.join('')
     this.#parts = []
-    const startLine = this.#lines.lineAt(this.#start)
-    const endLine = this.#lines.lineAt(Math.max(this.#start, this.#end - 1))
+    const startLine = this.lineAt(this.#start)
+    const endLine = this.lineAt(Math.max(this.#start, this.#end - 1))
     if (this.#preformatted > 0) {
       splitLines(text).forEach((line, i) => {
         const at = Math.min(startLine + i, endLine)

@@ -1,9 +1,9 @@
+import { baseName } from '../text/path.ts'
 import type { Piece } from './piece.ts'
 
 /** An image is never decoded: its one piece makes its name and path findable. */
 export function cutImage(path: string): Piece[] {
-  const name = path.slice(path.lastIndexOf('/') + 1)
-  return [{ startLine: 1, endLine: 1, content: `Image: ${name}\nSource: ${path}` }]
+  return [{ startLine: 1, endLine: 1, content: `Image: ${baseName(path)}\nSource: ${path}` }]
 }
 
 /** Where a pack keeps the bytes of an image; the path cannot leave `images/`. */

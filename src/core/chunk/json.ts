@@ -1,5 +1,6 @@
 import {
   compactJson,
+  compactLength,
   JsonSyntaxError,
   type Member,
   type Span,
@@ -40,6 +41,11 @@ interface Place {
   readonly depth: number
 }
 
+/** An element of an array, and its length without white space. */
+interface Element extends Span {
+  readonly length: number
+}
+
 class JsonCutter {
   readonly #text: string
   readonly #sizes: ChunkSizes
@@ -56,7 +62,7 @@ class JsonCutter {
     const place = { address: '$', keys: [], depth: 0 }
     if (this.#text[root.start] === '{') this.#cutKeys(root, place)
     else if (this.#text[root.start] === '[') this.#cutArray(root, place)
-    else this.#cutValue(root, root, place)
+    else this.#cutValue(root, root, place, compactLength(this.#text, root))
     if (this.#pieces.length === 0) this.#push(root, compactJson(this.#text, root), place)
     return this.#pieces
   }
@@ -64,14 +70,14 @@ class JsonCutter {
   /** The members of the outermost object, one piece or more each. */
   #cutKeys(object: Span, place: Place): void {
     const members = [...scanMembers(this.#text, object.start)].sort((a, b) => compareUtf8(a.key, b.key))
-    for (const member of members) this.#cutMember(member, place)
+    for (const member of members) this.#cutMember(member, place, compactLength(this.#text, member.value))
   }
 
   /** The value of one member; its key is in the address. A key too long for that is kept with the value. */
-  #cutMember(member: Member, place: Place): void {
+  #cutMember(member: Member, place: Place, length: number): void {
     const inside = memberPlace(place, member.key)
     if (member.key.length <= MAX_HEADING_CHARS) {
-      this.#cutValue(member, member.value, inside)
+      this.#cutValue(member, member.value, inside, length)
       return
     }
     const content = `{${compactJson(this.#text, member)}}`
@@ -79,14 +85,16 @@ class JsonCutter {
     else this.#pushSlices(member, content, inside)
   }
 
-  /** One value: whole if it fits, else along its structure, else in slices. `at` is what the line range covers. */
-  #cutValue(at: Span, value: Span, place: Place): void {
-    const content = compactJson(this.#text, value)
+  /**
+   * One value: whole if it fits, else along its structure, else in slices. `at` is what the line range covers, `length`
+   * that of the value without white space: measured once by the caller, as each look at a large value costs a pass.
+   */
+  #cutValue(at: Span, value: Span, place: Place, length: number): void {
     const opener = this.#text[value.start]
-    if (content.length <= this.#sizes.maxChars) this.#push(at, content, place)
+    if (length <= this.#sizes.maxChars) this.#push(at, compactJson(this.#text, value), place)
     else if (opener === '{' && place.depth < MAX_DEPTH) this.#cutObject(value, place)
     else if (opener === '[' && place.depth < MAX_DEPTH) this.#cutArray(value, place)
-    else this.#pushSlices(at, content, place)
+    else this.#pushSlices(at, compactJson(this.#text, value), place)
   }
 
   #pushSlices(at: Span, content: string, place: Place): void {
@@ -98,7 +106,6 @@ class JsonCutter {
   /** An object larger than the cap: neighbouring members together up to the target, a large one by itself. */
   #cutObject(object: Span, place: Place): void {
     let group: Member[] = []
-    let texts: string[] = []
     let size = 2
     let part = 0
     const flush = () => {
@@ -107,28 +114,28 @@ class JsonCutter {
       if (first === undefined || last === undefined) return
       part++
       const address = group.length === 1 ? memberPlace(place, first.key).address : `${place.address}#${part}`
-      this.#push({ start: first.start, end: last.end }, `{${texts.join(',')}}`, { ...place, address })
+      const content = `{${group.map((member) => compactJson(this.#text, member)).join(',')}}`
+      this.#push({ start: first.start, end: last.end }, content, { ...place, address })
       group = []
-      texts = []
       size = 2
     }
     for (const member of scanMembers(this.#text, object.start)) {
-      const text = compactJson(this.#text, member)
-      if (text.length + 2 > this.#sizes.maxChars) {
+      const valueLength = compactLength(this.#text, member.value)
+      const length = compactLength(this.#text, { start: member.start, end: member.value.start }) + valueLength
+      if (length + 2 > this.#sizes.maxChars) {
         flush()
-        this.#cutMember(member, place)
+        this.#cutMember(member, place, valueLength)
         continue
       }
-      if (size + text.length > this.#sizes.maxChars || size >= this.#sizes.targetChars) flush()
+      if (size + length > this.#sizes.maxChars || size >= this.#sizes.targetChars) flush()
       group.push(member)
-      texts.push(text)
-      size += text.length + 1
+      size += length + 1
     }
     flush()
   }
 
   #cutArray(array: Span, place: Place): void {
-    let range: Span[] = []
+    let range: Element[] = []
     let start = 0
     const flush = () => {
       this.#cutRange(range, start, place)
@@ -136,19 +143,20 @@ class JsonCutter {
       range = []
     }
     for (const element of scanElements(this.#text, array.start)) {
-      range.push(element)
+      range.push({ ...element, length: compactLength(this.#text, element) })
       if (range.length === RANGE) flush()
     }
     flush()
   }
 
   /** Neighbouring elements as an array of their own, halved until that fits. */
-  #cutRange(range: readonly Span[], start: number, place: Place): void {
+  #cutRange(range: readonly Element[], start: number, place: Place): void {
     const [first] = range
     const last = range.at(-1)
     if (first === undefined || last === undefined) return
-    const content = `[${range.map((element) => compactJson(this.#text, element)).join(',')}]`
-    if (content.length <= this.#sizes.maxChars) {
+    const length = range.reduce((sum, element) => sum + element.length + 1, 1)
+    if (length <= this.#sizes.maxChars) {
+      const content = `[${range.map((element) => compactJson(this.#text, element)).join(',')}]`
       this.#push({ start: first.start, end: last.end }, content, {
         ...place,
         address: `${place.address}[${start}:${start + range.length}]`,
@@ -158,7 +166,8 @@ class JsonCutter {
       this.#cutRange(range.slice(0, half), start, place)
       this.#cutRange(range.slice(half), start + half, place)
     } else {
-      this.#cutValue(first, first, { ...place, address: `${place.address}[${start}]`, depth: place.depth + 1 })
+      const inside = { ...place, address: `${place.address}[${start}]`, depth: place.depth + 1 }
+      this.#cutValue(first, first, inside, first.length)
     }
   }
 

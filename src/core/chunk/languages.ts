@@ -1,4 +1,5 @@
 import type { Kind } from '../model.ts'
+import { extensionOf } from '../text/path.ts'
 
 /** Grammars that code is parsed with. A kind can need several: `java_script` covers three of them. */
 export const GRAMMAR_NAMES = [
@@ -47,7 +48,5 @@ export const CODE_LANGUAGES: ReadonlyMap<string, CodeLanguage> = new Map(
 
 /** The language a path's extension stands for, in either case, or `undefined` when it is not code we can parse. */
 export function codeLanguageOf(path: string): CodeLanguage | undefined {
-  const name = path.slice(path.lastIndexOf('/') + 1)
-  const dot = name.lastIndexOf('.')
-  return dot < 0 ? undefined : CODE_LANGUAGES.get(name.slice(dot + 1).toLowerCase())
+  return CODE_LANGUAGES.get(extensionOf(path))
 }

@@ -278,3 +278,32 @@ test.each([
 ])('ends soon on thousands of %s', { timeout: 5000 }, (_, text) => {
   for (const { content } of cut(text)) expect(content.length).toBeLessThanOrEqual(8000)
 })
+
+describe('lines after a thematic break', () => {
+  const firstContent = (text: string) => cut(text)[0]?.content
+
+  test.each([
+    '---\ntitle: a\n---',
+    '---\n"title": a\ntags:\n- b\n\n- c\n\n# note\nd: |\n  e\n\n  f\n---',
+    '+++\ntitle = "a"\nlist = [\n  1,\n\n]\n\n[table]\nb = 1\n+++',
+    '+++\n[table]\n+++',
+  ])('%j is a piece of its own before the heading', (text) => {
+    expect(firstContent(`${text}\n# First`)).toBe(text)
+  })
+
+  test('is not what stands between two thematic breaks', () => {
+    expect(cut('---\n# Title\n\ntext\n\n---\n# Second').map((piece) => piece.headingPath)).toEqual([
+      [],
+      ['Title'],
+      ['Second'],
+    ])
+    expect(cut('---\nnote: a\n\n# Title\n\ntext\n\n---').map((piece) => piece.headingPath)).toEqual([[], ['Title']])
+  })
+})
+
+test('the file is read no further once there are enough pieces', () => {
+  const lines = Array.from({ length: 1_000_000 }, (_, i) => `# ${i}`)
+  const pieces = cutMarkdown(lines, { targetChars: 4000, maxChars: 8000 }, 3)
+  expect(pieces.slice(0, 3).map((piece) => piece.content)).toEqual(['# 0', '# 1', '# 2'])
+  expect(pieces.length).toBeLessThan(5)
+})

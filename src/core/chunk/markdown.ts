@@ -6,54 +6,44 @@ import { cutText } from './text.ts'
 /**
  * Cuts Markdown at its headings. A section that fits the cap stays whole; a longer one is cut between blocks near the
  * target. A block that fits is never split; a fence or table that does not is split at line ends, with its opening and
- * closing lines or its header rows repeated.
+ * closing lines or its header rows repeated. Once there are `mostPieces`, the rest of the file is not read.
  */
-export function cutMarkdown(lines: readonly string[], sizes: ChunkSizes): Piece[] {
+export function cutMarkdown(
+  lines: readonly string[],
+  sizes: ChunkSizes,
+  mostPieces: number = Number.POSITIVE_INFINITY,
+): Piece[] {
   const pieces: Piece[] = []
   const ancestry: Block[] = []
-  let section: Block[] = []
   let headingPath: readonly string[] = []
   /** Blank lines up to the next piece belong to the one before, also where Markdown counts them to a block. */
   const extendLast = (endLine: number) => {
     const last = pieces.at(-1)
     if (last !== undefined && last.endLine < endLine) pieces[pieces.length - 1] = { ...last, endLine }
   }
-  const close = () => {
-    for (const piece of cutSection(lines, section, sizes)) {
-      extendLast(piece.startLine - 1)
-      pieces.push({ ...piece, headingPath })
-    }
-    section = []
-  }
+  const section = new SectionCutter(lines, sizes, (piece) => {
+    extendLast(piece.startLine - 1)
+    pieces.push({ ...piece, headingPath })
+  })
 
   const body = frontMatterEnd(lines)
-  if (body > 0) section.push(plainBlock(0, body))
-  for (const found of parseBlocks(body > 0 ? lines.slice(body) : lines)) {
-    const block = body > 0 ? shiftBlock(found, body) : found
+  if (body > 0) section.add(plainBlock(0, body))
+  for (const block of parseBlocks(lines, body)) {
     if (block.type === 'heading' && block.text !== '') {
-      close()
+      section.close()
       while ((ancestry.at(-1)?.level ?? 0) >= block.level) ancestry.pop()
       ancestry.push(block)
       headingPath = ancestry.map((heading) => clipText(heading.text, MAX_HEADING_CHARS))
     }
-    section.push(block)
+    section.add(block)
+    if (pieces.length >= mostPieces) return pieces
   }
-  close()
+  section.close()
   extendLast(lines.length)
   return pieces
 }
 
-function cutSection(lines: readonly string[], section: readonly Block[], sizes: ChunkSizes): Piece[] {
-  const first = section[0]
-  const last = section.at(-1)
-  if (first === undefined || last === undefined) return []
-  if (measure(lines, first.start, last.end) <= sizes.maxChars) return joinLines(lines, first.start, last.end)
-  return groupBlocks(lines, section, sizes).flatMap((group) => {
-    if (group.isOversized) return splitBlock(lines, group.block, sizes)
-    return joinLines(lines, group.start, group.end)
-  })
-}
-
+/** Neighbouring blocks that become one piece, or one block that becomes several. */
 interface Group {
   /** The first block; the only one when it is oversized. */
   readonly block: Block
@@ -64,37 +54,92 @@ interface Group {
   readonly isOversized: boolean
 }
 
-/** Collects neighbouring blocks up to the target; one that exceeds the cap stands alone. A short tail is joined on. */
-function groupBlocks(lines: readonly string[], section: readonly Block[], sizes: ChunkSizes): Group[] {
-  const groups: Group[] = []
-  for (const block of section.flatMap((block) =>
-    isOversized(block) && block.leaves.length > 1 ? block.leaves : [block],
-  )) {
-    const last = groups.at(-1)
-    const isLarge = isOversized(block)
-    const canJoin = last !== undefined && !last.isOversized && !isLarge && last.size < sizes.targetChars
-    if (canJoin && last.size + measure(lines, block.start, block.end) <= sizes.maxChars) {
-      last.end = block.end
-      last.size += fullSize(block)
-    } else {
-      groups.push({ block, start: block.start, end: block.end, size: fullSize(block), isOversized: isLarge })
+/** Turns the blocks of one section after the other into pieces, and keeps no more of them than are still open. */
+class SectionCutter {
+  readonly #lines: readonly string[]
+  readonly #sizes: ChunkSizes
+  readonly #emit: (piece: Piece) => void
+  /** The section so far, as long as it fits the cap. */
+  #blocks: Block[] = []
+  /** Its length with every line end and blank line. */
+  #size = 0
+  /** The last groups of a section that does not fit. */
+  #groups: Group[] = []
+
+  constructor(lines: readonly string[], sizes: ChunkSizes, emit: (piece: Piece) => void) {
+    this.#lines = lines
+    this.#sizes = sizes
+    this.#emit = emit
+  }
+
+  add(block: Block): void {
+    const isShort = this.#groups.length === 0
+    if (isShort && this.#size + measure(this.#lines, block.start, block.end) <= this.#sizes.maxChars) {
+      this.#blocks.push(block)
+      this.#size += this.#fullSize(block)
+      return
+    }
+    for (const waiting of this.#blocks) this.#addToGroups(waiting)
+    this.#blocks = []
+    this.#addToGroups(block)
+    // Only the last two can still change: a short tail is joined on.
+    for (const group of this.#groups.splice(0, this.#groups.length - 2)) this.#emitGroup(group)
+  }
+
+  /** Ends the section. */
+  close(): void {
+    const first = this.#blocks[0]
+    const last = this.#blocks.at(-1)
+    if (first !== undefined && last !== undefined) this.#emitLines(first.start, last.end)
+    const [before, tail] = this.#groups
+    if (before !== undefined && tail !== undefined && this.#isShortTail(before, tail)) {
+      before.end = tail.end
+      this.#groups.pop()
+    }
+    for (const group of this.#groups) this.#emitGroup(group)
+    this.#blocks = []
+    this.#size = 0
+    this.#groups = []
+  }
+
+  /** Collects neighbouring blocks up to the target; one that exceeds the cap stands alone. */
+  #addToGroups(whole: Block): void {
+    const { maxChars, targetChars } = this.#sizes
+    for (const block of this.#isOversized(whole) && whole.leaves.length > 1 ? whole.leaves : [whole]) {
+      const last = this.#groups.at(-1)
+      const isLarge = this.#isOversized(block)
+      const canJoin = last !== undefined && !last.isOversized && !isLarge && last.size < targetChars
+      const size = this.#fullSize(block)
+      if (canJoin && last.size + measure(this.#lines, block.start, block.end) <= maxChars) {
+        last.end = block.end
+        last.size += size
+      } else {
+        this.#groups.push({ block, start: block.start, end: block.end, size, isOversized: isLarge })
+      }
     }
   }
-  const [before, tail] = groups.slice(-2)
-  if (before === undefined || tail === undefined || before.isOversized || tail.isOversized) return groups
-  if (tail.size < sizes.targetChars / 4 && before.size + tail.size <= sizes.maxChars) {
-    before.end = tail.end
-    groups.pop()
-  }
-  return groups
 
-  function isOversized(block: Block): boolean {
-    return measure(lines, block.start, block.end) > sizes.maxChars
+  #isShortTail(before: Group, tail: Group): boolean {
+    if (before.isOversized || tail.isOversized) return false
+    return tail.size < this.#sizes.targetChars / 4 && before.size + tail.size <= this.#sizes.maxChars
   }
 
-  function fullSize(block: Block): number {
+  #emitGroup(group: Group): void {
+    if (!group.isOversized) this.#emitLines(group.start, group.end)
+    else for (const piece of splitBlock(this.#lines, group.block, this.#sizes)) this.#emit(piece)
+  }
+
+  #emitLines(start: number, end: number): void {
+    for (const piece of joinLines(this.#lines, start, end)) this.#emit(piece)
+  }
+
+  #isOversized(block: Block): boolean {
+    return measure(this.#lines, block.start, block.end) > this.#sizes.maxChars
+  }
+
+  #fullSize(block: Block): number {
     let size = 0
-    for (let i = block.start; i < block.end; i++) size += (lines[i]?.length ?? 0) + 1
+    for (let i = block.start; i < block.end; i++) size += (this.#lines[i]?.length ?? 0) + 1
     return size
   }
 }
@@ -210,25 +255,26 @@ function joinLines(lines: readonly string[], start: number, end: number): Piece[
 /** The line after YAML (`---`) or TOML (`+++`) front matter, or 0. */
 function frontMatterEnd(lines: readonly string[]): number {
   const marker = lines[0]?.trimEnd()
-  if ((marker !== '---' && marker !== '+++') || !FRONT_MATTER_LINE.test(lines[1] ?? '')) return 0
-  for (let i = 1; i < lines.length; i++) {
-    const line = lines[i]?.trimEnd()
+  if (marker !== '---' && marker !== '+++') return 0
+  let first = 1
+  while (lines[first]?.startsWith('#') === true) first++
+  if (!ENTRY.test(lines[first] ?? '')) return 0
+  for (let i = first; i < lines.length; i++) {
+    const line = lines[i]?.trimEnd() ?? ''
     if (line === marker || (marker === '---' && line === '...')) return i + 1
+    if (line !== '' && isBlank(lines[i - 1] ?? '') && !ENTRY.test(line) && !FURTHER_ENTRY.test(line)) return 0
   }
   return 0
 }
 
-/** A key, a comment or a table: what tells front matter from text after a thematic break. */
-const FRONT_MATTER_LINE = /^(?:["']?[\w.-]+["']?\s*[:=]|#|\[)/
+/** A key or a table: what tells front matter, after comments at most, from text after a thematic break. */
+const ENTRY = /^(?:(?:"[^"]*"|'[^']*'|[\p{L}\p{N}_.-]+)\s*[:=]|\[)/u
+
+/** What may also follow a blank line in front matter: a list item, an indented line, a comment, a closing bracket. */
+const FURTHER_ENTRY = /^(?:-\s|\s|#|[\]}])/
 
 function plainBlock(start: number, end: number): Block {
   return { type: 'other', start, end, open: start, close: end, level: 0, text: '', marker: '', leaves: [] }
-}
-
-function shiftBlock(block: Block, by: number): Block {
-  const leaves = block.leaves.map((leaf) => shiftBlock(leaf, by))
-  const { start, end, open, close } = block
-  return { ...block, start: start + by, end: end + by, open: open + by, close: close + by, leaves }
 }
 
 function firstContentLine(lines: readonly string[], start: number, end: number): number {

@@ -1,4 +1,4 @@
-/** A piece of a file before it has ids: what every chunker returns, in file order. */
+/** A piece of a file before it has ids: what every chunker returns, in file order except where keys are sorted (JSON). */
 export interface Piece {
   /** First line with content, from 1. */
   readonly startLine: number
@@ -20,3 +20,7 @@ export interface ChunkSizes {
 
 /** Longest heading or key kept in a heading path, so that one absurd line cannot fill every breadcrumb below it. */
 export const MAX_HEADING_CHARS = 200
+
+/** What comes instead of pieces when the parser fails by no fault of the text alone. */
+export const PARSER_FAILED = 'parser failed'
+export type ParserFailed = typeof PARSER_FAILED

@@ -1,4 +1,5 @@
 import type { Kind } from '../model.ts'
+import { baseName } from '../text/path.ts'
 
 /** What a slug is made from. */
 export interface SlugSource {
@@ -13,8 +14,7 @@ export interface SlugSource {
 
 /** A short readable label: file name, then the most local heading, symbol or address. Not unique. */
 export function createSlug(source: SlugSource): string {
-  const name = source.path.slice(source.path.lastIndexOf('/') + 1)
-  const stem = name.replace(/(?<=.)\.[^.]*$/, '')
+  const stem = baseName(source.path).replace(/(?<=.)\.[^.]*$/, '')
   const base = shorten(slugify(stem), source.kind === 'image' ? 72 : 28)
   const context = source.headingPath.at(-1) ?? source.symbol ?? source.address ?? ''
   const rest = context === '' ? '' : shorten(dropRepeats(slugify(context), base), 44)

@@ -35,13 +35,17 @@ export function parseGlob(pattern: string): Glob | undefined {
   return { steps }
 }
 
+/** The one name a glob without wildcards matches; undefined for others. */
+export function literalOf({ steps }: Glob): string | undefined {
+  const chars = steps.map((step) => (step.type === 'char' ? step.char : undefined))
+  return chars.includes(undefined) ? undefined : chars.join('')
+}
+
 /**
- * Tells whether a name matches. Only the last `*` is ever tried again, so the time is at most the product of both
+ * Tells whether a name, given as its characters, matches. Only the last `*` is ever tried again, so the time is at most the product of both
  * lengths; patterns come from files of strangers, and regular expressions take exponential time on some of them.
  */
-export function matchesGlob(glob: Glob, name: string): boolean {
-  const chars = [...name]
-  const { steps } = glob
+export function matchesGlob({ steps }: Glob, chars: readonly string[]): boolean {
   let s = 0
   let c = 0
   let retryStep = -1

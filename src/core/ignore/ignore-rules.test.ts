@@ -71,6 +71,14 @@ const RULES: readonly (readonly [rules: string, ignored: readonly string[], kept
   ['a//b', [], ['a/b']],
   ['./a', [], ['a']],
   ['\n  \n', [], ['a', ' ']],
+  ['a\n!*\na/', ['a/'], ['a']],
+  ['a\n*\n!a\n', ['b'], ['a']],
+  ['!a\n/a\n!a/', ['a'], ['a/', 'b/a']],
+  ['a/b\n!b', [], ['a/b']],
+  ['!b\na/b', ['a/b'], ['b', 'c/b']],
+  ['a\n!a\na', ['a'], []],
+  ['*\n!#a\n#a', ['b'], ['#a']],
+  ['\\a/b\\*', ['a/b*'], ['a/bc']],
 ]
 
 describe.each(RULES)('%j', (rules, ignored, kept) => {
@@ -111,5 +119,15 @@ describe('hostile rules end soon', () => {
   test('`*a` twenty times, on a long name', { timeout: 1000 }, () => {
     expect(ignores(`${'*a'.repeat(20)}b`, 'a'.repeat(2000))).toBe(false)
     expect(ignores('*a'.repeat(20), 'a'.repeat(2000))).toBe(true)
+  })
+
+  test('tens of thousands of names and paths, asked about thousands of times', { timeout: 5000 }, () => {
+    const lines = Array.from({ length: 40_000 }, (_, i) => `n${i}\n/d${i}/same\n?\n`)
+    const files = [parseIgnoreFile(lines.join(''), ''), parseIgnoreFile(lines.join(''), 'sub/')]
+    const asked = Array.from({ length: 20_000 }, (_, i) => `sub/x${i}/same`)
+    expect(asked.filter((path) => isIgnored(files, path, false))).toEqual([])
+    expect(isIgnored(files, 'sub/deep/n39999', false)).toBe(true)
+    expect(isIgnored(files, 'd39999/same', false)).toBe(true)
+    expect(isIgnored(files, 'd39999/other', false)).toBe(false)
   })
 })

@@ -1,4 +1,4 @@
-import { type Glob, matchesGlob, parseGlob } from './glob.ts'
+import { type Glob, literalOf, matchesGlob, parseGlob } from './glob.ts'
 
 /** One line of an ignore file. */
 interface IgnoreRule {
@@ -9,21 +9,43 @@ interface IgnoreRule {
   readonly keeps: boolean
 }
 
-/** The lines of one `.gitignore`, in force below the folder it stands in. */
+/**
+ * The lines of one `.gitignore`, in force below the folder it stands in. Lines come from strangers and there may be
+ * very many, so those without a wildcard are looked up and only the others are tried one by one.
+ */
 export interface IgnoreFile {
   /** Path of that folder, ending in `/`, or empty for the root. */
   readonly base: string
   readonly rules: readonly IgnoreRule[]
+  /** Rules that are a name at any depth, by that name. */
+  readonly names: ReadonlyMap<string, LastPlaces>
+  /** Rules that are one path, by that path. */
+  readonly paths: ReadonlyMap<string, LastPlaces>
+  /** Places of all other rules, ascending. */
+  readonly wild: readonly number[]
+}
+
+/** Where the last rule of some text stands among the rules, -1 for nowhere: for anything, and for folders only. */
+interface LastPlaces {
+  any: number
+  folder: number
 }
 
 /** Reads an ignore file by the rules of gitignore(5). */
 export function parseIgnoreFile(text: string, base: string): IgnoreFile {
-  const rules = text
-    .replace(/^\ufeff/, '')
-    .split(/\r?\n|\r$/)
-    .map(parseRule)
-    .filter((rule) => rule !== undefined)
-  return { base, rules }
+  const lines = text.replace(/^\ufeff/, '').split(/\r?\n|\r$/)
+  const seen = new Set<string>()
+  const rules: IgnoreRule[] = []
+  for (const line of lines.reverse()) {
+    const pattern = trimTrailingSpaces(line)
+    // Of two lines that match the same the later decides, so the earlier is as good as not there.
+    const matched = pattern.startsWith('!') ? pattern.slice(1) : pattern
+    const rule = seen.has(matched) ? undefined : parseRule(pattern)
+    if (rule === undefined) continue
+    rules.push(rule)
+    seen.add(matched)
+  }
+  return indexRules(rules.reverse(), base)
 }
 
 /**
@@ -31,17 +53,65 @@ export function parseIgnoreFile(text: string, base: string): IgnoreFile {
  * the path are not asked about again: nobody looks inside an ignored folder.
  */
 export function isIgnored(files: readonly IgnoreFile[], path: string, isDirectory: boolean): boolean {
-  for (const { base, rules } of files.toReversed()) {
-    if (!path.startsWith(base)) continue
-    const parts = path.slice(base.length).split('/')
-    const decisive = rules.findLast((rule) => (isDirectory || !rule.directoriesOnly) && matchesParts(rule.parts, parts))
+  for (const file of files.toReversed()) {
+    if (!path.startsWith(file.base)) continue
+    const decisive = findDecisive(file, path.slice(file.base.length), isDirectory)
     if (decisive !== undefined) return !decisive.keeps
   }
   return false
 }
 
-function parseRule(line: string): IgnoreRule | undefined {
-  let pattern = trimTrailingSpaces(line)
+/** The same file without the rules that ignore one of these folders. */
+export function withoutRulesFor(file: IgnoreFile, folders: readonly string[]): IgnoreFile {
+  const inside = folders.filter((path) => path.startsWith(file.base)).map((path) => splitPath(path, file.base))
+  const kept = file.rules.filter((rule) => rule.keeps || !inside.some((parts) => matchesParts(rule.parts, parts)))
+  return indexRules(kept, file.base)
+}
+
+function indexRules(rules: readonly IgnoreRule[], base: string): IgnoreFile {
+  const names = new Map<string, LastPlaces>()
+  const paths = new Map<string, LastPlaces>()
+  const wild: number[] = []
+  for (const [place, { parts, directoriesOnly }] of rules.entries()) {
+    const isName = parts.length === 2 && parts[0] === '**'
+    const texts = (isName ? parts.slice(1) : parts).map((part) => (part === '**' ? undefined : literalOf(part)))
+    if (!texts.every((text) => text !== undefined)) {
+      wild.push(place)
+      continue
+    }
+    const map = isName ? names : paths
+    const last = map.get(texts.join('/')) ?? { any: -1, folder: -1 }
+    last[directoriesOnly ? 'folder' : 'any'] = place
+    map.set(texts.join('/'), last)
+  }
+  return { base, rules, names, paths, wild }
+}
+
+/** The last rule that matches a path relative to the folder of the file. */
+function findDecisive(file: IgnoreFile, path: string, isDirectory: boolean): IgnoreRule | undefined {
+  const found = [file.names.get(path.slice(path.lastIndexOf('/') + 1)), file.paths.get(path)]
+  const places = found.flatMap((last) => (last === undefined ? [] : [last.any, isDirectory ? last.folder : -1]))
+  const lookedUp = Math.max(-1, ...places)
+  const parts = file.wild.length === 0 ? [] : splitPath(path, '')
+  const wild = file.wild.findLast((place) => {
+    // Rules before the one that was looked up have no say.
+    if (place < lookedUp) return true
+    const rule = file.rules[place]
+    return rule !== undefined && (isDirectory || !rule.directoriesOnly) && matchesParts(rule.parts, parts)
+  })
+  return file.rules[Math.max(lookedUp, wild ?? -1)]
+}
+
+/** The parts of a path below a folder, each as its characters. */
+function splitPath(path: string, base: string): string[][] {
+  return path
+    .slice(base.length)
+    .split('/')
+    .map((part) => [...part])
+}
+
+function parseRule(trimmed: string): IgnoreRule | undefined {
+  let pattern = trimmed
   if (pattern === '' || pattern.startsWith('#')) return undefined
   const keeps = pattern.startsWith('!')
   if (keeps) pattern = pattern.slice(1)
@@ -57,6 +127,7 @@ function parseRule(line: string): IgnoreRule | undefined {
 
 /** Spaces at the end do not count unless a backslash, which nothing escapes in turn, stands before them. */
 function trimTrailingSpaces(line: string): string {
+  if (!line.endsWith(' ')) return line
   let end = 0
   for (let i = 0; i < line.length; i++) {
     const isEscape = line[i] === '\\'
@@ -67,7 +138,7 @@ function trimTrailingSpaces(line: string): string {
 }
 
 /** As {@link matchesGlob}, a level up: `**` is to path parts what `*` is to characters. A last `**` needs a part. */
-function matchesParts(pattern: IgnoreRule['parts'], parts: readonly string[]): boolean {
+function matchesParts(pattern: IgnoreRule['parts'], parts: readonly (readonly string[])[]): boolean {
   let p = 0
   let i = 0
   let retryPattern = -1
@@ -78,7 +149,7 @@ function matchesParts(pattern: IgnoreRule['parts'], parts: readonly string[]): b
       if (p === pattern.length - 1) return true
       retryPattern = p++
       retryPart = i
-    } else if (step !== undefined && matchesGlob(step, parts[i] ?? '')) {
+    } else if (step !== undefined && matchesGlob(step, parts[i] ?? [])) {
       p++
       i++
     } else if (retryPattern >= 0) {

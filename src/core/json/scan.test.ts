@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compactJson, JsonSyntaxError, scanDocument, scanElements, scanMembers } from './scan.ts'
+import { compactJson, compactLength, JsonSyntaxError, scanDocument, scanElements, scanMembers } from './scan.ts'
 
 function isJson(text: string): boolean {
   try {
@@ -80,4 +80,10 @@ describe('scanning', () => {
   ])('says where %j is wrong', (text, offset) => {
     expect(() => scanDocument(text)).toThrow(new JsonSyntaxError(offset))
   })
+})
+
+test('the length of a compact text is known without making it', () => {
+  const text = ' { "a b" : [ 1 , "\\" x" ] } '
+  const span = scanDocument(text)
+  expect(compactLength(text, span)).toBe(compactJson(text, span).length)
 })

@@ -65,6 +65,21 @@ export function* scanElements(text: string, start: number): Generator<Span> {
 /** The text of a value without insignificant white space; numbers and strings stay as they were written. */
 export function compactJson(text: string, span: Span): string {
   const parts: string[] = []
+  eachRun(text, span, (from, to) => parts.push(text.slice(from, to)))
+  return parts.join('')
+}
+
+/** The length of what {@link compactJson} gives. */
+export function compactLength(text: string, span: Span): number {
+  let length = 0
+  eachRun(text, span, (from, to) => {
+    length += to - from
+  })
+  return length
+}
+
+/** Calls `use` with every stretch of `span` between insignificant white space. */
+function eachRun(text: string, span: Span, use: (from: number, to: number) => void): void {
   let from = span.start
   let at = span.start
   while (at < span.end) {
@@ -72,15 +87,14 @@ export function compactJson(text: string, span: Span): string {
     if (unit === QUOTE) {
       at = scanString(text, at)
     } else if (isSpace(unit)) {
-      if (at > from) parts.push(text.slice(from, at))
+      if (at > from) use(from, at)
       at = skipSpace(text, at)
       from = at
     } else {
       at++
     }
   }
-  if (from < span.end) parts.push(text.slice(from, span.end))
-  return parts.join('')
+  if (from < span.end) use(from, span.end)
 }
 
 const QUOTE = 0x22

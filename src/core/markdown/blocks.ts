@@ -27,16 +27,91 @@ export interface Block {
 const MAX_HEADING_SOURCE = 1000
 
 const parser = new MarkdownIt({ html: true })
+parser.block.State = class extends parser.block.State {
+  /** Makes tokens as the parser does, but as plain objects: its own constructor takes most of the time of a parse. */
+  override push(type: string, tag: string, nesting: Token['nesting']): Token {
+    if (nesting < 0) this.level--
+    const fields = {
+      type,
+      tag,
+      nesting,
+      level: this.level,
+      map: null,
+      markup: '',
+      content: '',
+      info: '',
+      hidden: false,
+    }
+    // No rule for blocks calls a method of a token, and no field but these is read before it is written.
+    const token = fields as unknown as Token
+    if (nesting > 0) this.level++
+    this.tokens.push(token)
+    return token
+  }
+}
 parser.block.ruler.at('table', tableRule, { alt: ['paragraph', 'reference'] })
 
+/** Characters that are parsed at once: the parser's tokens take hundreds of bytes for each block. */
+const WINDOW_CHARS = 128 * 1024
+
 /**
- * Reads the block structure of Markdown: CommonMark plus GFM tables. Inline markup is read for headings only.
- * Every line is covered by exactly one block, unless there is none.
+ * Reads the block structure of Markdown from a line on: CommonMark plus GFM tables. Inline markup is read for headings
+ * only. Every line is covered by exactly one block, unless there is none.
+ *
+ * A long document is parsed window by window. Where a block at the top starts, what follows no longer depends on what
+ * came before, so the last block of a window, which may go on, is where the next one begins. Only a list or quote longer
+ * than a window comes as several blocks.
  */
-export function parseBlocks(lines: readonly string[]): Block[] {
-  const tokens: Token[] = []
-  parser.block.parse(lines.join('\n'), parser, {}, tokens)
-  return collectBlocks(tokens, lines)
+export function* parseBlocks(
+  lines: readonly string[],
+  firstLine = 0,
+  windowChars: number = WINDOW_CHARS,
+): Generator<Block> {
+  let from = firstLine
+  let chars = windowChars
+  for (;;) {
+    const to = windowEnd(lines, from, chars)
+    const window = from === 0 && to === lines.length ? lines : lines.slice(from, to)
+    const tokens: Token[] = []
+    parser.block.parse(window.join('\n'), parser, {}, tokens)
+    const blocks = collectBlocks(tokens, window)
+    const isLast = to === lines.length
+    const complete = isLast ? blocks : completeBlocks(blocks, tokens)
+    for (const block of complete) yield shiftBlock(block, from)
+    if (isLast) return
+    const end = complete.at(-1)?.end
+    // One block fills the window: more of it has to be seen.
+    chars = end === undefined ? chars * 2 : windowChars
+    from += end ?? 0
+  }
+}
+
+function windowEnd(lines: readonly string[], from: number, chars: number): number {
+  let to = from
+  for (let size = 0; to < lines.length && size < chars; to++) size += (lines[to]?.length ?? 0) + 1
+  return to
+}
+
+/** The blocks that nothing after the window can change: all but the last, or of a single list or quote its beginning. */
+function completeBlocks(blocks: readonly Block[], tokens: readonly Token[]): Block[] {
+  const [only] = blocks
+  if (only === undefined || blocks.length > 1) return blocks.slice(0, -1)
+  const items = new Set<number>()
+  for (const { type, level, map } of tokens) {
+    if (type === 'list_item_open' && level === 1 && map !== null) items.add(map[0])
+  }
+  const isLater = (leaf: Block) => leaf.start > only.start
+  const cut = only.leaves.findLast((leaf) => isLater(leaf) && items.has(leaf.start)) ?? only.leaves.findLast(isLater)
+  if (cut === undefined) return []
+  const leaves = only.leaves.slice(0, only.leaves.indexOf(cut))
+  return [{ ...only, end: cut.start, close: Math.min(only.close, cut.start), leaves }]
+}
+
+function shiftBlock(block: Block, by: number): Block {
+  if (by === 0) return block
+  const leaves = block.leaves.map((leaf) => shiftBlock(leaf, by))
+  const { start, end, open, close } = block
+  return { ...block, start: start + by, end: end + by, open: open + by, close: close + by, leaves }
 }
 
 function collectBlocks(tokens: readonly Token[], lines: readonly string[]): Block[] {

@@ -59,13 +59,9 @@ export function packName(root: string, pack: Pack): string {
 const utf8 = new TextEncoder()
 
 async function* zipEntries(pack: Pack, options: PackOptions): AsyncGenerator<ZipEntry, void, void> {
-  for await (const entry of packEntries(pack, options)) yield { ...entry, level: compressionLevel(entry.name) }
-}
-
-/** Images are compressed already; the ids in the postings do not compress further, whatever the effort. */
-function compressionLevel(name: string): ZipEntry['level'] {
-  if (name.startsWith('images/')) return 0
-  return name === 'index.json' ? 1 : 6
+  for await (const entry of packEntries(pack, options)) {
+    yield { ...entry, isStored: entry.name.startsWith('images/') }
+  }
 }
 
 /** Encodes text that comes in pieces, in blocks large enough to be worth a call. */

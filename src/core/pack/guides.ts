@@ -1,8 +1,8 @@
 import type { Chunk, Kind } from '../model.ts'
 import { compareUtf8 } from '../text/order.ts'
-import { chunkLabel, oneLine } from './label.ts'
+import { fileLabel, oneLine } from './label.ts'
 import type { Pack } from './pack.ts'
-import { groupByFile } from './tables.ts'
+import { dirOf, groupByFile, sumTokens } from './tables.ts'
 
 /** Writes `llm.md`: what a model reads first, and how it gets to the few chunks it needs. */
 export function writeLlmMd(pack: Pack): string {
@@ -67,7 +67,7 @@ export function writeCatalogMd(pack: Pack): string {
   })
   const dirs = new Map<string, { files: number; tokens: number }>()
   for (const { file, tokens } of files) {
-    const dir = file.path.slice(0, file.path.lastIndexOf('/') + 1) || './'
+    const dir = dirOf(file.path) || './'
     const total = dirs.get(dir) ?? { files: 0, tokens: 0 }
     dirs.set(dir, { files: total.files + 1, tokens: total.tokens + tokens })
   }
@@ -83,7 +83,7 @@ export function writeCatalogMd(pack: Pack): string {
     '',
     'top_files:',
     ...topFiles.map(({ file, chunks, refs, tokens }) => {
-      const label = oneLine(chunks.map(chunkLabel).find((text) => text !== '') ?? '', 64)
+      const label = oneLine(fileLabel(chunks), 64)
       const start = refs.slice(0, 4).join(',')
       return `- ${oneLine(file.path, 1000)} kind=${file.kind} chunks=${chunks.length} tok=${tokens} label=${label} refs=${start}`
     }),
@@ -138,10 +138,6 @@ function facts(pack: Pack): string[] {
 
 function partLine(pack: Pack): string[] {
   return pack.part === undefined ? [] : [`part: ${pack.part.number} of ${pack.part.of}`]
-}
-
-function sumTokens(chunks: readonly Chunk[]): number {
-  return chunks.reduce((sum, chunk) => sum + chunk.tokenEstimate, 0)
 }
 
 function lines(all: readonly string[]): string {

@@ -3,6 +3,7 @@ import type { SearchIndexStats, TermEntry } from '../search/search-index.ts'
 import { BlockWriter } from './block-writer.ts'
 import type { Pack } from './pack.ts'
 import { FIELDS, indexChunks } from './pack-index.ts'
+import { sumTokens } from './tables.ts'
 
 /** Version of `index.json`. */
 export const INDEX_VERSION = 1
@@ -13,7 +14,8 @@ export const INDEX_VERSION = 1
  */
 export function* writeIndexJson(pack: Pack): Generator<Uint8Array> {
   const writer = new BlockWriter()
-  writer.write(`{"version":${INDEX_VERSION},"index_id":${JSON.stringify(pack.indexId)},"files":[`)
+  const part = pack.part === undefined ? '' : `"part":${JSON.stringify(pack.part)},`
+  writer.write(`{"version":${INDEX_VERSION},"index_id":${JSON.stringify(pack.indexId)},${part}"files":[`)
   for (const [i, file] of pack.files.entries()) {
     writer.write((i === 0 ? '' : ',') + JSON.stringify(fileRecord(file)))
     if (writer.isFull) yield writer.take()
@@ -105,7 +107,7 @@ function* writeTerms(writer: BlockWriter, terms: Iterable<TermEntry>, openings: 
 }
 
 function createStats(pack: Pack, { terms, fields }: SearchIndexStats): Record<string, number> {
-  const tokens = pack.chunks.reduce((sum, chunk) => sum + chunk.tokenEstimate, 0)
+  const tokens = sumTokens(pack.chunks)
   return {
     total_files: pack.files.length,
     total_chunks: pack.chunks.length,

@@ -12,6 +12,12 @@ export function chunkLabel(chunk: Chunk): string {
   return oneLine(label, 72)
 }
 
+/** What a file is called in one line: as its first chunk. */
+export function fileLabel(chunks: readonly Chunk[]): string {
+  const [first] = chunks
+  return first === undefined ? '' : chunkLabel(first)
+}
+
 /** One line of at most `length` characters: control characters become spaces, white space is collapsed. */
 export function oneLine(text: string, length: number): string {
   const flat = clipText(text, 4 * length)

@@ -1,9 +1,9 @@
 import type { Chunk } from '../model.ts'
 import { compareUtf8 } from '../text/order.ts'
 import { fileRecord } from './index-json.ts'
-import { chunkLabel } from './label.ts'
+import { chunkLabel, fileLabel } from './label.ts'
 import type { Pack } from './pack.ts'
-import { createTables, groupByFile } from './tables.ts'
+import { createTables, dirOf, groupByFile, sumTokens } from './tables.ts'
 
 /** First field of `manifest.llm.tsv`; a folder that holds a file starting so is a pack. */
 export const TSV_MAGIC = 'llmx_manifest_llm_tsv'
@@ -27,10 +27,16 @@ export function writeManifestTsv(pack: Pack): string {
     ]),
     ...tables.kinds.map((kind, i) => ['K', i, kind]),
     ...groupByFile(pack).map(({ file, chunks }) => {
-      const tokens = chunks.reduce((sum, chunk) => sum + chunk.tokenEstimate, 0)
       const end = chunks.reduce((most, chunk) => Math.max(most, chunk.endLine), 0)
-      const label = chunks.map(chunkLabel).find((text) => text !== '') ?? 'chunk'
-      return ['F', tables.pathIndex(file.path), tables.kindIndex(file.kind), chunks.length, tokens, end, label]
+      return [
+        'F',
+        tables.pathIndex(file.path),
+        tables.kindIndex(file.kind),
+        chunks.length,
+        sumTokens(chunks),
+        end,
+        fileLabel(chunks),
+      ]
     }),
     ...pack.chunks.map((chunk, i) => [
       'C',
@@ -136,10 +142,6 @@ function* writeRows(
     yield (i === 0 ? '' : ',') + JSON.stringify(toRow(chunk, pack.refs[i] ?? ''))
   }
   yield ']}\n'
-}
-
-function dirOf(path: string): string {
-  return path.slice(0, path.lastIndexOf('/') + 1)
 }
 
 /** A file name may hold a tab or a line end; a row may not. */

@@ -162,3 +162,59 @@ describe('an archive', () => {
     ])
   })
 })
+
+describe('a pack from a stranger', () => {
+  const id = PACK.chunks[0]?.id ?? ''
+
+  test.each([
+    ['a ref that is a path', '"c0001"', '"../../c1"', '"../../c1" is no ref'],
+    ['a ref with terminal control', '"c0001"', '"c\\u001b[31m"', '"c\\u001b[31m" is no ref'],
+    ['one ref for two chunks', '"c0001"', '"c0002"', 'a ref stands for two chunks'],
+    ['an id that is none', id, 'xy', '"xy" is no id'],
+    ['a path that leads outside', '"path":"a.md"', '"path":"../a.md"', 'the path "../a.md" leads outside'],
+    ['an absolute path', '"path":"a.md"', '"path":"/etc/passwd"', 'the path "/etc/passwd" leads outside'],
+    ['an image that leads outside', '"images/img/a.png"', '"images/../../a.png"', 'leads outside'],
+    ['a line that is none', '"start_line":1,', '"start_line":0,', 'lines 0 to'],
+  ])('is refused for %s', async (_, from, to, expected) => {
+    const files = await filesOf(PACK, false)
+    const text = (files.get('index.json') ?? '').replaceAll(from, to)
+    const found = problem(() => openPack(reader(new Map([['index.json', text]]))))
+    expect(found).toEqual(['PACK_INVALID', expect.stringContaining(expected)])
+  })
+
+  test.each([
+    ['one ref twice', '\tc0002\t', '\tc0001\t', 'a ref stands for two chunks'],
+    ['a line that is no number', '\tc0001\t0\t0\t1\t', '\tc0001\t0\t0\tx\t', 'lines NaN to'],
+  ])('is refused for %s in its manifest', async (_, from, to, expected) => {
+    const files = await filesOf(PACK, true)
+    files.set('manifest.llm.tsv', (files.get('manifest.llm.tsv') ?? '').replace(from, to))
+    expect(problem(() => openPack(reader(files)))).toEqual(['PACK_INVALID', expect.stringContaining(expected)])
+  })
+
+  test('is refused when its text does not end', () => {
+    const spaces = new Uint8Array(1 << 24).fill(0x20)
+    const endless: PackReader = {
+      name: 'test',
+      has: (file) => file === 'index.json',
+      *read() {
+        for (;;) yield spaces
+      },
+    }
+    expect(problem(() => openPack(endless))).toEqual([
+      'PACK_INVALID',
+      'test is not a pack that can be read: index.json has more than 268435456 characters',
+    ])
+  })
+})
+
+test('a compact pack gives every chunk an id, so that it can be written again', async () => {
+  const opened = openPack(reader(await filesOf(PACK, true)))
+  const again = openPack(reader(await filesOf(opened, false)))
+  expect(again.refs).toEqual(PACK.refs)
+  expect(again.chunks).toEqual(opened.chunks)
+})
+
+test('a part knows that it is one after it was opened', async () => {
+  const part = { ...PACK, part: { number: 2, of: 3 } }
+  expect(openPack(reader(await filesOf(part, false)))).toEqual(part)
+})

@@ -1,6 +1,8 @@
+import { chunkId } from '../chunk/id.ts'
+import { imageAssetPath } from '../chunk/image.ts'
 import { PharosError } from '../errors.ts'
+import { sha256 } from '../hash.ts'
 import { type Chunk, type FileMeta, KINDS, type Kind, WARNING_CODES, type Warning, type WarningCode } from '../model.ts'
-import { estimateTokens } from '../text/estimate.ts'
 import { INDEX_VERSION } from './index-json.ts'
 import { COMPACT_VERSION, TSV_MAGIC } from './manifests.ts'
 import type { Pack } from './pack.ts'
@@ -16,11 +18,16 @@ export interface PackReader {
 
 /**
  * Opens a pack that was written earlier: a full one through its `index.json`, a compact one through its manifest and
- * chunk files (which keep neither ids nor more than a chunk's label of its headings).
+ * chunk files (which keep neither symbols nor more than a chunk's label of its headings; ids are those of the text in
+ * the pack). A pack may come from anybody, so whatever could later become a path or reach a terminal is checked here.
  */
 export function openPack(reader: PackReader): Pack {
-  if (reader.has('index.json')) return parseIndexJson(readHead(reader, 'index.json', POSTINGS), reader.name)
-  if (reader.has('manifest.llm.tsv')) return openCompact(reader)
+  const pack = reader.has('index.json')
+    ? openFull(reader)
+    : reader.has('manifest.llm.tsv')
+      ? openCompact(reader)
+      : undefined
+  if (pack !== undefined) return checkPack(pack, reader.name)
   throw new PharosError('PACK_INVALID', {
     path: reader.name,
     problem: 'it has neither index.json nor manifest.llm.tsv',
@@ -30,27 +37,59 @@ export function openPack(reader: PackReader): Pack {
 /** Where the postings begin. Inside a string the quotes would be escaped, so this is no string's content. */
 const POSTINGS = ',"inverted_index":'
 
-/** Reads text up to a marker; what follows is never unpacked. */
-function readHead(reader: PackReader, file: string, marker: string): string {
+/** A pack is held in memory as text; this much is more than any made with sensible limits. */
+const MOST_CHARS = 2 ** 28
+
+/** Reads text up to a marker, or to its end; what follows is never unpacked. */
+function readText(reader: PackReader, file: string, marker?: string): string {
   const decoder = new TextDecoder()
   const parts: string[] = []
+  let size = 0
   let tail = ''
   for (const piece of reader.read(file)) {
     const text = tail + decoder.decode(piece, { stream: true })
-    const at = text.indexOf(marker)
+    const at = marker === undefined ? -1 : text.indexOf(marker)
     if (at >= 0) return `${parts.join('')}${text.slice(0, at)}}`
     // The marker may lie across two pieces, so the end of one is looked at again with the next.
-    const kept = Math.max(0, text.length - marker.length)
+    const kept = Math.max(0, text.length - (marker?.length ?? 0))
     parts.push(text.slice(0, kept))
     tail = text.slice(kept)
+    size += kept
+    if (size > MOST_CHARS) {
+      throw new PharosError('PACK_INVALID', {
+        path: reader.name,
+        problem: `${file} has more than ${MOST_CHARS} characters`,
+      })
+    }
   }
   return parts.join('') + tail + decoder.decode()
 }
 
-function readText(reader: PackReader, file: string): string {
-  const decoder = new TextDecoder()
-  const parts = Array.from(reader.read(file), (piece) => decoder.decode(piece, { stream: true }))
-  return parts.join('') + decoder.decode()
+/** Refuses names that lead out of the pack or the folder it is written to, and numbers that are no lines. */
+function checkPack(pack: Pack, name: string): Pack {
+  const check = (holds: boolean, problem: string) => {
+    if (!holds) throw new PharosError('PACK_INVALID', { path: name, problem })
+  }
+  const isLine = (line: number) => Number.isSafeInteger(line) && line >= 1
+  for (const ref of pack.refs) check(/^c[0-9a-z]{4,12}$/.test(ref), `${JSON.stringify(ref)} is no ref`)
+  check(new Set(pack.refs).size === pack.chunks.length, 'a ref stands for two chunks')
+  check(new Set(pack.chunks.map(({ id }) => id)).size === pack.chunks.length, 'an id stands for two chunks')
+  for (const { id, path, assetPath, startLine, endLine } of pack.chunks) {
+    check(/^[0-9a-f]{64}$/.test(id), `${JSON.stringify(id)} is no id`)
+    check(isLine(startLine) && isLine(endLine), `lines ${startLine} to ${endLine} are none`)
+    check(isInside(path), `the path ${JSON.stringify(path)} leads outside`)
+    const isAsset = assetPath === null || assetPath === imageAssetPath(assetPath.replace(/^images\//, ''))
+    check(isAsset, `the image ${JSON.stringify(assetPath)} leads outside`)
+  }
+  return pack
+}
+
+function isInside(path: string): boolean {
+  return path !== '' && !path.startsWith('/') && path.split('/').every((part) => part !== '..' && part !== '')
+}
+
+function openFull(reader: PackReader): Pack {
+  return parseIndexJson(readText(reader, 'index.json', POSTINGS), reader.name)
 }
 
 /** Reads the text of an `index.json`; the postings may be missing. */
@@ -87,8 +126,10 @@ function parseIndexJson(text: string, name: string): Pack {
       assetPath: entry.textOrNull('asset_path'),
     }
   })
+  const part = root.optional('part')
   return {
     indexId: root.text('index_id'),
+    ...(part === undefined ? {} : { part: { number: part.number('number'), of: part.number('of') } }),
     files: root.list('files').map((entry): FileMeta => {
       return {
         path: entry.text('path'),
@@ -145,6 +186,10 @@ class Fields {
     return WARNING_CODES.find((code) => code === this.#value[key]) ?? this.#refuse(key)
   }
 
+  optional(key: string): Fields | undefined {
+    return this.#value[key] === undefined ? undefined : this.object(key)
+  }
+
   object(key: string): Fields {
     return new Fields(this.#value[key], this.#invalid)
   }
@@ -173,26 +218,32 @@ function openCompact(reader: PackReader): Pack {
   const dirs = table('D').map((row) => row[2] ?? '')
   const paths = table('P').map((row) => (dirs[Number(row[2])] ?? '') + (row[3] ?? ''))
   const kinds = table('K').map((row) => KINDS.find((kind) => kind === row[2]) ?? 'unknown')
-  const refs: string[] = []
+  const refs = table('C').map((row) => row[1] ?? '')
+  if (new Set(refs).size < refs.length) throw invalid('a ref stands for two chunks')
+  const occurrences = new Map<string, number>()
   const chunks = table('C').map((row): Chunk => {
     const [, ref = '', pathIndex, kindIndex, start, end, tokens, label = ''] = row
     const file = `chunks/${ref}.md`
     if (!reader.has(file)) throw invalid(`${file} is missing`)
     const text = readText(reader, file)
     const content = text.slice(text.indexOf('\n\n') + 2).replace(/\n$/, '')
-    refs.push(ref)
+    const path = paths[Number(pathIndex)] ?? ''
+    const contentHash = sha256(content)
+    const occurrence = occurrences.get(`${path}\n${contentHash}`) ?? 0
+    occurrences.set(`${path}\n${contentHash}`, occurrence + 1)
+    const id = chunkId(path, contentHash, occurrence, sha256)
     return {
-      id: '',
-      shortId: '',
+      id,
+      shortId: id.slice(0, 12),
       slug: label,
-      path: paths[Number(pathIndex)] ?? '',
+      path,
       kind: kinds[Number(kindIndex)] ?? 'unknown',
       chunkIndex: 0,
       startLine: Number(start),
       endLine: Number(end),
       content,
-      contentHash: '',
-      tokenEstimate: Number(tokens) || estimateTokens(content),
+      contentHash,
+      tokenEstimate: Number(tokens),
       headingPath: [label],
       symbol: null,
       address: null,

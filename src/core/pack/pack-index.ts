@@ -1,6 +1,7 @@
 import type { Chunk } from '../model.ts'
 import { SearchIndex } from '../search/search-index.ts'
 import { textAnalyzer } from '../text/analyzer.ts'
+import { findDefinition } from './definition.ts'
 import type { Pack } from './pack.ts'
 
 /** What is indexed of a chunk, with the weight of a match in each. */
@@ -13,7 +14,7 @@ export function indexChunks(pack: Pack, keyOf: (chunk: Chunk, position: number) 
   pack.chunks.forEach((chunk, i) => {
     index.add(keyOf(chunk, i), {
       title: titles.get(chunk.path) ?? '',
-      heading: [...chunk.headingPath, signatureOf(chunk)],
+      heading: [...chunk.headingPath, findDefinition(chunk)?.text ?? ''],
       symbol: chunk.symbol ?? '',
       path: chunk.path,
       body: chunk.content,
@@ -30,15 +31,4 @@ function findTitles(pack: Pack): Map<string, string> {
     if (title !== undefined && kind !== 'json' && !titles.has(path)) titles.set(path, title)
   }
   return titles
-}
-
-/** The line that names the chunk's symbol for the first time: where a definition states its signature. */
-function signatureOf(chunk: Chunk): string {
-  if (chunk.symbol === null || chunk.kind === 'json') return ''
-  const name = chunk.symbol.slice(chunk.symbol.lastIndexOf('.') + 1)
-  const at = chunk.content.indexOf(name)
-  if (at < 0) return ''
-  const start = chunk.content.lastIndexOf('\n', at) + 1
-  const end = chunk.content.indexOf('\n', at)
-  return chunk.content.slice(start, end < 0 ? undefined : end).slice(0, 400)
 }

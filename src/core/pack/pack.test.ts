@@ -156,3 +156,10 @@ describe('searching a pack', () => {
     expect(search.listSymbols('docs/log.txt')).toEqual([])
   })
 })
+
+test('gives an image a place of its own where its path would be a folder of another', () => {
+  const pack = createPack(['a.png', 'a.png\\b.png'].map((path) => chunkFile({ path, bytes: Uint8Array.of(1) })))
+  const [first, second] = pack.chunks.map((chunk) => chunk.assetPath)
+  expect(first).toBe('images/a.png')
+  expect(second).toBe(`images/${pack.chunks[1]?.shortId}/a.png/b.png`)
+})

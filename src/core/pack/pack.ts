@@ -51,13 +51,27 @@ function isSkip(warning: Warning): boolean {
   return warning.code !== 'max_chunks_per_file' && warning.code !== 'secret' && warning.code !== 'changed'
 }
 
-/** Two paths may clean to one place under `images/`; the later one gets its id added so that no bytes are lost. */
+/**
+ * Two paths may clean to one place under `images/`, or one to a folder of the other; the later one then goes into a
+ * folder named by its id, so that no bytes are lost.
+ */
 function separateAssets(chunks: readonly Chunk[]): Chunk[] {
-  const taken = new Set<string>()
+  const files = new Set<string>()
+  const folders = new Set<string>()
   return chunks.map((chunk) => {
     if (chunk.assetPath === null) return chunk
-    const assetPath = taken.has(chunk.assetPath) ? imageAssetPath(`${chunk.shortId}/${chunk.path}`) : chunk.assetPath
-    taken.add(assetPath)
-    return assetPath === chunk.assetPath ? chunk : { ...chunk, assetPath }
+    const isTaken =
+      files.has(chunk.assetPath) ||
+      folders.has(chunk.assetPath) ||
+      parentsOf(chunk.assetPath).some((one) => files.has(one))
+    const assetPath = isTaken ? imageAssetPath(`${chunk.shortId}/${chunk.path}`) : chunk.assetPath
+    files.add(assetPath)
+    for (const folder of parentsOf(assetPath)) folders.add(folder)
+    return isTaken ? { ...chunk, assetPath } : chunk
   })
+}
+
+function parentsOf(path: string): string[] {
+  const parts = path.split('/')
+  return parts.slice(1).map((_, i) => parts.slice(0, i + 1).join('/'))
 }

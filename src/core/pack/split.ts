@@ -1,6 +1,6 @@
 import type { Chunk } from '../model.ts'
 import type { Pack } from './pack.ts'
-import { groupByFile } from './tables.ts'
+import { groupByFile, sumTokens } from './tables.ts'
 
 /**
  * Cuts a pack into parts of at most `tokens` tokens each: between files where that is possible, else between sections,
@@ -71,7 +71,7 @@ function groupSections(chunks: readonly NumberedChunk[]): NumberedChunk[][] {
 function toUnit(chunks: readonly NumberedChunk[]): Unit {
   return {
     positions: chunks.map(({ position }) => position),
-    tokens: chunks.reduce((sum, { chunk }) => sum + chunk.tokenEstimate, 0),
+    tokens: sumTokens(chunks.map(({ chunk }) => chunk)),
   }
 }
 

@@ -21,15 +21,32 @@ export function createTables(pack: Pack): Tables {
   }
 }
 
+/** A file with its chunks. */
+export interface FileGroup {
+  readonly file: FileMeta
+  readonly chunks: Chunk[]
+  readonly refs: string[]
+}
+
 /** The chunks of each file that has any, with their refs, in the order of refs. */
-export function groupByFile(pack: Pack): { file: FileMeta; chunks: Chunk[]; refs: string[] }[] {
-  const groups = new Map(pack.files.map((file) => [file.path, { file, chunks: [] as Chunk[], refs: [] as string[] }]))
+export function groupByFile(pack: Pack): FileGroup[] {
+  const groups = new Map(pack.files.map((file): [string, FileGroup] => [file.path, { file, chunks: [], refs: [] }]))
   pack.chunks.forEach((chunk, i) => {
     const group = groups.get(chunk.path)
     group?.chunks.push(chunk)
     group?.refs.push(pack.refs[i] ?? '')
   })
   return [...groups.values()].filter((group) => group.chunks.length > 0)
+}
+
+/** About how many model tokens the chunks take together. */
+export function sumTokens(chunks: readonly Chunk[]): number {
+  return chunks.reduce((sum, chunk) => sum + chunk.tokenEstimate, 0)
+}
+
+/** The folder of a path, ending in `/`, or empty. */
+export function dirOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/') + 1)
 }
 
 function numberValues<T>(values: readonly T[]): Map<T, number> {

@@ -1,15 +1,16 @@
 import { PharosError } from '../errors.ts'
 import type { PackReader } from './open-pack.ts'
-import { parseZip, ZipError } from './zip.ts'
+import { parseZip, ZipError, type ZipSource } from './unzip.ts'
 
-/** Reads a pack that is a zip archive. */
-export function openZipReader(bytes: Uint8Array, name: string): PackReader {
+/** Reads a pack that is a zip archive, in memory or wherever its source is. */
+export function openZipReader(archive: Uint8Array | ZipSource, name: string): PackReader {
   const refuse = (error: unknown): never => {
     if (!(error instanceof ZipError)) throw error
     throw new PharosError('PACK_INVALID', { path: name, problem: error.message }, { cause: error })
   }
   try {
-    const members = new Map(parseZip(bytes).map((member) => [member.name, member]))
+    const source = archive instanceof Uint8Array ? memorySource(archive) : archive
+    const members = new Map(parseZip(source).map((member) => [member.name, member]))
     return {
       name,
       has: (file) => members.has(file),
@@ -24,4 +25,9 @@ export function openZipReader(bytes: Uint8Array, name: string): PackReader {
   } catch (error) {
     return refuse(error)
   }
+}
+
+/** Bytes that are in memory already. */
+export function memorySource(bytes: Uint8Array): ZipSource {
+  return { size: bytes.length, read: (start, end) => bytes.subarray(start, end) }
 }

@@ -1,8 +1,14 @@
 import { crc32, inflateRawSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { parseZip, writeZip, type ZipEntry, ZipError } from './zip.ts'
+import { parseZip as parseSource, ZipError, type ZipMember } from './unzip.ts'
+import { writeZip, type ZipEntry } from './zip.ts'
+import { memorySource } from './zip-reader.ts'
 
 const utf8 = new TextEncoder()
+
+function parseZip(bytes: Uint8Array): ZipMember[] {
+  return parseSource(memorySource(bytes))
+}
 
 async function zip(entries: Iterable<ZipEntry>): Promise<Uint8Array> {
   const pieces: Uint8Array[] = []
@@ -10,10 +16,10 @@ async function zip(entries: Iterable<ZipEntry>): Promise<Uint8Array> {
   return new Uint8Array(Buffer.concat(pieces))
 }
 
-function entry(name: string, content: string | readonly string[], level: ZipEntry['level'] = 6): ZipEntry {
+function entry(name: string, content: string | readonly string[], isStored = false): ZipEntry {
   return {
     name,
-    level,
+    isStored,
     content: typeof content === 'string' ? utf8.encode(content) : content.map((one) => utf8.encode(one)),
   }
 }
@@ -24,9 +30,9 @@ function readAll(bytes: Uint8Array): [string, string][] {
 
 const SAMPLE = [
   entry('a.txt', 'hello '.repeat(50)),
-  entry('dir/é😀.txt', ['x', '', 'yz'], 0),
-  entry('stored', 'as it is', 0),
-  entry('pieces', ['p'.repeat(100_000), 'q'], 1),
+  entry('dir/é😀.txt', ['x', '', 'yz'], true),
+  entry('stored', 'as it is', true),
+  entry('pieces', ['p'.repeat(100_000), 'q']),
   entry('empty', ''),
   entry('no pieces', []),
 ]
@@ -83,7 +89,7 @@ describe('an archive', () => {
 
   test('may have more than 65,535 entries', async () => {
     const count = 65_537
-    const bytes = await zip(Array.from({ length: count }, (_, i) => entry(`${i}`, '', 0)))
+    const bytes = await zip(Array.from({ length: count }, (_, i) => entry(`${i}`, '', true)))
     const view = Buffer.from(bytes)
     expect(view.readUInt16LE(view.length - 22 + 10)).toBe(0xffff)
     expect(view.readUInt32LE(view.length - 42)).toBe(0x07064b50)
@@ -111,14 +117,14 @@ describe('damage', () => {
   })
 
   test('an archive cut off anywhere is refused', async () => {
-    const bytes = await zip([entry('a.txt', 'hello '.repeat(20)), entry('b', 'stored', 0)])
+    const bytes = await zip([entry('a.txt', 'hello '.repeat(20)), entry('b', 'stored', true)])
     for (let length = 0; length < bytes.length; length++) {
       expect(() => readAll(bytes.subarray(0, length))).toThrow(ZipError)
     }
   })
 
   test('a changed bit never gives other content', async () => {
-    const bytes = await zip([entry('a.txt', 'hello '.repeat(20)), entry('b', 'stored', 0)])
+    const bytes = await zip([entry('a.txt', 'hello '.repeat(20)), entry('b', 'stored', true)])
     const contents = readAll(bytes).map(([, content]) => content)
     for (let bit = 0; bit < bytes.length * 8; bit++) {
       const changed = Uint8Array.from(bytes)
@@ -138,7 +144,7 @@ describe('damage', () => {
     ['lies outside', 44, 0x7f, 'a is cut off'],
     ['is longer than it says', 24, 1, 'a is damaged'],
   ])('an entry that %s is refused', async (_, field, value, message) => {
-    const bytes = await zip([entry('a', 'text', 0)])
+    const bytes = await zip([entry('a', 'text', true)])
     const directory = Buffer.from(bytes).readUInt32LE(bytes.length - 6)
     bytes[directory + field] = value
     expect(() => readAll(bytes)).toThrow(new ZipError(message))

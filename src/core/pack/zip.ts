@@ -1,32 +1,31 @@
-import { Deflate, deflateSync, Inflate } from 'fflate'
 import { BlockWriter } from './block-writer.ts'
+import { Deflater } from './deflate.ts'
+import {
+  CENTRAL,
+  Crc32,
+  DATE,
+  DESCRIPTOR,
+  END,
+  END_64,
+  FLAGS,
+  LOCAL,
+  LOCATOR_64,
+  MAX_16,
+  MAX_32,
+} from './zip-format.ts'
 
 /** A file to put into an archive. Its content may come in pieces, so that a large one is never held whole. */
 export interface ZipEntry {
   readonly name: string
   readonly content: Uint8Array | Iterable<Uint8Array>
-  /** Effort of compression, 0 (store) to 9. */
-  readonly level: 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
+  /** Left as it is, because it is compressed already. @default false */
+  readonly isStored?: boolean
 }
 
 /*
- * Archives are written here, on fflate's deflate, for three reasons together: the same bytes in every runtime and time
- * zone, entries that stream, and more than 65,535 of them (zip64), which a pack of many small chunks needs.
- * Format: APPNOTE.TXT 6.3.10, sections 4.3.7 to 4.3.16.
+ * Archives are written here for three reasons together: the same bytes in every runtime and time zone, entries that
+ * stream, and more than 65,535 of them (zip64), which a pack of many small chunks needs.
  */
-
-const LOCAL = 0x04034b50
-const DESCRIPTOR = 0x08074b50
-const CENTRAL = 0x02014b50
-const END = 0x06054b50
-const END_64 = 0x06064b50
-const LOCATOR_64 = 0x07064b50
-/** Sizes follow the content (bit 3); names are UTF-8 (bit 11). */
-const FLAGS = 0x0808
-/** 1 January 1980, midnight: the earliest time the format can hold, and always the same. */
-const DATE = 0x0021
-const MAX_16 = 0xffff
-const MAX_32 = 0xffffffff
 
 const utf8 = new TextEncoder()
 
@@ -36,11 +35,12 @@ export async function* writeZip(
 ): AsyncGenerator<Uint8Array, void, void> {
   const central = new BlockWriter()
   const centralBlocks: Uint8Array[] = []
+  const deflater = new Deflater()
   let entryCount = 0
   let offset = 0
   for await (const entry of entries) {
     const name = utf8.encode(entry.name)
-    const method = entry.level === 0 ? 0 : 8
+    const method = entry.isStored ? 0 : 8
     const start = offset
     const local = record(
       [LOCAL, 4],
@@ -60,7 +60,7 @@ export async function* writeZip(
     const checksum = new Crc32()
     let size = 0
     let packed = 0
-    for (const piece of compress(entry, (raw) => {
+    for (const piece of compress(entry, deflater, (raw) => {
       checksum.add(raw)
       size += raw.length
     })) {
@@ -134,158 +134,13 @@ export async function* writeZip(
   )
 }
 
-/** A file inside an archive that is being read. */
-export interface ZipMember {
-  readonly name: string
-  readonly size: number
-  /** The content in pieces, checked at its end; a reader who stops early leaves the rest packed. */
-  stream(): Iterable<Uint8Array>
-}
-
-/** Says that bytes are no archive that can be read. */
-export class ZipError extends Error {
-  override readonly name = 'ZipError'
-}
-
-/**
- * Lists the files of an archive by its central directory.
- * @throws {ZipError} when the bytes are no archive, or use encryption or a method other than store and deflate
- */
-export function parseZip(bytes: Uint8Array): ZipMember[] {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  try {
-    let { at, count } = findDirectory(view)
-    const members: ZipMember[] = []
-    for (; count > 0; count--) {
-      if (view.getUint32(at, true) !== CENTRAL) throw new ZipError('its directory is damaged')
-      const nameLength = view.getUint16(at + 28, true)
-      const extraLength = view.getUint16(at + 30, true)
-      const name = new TextDecoder().decode(bytes.subarray(at + 46, at + 46 + nameLength))
-      const extra = new DataView(bytes.buffer, bytes.byteOffset + at + 46 + nameLength, extraLength)
-      members.push(
-        createMember(view, bytes, {
-          name,
-          flags: view.getUint16(at + 8, true),
-          method: view.getUint16(at + 10, true),
-          checksum: view.getUint32(at + 16, true),
-          packed: view.getUint32(at + 20, true),
-          size: view.getUint32(at + 24, true),
-          offset: readOffset(extra, view.getUint32(at + 42, true)),
-        }),
-      )
-      at += 46 + nameLength + extraLength + view.getUint16(at + 32, true)
-    }
-    return members
-  } catch (error) {
-    if (error instanceof RangeError) throw new ZipError('it is cut off or damaged', { cause: error })
-    throw error
-  }
-}
-
-interface Header {
-  readonly name: string
-  readonly flags: number
-  readonly method: number
-  readonly checksum: number
-  readonly packed: number
-  readonly size: number
-  readonly offset: number
-}
-
-function createMember(view: DataView, bytes: Uint8Array, header: Header): ZipMember {
-  const { name, size, method } = header
-  if ((header.flags & 1) !== 0) throw new ZipError(`${name} is encrypted`)
-  if (method !== 0 && method !== 8) throw new ZipError(`${name} is packed with method ${method}`)
-  const packed = () => {
-    const { offset } = header
-    if (offset + 30 > bytes.length) throw new ZipError(`${name} is cut off`)
-    const start = offset + 30 + view.getUint16(offset + 26, true) + view.getUint16(offset + 28, true)
-    if (start + header.packed > bytes.length) throw new ZipError(`${name} is cut off`)
-    return bytes.subarray(start, start + header.packed)
-  }
-  return {
-    name,
-    size,
-    stream,
-  }
-
-  function* stream(): Generator<Uint8Array> {
-    const checksum = new Crc32()
-    let length = 0
-    for (const piece of method === 0 ? [packed()] : inflate(name, packed())) {
-      checksum.add(piece)
-      length += piece.length
-      if (length > size) break
-      yield piece
-    }
-    if (length !== size || checksum.value !== header.checksum) throw new ZipError(`${name} is damaged`)
-  }
-}
-
-function* inflate(name: string, packed: Uint8Array): Generator<Uint8Array> {
-  const ready: Uint8Array[] = []
-  const inflater = new Inflate((piece) => ready.push(piece))
-  for (let at = 0; at < packed.length; at += SLICE) {
-    try {
-      inflater.push(packed.subarray(at, at + SLICE), at + SLICE >= packed.length)
-    } catch (cause) {
-      throw new ZipError(`${name} is damaged`, { cause })
-    }
-    yield* ready
-    ready.length = 0
-  }
-}
-
-const SLICE = 1 << 16
-
-function findDirectory(view: DataView): { at: number; count: number } {
-  const lowest = Math.max(0, view.byteLength - 22 - MAX_16)
-  for (let at = view.byteLength - 22; at >= lowest; at--) {
-    if (view.getUint32(at, true) !== END) continue
-    const count = view.getUint16(at + 10, true)
-    const start = view.getUint32(at + 16, true)
-    const isPlain = at < 20 || view.getUint32(at - 20, true) !== LOCATOR_64
-    if (isPlain || (count !== MAX_16 && start !== MAX_32)) return { at: start, count }
-    const end64 = Number(view.getBigUint64(at - 12, true))
-    if (view.getUint32(end64, true) !== END_64) throw new ZipError('its directory is damaged')
-    return { at: Number(view.getBigUint64(end64 + 48, true)), count: Number(view.getBigUint64(end64 + 32, true)) }
-  }
-  throw new ZipError('it is not a zip archive')
-}
-
-/** The offset of an entry, from the zip64 field when the plain one is full. */
-function readOffset(extra: DataView, offset: number): number {
-  if (offset !== MAX_32) return offset
-  for (let at = 0; at + 4 <= extra.byteLength; at += 4 + extra.getUint16(at + 2, true)) {
-    if (extra.getUint16(at, true) === 1) return Number(extra.getBigUint64(at + 4, true))
-  }
-  throw new ZipError('its directory is damaged')
-}
-
 /** The packed content of an entry; `seen` is told of the content as it goes in. */
-function* compress(entry: ZipEntry, seen: (raw: Uint8Array) => void): Generator<Uint8Array> {
-  if (entry.content instanceof Uint8Array) {
-    seen(entry.content)
-    yield entry.level === 0 ? entry.content : deflateSync(entry.content, { level: entry.level })
-    return
-  }
-  if (entry.level === 0) {
-    for (const raw of entry.content) {
-      seen(raw)
-      yield raw
-    }
-    return
-  }
-  const ready: Uint8Array[] = []
-  const deflater = new Deflate({ level: entry.level }, (piece) => ready.push(piece))
-  for (const raw of entry.content) {
+function* compress(entry: ZipEntry, deflater: Deflater, seen: (raw: Uint8Array) => void): Generator<Uint8Array> {
+  for (const raw of entry.content instanceof Uint8Array ? [entry.content] : entry.content) {
     seen(raw)
-    deflater.push(raw)
-    yield* ready
-    ready.length = 0
+    yield entry.isStored ? raw : deflater.push(raw)
   }
-  deflater.push(new Uint8Array(), true)
-  yield* ready
+  if (!entry.isStored) yield deflater.finish()
 }
 
 /** Little-endian numbers of the given widths, one after another. */
@@ -310,46 +165,4 @@ function concat(parts: readonly Uint8Array[]): Uint8Array {
     at += part.length
   }
   return bytes
-}
-
-/** CRC-32 four bytes at a time (Kounavis and Berry, 2005): archives run to hundreds of megabytes. */
-class Crc32 {
-  #state = 0xffffffff
-
-  add(bytes: Uint8Array): void {
-    const [table0, table1, table2, table3] = CRC_TABLES
-    const whole = bytes.length - (bytes.length % 4)
-    let state = this.#state
-    for (let i = 0; i < whole; i += 4) {
-      state ^= (bytes[i] ?? 0) | ((bytes[i + 1] ?? 0) << 8) | ((bytes[i + 2] ?? 0) << 16) | ((bytes[i + 3] ?? 0) << 24)
-      state =
-        (table3[state & 0xff] ?? 0) ^
-        (table2[(state >>> 8) & 0xff] ?? 0) ^
-        (table1[(state >>> 16) & 0xff] ?? 0) ^
-        (table0[state >>> 24] ?? 0)
-    }
-    for (let i = whole; i < bytes.length; i++) {
-      state = (table0[(state ^ (bytes[i] ?? 0)) & 0xff] ?? 0) ^ (state >>> 8)
-    }
-    this.#state = state
-  }
-
-  get value(): number {
-    return (this.#state ^ 0xffffffff) >>> 0
-  }
-}
-
-/** Table `n` takes a byte past `n` more bytes. */
-const CRC_TABLES = createCrcTables()
-
-function createCrcTables(): [Int32Array, Int32Array, Int32Array, Int32Array] {
-  const first = Int32Array.from({ length: 256 }, (_, byte) => {
-    let value = byte
-    for (let bit = 0; bit < 8; bit++) value = value & 1 ? 0xedb88320 ^ (value >>> 1) : value >>> 1
-    return value
-  })
-  const next = (table: Int32Array) => table.map((value) => (first[value & 0xff] ?? 0) ^ (value >>> 8))
-  const second = next(first)
-  const third = next(second)
-  return [first, second, third, next(third)]
 }

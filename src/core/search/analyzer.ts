@@ -11,8 +11,8 @@ export interface Analyzer {
   readonly stem: (token: string) => string
   /** Tells whether a token is left out of queries that have others. */
   readonly isStopWord: (token: string) => boolean
-  /** Tells which further tokens a query token stands for, if any; asked of the whole vocabulary, so seldom. */
-  readonly widenToken?: (token: string) => ((candidate: string) => boolean) | undefined
+  /** The query tokens that find a token besides itself and its stem: `東` and `京` find `東京`. Called once a term. */
+  readonly shortForms?: (token: string) => readonly string[]
   /** The order of terms and keys, which also breaks ties between equal scores. */
   readonly compare: (a: string, b: string) => number
 }

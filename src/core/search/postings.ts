@@ -17,6 +17,27 @@ export interface Postings {
   readonly frequencies: Uint16Array
 }
 
+/** Reads the term numbers of documents one after the other. Does not check for the end: lengths say how many there are. */
+export class TermReader {
+  position: number
+  readonly #tokens: Uint8Array
+
+  constructor(tokens: Uint8Array, position = 0) {
+    this.#tokens = tokens
+    this.position = position
+  }
+
+  next(): number {
+    let byte = this.#tokens[this.position++] ?? 0
+    let term = byte & 0x7f
+    for (let shift = 7; byte > 0x7f; shift += 7) {
+      byte = this.#tokens[this.position++] ?? 0
+      term |= (byte & 0x7f) << shift
+    }
+    return term
+  }
+}
+
 /** Inverts documents into postings, one set a field, by counting sort: two passes over the tokens, no comparison. */
 export function buildPostings(documents: Documents, termCount: number): Postings[] {
   const counts = countPostings(documents, termCount)
@@ -34,19 +55,15 @@ function countPostings(documents: Documents, termCount: number): Uint32Array[] {
   const { tokens, starts, lengths, fieldCount } = documents
   const counts = Array.from({ length: fieldCount }, () => new Uint32Array(termCount + 1))
   const seen = new Uint32Array(termCount)
+  const reader = new TermReader(tokens)
   for (let document = 0; document < starts.length; document++) {
-    let position = starts[document] ?? 0
+    reader.position = starts[document] ?? 0
     for (let field = 0; field < fieldCount; field++) {
       const row = document * fieldCount + field
       const count = counts[field]
       if (!count) continue
       for (let left = lengths[row] ?? 0; left > 0; left--) {
-        let byte = tokens[position++] ?? 0
-        let term = byte & 0x7f
-        for (let shift = 7; byte > 0x7f; shift += 7) {
-          byte = tokens[position++] ?? 0
-          term |= (byte & 0x7f) << shift
-        }
+        const term = reader.next()
         if (seen[term] === row + 1) continue
         seen[term] = row + 1
         count[term + 1] = (count[term + 1] ?? 0) + 1
@@ -60,20 +77,16 @@ function placePostings(documents: Documents, termCount: number, postings: readon
   const { tokens, starts, lengths, fieldCount } = documents
   const nexts = postings.map(({ offsets }) => offsets.slice(0, termCount))
   const seen = new Uint32Array(termCount)
+  const reader = new TermReader(tokens)
   for (let document = 0; document < starts.length; document++) {
-    let position = starts[document] ?? 0
+    reader.position = starts[document] ?? 0
     for (let field = 0; field < fieldCount; field++) {
       const row = document * fieldCount + field
       const next = nexts[field]
       const posting = postings[field]
       if (!next || !posting) continue
       for (let left = lengths[row] ?? 0; left > 0; left--) {
-        let byte = tokens[position++] ?? 0
-        let term = byte & 0x7f
-        for (let shift = 7; byte > 0x7f; shift += 7) {
-          byte = tokens[position++] ?? 0
-          term |= (byte & 0x7f) << shift
-        }
+        const term = reader.next()
         const place = next[term] ?? 0
         if (seen[term] === row + 1) {
           const frequency = posting.frequencies[place - 1] ?? 0
@@ -91,16 +104,9 @@ function placePostings(documents: Documents, termCount: number, postings: readon
 
 /** Visits the term numbers of one document in order, all fields. */
 export function visitDocument(documents: Documents, document: number, visit: (term: number) => void): void {
-  const { tokens, starts } = documents
-  let position = starts[document] ?? 0
+  const reader = new TermReader(documents.tokens, documents.starts[document])
   for (let left = countTokens(documents, document); left > 0; left--) {
-    let byte = tokens[position++] ?? 0
-    let term = byte & 0x7f
-    for (let shift = 7; byte > 0x7f; shift += 7) {
-      byte = tokens[position++] ?? 0
-      term |= (byte & 0x7f) << shift
-    }
-    visit(term)
+    visit(reader.next())
   }
 }
 

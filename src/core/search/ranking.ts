@@ -1,4 +1,4 @@
-import { buildPostings, countTokens, type Documents, type Postings, visitDocument } from './postings.ts'
+import { buildPostings, countTokens, type Documents, type Postings, TermReader, visitDocument } from './postings.ts'
 import { selectTop } from './top.ts'
 
 /** Constants of the ranking. The defaults were chosen by measurement; change them only by measurement. */
@@ -7,7 +7,10 @@ export interface RankingOptions {
   readonly k1?: number
   /** How much long documents are held back, from 0 to 1. @default 0.75 */
   readonly b?: number
-  /** What a term with the same stem counts beside the exact one, from 0 (nothing) to 1. @default 0.7 */
+  /**
+   * What a term with the same stem counts beside the exact one, from 0 (nothing) to 1. Without the exact one such terms
+   * count less than it once, however many they are. @default 0.7
+   */
   readonly variantWeight?: number
   /** What two neighbouring query words add where they stand together, as a share of their rarity. @default 0.1 */
   readonly pairBonus?: number
@@ -154,7 +157,8 @@ export class Ranking {
 
   /**
    * Collects the documents that match a word in one field, each with the frequency that counts: that of the exact terms
-   * plus the weighted frequency of the variants. Returns how many there are.
+   * plus the weighted frequency `v` of the variants. Where there are variants only it is `v / (1 + v)`, which stays below
+   * one exact occurrence however often they stand there. Returns how many documents there are.
    */
   #gatherField(word: QueryWord, field: number): number {
     const postings = this.postings[field]
@@ -177,8 +181,9 @@ export class Ranking {
     for (const term of word.variants) count = this.#gatherTerm(postings, term, base, count, false)
     // Whole numbers are summed first and weighted once, so that the result does not depend on the order of terms.
     for (let i = 0; i < count; i++) {
-      const variants = this.#variantFrequencies[i] ?? 0
-      frequencies[base + i] = (frequencies[base + i] ?? 0) + this.#constants.variantWeight * variants
+      const exact = frequencies[base + i] ?? 0
+      const variants = this.#constants.variantWeight * (this.#variantFrequencies[i] ?? 0)
+      frequencies[base + i] = exact > 0 ? exact + variants : variants / (1 + variants)
       this.#variantFrequencies[i] = 0
       this.#places[matched[base + i] ?? 0] = 0
     }
@@ -246,19 +251,12 @@ export class Ranking {
   /** Adds up the rarities of query words that stand side by side in a document, each pair once. */
   #sumPairs(document: number, rarities: Float64Array): number {
     const wordOfTerm = this.#wordOfTerm
-    const { tokens, starts } = this.#documents
+    const reader = new TermReader(this.#documents.tokens, this.#documents.starts[document])
     const found = new Uint8Array(rarities.length + 1)
     let previous = 0
-    let position = starts[document] ?? 0
-    // Written out instead of calling visitDocument: most of the time of a query is spent here.
+    // A loop instead of visitDocument with its callback: most of the time of a query is spent here.
     for (let left = countTokens(this.#documents, document); left > 0; left--) {
-      let byte = tokens[position++] ?? 0
-      let term = byte & 0x7f
-      for (let shift = 7; byte > 0x7f; shift += 7) {
-        byte = tokens[position++] ?? 0
-        term |= (byte & 0x7f) << shift
-      }
-      const word = wordOfTerm[term] ?? 0
+      const word = wordOfTerm[reader.next()] ?? 0
       if (word > 1 && word === previous + 1) found[word] = 1
       previous = word
     }

@@ -41,6 +41,78 @@ describe('ranking', () => {
     expect(search(documents, query)).toEqual(['exact', 'stemmed'])
   })
 
+  test('ranks one exact match ahead of any number of stemmed ones in a text of the same length', () => {
+    const variants = fc.array(fc.constantFrom('connecting', 'connections', 'connected', 'Connects'), { minLength: 1 })
+    fc.assert(
+      fc.property(variants, fc.nat(200), (words, more) => {
+        const others = Array.from({ length: more }, (_, i) => `other${i}`)
+        const stemmed = [...words, ...others].join(' ')
+        const exact = ['connect', ...words.slice(1).map(() => 'unrelated'), ...others].join(' ')
+        expect(search({ a: stemmed, exact }, 'connect')).toEqual(['exact', 'a'])
+      }),
+    )
+  })
+
+  test('ranks more stemmed matches above fewer, beside an exact one or without', () => {
+    const documents = {
+      a: 'connecting is good and new',
+      b: 'connecting is connecting or connected',
+      c: 'connect it or leave it',
+      d: 'connect it by connecting it',
+    }
+    expect(search(documents, 'connect')).toEqual(['d', 'c', 'b', 'a'])
+  })
+
+  test.each([
+    ['oauth', 'OAuth2'],
+    ['utf8', 'UTF-8'],
+    ['utf-8', 'UTF8'],
+    ['sha256', 'SHA-256'],
+    ['sha-256', 'sha256'],
+    ['http2', 'HTTP/2'],
+    ['nodejs', 'Node.js'],
+    ['node.js', 'NodeJS'],
+    ['maxpages', '--max-pages'],
+    ['max-pages', 'max_pages'],
+    ['readfile', 'read_file'],
+    ['email', 'e-mails'],
+    ['ipv6', 'IPv6'],
+    ['python', 'python3'],
+    ['enumerable', 'IEnumerable'],
+  ])('finds by %j a text that says %j', (query, text) => {
+    expect(search({ hit: `about ${text} here`, miss: 'about something else' }, query)).toEqual(['hit'])
+  })
+
+  test.each([
+    ['311', '3.11'],
+    ['readfile', 'readFileSync'],
+    ['pv6', 'IPv6'],
+    ['o', 'OAuth2'],
+  ])('does not find by %j a text that says %j', (query, text) => {
+    expect(search({ a: `about ${text} here` }, query)).toEqual([])
+  })
+
+  test('ranks the spelling asked for ahead of another', () => {
+    expect(search({ a: 'in UTF-8 there', b: 'in the utf8 there' }, 'utf8')).toEqual(['b', 'a'])
+  })
+
+  test('looks at each term once, however many single ideographs are asked for', () => {
+    let calls = 0
+    const shortForms = (token: string) => {
+      calls++
+      return textAnalyzer.shortForms(token)
+    }
+    const index = new SearchIndex({ ...options, analyzer: { ...textAnalyzer, shortForms } })
+    index.add('a', { body: '東京都 大阪府 京 plain words' })
+    const terms = index.stats().terms
+    expect(index.search('東 京 都 大 阪 府')).toHaveLength(1)
+    expect(index.search('京 都')).toHaveLength(1)
+    expect(calls).toBe(terms)
+    index.add('b', { body: '京人' })
+    expect(index.search('人').map(({ key }) => key)).toEqual(['b'])
+    expect(calls).toBe(terms + 1)
+  })
+
   test('ranks neighbouring words above the same words apart', () => {
     const documents = { apart: 'boundary of the flow and a layer', pair: 'flow of the boundary layer and a' }
     expect(search(documents, 'boundary layer')).toEqual(['pair', 'apart'])

@@ -365,7 +365,7 @@ export class SearchIndex {
     return [...groups].map(([stem, forms]) => {
       const [word = stem] = forms
       const exact = forms.map((form) => this.#vocabulary.find(form)).filter((id) => id >= 0)
-      const related = this.#ranking.variantWeight > 0 ? [...this.#stems.find(word), ...this.#widen(word)] : []
+      const related = this.#ranking.variantWeight > 0 ? this.#stems.find(word) : []
       const variants = this.#sortTerms(related.filter((id) => !exact.includes(id)))
       return { word, exact, variants, weight: weights.get(word) ?? 1 }
     })
@@ -376,14 +376,6 @@ export class SearchIndex {
     if (ids.length < 2) return [...ids]
     const named = ids.map((id) => ({ id, term: this.#vocabulary.term(id) }))
     return named.sort((a, b) => this.#analyzer.compare(a.term, b.term)).map(({ id }) => id)
-  }
-
-  #widen(word: string): number[] {
-    const matches = this.#analyzer.widenToken?.(word)
-    const ids: number[] = []
-    if (!matches) return ids
-    for (let id = 0; id < this.#vocabulary.size; id++) if (matches(this.#vocabulary.term(id))) ids.push(id)
-    return ids
   }
 
   #explain(ranking: Ranking, words: readonly QueryWord[], document: number): ScorePart[] {

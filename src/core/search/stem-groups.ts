@@ -1,7 +1,10 @@
 import type { Analyzer } from './analyzer.ts'
 import { Vocabulary } from './vocabulary.ts'
 
-/** Knows which terms of a vocabulary share a stem. Each term is stemmed once, when the groups are next asked for. */
+/**
+ * Knows which terms of a vocabulary a word stands for: those that share its stem and those it is a short form of. Each
+ * term is looked at once, when the groups are next asked for.
+ */
 export class StemGroups {
   readonly #analyzer: Analyzer
   readonly #terms: Vocabulary
@@ -10,6 +13,7 @@ export class StemGroups {
   #heads = new Uint32Array(0)
   /** The term before this one with the same stem, plus one. */
   #previous = new Uint32Array(0)
+  readonly #longForms = new Map<string, number[]>()
   #known = 0
 
   constructor(terms: Vocabulary, analyzer: Analyzer) {
@@ -17,10 +21,10 @@ export class StemGroups {
     this.#analyzer = analyzer
   }
 
-  /** Numbers of the terms with the stem of `word`, in no particular order. */
+  /** Numbers of the terms with the stem of `word` and of those it is a short form of, in no particular order. */
   find(word: string): number[] {
     this.#update()
-    const group: number[] = []
+    const group = [...(this.#longForms.get(word) ?? [])]
     const stem = this.#stems.find(this.#analyzer.stem(word))
     if (stem < 0) return group
     for (let next = this.#heads[stem] ?? 0; next > 0; next = this.#previous[next - 1] ?? 0) group.push(next - 1)
@@ -33,11 +37,19 @@ export class StemGroups {
     this.#previous = extend(this.#previous, size)
     this.#heads = extend(this.#heads, size)
     for (; this.#known < size; this.#known++) {
-      const stem = this.#analyzer.stem(this.#terms.term(this.#known))
+      const term = this.#terms.term(this.#known)
+      for (const form of this.#analyzer.shortForms?.(term) ?? []) this.#addLongForm(form)
+      const stem = this.#analyzer.stem(term)
       const group = this.#stems.intern(stem, 0, stem.length)
       this.#previous[this.#known] = this.#heads[group] ?? 0
       this.#heads[group] = this.#known + 1
     }
+  }
+
+  #addLongForm(form: string): void {
+    const forms = this.#longForms.get(form)
+    if (forms) forms.push(this.#known)
+    else this.#longForms.set(form, [this.#known])
   }
 }
 

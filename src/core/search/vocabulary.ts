@@ -9,6 +9,11 @@ export class Vocabulary {
   #starts = new Uint32Array(512)
   #units = new Uint16Array(4096)
   #size = 0
+  /**
+   * Where hashing begins. Chance picks it, so that nobody can prepare a text whose words all collide; numbers are given
+   * in the order of first sight and do not depend on it.
+   */
+  readonly #seed = Math.floor(Math.random() * 2 ** 32)
 
   get size(): number {
     return this.#size
@@ -16,7 +21,7 @@ export class Vocabulary {
 
   /** The number of the term `source.slice(start, end)`, new if need be. */
   intern(source: string, start: number, end: number): number {
-    const hash = hashUnits(source, start, end)
+    const hash = hashUnits(this.#seed, source, start, end)
     const place = this.#probe(hash, source, start, end)
     const known = this.#table[place + 1] ?? 0
     return known > 0 ? known - 1 : this.#append(place, hash, source, start, end)
@@ -24,7 +29,8 @@ export class Vocabulary {
 
   /** The number of a term, or -1. */
   find(term: string): number {
-    return (this.#table[this.#probe(hashUnits(term, 0, term.length), term, 0, term.length) + 1] ?? 0) - 1
+    const hash = hashUnits(this.#seed, term, 0, term.length)
+    return (this.#table[this.#probe(hash, term, 0, term.length) + 1] ?? 0) - 1
   }
 
   term(id: number): string {
@@ -88,8 +94,8 @@ function growTo<T extends Uint16Array | Uint32Array>(from: T, to: T): T {
 }
 
 /** FNV-1a over UTF-16 units with a final mix, because its low bits alone spread badly. */
-function hashUnits(source: string, start: number, end: number): number {
-  let hash = 0x811c9dc5
+function hashUnits(seed: number, source: string, start: number, end: number): number {
+  let hash = seed
   for (let i = start; i < end; i++) hash = Math.imul(hash ^ source.charCodeAt(i), 0x01000193)
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
   return (hash ^ (hash >>> 13)) >>> 0

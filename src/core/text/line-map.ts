@@ -1,16 +1,21 @@
-/** Answers on which line an offset lies. Lines end as in {@link splitLines}. */
+/** Answers on which line an offset lies, and where a line starts. Lines end as in {@link splitLines} and count from 1. */
 export class LineMap {
-  readonly #starts: number[] = [0]
+  /** How many lines there are: as many as `splitLines` gives. */
+  readonly count: number
+  readonly #starts: Uint32Array
+  readonly #length: number
 
   constructor(text: string) {
-    if (text.includes('\r')) {
-      for (const match of text.matchAll(/\r\n|\n|\r/g)) this.#starts.push(match.index + match[0].length)
-    } else {
-      for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) this.#starts.push(at + 1)
-    }
+    let found = 1
+    for (let at = nextLine(text, 0); at >= 0; at = nextLine(text, at)) found++
+    this.#starts = new Uint32Array(found)
+    let line = 1
+    for (let at = nextLine(text, 0); at >= 0; at = nextLine(text, at)) this.#starts[line++] = at
+    this.#length = text.length
+    this.count = this.#starts[found - 1] === text.length ? found - 1 : found
   }
 
-  /** The line of an offset, from 1. */
+  /** The line of an offset. */
   lineAt(offset: number): number {
     let low = 0
     let high = this.#starts.length
@@ -21,4 +26,19 @@ export class LineMap {
     }
     return low + 1
   }
+
+  /** Offset of a line's first character; the length of the text for lines past the last. */
+  startOf(line: number): number {
+    return this.#starts[line - 1] ?? this.#length
+  }
+}
+
+/** Where the line after the one at `from` starts, or -1 when that is the last. */
+function nextLine(text: string, from: number): number {
+  for (let at = from; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit === 10) return at + 1
+    if (unit === 13) return text.charCodeAt(at + 1) === 10 ? at + 2 : at + 1
+  }
+  return -1
 }

@@ -1,6 +1,8 @@
 /**
  * English words that say nothing about what a text is about. Contractions are listed as the tokenizer writes them
- * (`dont`). Words that name things in technical text (`function`, `use`, `new`, `first`) are not among them.
+ * (`dont`). Nouns, verbs and adjectives of technical text (`function`, `use`, `new`, `first`) are not among them, but
+ * function words are even where a programming language has them as keywords (`for`, `if`, `let`, `this`, `while`,
+ * `with`): in queries they are mostly English, and a query of nothing else keeps them.
  */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about above after again against all also although am among an and any are arent as at

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isStopWord } from './stop-words.ts'
-import { MAX_TOKEN_UNITS, tokenize, visitTokens, widenToken } from './tokenize.ts'
+import { dropJoiners, MAX_TOKEN_UNITS, shortForms, tokenize, visitTokens } from './tokenize.ts'
 
 describe('words and numbers', () => {
   test.each([
@@ -32,7 +32,7 @@ describe('identifiers, whole and in parts', () => {
     ['__init__', '__init__ init'],
     [
       'utf8Decode HTML5Parser x86Assembler',
-      'utf8decode utf8 decode html5parser html5 parser x86assembler x86 assembler',
+      'utf8decode utf8 utf decode html5parser html5 html parser x86assembler x86 assembler',
     ],
     ['MAX_VALUE', 'max_value max value'],
     ['МирТруд', 'миртруд мир труд'],
@@ -42,8 +42,41 @@ describe('identifiers, whole and in parts', () => {
     expect(tokenize(text).join(' ')).toBe(tokens)
   })
 
-  test.each(['API', 'APIs', 'I18N', 'sha256', 'Word'])('does not split %j', (word) => {
-    expect(tokenize(word)).toEqual([word.toLowerCase()])
+  test.each(['API', 'APIs', 'I18N', 'Word', 'eBay', 'x86', 'v2', 'A4', 'a1b2c3', 'abc12345'])(
+    'does not split %j',
+    (word) => {
+      expect(tokenize(word)).toEqual([word.toLowerCase()])
+    },
+  )
+
+  test.each([
+    ['OAuth2 OAuth', 'oauth2 oauth auth oauth auth'],
+    ['OAuth2Client', 'oauth2client oauth2 oauth auth client'],
+    ['IPv6 ipv6', 'ipv6 ipv ipv6 ipv'],
+    ['iPhone', 'iphone phone'],
+    ['IEnumerable xAxis', 'ienumerable enumerable xaxis axis'],
+  ])('takes a leading letter for no part of its own: %j', (text, tokens) => {
+    expect(tokenize(text).join(' ')).toBe(tokens)
+  })
+
+  test.each([
+    ['sha256 SHA256', 'sha256 sha sha256 sha'],
+    ['lib.sha256', 'lib.sha256 lib sha256 sha'],
+    ['python3_config', 'python3_config python3 python config'],
+  ])('gives a word with a number behind it without as well: %j', (text, tokens) => {
+    expect(tokenize(text).join(' ')).toBe(tokens)
+  })
+
+  test.each([
+    ['HTTP/2, h2', 'http http2 2 h2'],
+    ['(HTTP/2.)', 'http http2 2'],
+    ['HTTP/1.1', 'http 1.1'],
+    ['docs/2/x', 'docs 2 x'],
+    ['posts/2024', 'posts 2024'],
+    ['1/2', '1 2'],
+    ['a.b/2', 'a.b a b 2'],
+  ])('joins the number of a protocol and nothing like it: %j', (text, tokens) => {
+    expect(tokenize(text).join(' ')).toBe(tokens)
   })
 
   test.each(['foo::', 'foo-', 'foo.', '-foo', '::foo', 'foo--', '. foo'])('takes no joiner at an edge: %j', (text) => {
@@ -84,19 +117,41 @@ describe('scripts', () => {
     ['データー', 'デー ータ ター'],
     ['한국어 문서', '한국 국어 문서'],
     ['ไทย', 'ไท ทย'],
-    ['iPhone手机3月', 'iphone i phone 手机 3 月'],
+    ['iPhone手机3月', 'iphone phone 手机 3 月'],
     ['😀 smile', 'smile'],
   ])('%j', (text, tokens) => {
     expect(tokenize(text).join(' ')).toBe(tokens)
   })
 
-  test('a lone character of a paired script stands for the pairs that hold it', () => {
-    const matches = widenToken('京')
-    expect(['東京', '京都', '京', '大阪', '東京都庁'].filter((term) => matches?.(term))).toEqual(['東京', '京都'])
+  test.each([
+    ['東京', ['東', '京']],
+    ['𠮷野', ['𠮷', '野']],
+    ['人人', ['人']],
+    ['京', []],
+    ['東京都', []],
+    ['ab', []],
+    ['é', []],
+    ['', []],
+  ])('the characters of a pair find it: %j', (token, forms) => {
+    expect(shortForms(token)).toEqual(forms)
   })
+})
 
-  test.each(['a', '東京', 'é', ''])('%j stands for nothing but itself', (token) => {
-    expect(widenToken(token)).toBeUndefined()
+describe('joiners', () => {
+  test.each([
+    ['utf-8', 'utf8'],
+    ['node.js', 'nodejs'],
+    ['max_pages', 'maxpages'],
+    ['std::vector', 'stdvector'],
+    ['os.path.read_file', 'ospathreadfile'],
+    ['plain', 'plain'],
+    ['3.11', '3.11'],
+    ['2024-01-15', '2024-01-15'],
+    ['v2.0-beta', 'v2.0-beta'],
+    ['__init__', '__init__'],
+    ['_private_name', '_private_name'],
+  ])('are dropped from %j', (token, joined) => {
+    expect(dropJoiners(token)).toBe(joined)
   })
 })
 
@@ -112,7 +167,7 @@ describe('any input', () => {
   })
 
   test('the words of a long name stay', () => {
-    const words = Array.from({ length: 30 }, (_, i) => `word${i}`)
+    const words = Array.from({ length: 30 }, (_, i) => `word${'x'.repeat(i)}`)
     expect(tokenize(words.join('_')).slice(1)).toEqual(words)
   })
 
@@ -165,6 +220,8 @@ describe('any input', () => {
     ['marks out of order', '\u0301\u0316', 500_000],
     ['lone surrogates', '\ud800', 1_000_000],
     ['ideographs', '東', 1_000_000],
+    ['numbered words', 'ab1', 300_000],
+    ['slashed numbers', 'ab/1', 250_000],
     ['one line of words', 'lorem ipsum ', 400_000],
   ])('takes linear time on %s', (_, unit, count) => {
     const cpu = process.cpuUsage()
@@ -176,7 +233,7 @@ describe('any input', () => {
   })
 })
 
-test.each(['the', 'of', 'dont', 'which'])('%s is a stop word', (word) => {
+test.each(['the', 'of', 'dont', 'which', 'for', 'let', 'while'])('%s is a stop word', (word) => {
   expect(isStopWord(word)).toBe(true)
 })
 

@@ -20,7 +20,7 @@ import { foldWord, normalizeText } from './fold.ts'
 export type TokenVisitor = (source: string, start: number, end: number, at: number) => void
 
 /** Changes whenever the same text gives other tokens, so that an index made with another tokenizer can be refused. */
-export const TOKENIZER_VERSION = 1
+export const TOKENIZER_VERSION = 2
 
 /** Longest token, in UTF-16 units. What is longer (base64, hashes of hashes) is cut to it, in index and query alike. */
 export const MAX_TOKEN_UNITS = 64
@@ -31,7 +31,9 @@ export const MAX_TOKEN_UNITS = 64
  *
  * - Words are Unicode-normalised, lower-cased and lose the diacritics of Latin letters: `Café` gives `cafe`.
  * - Identifiers, paths of names and hyphenated words are given whole and then in parts: `fs.readFileSync` gives
- *   `fs.readfilesync fs readfilesync read file sync`.
+ *   `fs.readfilesync fs readfilesync read file sync`. A single letter before a capital is no part: `OAuth` gives
+ *   `oauth auth`.
+ * - A word with a number behind it is also given without: `sha256` gives `sha256 sha`; `HTTP/2` gives `http http2 2`.
  * - Versions are given whole and by their beginnings: `v3.11.4` gives `v3.11.4 3.11.4 3.11`.
  * - Scripts written without spaces are given in overlapping pairs: `東京都` gives `東京 京都`; a lone character alone.
  * - `c++`, `c#` and their like keep their signs; `user's` gives `user`, `don't` gives `dont`.
@@ -59,6 +61,7 @@ export function visitTokens(text: string, visit: TokenVisitor): void {
     const isPlain = first !== UNDERSCORE && first !== LETTER && (kinds & (UPPER | LOWER)) !== (UPPER | LOWER)
     if (isPlain && kind === SEPARATOR && isRunEnd(cased, start, i)) {
       visit(lower, start, i - start > MAX_TOKEN_UNITS ? start + MAX_TOKEN_UNITS : i, start)
+      if ((kinds & DIGIT) !== 0) visitLetters(cased, lower, start, i, visit)
     } else {
       i = visitRun(cased, lower, start, visit)
     }
@@ -73,23 +76,40 @@ export function tokenize(text: string): string[] {
 }
 
 /**
- * Tells which indexed tokens a query token stands for besides itself, if it stands for more: a single character of a
- * script indexed in pairs stands for every pair that contains it.
+ * The shorter query tokens that find a token: each of the two characters for a pair of a script indexed in pairs, so that
+ * a character asked for alone finds every pair that holds it; none for any other token.
  */
-export function widenToken(token: string): ((candidate: string) => boolean) | undefined {
-  if (token.length !== unitsAt(token, 0) || kindAt(token, 0) !== PAIRED) return undefined
-  return (candidate) => {
-    if (candidate.length > 4) return false
-    const rest = candidate.replace(token, '')
-    return rest !== '' && rest !== candidate && rest.length === unitsAt(rest, 0)
-  }
+export function shortForms(token: string): readonly string[] {
+  if (token.length > 4 || kindAt(token, 0) !== PAIRED) return NO_FORMS
+  const middle = unitsAt(token, 0)
+  if (middle === token.length || middle + unitsAt(token, middle) !== token.length) return NO_FORMS
+  const first = token.slice(0, middle)
+  const second = token.slice(middle)
+  return first === second ? [first] : [first, second]
 }
+
+const NO_FORMS: readonly string[] = []
+
+/**
+ * Writes a compound without its joiners, which are a matter of taste: `utf-8` is `utf8`, `node.js` is `nodejs`,
+ * `max_pages` is `maxpages`. Returned as it is: what would join two digits (`3.11`), and a name with a joiner at its edge
+ * (`__init__`), which differs from its only word by nothing else.
+ */
+export function dropJoiners(token: string): string {
+  if (!JOINERS.test(token) || KEPT_JOINER.test(token)) return token
+  return token.replace(JOINERS_EACH, '')
+}
+
+const JOINERS = /[-._:]/
+const JOINERS_EACH = /[-._:]+/g
+const KEPT_JOINER = /^[-._:]|[-._:]$|\d[-._:]+\d/
 
 const HASH = 0x23
 const APOSTROPHE = 0x27
 const PLUS = 0x2b
 const HYPHEN = 0x2d
 const DOT = 0x2e
+const SLASH = 0x2f
 const COLON = 0x3a
 const CURLY_APOSTROPHE = 0x2019
 
@@ -101,6 +121,8 @@ function isRunEnd(cased: string, start: number, end: number): boolean {
       return (kindAt(cased, end + 1) & WORD) === 0
     case COLON:
       return cased.charCodeAt(end + 1) !== COLON
+    case SLASH:
+      return kindAt(cased, end + 1) !== DIGIT
     case HASH:
     case PLUS:
       return end - start > 1
@@ -135,7 +157,10 @@ function visitRun(cased: string, lower: string, start: number, visit: TokenVisit
   if (after === APOSTROPHE || after === CURLY_APOSTROPHE) return visitBeforeApostrophe(cased, lower, start, end, visit)
   const signs = end - start === 1 ? countSigns(cased, end) : 0
   if (signs > 0) visit(lower, start, end + signs, start)
-  else visitCompound(cased, lower, start, end, visit)
+  else {
+    visitCompound(cased, lower, start, end, visit)
+    if (after === SLASH) visitProtocol(cased, lower, start, end, visit)
+  }
   return end + signs
 }
 
@@ -207,6 +232,31 @@ function visitCompound(cased: string, lower: string, start: number, end: number,
   }
 }
 
+/** Longest name before the slash. */
+const MAX_PROTOCOL_UNITS = 16
+
+/** `HTTP/2` also gives `http2`: letters, a slash and at most two digits with nothing behind them. */
+function visitProtocol(cased: string, lower: string, start: number, end: number, visit: TokenVisitor): void {
+  const digitsEnd = findDigitsEnd(cased, end + 1)
+  const units = digitsEnd - end - 1
+  if (units < 1 || units > 2 || end - start < 2 || end - start > MAX_PROTOCOL_UNITS) return
+  const next = digitsEnd + joinerUnits(cased, digitsEnd)
+  if (cased.charCodeAt(next) === SLASH || (kindAt(cased, next) & WORD) !== 0) return
+  for (let i = start; i < end; i++) if ((kindAt(cased, i) & (LOWER | UPPER)) === 0) return
+  const joined = lower.slice(start, end) + lower.slice(end + 1, digitsEnd)
+  visit(joined, 0, joined.length, start)
+}
+
+/** Visits the letters of an ASCII word that ends in a number, if it is letters and then at most four digits. */
+function visitLetters(cased: string, lower: string, start: number, end: number, visit: TokenVisitor): void {
+  let letters = end
+  while (letters > start && end - letters < 5 && kindAt(cased, letters - 1) === DIGIT) letters--
+  const digits = end - letters
+  if (digits === 0 || digits > 4 || letters - start < 2 || letters - start > MAX_TOKEN_UNITS) return
+  for (let i = start; i < letters; i++) if ((kindAt(cased, i) & (LOWER | UPPER)) === 0) return
+  visit(lower, start, letters, start)
+}
+
 function findSegmentEnd(cased: string, from: number, end: number): number {
   let i = from
   while (i < end && joinerUnits(cased, i) === 0) i++
@@ -273,14 +323,40 @@ function visitCamelWords(
   visit: TokenVisitor,
 ): void {
   let from = start
+  let hasInitial = false
   if (end - start <= MAX_TOKEN_UNITS) {
     for (let i = start + unitsAt(cased, start); i < end; i += unitsAt(cased, i)) {
       if (!isCaseBoundary(cased, lower, i, end)) continue
+      if (i === start + 1) {
+        hasInitial = true
+        continue
+      }
       visitFolded(lower, from, i, visit)
+      visitInside(cased, lower, from, i, hasInitial && from === start, visit)
       from = i
     }
   }
   if (from > start || !isSegment) visitFolded(lower, from, end, visit)
+  visitInside(cased, lower, from, end, hasInitial && from === start, visit)
+}
+
+/**
+ * Visits what is left of a word without the number behind it and without an initial: `OAuth2` gives `oauth` and `auth`.
+ * Behind an initial fewer than four letters are seldom a word (`eBay`, `IPv6`).
+ */
+function visitInside(
+  cased: string,
+  lower: string,
+  start: number,
+  end: number,
+  hasInitial: boolean,
+  visit: TokenVisitor,
+): void {
+  visitLetters(cased, lower, start, end, visit)
+  if (!hasInitial) return
+  let letters = end
+  while (letters > start && kindAt(cased, letters - 1) === DIGIT) letters--
+  if (letters - start > 4) visitFolded(lower, start + 1, letters, visit)
 }
 
 /** Tells whether a word begins at `i`: `read|File`, `HTTP|Server`, `utf8|Decode`, but `APIs` and `I18N` are one. */

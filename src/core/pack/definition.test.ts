@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { chunkFile } from '../chunk/chunk-file.ts'
+import type { Chunk } from '../model.ts'
+import { findDefinition } from './definition.ts'
+
+const [cut] = chunkFile({ path: 'a.py', bytes: new TextEncoder().encode('x') }).chunks
+
+function chunk(symbol: string | null, content: string): Chunk {
+  if (cut === undefined) throw new Error('nothing was cut')
+  return { ...cut, symbol, content, startLine: 10 }
+}
+
+test('a definition is the line that names its symbol first, below comments and decorators', () => {
+  expect(findDefinition(chunk('Site.visit', '# Looks.\n@cached\n  def visit(url):\n    visit(url)'))).toEqual({
+    line: 12,
+    text: '  def visit(url):',
+  })
+})
+
+test.each(['\n', '\r\n', '\r'])('lines may end in %j', (end) => {
+  expect(findDefinition(chunk('visit', `# a${end}# b${end}def visit():`))?.line).toBe(12)
+})
+
+test('what has no symbol, or does not name it, states no definition', () => {
+  expect(findDefinition(chunk(null, 'def visit():'))).toBeUndefined()
+  expect(findDefinition(chunk('visit', 'pass'))).toBeUndefined()
+  expect(findDefinition({ ...chunk('visit', '{"visit":1}'), kind: 'json' })).toBeUndefined()
+})

@@ -1,0 +1,11 @@
+/** The last part of a path: the name of the file itself. */
+export function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}
+
+/** What follows the last dot of a file's name, in lower case; empty when there is no dot. */
+export function extensionOf(path: string): string {
+  const name = baseName(path)
+  const dot = name.lastIndexOf('.')
+  return dot < 0 ? '' : name.slice(dot + 1).toLowerCase()
+}
