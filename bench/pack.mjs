@@ -2,6 +2,7 @@
 //
 //   npm run bench pack [--megabytes 50]
 //
+// A chunk has about 1,500 characters, as in the repositories looked at.
 // Then packs it again with nothing changed, searches it, and packs it in compact form. No peer writes this format.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -12,7 +13,7 @@ import { createIdentifier, createRandom, createWords, pick, pickContent } from '
 import { option, printTable } from './measure.mjs'
 
 const megabytes = Number(option('megabytes') ?? 50)
-const program = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
+const program = fileURLToPath(new URL('../pharos', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
 try {
   const source = join(folder, 'mixed')
@@ -44,9 +45,9 @@ function measure(label, args, environment) {
   const hook = join(folder, 'usage.cjs')
   writeFileSync(hook, script)
   const start = performance.now()
-  const { status, stderr } = spawnSync(process.execPath, ['--require', hook, program, ...args], {
+  const { status, stderr } = spawnSync(program, args, {
     encoding: 'utf8',
-    env: { ...process.env, ...environment },
+    env: { ...process.env, ...environment, NODE_OPTIONS: `--require ${hook}` },
   })
   const wall = (performance.now() - start) / 1000
   if (status !== 0) throw new Error(`${label} failed: ${stderr}`)
@@ -85,7 +86,7 @@ function writeMixedFolder(root, bytes) {
 
 function writeMarkdown({ sentence, name, word, times }) {
   const section = () =>
-    `## ${word()} ${word()}\n\n${times(8).map(sentence).join(' ')}\n\n\`\`\`js\n${times(6)
+    `## ${word()} ${word()}\n\n${times(24).map(sentence).join(' ')}\n\n\`\`\`js\n${times(6)
       .map(() => `${name()}(${word()})`)
       .join('\n')}\n\`\`\`\n\n${times(5)
       .map(() => `- ${sentence()}`)
@@ -97,27 +98,30 @@ function writeMarkdown({ sentence, name, word, times }) {
 
 function writeTypeScript({ sentence, name, word, times }) {
   const fn = () =>
-    `/** ${sentence()} */\nexport function ${name()}(${word()}: string): number {\n${times(12)
+    `/** ${sentence()} */\nexport function ${name()}(${word()}: string): number {\n${times(40)
       .map(() => `  const ${name()} = ${word()}.length + ${word().length}`)
       .join('\n')}\n  return 1\n}\n`
   return `import { ${name()} } from './${word()}.ts'\n\n${times(30).map(fn).join('\n')}`
 }
 
 function writePython({ sentence, name, word, times }) {
-  const method = () => `    def ${name()}(self, ${word()}):\n        """${sentence()}"""\n        return ${word()}\n`
+  const method = () =>
+    `    def ${name()}(self, ${word()}):\n        """${times(4).map(sentence).join(' ')}"""\n${times(20)
+      .map(() => `        ${name()} = ${word()}(${word()})\n`)
+      .join('')}`
   return times(12)
     .map(() => `class ${name()}:\n    """${sentence()}"""\n\n${times(8).map(method).join('\n')}`)
     .join('\n\n')
 }
 
 function writeJson({ sentence, name, word, times }) {
-  const entry = () => [name(), { [word()]: sentence(), [word()]: times(5).map(word) }]
-  return JSON.stringify(Object.fromEntries(times(60).map(entry)), null, 2)
+  const entry = () => [name(), { [word()]: times(10).map(sentence), [word()]: times(20).map(word) }]
+  return JSON.stringify(Object.fromEntries(times(30).map(entry)), null, 2)
 }
 
 function writeHtml({ sentence, word, times }) {
   const section = () =>
-    `<h2>${word()}</h2>${times(6)
+    `<h2>${word()}</h2>${times(24)
       .map(() => `<p>${sentence()} <b>${word()}</b></p>`)
       .join('\n')}`
   return `<!doctype html><title>${word()}</title><h1>${word()}</h1>${times(20).map(section).join('\n')}`

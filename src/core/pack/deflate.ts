@@ -13,6 +13,8 @@ const HASH_BITS = 15
 const LEAST_MATCH = 4
 const MOST_MATCH = 258
 const END_OF_BLOCK = 256
+/** Hexadecimal digits in a row after which the rest is taken for an id: it would have matched from its beginning. */
+const LONG_NUMBER = 12
 const LITERALS = 286
 const DISTANCES = 30
 
@@ -99,11 +101,12 @@ export class Deflater {
     const offset = this.#position - WINDOW
     let count = 0
     let misses = 0
+    let digits = 0
     let at = WINDOW
     while (at < end) {
       let length = 0
       let from = 0
-      if (at + LEAST_MATCH <= end) {
+      if (digits < LONG_NUMBER && at + LEAST_MATCH <= end) {
         const hash = hashAt(buffer, at)
         from = at - ((at + offset - (heads[hash] ?? 0)) >>> 0)
         heads[hash] = at + offset
@@ -119,6 +122,7 @@ export class Deflater {
         symbols[count++] = distance
         at += length
         misses = 0
+        digits = 0
         // The end of a match is where the next one most often begins.
         if (at + 2 <= end) heads[hashAt(buffer, at - 2)] = at - 2 + offset
       } else {
@@ -126,6 +130,7 @@ export class Deflater {
           const byte = buffer[at++] ?? 0
           literalCounts[byte] = (literalCounts[byte] ?? 0) + 1
           symbols[count++] = byte
+          digits = HEX_DIGITS[byte] === 1 ? digits + 1 : 0
         }
       }
     }
@@ -136,20 +141,18 @@ export class Deflater {
   #writeSymbols(count: number, literals: Codes, distances: Codes): void {
     const symbols = this.#symbols
     const bits = this.#bits
-    for (let i = 0; i < count; i++) {
-      const symbol = symbols[i] ?? 0
-      if (symbol < 256) {
-        bits.write(literals.codes[symbol] ?? 0, literals.lengths[symbol] ?? 0)
-        continue
-      }
-      const length = symbol - 256
+    for (let i = 0; i < count; ) {
+      i = bits.writeRun(symbols, i, count, literals)
+      if (i === count) break
+      const length = (symbols[i] ?? 0) - 256
       const code = LENGTH_CODES[length] ?? 0
       bits.write(literals.codes[code] ?? 0, literals.lengths[code] ?? 0)
       bits.write(length - (LENGTH_BASES[code - 257] ?? 0), LENGTH_EXTRA[code - 257] ?? 0)
-      const distance = symbols[++i] ?? 0
+      const distance = symbols[i + 1] ?? 0
       const distanceCode = distanceCodeOf(distance)
       bits.write(distances.codes[distanceCode] ?? 0, distances.lengths[distanceCode] ?? 0)
       bits.write(distance - (DISTANCE_BASES[distanceCode] ?? 0), DISTANCE_EXTRA[distanceCode] ?? 0)
+      i += 2
     }
     bits.write(literals.codes[END_OF_BLOCK] ?? 0, literals.lengths[END_OF_BLOCK] ?? 0)
   }
@@ -187,10 +190,9 @@ function createCodes(counts: Uint32Array, most: number): Codes {
   if (used === 1) lengths[(sorted[0] ?? 0) & 511] = 1
   if (used > 1) {
     const order = sorted.subarray(0, used).sort()
-    const perLength = countLengths(
-      Uint32Array.from(order, (entry) => entry >>> 9),
-      most,
-    )
+    const weights = new Uint32Array(used)
+    for (let i = 0; i < used; i++) weights[i] = (order[i] ?? 0) >>> 9
+    const perLength = countLengths(weights, most)
     let rank = used - 1
     for (let length = 1; length <= most; length++) {
       for (let left = perLength[length] ?? 0; left > 0; left--) lengths[(order[rank--] ?? 0) & 511] = length
@@ -255,16 +257,20 @@ function limitLengths(perLength: Uint32Array, most: number): Uint32Array {
 /** Canonical codes of RFC 1951 section 3.2.2, their bits reversed because a stream takes the lowest bit first. */
 function assignCodes(lengths: Uint8Array): Uint16Array {
   const next = new Uint16Array(17)
-  for (const length of lengths) if (length > 0) next[length + 1] = (next[length + 1] ?? 0) + 1
+  for (let symbol = 0; symbol < lengths.length; symbol++) {
+    const length = lengths[symbol] ?? 0
+    if (length > 0) next[length + 1] = (next[length + 1] ?? 0) + 1
+  }
   for (let length = 1; length <= 16; length++) next[length] = ((next[length] ?? 0) + (next[length - 1] ?? 0)) << 1
   // `next[length]` now holds twice the first code of `length - 1` plus its symbols: the first code of `length`.
   const codes = new Uint16Array(lengths.length)
-  lengths.forEach((length, symbol) => {
-    if (length === 0) return
+  for (let symbol = 0; symbol < lengths.length; symbol++) {
+    const length = lengths[symbol] ?? 0
+    if (length === 0) continue
     const code = next[length] ?? 0
     next[length] = code + 1
     codes[symbol] = reverseBits(code, length)
-  })
+  }
   return codes
 }
 
@@ -293,7 +299,10 @@ const LENGTH_ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14,
 function createHeader(literals: Uint8Array, distances: Uint8Array): { bits: number; write(bits: BitWriter): void } {
   const literalCount = lastUsed(literals, 257)
   const distanceCount = lastUsed(distances, 1)
-  const runs = encodeRuns([...literals.subarray(0, literalCount), ...distances.subarray(0, distanceCount)])
+  const both = new Uint8Array(literalCount + distanceCount)
+  both.set(literals.subarray(0, literalCount))
+  both.set(distances.subarray(0, distanceCount), literalCount)
+  const runs = encodeRuns(both)
   const counts = new Uint32Array(19)
   for (const { symbol } of runs) counts[symbol] = (counts[symbol] ?? 0) + 1
   const { codes, lengths } = createCodes(counts, 7)
@@ -327,7 +336,7 @@ interface Run {
   readonly extraBits: number
 }
 
-function encodeRuns(lengths: readonly number[]): Run[] {
+function encodeRuns(lengths: Uint8Array): Run[] {
   const runs: Run[] = []
   for (let at = 0; at < lengths.length; ) {
     const length = lengths[at] ?? 0
@@ -371,6 +380,33 @@ class BitWriter {
     this.#pendingBits = pendingBits
   }
 
+  /** Writes literals from `start` up to the next match, and gives its place. Most of a stream is such runs. */
+  writeRun(symbols: Uint16Array, start: number, end: number, { codes, lengths }: Codes): number {
+    // A code has at most 15 bits, and up to 7 are pending.
+    if (this.#length + 2 * (end - start) + 2 > this.#buffer.length)
+      this.#grow(2 * (this.#length + 2 * (end - start) + 2))
+    const buffer = this.#buffer
+    let length = this.#length
+    let pending = this.#pending
+    let pendingBits = this.#pendingBits
+    let at = start
+    for (; at < end; at++) {
+      const symbol = symbols[at] ?? 0
+      if (symbol >= 256) break
+      pending |= (codes[symbol] ?? 0) << pendingBits
+      pendingBits += lengths[symbol] ?? 0
+      while (pendingBits >= 8) {
+        buffer[length++] = pending
+        pending >>>= 8
+        pendingBits -= 8
+      }
+    }
+    this.#length = length
+    this.#pending = pending
+    this.#pendingBits = pendingBits
+    return at
+  }
+
   /** Fills up the last byte. */
   align(): void {
     if (this.#pendingBits > 0) this.write(0, 8 - this.#pendingBits)
@@ -400,6 +436,7 @@ class BitWriter {
   }
 }
 
+const HEX_DIGITS = Uint8Array.from({ length: 256 }, (_, byte) => (/[0-9a-f]/.test(String.fromCharCode(byte)) ? 1 : 0))
 const LENGTH_EXTRA = [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0]
 const DISTANCE_EXTRA = [
   0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13,
