@@ -2,7 +2,7 @@
 //
 //   npm run bench pack [--megabytes 50]
 //
-// A chunk has about 1,500 characters, as in the repositories looked at.
+// A chunk has about 1,000 characters.
 // Then packs it again with nothing changed, searches it, and packs it in compact form. No peer writes this format.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'

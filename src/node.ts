@@ -6,8 +6,8 @@ export {
   chunkFolder,
   type FolderOptions,
   type FolderProgress,
-  nodeSha256,
 } from './ingest/chunk-folder.ts'
 export { openBundledGrammars } from './ingest/grammars.ts'
 export { readPack } from './ingest/pack-input.ts'
 export { type PackTarget, writePack } from './ingest/pack-output.ts'
+export { nodeSha256 } from './ingest/sha256.ts'

@@ -6,11 +6,13 @@ import { PharosError } from '../core/errors.ts'
 import { packName } from '../core/pack/entries.ts'
 import { createPack, type Pack } from '../core/pack/pack.ts'
 import { splitPack } from '../core/pack/split.ts'
+import { sumTokens } from '../core/pack/tables.ts'
 import { writeBytes } from '../core/text/bytes.ts'
 import { compareUtf8 } from '../core/text/order.ts'
-import { type ChunkedFolder, chunkFolder, nodeSha256 } from '../ingest/chunk-folder.ts'
+import { type ChunkedFolder, chunkFolder } from '../ingest/chunk-folder.ts'
 import { openBundledGrammars } from '../ingest/grammars.ts'
 import { checkPackPlace, leaveOutChangedImages, writePacks } from '../ingest/pack-output.ts'
+import { nodeSha256 } from '../ingest/sha256.ts'
 import { interruptible } from './interrupt.ts'
 import { addCommonOptions, addSettings, type CommonFlags, configOf, wholeNumber } from './options.ts'
 import { countOf, printableLine, type Streams, shellWord, Terminal } from './terminal.ts'
@@ -151,7 +153,7 @@ interface WrittenPack {
 }
 
 function reportPack(terminal: Terminal, pack: Pack, chunked: ChunkedFolder, { places, bytes }: WrittenPack): void {
-  const tokens = pack.chunks.reduce((sum, chunk) => sum + chunk.tokenEstimate, 0)
+  const tokens = sumTokens(pack.chunks)
   for (const { path, reason } of chunked.skipped) terminal.detail(`skipped ${printableLine(path)} (${reason})`)
   for (const { path, message } of pack.warnings)
     terminal.detail(`warning ${printableLine(path)}: ${printableLine(message)}`)

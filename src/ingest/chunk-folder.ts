@@ -65,8 +65,6 @@ export interface ChunkedFolder {
   readonly filesUnchanged: number
 }
 
-export { nodeSha256 }
-
 const DEFAULT_CONCURRENCY = 8
 
 /** What is larger is cut anew each time: its line in the cache could be longer than text can be. */
