@@ -298,14 +298,10 @@ describe('at the default limits', () => {
 })
 
 describe(`with raised limits, ${isLong ? 50 : 12} megabytes`, () => {
-  const bytes = ['--max-file-bytes', '60MB', '--max-total-bytes', '200MB']
-  const chunks = ['--max-chunks-per-file', '10000000']
+  const flags = ['--max-file-bytes', '60MB', '--max-total-bytes', '200MB', '--max-chunks-per-file', '10000000']
   const names = isLong ? Object.keys(LARGE) : ['one-line.txt']
 
-  // Files of the others are millions of chunks, which nobody can have written in a minute: there the bytes are raised only.
-  const isCoarse = (name: string) => /^(?:one-|array|broken|long-key|open-fence|table|noise)/.test(name)
-
   test.each(names)('%s gives chunks or a warning', (name) =>
-    expectNoneLost(create(LARGE, [name], (isLong ? 50 : 12) * MB), isCoarse(name) ? [...bytes, ...chunks] : bytes),
+    expectNoneLost(create(LARGE, [name], (isLong ? 50 : 12) * MB), flags),
   )
 })
