@@ -134,13 +134,17 @@ export class CodeParser {
 
 /**
  * What a parse may cost. One unit is a hundred steps of the parser (its progress callback) or one read of `READ_CHARS`.
- * Ordinary code takes 3 to 15 units per 1,000 characters.
+ * Ordinary code takes 3 to 15 units per 1,000 characters, and takes them as it goes: a text that is read several ways at
+ * once (`a<b> a<b> …`) falls behind long before its end, and every further step of such a parse is dearer than the last.
  * The upper end keeps garbage of any size to a few seconds and well under the 2 GB that the runtime can address.
  */
 const WORK = { base: 500, perChar: 0.03, most: 20_000 }
 
 /** Steps while the parser is lost in errors cost tens of times more than others; sound code with a few errors has none. */
 const LOST_COST = 40
+
+/** The runtime counts in bytes of UTF-16. */
+const BYTES_PER_CHAR = 2
 
 /** Few enough that rescanning far ahead, as heredocs and raw strings do, shows up as reads. */
 const READ_CHARS = 1024
@@ -245,11 +249,20 @@ function trimmedLineEnd(text: string, end: number): number {
   return at === 0 || text[at - 1] === '\n' ? -1 : at
 }
 
+function workFor(chars: number): number {
+  return Math.min(WORK.base + chars * WORK.perChar, WORK.most)
+}
+
 function parseWithin(parser: Parser, text: string): Tree | ParserFailed | undefined {
-  const limit = Math.min(WORK.base + text.length * WORK.perChar, WORK.most)
+  const limit = workFor(text.length)
   const memoryBefore = memory.buffer.byteLength
   let work = 0
+  /** Work that was not spent on errors; those are rather to be weighed against the whole text. */
+  let soundWork = 0
+  /** How far the parser has come. */
+  let reached = 0
   let isShortOfMemory = false
+  const isTooMuch = () => work > limit || soundWork > workFor(reached)
   const tree = parser.parse(
     (index) => {
       work++
@@ -258,15 +271,17 @@ function parseWithin(parser: Parser, text: string): Tree | ParserFailed | undefi
     },
     null,
     {
-      progressCallback: ({ hasError }) => {
+      progressCallback: ({ currentOffset, hasError }) => {
         work += hasError ? LOST_COST : 1
+        if (!hasError) soundWork++
+        reached = Math.max(reached, currentOffset / BYTES_PER_CHAR)
         const growth = memory.buffer.byteLength - memoryBefore
         isShortOfMemory = growth > MEMORY.growth || (growth > 0 && memoryBefore + growth > MEMORY.total)
-        return work > limit || isShortOfMemory
+        return isTooMuch() || isShortOfMemory
       },
     },
   )
-  if (work <= limit && tree !== null) return tree
+  if (!isTooMuch() && tree !== null) return tree
   tree?.delete()
   return isShortOfMemory ? PARSER_FAILED : undefined
 }
