@@ -11,6 +11,7 @@ export interface Config {
   readonly maxFileBytes: number
   readonly maxTotalBytes: number
   readonly maxChunksPerFile: number
+  readonly maxTotalChunks: number
   readonly chunkTargetChars: number
   readonly chunkMaxChars: number
   readonly cache: boolean
@@ -48,6 +49,12 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     default: DEFAULT_LIMITS.maxChunksPerFile,
     least: 1,
     description: 'cut a file off after this many chunks',
+  },
+  maxTotalChunks: {
+    type: 'count',
+    default: DEFAULT_LIMITS.maxTotalChunks,
+    least: 1,
+    description: 'leave out files beyond this many chunks in all',
   },
   chunkTargetChars: {
     type: 'count',

@@ -37,6 +37,7 @@ export function addPack(program: Command, streams: Streams): void {
     'maxFileBytes',
     'maxTotalBytes',
     'maxChunksPerFile',
+    'maxTotalChunks',
     'chunkTargetChars',
     'chunkMaxChars',
     'cache',
@@ -61,6 +62,7 @@ async function packFolder(
 ): Promise<void> {
   const { values } = config
   const targetChars = targetCharsIn(config)
+  const maxChunksPerFile = chunksPerFileIn(config)
   if (flags.out !== undefined && flags.split === undefined) checkPackPlace(flags.out)
   terminal.live(`looking through ${printableLine(folder)}`)
   const chunked = await chunkFolder(folder, {
@@ -68,7 +70,8 @@ async function packFolder(
     signal,
     maxFileBytes: values.maxFileBytes,
     maxTotalBytes: values.maxTotalBytes,
-    maxChunksPerFile: values.maxChunksPerFile,
+    maxChunksPerFile,
+    maxTotalChunks: values.maxTotalChunks,
     targetChars,
     maxChars: values.chunkMaxChars,
     cacheFolder: values.cache ? join(values.cacheFolder, 'folders') : undefined,
@@ -110,6 +113,15 @@ function targetCharsIn({ values, origins }: EffectiveConfig): number {
   throw new PharosError('USAGE', { problem })
 }
 
+/** Whoever only lowers the sum of chunks means those of a file to follow. */
+function chunksPerFileIn({ values, origins }: EffectiveConfig): number {
+  const { maxChunksPerFile, maxTotalChunks } = values
+  if (origins.maxChunksPerFile === 'default') return Math.min(maxChunksPerFile, maxTotalChunks)
+  if (maxChunksPerFile <= maxTotalChunks) return maxChunksPerFile
+  const problem = `max-chunks-per-file (${maxChunksPerFile}) is above max-total-chunks (${maxTotalChunks})`
+  throw new PharosError('USAGE', { problem })
+}
+
 function splitByTokens(pack: Pack, tokens: number): Pack[] {
   const largest = pack.chunks.reduce((most, chunk) => Math.max(most, chunk.tokenEstimate), 1)
   if (tokens >= largest) return splitPack(pack, tokens)
@@ -145,7 +157,7 @@ function emptyError(folder: string, chunked: ChunkedFolder, pack: Pack): PharosE
 }
 
 /** Warnings that a flag of the same name can prevent. */
-const LIMITS = ['max_file_bytes', 'max_total_bytes', 'max_chunks_per_file'] as const
+const LIMITS = ['max_file_bytes', 'max_total_bytes', 'max_chunks_per_file', 'max_total_chunks'] as const
 
 interface WrittenPack {
   readonly places: readonly string[]

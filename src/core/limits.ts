@@ -3,6 +3,7 @@ export interface Limits {
   readonly maxFileBytes: number
   readonly maxTotalBytes: number
   readonly maxChunksPerFile: number
+  readonly maxTotalChunks: number
   readonly targetChars: number
   readonly maxChars: number
 }
@@ -12,6 +13,8 @@ export const DEFAULT_LIMITS: Limits = {
   maxFileBytes: 10 * 2 ** 20,
   maxTotalBytes: 50 * 2 ** 20,
   maxChunksPerFile: 2000,
+  // A pack is written and opened as a whole; a chunk takes 5 to 10 KB of memory for that.
+  maxTotalChunks: 250_000,
   targetChars: 4000,
   maxChars: 8000,
 }

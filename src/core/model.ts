@@ -67,6 +67,7 @@ export interface Chunk {
 export const WARNING_CODES = [
   'max_file_bytes',
   'max_total_bytes',
+  'max_total_chunks',
   'utf8',
   'binary',
   'max_chunks_per_file',

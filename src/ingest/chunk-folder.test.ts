@@ -76,6 +76,17 @@ describe('limits', () => {
     ])
   })
 
+  test('leave out a file beyond max_total_chunks, but not a later one that still fits', async () => {
+    write({ 'a.md': '# A\n# B\n', 'b.md': '# A\n# B\n', 'c.md': '# A\n', 'd.md': '# A\n' })
+    expect(await look({ maxTotalChunks: 3 })).toEqual({
+      read: ['a.md', 'c.md'],
+      warnings: [
+        'b.md max_total_chunks: left out: with its 2 chunks the sum would exceed 3 (max_total_chunks)',
+        'd.md max_total_chunks: left out: with its 1 chunks the sum would exceed 3 (max_total_chunks)',
+      ],
+    })
+  })
+
   test('an empty file is a file without chunks, and no warning', async () => {
     write({ 'a.md': '', 'b.md': 'b' })
     expect(await look()).toEqual({ read: ['a.md', 'b.md'], warnings: [] })

@@ -26,6 +26,8 @@ export interface FolderOptions extends Omit<ChunkOptions, 'sha256'> {
   readonly maxFileBytes?: number
   /** Files beyond this sum are left out with a warning each. @default 50 MiB */
   readonly maxTotalBytes?: number
+  /** Files beyond this many chunks in all are left out with a warning each. @default 250,000 */
+  readonly maxTotalChunks?: number
   /** Where to remember what was read, so that unchanged files are left alone next time. Without it all are read. */
   readonly cacheFolder?: string | undefined
   /**
@@ -104,7 +106,15 @@ export async function chunkFolder(folder: string, options: FolderOptions = {}): 
   return { files: [...files, ...losses], skipped, ...reader.counts }
 }
 
-const NUMBERS = ['concurrency', 'maxFileBytes', 'maxTotalBytes', 'maxChunksPerFile', 'targetChars', 'maxChars'] as const
+const NUMBERS = [
+  'concurrency',
+  'maxFileBytes',
+  'maxTotalBytes',
+  'maxChunksPerFile',
+  'maxTotalChunks',
+  'targetChars',
+  'maxChars',
+] as const
 
 /** How sizes of chunks go together is checked where files are cut. */
 function checkOptions(options: FolderOptions): void {
@@ -170,7 +180,9 @@ class FolderReader {
   readonly #maxTotalBytes: number
   readonly #openedAt: number
   readonly #build: string | undefined
+  readonly #maxTotalChunks: number
   #total = 0
+  #totalChunks = 0
   #cache = new Map<string, CachedFile>()
   readonly #next: CachedFile[] = []
 
@@ -181,6 +193,7 @@ class FolderReader {
     this.#openedAt = (options.now ?? Date.now)()
     this.#maxFileBytes = options.maxFileBytes ?? DEFAULT_LIMITS.maxFileBytes
     this.#maxTotalBytes = options.maxTotalBytes ?? DEFAULT_LIMITS.maxTotalBytes
+    this.#maxTotalChunks = options.maxTotalChunks ?? DEFAULT_LIMITS.maxTotalChunks
   }
 
   async openCache(): Promise<void> {
@@ -208,7 +221,7 @@ class FolderReader {
       const found = await pending.shift()
       this.#options.signal?.throwIfAborted()
       if (found === undefined) return
-      yield this.#chunk(path, this.#withinTotal(found))
+      yield this.#withinTotalChunks(this.#chunk(path, this.#withinTotal(found)))
     }
   }
 
@@ -224,6 +237,18 @@ class FolderReader {
   #beyondTotal(size: number): Found {
     const message = `left out: with its ${size} bytes the sum would exceed ${this.#maxTotalBytes} (max_total_bytes)`
     return { type: 'left-out', code: 'max_total_bytes', message, size }
+  }
+
+  /** What a file has too much is known only once it is cut; then its bytes stay in the other sum. */
+  #withinTotalChunks(chunked: ChunkedFile): ChunkedFile {
+    const { file, chunks } = chunked
+    if (this.#totalChunks + chunks.length <= this.#maxTotalChunks) {
+      this.#totalChunks += chunks.length
+      return chunked
+    }
+    const sum = `with its ${chunks.length} chunks the sum would exceed ${this.#maxTotalChunks}`
+    const message = `left out: ${sum} (max_total_chunks)`
+    return leftOut(file.path, { type: 'left-out', code: 'max_total_chunks', message, size: file.bytes })
   }
 
   async #find(path: string): Promise<Found> {

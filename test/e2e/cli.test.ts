@@ -147,6 +147,7 @@ describe('pack', () => {
     expect(await codes('--max-total-bytes 1MB')).toEqual(['b.txt max_total_bytes', 'c.txt max_total_bytes'])
     expect(await codes('--max-chunks-per-file 150 --chunk-max-chars 8000')).toEqual([])
     expect(await codes('--max-chunks-per-file 100')).toEqual(['a.txt max_chunks_per_file', 'b.txt max_chunks_per_file'])
+    expect(await codes('--max-total-chunks 200')).toEqual(['b.txt max_total_chunks'])
     expect(await codes('--chunk-target-chars 64 --chunk-max-chars 64')).toEqual([
       'a.txt max_chunks_per_file',
       'b.txt max_chunks_per_file',
@@ -346,6 +347,10 @@ describe('wrong usage is one line, with the nearest right spelling and exit code
     [
       'pack docs --chunk-target-chars 9000',
       'chunk-target-chars (9000) is above chunk-max-chars (8000) – see `pharos help pack`',
+    ],
+    [
+      'pack docs --max-total-chunks 10 --max-chunks-per-file 11',
+      'max-chunks-per-file (11) is above max-total-chunks (10) – see `pharos help pack`',
     ],
     ['pack docs.llmx-00000000', /^docs.llmx-00000000 is itself a pack – /],
     [

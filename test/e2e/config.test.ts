@@ -35,6 +35,7 @@ describe('a value', () => {
       maxFileBytes: 10 * 2 ** 20,
       maxTotalBytes: 50 * 2 ** 20,
       maxChunksPerFile: 2000,
+      maxTotalChunks: 250_000,
       chunkTargetChars: 4000,
       chunkMaxChars: 8000,
       cache: true,
