@@ -109,3 +109,119 @@ export interface Hit {
 
 /** SHA-256 of UTF-8 text or bytes, as lower-case hexadecimal. Passed in, so each runtime can use its fastest. */
 export type Sha256 = (data: string | Uint8Array) => string
+
+/** What came back for one address: bytes and where they came from. */
+export interface Snapshot {
+  /** Address of the bytes, after redirects. */
+  readonly url: string
+  /** Bytes as they came, or text that is already decoded. */
+  readonly body: Uint8Array | string
+  /** Status of the HTTP answer. @default 200 */
+  readonly status?: number
+  /** Fields of the HTTP answer by their names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Readable content of one address, and what it says about itself. */
+export interface Page {
+  readonly url: string
+  readonly title: string
+  readonly description: string | null
+  readonly author: string | null
+  /** ISO 8601: a date, or a moment with its offset. */
+  readonly publishedAt: string | null
+  readonly modifiedAt: string | null
+  /** BCP 47, as the page gives it. */
+  readonly language: string | null
+  readonly canonical: string | null
+  readonly alternates: readonly Alternate[]
+  readonly robots: PageRobots
+  /** Name of the program that made the page, if it is one we know (`sphinx`). */
+  readonly generator: string | null
+  readonly markdown: string
+  /** The headings as a tree. */
+  readonly sections: readonly Section[]
+  /** Every link of the document, also those outside its content. */
+  readonly links: readonly Link[]
+  readonly wordCount: number
+  /** SHA-256 of the Markdown. */
+  readonly contentHash: string
+  /** Characters that were dropped because no reader would have seen them. */
+  readonly hiddenChars: number
+}
+
+/** Another form of a page: a language, or a media type such as `text/markdown`. */
+export interface Alternate {
+  readonly url: string
+  readonly language: string | null
+  readonly type: string | null
+}
+
+/** What a page asks of those who read it by machine. */
+export interface PageRobots {
+  readonly index: boolean
+  readonly follow: boolean
+}
+
+/** A heading and what stands under it. */
+export interface Section {
+  readonly title: string
+  /** 1 to 6. */
+  readonly level: number
+  /** Fragment that leads to it in the original page. */
+  readonly anchor: string | null
+  /** Line of the heading in the Markdown, from 1. */
+  readonly startLine: number
+  /** Last line of the section, those of its children included. */
+  readonly endLine: number
+  readonly children: readonly Section[]
+}
+
+/** A link out of a page. */
+export interface Link {
+  /** Absolute, without credentials. */
+  readonly url: string
+  readonly text: string
+  /** Tokens of the `rel` attribute. */
+  readonly rel: readonly string[]
+  /** Whether it stands in the content rather than in navigation around it. */
+  readonly isContent: boolean
+}
+
+/** Why an answer is not a page. */
+export const NO_PAGE_REASONS = [
+  'challenge',
+  'login',
+  'soft_404',
+  'needs_rendering',
+  'redirect',
+  'empty',
+  'not_text',
+] as const
+
+/** One of {@link NO_PAGE_REASONS}. */
+export type NoPageReason = (typeof NO_PAGE_REASONS)[number]
+
+/** Something a step left out of a page. */
+export interface Removal {
+  readonly step: string
+  readonly reason: string
+  /** The element: name, id and classes as a selector. */
+  readonly element: string
+  /** Beginning of its text. */
+  readonly text: string
+}
+
+/** What became of a snapshot: a page, or the reason why there is none. */
+export type Extraction =
+  | { readonly type: 'page'; readonly page: Page; readonly removals: readonly Removal[] }
+  | {
+      readonly type: 'no-page'
+      readonly reason: NoPageReason
+      /** What was seen, in words. */
+      readonly detail: string
+      /** Where a redirect leads. */
+      readonly target: string | null
+      readonly links: readonly Link[]
+      readonly removals: readonly Removal[]
+    }

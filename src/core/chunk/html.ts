@@ -1,4 +1,5 @@
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
+import { BREAKOUT, FOREIGN, INLINE } from '../html/names.ts'
 import { LineMap } from '../text/line-map.ts'
 import { clipText, sliceText, splitLines } from '../text/lines.ts'
 import { type ChunkSizes, MAX_HEADING_CHARS, type Piece } from './piece.ts'
@@ -55,17 +56,7 @@ export function cutHtml(text: string, sizes: ChunkSizes): Piece[] {
   return pieces
 }
 
-const INLINE = new Set(
-  `a abbr acronym b bdi bdo big button cite code data del dfn em font i img ins kbd label mark nobr q rp rt ruby s samp
-  small span strike strong sub sup time tt u var wbr`.split(/\s+/),
-)
 const DROPPED = new Set(['script', 'style', 'template'])
-const FOREIGN = new Set(['svg', 'math'])
-/** Elements that end SVG and MathML wherever they stand in it, as in a browser. */
-const BREAKOUT = new Set(
-  `b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta nobr
-  ol p pre ruby s small span strong strike sub sup table tt u ul var`.split(/\s+/),
-)
 const NOISE = /^(?:prev|next|show more|\d{1,3})$/i
 
 /** Reads tags as a stream. No tree is built and no stack is kept, so nesting of any depth costs nothing. */

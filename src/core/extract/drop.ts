@@ -1,0 +1,33 @@
+import { type Drop, type Element, lineOf } from '../html/tree.ts'
+import type { Removal } from '../model.ts'
+
+/** Leaves out an element and all it contains. One that is left out already keeps its first reason. */
+export function drop(element: Element, step: string, reason: string): void {
+  element.dropped ??= { step, reason } satisfies Drop
+}
+
+const REPORT_CHARS = 80
+
+/** What was left out of a tree, in the order of the source; nothing inside of what is listed is listed again. */
+export function listRemovals(root: Element): Removal[] {
+  const removals: Removal[] = []
+  const visit = (element: Element) => {
+    const { dropped } = element
+    if (dropped === undefined) {
+      for (const child of element.children) if (typeof child !== 'string') visit(child)
+      return
+    }
+    element.dropped = undefined
+    const text = lineOf(element).slice(0, REPORT_CHARS)
+    element.dropped = dropped
+    if (text !== '') removals.push({ ...dropped, element: describeElement(element), text })
+  }
+  visit(root)
+  return removals
+}
+
+/** `div#main.content.wide` */
+function describeElement(element: Element): string {
+  const id = element.id === '' ? '' : `#${element.id}`
+  return [element.name + id, ...element.classes].join('.')
+}

@@ -1,0 +1,66 @@
+import { sha256 as portableSha256 } from '../hash.ts'
+import { parseHtml } from '../html/parse-html.ts'
+import type { Extraction, Sha256, Snapshot } from '../model.ts'
+import { decodeHtml } from './decode-html.ts'
+import { listRemovals } from './drop.ts'
+import { findContent } from './find-content.ts'
+import { recognizeGenerator } from './generators/known.ts'
+import { baseOf, readLinks } from './links.ts'
+import { readMetadata } from './metadata.ts'
+import { normalizeContent } from './normalize/content.ts'
+import { refuse } from './refuse.ts'
+import { removeChrome } from './remove/chrome.ts'
+import { removeHidden } from './remove/hidden.ts'
+import { writeMarkdown } from './write/markdown.ts'
+
+/** How a page is extracted. */
+export interface ExtractOptions {
+  /** Tell what was left out and why. @default false */
+  readonly debug?: boolean
+  /** @default a portable implementation */
+  readonly sha256?: Sha256
+}
+
+/** Turns an answer into a page of clean Markdown, or says why there is none. The same bytes give the same page anywhere. */
+export function extractPage(snapshot: Snapshot, options: ExtractOptions = {}): Extraction {
+  const root = parseHtml(decodeHtml(snapshot.body, snapshot.headers?.['content-type'] ?? ''))
+  const base = baseOf(root, snapshot.url)
+  const metadata = readMetadata(root, base)
+  const generator = recognizeGenerator(root)
+  const hiddenChars = removeHidden(root, generator)
+  removeChrome(root, generator)
+  const content = findContent(root, generator, metadata)
+  const links = readLinks(root, base, content)
+  const refusal = refuse(snapshot, root, content, metadata)
+  const removals = options.debug === true ? listRemovals(root) : []
+  if (refusal !== undefined) return { type: 'no-page', ...refusal, links, removals }
+  for (const element of content) {
+    generator?.normalize?.(element)
+    normalizeContent(element)
+  }
+  const { markdown, sections } = writeMarkdown(content, base)
+  const { types: _, ...about } = metadata
+  return {
+    type: 'page',
+    page: {
+      url: snapshot.url,
+      ...about,
+      generator: generator?.name ?? null,
+      markdown,
+      sections,
+      links,
+      wordCount: countWords(markdown),
+      contentHash: (options.sha256 ?? portableSha256)(markdown),
+      hiddenChars,
+    },
+    removals,
+  }
+}
+
+const WORD = /[\p{L}\p{N}]+/gu
+
+function countWords(markdown: string): number {
+  let count = 0
+  for (const _ of markdown.matchAll(WORD)) count++
+  return count
+}

@@ -1,0 +1,17 @@
+import type { Element } from '../../html/tree.ts'
+
+/** A program that makes pages, and what is known about those it makes. One file each. */
+export interface Generator {
+  /** In lower case, as in `Page.generator`. */
+  readonly name: string
+  /** Whether it made the document. `generator` is the content of `<meta name="generator">` in lower case, or ''. */
+  readonly made: (root: Element, generator: string) => boolean
+  /** Selectors of the element that holds the content, best first. The first that is there and has text is taken. */
+  readonly content: readonly string[]
+  /** Selectors of what is no content although it stands in it, with the reason. */
+  readonly drop?: Readonly<Record<string, string>>
+  /** Selectors of what is content although it is not shown at first: tab panels, collapsed members. */
+  readonly keep?: readonly string[]
+  /** Brings markup of its own into the common form that `normalize` and `write` understand. */
+  readonly normalize?: (content: Element) => void
+}

@@ -1,0 +1,35 @@
+/*
+ * What HTML says about names of elements, once. All are in lower case.
+ */
+
+function names(list: string): ReadonlySet<string> {
+  return new Set(list.trim().split(/\s+/))
+}
+
+/** Elements that stand in a line of text. Every other one is a block. */
+export const INLINE: ReadonlySet<string> = names(
+  `a abbr acronym b bdi bdo big button cite code data del dfn em font i img ins kbd label mark nobr q rp rt ruby s samp
+  small span strike strong sub sup time tt u var wbr`,
+)
+
+/** Elements without content, which have no end tag. */
+export const VOID: ReadonlySet<string> = names(
+  `area base basefont bgsound br col command embed frame hr image img input isindex keygen link meta param source track
+  wbr`,
+)
+
+/** SVG and MathML, which have rules of their own. */
+export const FOREIGN: ReadonlySet<string> = names('svg math')
+
+/** Elements that end SVG and MathML wherever they stand in it, as in a browser. */
+export const BREAKOUT: ReadonlySet<string> = names(
+  `b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta nobr
+  ol p pre ruby s small span strong strike sub sup table tt u ul var`,
+)
+
+export const HEADINGS: ReadonlySet<string> = names('h1 h2 h3 h4 h5 h6')
+
+/** Elements that may stand in the head of a document. */
+export const METADATA: ReadonlySet<string> = names(
+  'base basefont bgsound link meta noframes noscript script style template title',
+)

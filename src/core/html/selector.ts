@@ -1,0 +1,158 @@
+import type { Element } from './tree.ts'
+
+/*
+ * The part of CSS selectors that rules about pages need: `name#id.class[attribute="value"]` with the operators
+ * `= ~= ^= $= *=`, below (` `) or directly below (`>`) others, and lists with commas. Rules are kept by what they
+ * look at, so that asking hundreds of them about an element costs no more than its own classes.
+ */
+
+type Test = (element: Element) => boolean
+
+interface Step {
+  readonly tests: readonly Test[]
+  /** What finds it fastest: `#id`, `.class` or the name; '*' when it has none of them. */
+  readonly key: string
+}
+
+/** One selector without commas. */
+interface Path {
+  /** From the element itself outwards. */
+  readonly steps: readonly Step[]
+  /** Whether each step stands directly in the one that follows. */
+  readonly isDirect: readonly boolean[]
+}
+
+/** Rules by selector: which values apply to an element? */
+export class SelectorMap<T> {
+  readonly #rules = new Map<string, { path: Path; value: T; order: number }[]>()
+  #count = 0
+
+  constructor(rules: Iterable<readonly [string, T]> = []) {
+    for (const [selector, value] of rules) this.add(selector, value)
+  }
+
+  /** Adds a rule for every element that the selector matches. Throws on a selector it does not understand. */
+  add(selector: string, value: T): void {
+    for (const path of parseSelector(selector)) {
+      const key = path.steps[0]?.key ?? '*'
+      const rules = this.#rules.get(key)
+      const rule = { path, value, order: this.#count++ }
+      if (rules === undefined) this.#rules.set(key, [rule])
+      else rules.push(rule)
+    }
+  }
+
+  /** The value of the rule that was added first among those that match. */
+  match(element: Element): T | undefined {
+    let best: { value: T; order: number } | undefined
+    const look = (key: string) => {
+      for (const rule of this.#rules.get(key) ?? []) {
+        if (best !== undefined && rule.order > best.order) return
+        if (matchesPath(element, rule.path)) best = rule
+      }
+    }
+    look('*')
+    look(element.name)
+    if (element.hasAttribute('id')) look(`#${element.id}`)
+    for (const name of element.classes) look(`.${name}`)
+    return best?.value
+  }
+}
+
+/** Makes a test out of a selector. Throws on one it does not understand. */
+export function selector(text: string): Test {
+  const paths = parseSelector(text)
+  return (element) => paths.some((path) => matchesPath(element, path))
+}
+
+/** The first element in `root`, itself included, that matches and is not dropped. */
+export function find(root: Element, matches: Test): Element | undefined {
+  for (const element of root.descendants()) if (matches(element)) return element
+  return undefined
+}
+
+/** All elements in `root`, itself included, that match and are not dropped. */
+export function findAll(root: Element, matches: Test): Element[] {
+  return [...root.descendants()].filter(matches)
+}
+
+function matchesPath(element: Element, { steps, isDirect }: Path): boolean {
+  const [own] = steps
+  if (own === undefined || !own.tests.every((test) => test(element))) return false
+  let at = element.parent
+  for (let i = 1; i < steps.length; i++) {
+    const step = steps[i]
+    const fits = (candidate: Element) => step?.tests.every((test) => test(candidate)) === true
+    if (isDirect[i - 1] !== true) while (at !== undefined && !fits(at)) at = at.parent
+    if (at === undefined || !fits(at)) return false
+    at = at.parent
+  }
+  return true
+}
+
+const COMPOUND = /^(?:[\w-]+|\*|[#.][\w-]+|\[[^\]]+\])+$/
+const SIMPLE = /[\w-]+|\*|[#.][\w-]+|\[[^\]]+\]/g
+const ATTRIBUTE = /^\[\s*([\w:-]+)\s*(?:([~^$*]?=)\s*["']?([^"']*)["']?)?\s*\]$/
+
+function parseSelector(text: string): Path[] {
+  return splitOutside(text, ',').map((part) => {
+    const steps: Step[] = []
+    const isDirect: boolean[] = []
+    let isChild = false
+    for (const word of splitOutside(part.replace(/\s*>\s*/g, ' > ').trim(), ' ')) {
+      if (word === '>') {
+        isChild = true
+        continue
+      }
+      if (steps.length > 0) isDirect.unshift(isChild)
+      isChild = false
+      steps.unshift(parseStep(word, text))
+    }
+    return { steps, isDirect }
+  })
+}
+
+/** Splits at a character that is in no brackets; empty parts are left out. */
+function splitOutside(text: string, separator: string): string[] {
+  const parts: string[] = ['']
+  let depth = 0
+  for (const character of text) {
+    if (character === '[') depth++
+    if (character === ']') depth--
+    if (character === separator && depth === 0) parts.push('')
+    else parts.push((parts.pop() ?? '') + character)
+  }
+  return parts.map((part) => part.trim()).filter((part) => part !== '')
+}
+
+function parseStep(word: string, whole: string): Step {
+  if (!COMPOUND.test(word)) throw new TypeError(`Expected a simple selector, got \`${word}\` in \`${whole}\``)
+  const simples = word.match(SIMPLE) ?? []
+  const indexed = simples.find((simple) => simple.startsWith('#')) ?? simples.find((simple) => simple.startsWith('.'))
+  const name = simples.find((simple) => /^[\w-]/.test(simple))
+  return { tests: simples.map((simple) => createTest(simple, whole)), key: indexed ?? name ?? '*' }
+}
+
+function createTest(simple: string, whole: string): Test {
+  if (simple === '*') return () => true
+  const rest = simple.slice(1)
+  if (simple.startsWith('#')) return (element) => element.id === rest
+  if (simple.startsWith('.')) return (element) => element.hasClass(rest)
+  if (!simple.startsWith('[')) return (element) => element.name === simple
+  const [, name = '', operator, value = ''] = ATTRIBUTE.exec(simple) ?? []
+  if (name === '') throw new TypeError(`Expected an attribute test, got \`${simple}\` in \`${whole}\``)
+  switch (operator) {
+    case undefined:
+      return (element) => element.hasAttribute(name)
+    case '=':
+      return (element) => element.attribute(name) === value
+    case '~=':
+      return (element) => (element.attribute(name) ?? '').split(/\s+/).includes(value)
+    case '^=':
+      return (element) => element.attribute(name)?.startsWith(value) === true
+    case '$=':
+      return (element) => element.attribute(name)?.endsWith(value) === true
+    default:
+      return (element) => element.attribute(name)?.includes(value) === true
+  }
+}

@@ -1,0 +1,123 @@
+/*
+ * A document as a tree of elements and strings. It is made once by `parseHtml` and then only marked: steps that leave
+ * something out drop it with a reason, so that what was dropped, by whom and why can be told afterwards.
+ */
+
+/** What an element contains: another one, or text whose entities are decoded. */
+export type Node = Element | string
+
+/** Why an element is left out. */
+export interface Drop {
+  /** Name of the step that left it out. */
+  readonly step: string
+  readonly reason: string
+}
+
+/** An element of HTML. Names of elements and attributes are in lower case. */
+export class Element {
+  /** May be changed by steps that bring markup into one form. */
+  name: string
+  parent: Element | undefined
+  children: Node[] = []
+  /** Set when the element and all it contains is left out. */
+  dropped: Drop | undefined
+  /** Names and values in turn. */
+  readonly #attributes: string[]
+  #classes: readonly string[] | undefined
+
+  constructor(name: string, attributes: string[] = []) {
+    this.name = name
+    this.#attributes = attributes
+  }
+
+  /** The value of an attribute: '' when it has none, `undefined` when it is not there. */
+  attribute(name: string): string | undefined {
+    const list = this.#attributes
+    for (let i = 0; i < list.length; i += 2) if (list[i] === name) return list[i + 1]
+    return undefined
+  }
+
+  hasAttribute(name: string): boolean {
+    return this.attribute(name) !== undefined
+  }
+
+  setAttribute(name: string, value: string): void {
+    const list = this.#attributes
+    for (let i = 0; i < list.length; i += 2) {
+      if (list[i] !== name) continue
+      list[i + 1] = value
+      if (name === 'class') this.#classes = undefined
+      return
+    }
+    list.push(name, value)
+    if (name === 'class') this.#classes = undefined
+  }
+
+  /** Names and values of all attributes, in the order of the source. */
+  *attributes(): Generator<readonly [string, string], void, void> {
+    const list = this.#attributes
+    for (let i = 0; i + 1 < list.length; i += 2) yield [list[i] ?? '', list[i + 1] ?? '']
+  }
+
+  get id(): string {
+    return this.attribute('id') ?? ''
+  }
+
+  get classes(): readonly string[] {
+    this.#classes ??= (this.attribute('class') ?? '').split(/\s+/).filter((name) => name !== '')
+    return this.#classes
+  }
+
+  hasClass(name: string): boolean {
+    return this.classes.includes(name)
+  }
+
+  /** Adds a node as the last child. */
+  append(node: Node): void {
+    if (typeof node !== 'string') node.parent = this
+    this.children.push(node)
+  }
+
+  /** Child elements that are not dropped. */
+  *elements(): Generator<Element, void, void> {
+    for (const child of this.children) if (typeof child !== 'string' && child.dropped === undefined) yield child
+  }
+
+  /** This element and all below it that are not dropped, in the order of the source. */
+  *descendants(): Generator<Element, void, void> {
+    if (this.dropped !== undefined) return
+    yield this
+    for (const child of this.children) if (typeof child !== 'string') yield* child.descendants()
+  }
+
+  /** The ancestors, nearest first. */
+  *ancestors(): Generator<Element, void, void> {
+    for (let element = this.parent; element !== undefined; element = element.parent) yield element
+  }
+
+  contains(other: Element): boolean {
+    for (let element: Element | undefined = other; element !== undefined; element = element.parent) {
+      if (element === this) return true
+    }
+    return false
+  }
+}
+
+/** The text in an element as it stands in the source, without what is dropped. */
+export function textOf(node: Node): string {
+  if (typeof node === 'string') return node
+  if (node.dropped !== undefined) return ''
+  const [only] = node.children
+  if (node.children.length === 1 && only !== undefined) return textOf(only)
+  let text = ''
+  for (const child of node.children) text += textOf(child)
+  return text
+}
+
+/** White space of HTML: unlike `\s` it leaves no-break spaces and their kin alone. */
+export const HTML_SPACE: RegExp = /[ \t\n\f\r]+/g
+
+/** The text in an element on one line. */
+export function lineOf(node: Node): string {
+  return textOf(node).replace(/\s+/g, ' ').trim()
+}
