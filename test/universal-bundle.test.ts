@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { builtinModules } from 'node:module'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { build, type Rolldown } from 'vite'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { type Bundle, bundleForBrowser } from './bundle.ts'
 
 /** What a page pays for the whole universal entry, gzipped, without the .wasm files that it loads on demand. */
 const BUDGET_BYTES = 150_000
@@ -18,17 +17,7 @@ const BUDGET_BYTES = 150_000
 const GUARDED_IMPORTS = ['web-tree-sitter: dynamic-import of fs/promises', 'web-tree-sitter: dynamic-import of module']
 const GUARDED_GLOBALS = ['web-tree-sitter: process']
 
-const NODE_GLOBALS = ['process', 'Buffer', 'require', '__dirname', '__filename', 'global', 'setImmediate']
-
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-
-interface Bundle {
-  readonly code: string
-  /** `<package or file>: <kind of import> of <Node module>`, sorted. */
-  readonly nodeImports: readonly string[]
-  /** `<package or file>: <Node global>`, sorted. */
-  readonly nodeGlobals: readonly string[]
-}
 
 describe('the universal entry in a browser bundle', () => {
   let bundle: Bundle
@@ -88,63 +77,6 @@ function bundleText(source: string): Promise<Bundle> {
   return bundleForBrowser(join(root, 'src/entry.ts'), source)
 }
 
-async function bundleForBrowser(entry: string, source?: string): Promise<Bundle> {
-  if (source === undefined && !existsSync(entry)) throw new Error(`${entry} does not exist`)
-  const nodeImports = new Set<string>()
-  const result = await build({
-    root,
-    configFile: false,
-    publicDir: false,
-    logLevel: 'silent',
-    // The bundler knows a reference to the global from a variable, a property or a text of the same name.
-    define: {
-      ...Object.fromEntries(NODE_GLOBALS.map((name) => [name, `NODE_${name}`])),
-      // Which Vite would replace with an empty object.
-      'process.env': 'NODE_process.env',
-    },
-    plugins: [
-      {
-        name: 'watch-for-node',
-        // Before Vite's own plugins, which replace Node modules with an empty one.
-        enforce: 'pre',
-        resolveId(specifier, importer, options) {
-          if (specifier === entry && source !== undefined) return entry
-          if (isNodeModule(specifier) && importer) {
-            nodeImports.add(`${ownerOf(importer)}: ${options.kind} of ${specifier}`)
-          }
-          return undefined
-        },
-        load: (id) => (id === entry ? source : undefined),
-      },
-    ],
-    build: {
-      target: 'es2023',
-      write: false,
-      minify: true,
-      // Not library mode, which would put the .wasm of web-tree-sitter into the script.
-      assetsInlineLimit: 0,
-      rolldownOptions: {
-        input: entry,
-        preserveEntrySignatures: 'strict',
-        output: { format: 'es', codeSplitting: false },
-        // web-tree-sitter holds an eval that the grammars we use never reach.
-        checks: { eval: false },
-      },
-    },
-  })
-  const { output } = result as Rolldown.RolldownOutput // `write: false` and no `watch`: one output, not a watcher
-  const chunks = output.filter((part) => part.type === 'chunk')
-  const modules = chunks.flatMap((chunk) => Object.entries(chunk.modules))
-  const nodeGlobals = modules.flatMap(([id, { code }]) =>
-    [...(code ?? '').matchAll(/\bNODE_(\w+)/g)].map(([, name]) => `${ownerOf(id)}: ${name}`),
-  )
-  return {
-    code: chunks.map((chunk) => chunk.code).join('\n'),
-    nodeImports: [...nodeImports].sort(byName),
-    nodeGlobals: [...new Set(nodeGlobals)].sort(byName),
-  }
-}
-
 /** Loads the bundle, for which the globals of Node have names that do not exist, and lists what it exports. */
 function namesExported(code: string): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-bundle-'))
@@ -158,18 +90,4 @@ function namesExported(code: string): string[] {
   } finally {
     rmSync(folder, { recursive: true })
   }
-}
-
-/** The package a file belongs to, or the path of one of ours within src. */
-function ownerOf(id: string): string {
-  const inPackage = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)
-  return inPackage?.[1] ?? relative(join(root, 'src'), id)
-}
-
-function byName(left: string, right: string): number {
-  return left.localeCompare(right)
-}
-
-function isNodeModule(specifier: string): boolean {
-  return specifier.startsWith('node:') || builtinModules.includes(specifier)
 }

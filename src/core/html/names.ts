@@ -27,6 +27,12 @@ export const BREAKOUT: ReadonlySet<string> = names(
   ol p pre ruby s small span strong strike sub sup table tt u ul var`,
 )
 
+/** Elements that cannot stand in a paragraph and so end the one that is open. */
+export const ENDS_PARAGRAPH: ReadonlySet<string> = names(
+  `address article aside blockquote center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 h2 h3
+  h4 h5 h6 header hgroup hr li listing main menu nav ol p plaintext pre search section summary table ul xmp`,
+)
+
 export const HEADINGS: ReadonlySet<string> = names('h1 h2 h3 h4 h5 h6')
 
 /** Elements that may stand in the head of a document. */

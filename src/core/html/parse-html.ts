@@ -1,5 +1,5 @@
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
-import { BREAKOUT, FOREIGN, HEADINGS, INLINE, METADATA, VOID } from './names.ts'
+import { BREAKOUT, ENDS_PARAGRAPH, FOREIGN, HEADINGS, INLINE, METADATA, VOID } from './names.ts'
 import { Element } from './tree.ts'
 
 /** Elements deeper than this become siblings, as in browsers, so that steps may walk the tree by recursion. */
@@ -31,6 +31,10 @@ const TABLE = new Set(['table', 'template'])
 const CELL: Implied = { closes: new Set(['td', 'th']), within: new Set(['tr', ...TABLE]) }
 const SECTION: Implied = { closes: new Set(['thead', 'tbody', 'tfoot', 'caption', 'colgroup']), within: TABLE }
 const TERM: Implied = { closes: new Set(['dt', 'dd']), within: new Set(['dl', 'td', 'th', ...TABLE]) }
+const PARAGRAPH: Implied = {
+  closes: new Set(['p']),
+  within: new Set(['td', 'th', 'caption', 'button', 'object', 'foreignobject', ...TABLE]),
+}
 const RUBY: Implied = { closes: new Set(['rt', 'rp']), within: new Set(['ruby']) }
 
 const IMPLIED: ReadonlyMap<string, Implied> = new Map([
@@ -199,8 +203,8 @@ class TreeBuilder implements TokenizerCallbacks {
     if (BREAKOUT.has(name) && this.#isForeign) this.#leaveForeign()
     const implied = IMPLIED.get(name)
     if (implied !== undefined) this.#closeWithin(implied)
-    if (name === 'a' && this.#isOpen('a')) this.#closeInline('a')
-    if (!INLINE.has(name) && this.#isOpen('p') && !this.#isForeign) this.#closeInline('p')
+    if (name === 'a' && this.#isOpen('a')) this.#closeLink()
+    if (ENDS_PARAGRAPH.has(name) && this.#isOpen('p')) this.#closeWithin(PARAGRAPH)
     if (HEADINGS.has(name) && HEADINGS.has(this.#top.name)) this.#pop()
   }
 
@@ -226,11 +230,11 @@ class TreeBuilder implements TokenizerCallbacks {
     if (outermost > 0) this.#popTo(outermost)
   }
 
-  /** Closes an element that has only inline elements open in it. */
-  #closeInline(name: string): void {
+  /** A link does not stand in another; one around blocks is left alone. */
+  #closeLink(): void {
     for (let i = this.#stack.length - 1; i > 0; i--) {
       const open = this.#stack[i]?.name ?? ''
-      if (open === name) {
+      if (open === 'a') {
         this.#popTo(i)
         return
       }

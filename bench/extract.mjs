@@ -1,0 +1,59 @@
+// Megabytes of HTML a CPU second, from the text of a page to its Markdown, beside what others do it with.
+//
+//   npm run bench extract -- [--pages folder,folder] [--share 0.1]
+//
+// The pages are those of two documentation sites as Debian packages them (python3.11-doc, postgresql-doc-15). The peers
+// read a share of them, spread evenly, because defuddle would take many minutes; rates are over the same pages for all.
+// turndown turns a whole page into Markdown without looking for its content; defuddle does both, as we do.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Defuddle } from 'defuddle/node'
+import { parseDocument } from 'htmlparser2'
+import { parseHTML } from 'linkedom'
+import TurndownService from 'turndown'
+import { extractPage } from '../dist/index.js'
+import { nodeSha256 } from '../dist/node.js'
+import { cpuSeconds, option, printTable } from './measure.mjs'
+
+const folders = (option('pages') ?? '/usr/share/doc/python3.11/html,/usr/share/doc/postgresql-doc-15/html').split(',')
+const share = Number(option('share') ?? 0.05)
+const pages = folders.flatMap(readPages)
+const every = Math.round(1 / share)
+const some = pages.filter((_, i) => i % every === 0)
+const turndown = new TurndownService({ headingStyle: 'atx', codeBlockStyle: 'fenced' })
+
+const contenders = {
+  'pharos: page, sections, links, hash': ({ html, url }) => extractPage({ url, body: html }, { sha256: nodeSha256 }),
+  'htmlparser2: tree alone': ({ html }) => parseDocument(html),
+  'turndown: whole page': ({ html }) => turndown.turndown(html),
+  'defuddle: content as Markdown': async ({ html, url }) => Defuddle(parseHTML(html).document, url, { markdown: true }),
+}
+
+const size = (list) => list.reduce((sum, { html }) => sum + Buffer.byteLength(html), 0) / 1e6
+console.log(
+  `${pages.length} pages, ${size(pages).toFixed(1)} MB; each ${every}th for all: ${some.length}, ${size(some).toFixed(1)} MB`,
+)
+const all = await measure(contenders['pharos: page, sections, links, hash'], pages)
+console.log(`pharos on all of them: ${all.toFixed(2)} MB a CPU second`)
+const rows = []
+let ours
+for (const [name, work] of Object.entries(contenders)) {
+  const rate = await measure(work, some)
+  ours ??= rate
+  rows.push([name, rate.toFixed(2), (ours / rate).toFixed(1)])
+}
+printTable(['', 'MB a CPU s', 'ours ÷ this'], rows)
+
+async function measure(work, list) {
+  for (const page of list.slice(0, 5)) await work(page)
+  const start = process.cpuUsage()
+  for (const page of list) await work(page)
+  return size(list) / cpuSeconds(start)
+}
+
+function readPages(folder) {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.html'))
+    .sort()
+    .map((name) => ({ url: `https://docs.example/${name}`, html: readFileSync(join(folder, name), 'utf8') }))
+}

@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { extractPage } from '../../src/core/extract/extract-page.ts'
+import { bundleForBrowser } from '../bundle.ts'
+import { openChromium } from './chromium.ts'
+
+/* The same page comes out in Node and in a real Chromium, byte for byte, for the whole corpus. */
+
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
+const corpus = join(root, 'test/pages')
+const cases = readdirSync(corpus, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []))
+const URL_OF_PAGES = 'https://docs.example/page.html'
+const SCRIPT = 'https://docs.example/pharos.js'
+
+let browser: Browser
+let page: Page
+
+// Chromium may have to be installed first.
+beforeAll(async () => {
+  const { code } = await bundleForBrowser(join(root, 'src/index.ts'))
+  browser = await openChromium()
+  page = await browser.newPage()
+  // Nothing leaves the browser: whatever it asks for is answered here.
+  await page.route('**/*', (route) => {
+    const isScript = route.request().url() === SCRIPT
+    return route.fulfill(
+      isScript ? { body: code, contentType: 'text/javascript' } : { body: '', contentType: 'text/html' },
+    )
+  })
+  await page.goto(URL_OF_PAGES)
+}, 300_000)
+
+afterAll(() => browser.close())
+
+test('the corpus is there', () => expect(cases.length).toBeGreaterThan(50))
+
+test.each(cases)('%s', async (name) => {
+  const bytes = readFileSync(join(corpus, name, 'input.html'))
+  const inChromium = await page.evaluate(
+    async ({ base64, url, script }) => {
+      const body = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
+      // The script above is the universal entry.
+      const pharos = (await import(script)) as { extractPage: typeof extractPage }
+      return JSON.stringify(pharos.extractPage({ url, body }, { debug: true }))
+    },
+    { base64: bytes.toString('base64'), url: URL_OF_PAGES, script: SCRIPT },
+  )
+  expect(inChromium).toBe(JSON.stringify(extractPage({ url: URL_OF_PAGES, body: bytes }, { debug: true })))
+})

@@ -1,0 +1,83 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { extractPage } from '../src/core/extract/extract-page.ts'
+import { type Content, type Maker, missingWords, readDocument, readMarkdown } from './faithful/reference.ts'
+
+/*
+ * Nothing that a page of documentation shows is lost: words, blocks of code and rows of tables of its main content are
+ * all in the Markdown, and next to nothing else is. The pages of the corpus that Sphinx and DocBook made are always
+ * looked at. With TEST_LONG so is every page of two large sites as Debian packages them.
+ */
+
+const here = dirname(fileURLToPath(import.meta.url))
+const isLong = process.env['TEST_LONG'] !== undefined
+
+const SITES: readonly { readonly title: string; readonly folder: string; readonly maker: Maker }[] = [
+  { title: 'python3.11-doc', folder: '/usr/share/doc/python3.11/html', maker: 'sphinx' },
+  { title: 'postgresql-doc-15', folder: '/usr/share/doc/postgresql-doc-15/html', maker: 'docbook' },
+]
+
+/** What differs between a page and its Markdown; nothing when it is faithful. */
+function compare(html: string, maker: Maker, url: string): string[] {
+  const extraction = extractPage({ url, body: html })
+  if (extraction.type !== 'page') return [`no page: ${extraction.reason} (${extraction.detail})`]
+  const { markdown } = extraction.page
+  const shown = readDocument(html, maker)
+  const written = readMarkdown(markdown)
+  const lost = missingWords(shown.words, written.words)
+  const added = missingWords(written.words, shown.words)
+  return [
+    ...(lost.length > 0 ? [`${lost.length} words lost: ${lost.slice(0, 12).join(' ')}`] : []),
+    // Cells that span rows or columns are repeated, and what a box is called may be said twice.
+    ...(added.length > 20 + shown.words.length / 20
+      ? [`${added.length} words added: ${added.slice(0, 12).join(' ')}`]
+      : []),
+    ...lostCode(shown, written),
+    ...lostRows(shown, written),
+    ...(markdown.includes('¶') ? ['a mark of a permalink'] : []),
+  ]
+}
+
+function lostCode(shown: Content, written: Content): string[] {
+  const blocks = new Map<string, number>()
+  for (const code of written.code) blocks.set(code, (blocks.get(code) ?? 0) + 1)
+  const lost = shown.code.filter((code) => {
+    const count = blocks.get(code) ?? 0
+    blocks.set(code, count - 1)
+    return code !== '' && count <= 0
+  })
+  return lost.length > 0 ? [`${lost.length} blocks of code changed: ${JSON.stringify(lost[0]?.slice(0, 200))}`] : []
+}
+
+function lostRows(shown: Content, written: Content): string[] {
+  const lost = shown.rows.filter((row) => !written.rows.some((other) => missingWords(row, other).length === 0))
+  return lost.length > 0 ? [`${lost.length} rows lost: ${lost[0]?.slice(0, 20).join(' ')}`] : []
+}
+
+describe('nothing is lost of a page of the corpus', () => {
+  const folder = join(here, 'pages')
+  const cases = readdirSync(folder).filter((name) => /^(?:sphinx|docbook)/.test(name))
+
+  test('of which there are some', () => expect(cases.length).toBeGreaterThan(5))
+
+  test.each(cases)('%s', (name) => {
+    const html = readFileSync(join(folder, name, 'input.html'), 'utf8')
+    const maker = name.startsWith('sphinx') ? 'sphinx' : 'docbook'
+    expect(compare(html, maker, 'https://docs.example/page.html')).toEqual([])
+  })
+})
+
+describe.runIf(isLong)('nothing is lost of any page of', () => {
+  test.each(SITES)('$title', { timeout: 600_000 }, ({ title, folder, maker }) => {
+    if (!existsSync(folder)) throw new Error(`the pages are not there: apt-get install ${title}`)
+    const pages = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.html'))
+    expect(pages.length).toBeGreaterThan(500)
+    const problems = pages.flatMap((name) => {
+      const html = readFileSync(join(folder, name), 'utf8')
+      return compare(html, maker, `https://docs.example/${name}`).map((problem) => `${name}: ${problem}`)
+    })
+    expect(problems).toEqual([])
+  })
+})

@@ -1,0 +1,152 @@
+import { DomUtils, parseDocument } from 'htmlparser2'
+import MarkdownIt from 'markdown-it'
+
+/*
+ * What a page shows and what its Markdown says, found by other means than the program's own: the document by
+ * htmlparser2's own tree, the Markdown by markdown-it. Only so can a comparison find anything.
+ */
+
+/** Words, blocks of code and rows of tables. */
+export interface Content {
+  readonly words: readonly string[]
+  /** Blocks of code as they stand, without blank ends. */
+  readonly code: readonly string[]
+  /** The words of each row of each table. */
+  readonly rows: readonly (readonly string[])[]
+}
+
+type DomNode = ReturnType<typeof parseDocument>['childNodes'][number]
+type DomElement = Parameters<typeof DomUtils.getAttributeValue>[0]
+
+/** Where the content of a page is, by the markup of the generator alone. */
+export type Maker = 'sphinx' | 'docbook'
+
+const INLINE =
+  /^(?:a|abbr|acronym|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|img|ins|kbd|label|mark|q|s|samp|small|span|strike|strong|sub|sup|time|tt|u|var|wbr)$/
+const WORD = /[\p{L}\p{N}_]+/gu
+
+export function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(WORD) ?? []
+}
+
+/** The content of a page of documentation. */
+export function readDocument(html: string, maker: Maker): Content {
+  const document = parseDocument(html)
+  const main =
+    maker === 'sphinx'
+      ? DomUtils.findOne((element) => element.attribs['role'] === 'main', document.childNodes)
+      : DomUtils.findOne((element) => element.name === 'body', document.childNodes)
+  if (main === null) throw new Error('the page has no main content')
+  const code = find(main, 'pre').filter((pre) => !isInside(pre, main, ['td', 'th']))
+  const tables = find(main, 'table').filter(
+    (table) => !hasClass(table, 'simplelist') && !hasClass(table, 'docutils footnote'),
+  )
+  return {
+    words: wordsOf(readText(main)),
+    code: code.map((pre) => trimBlank(readText(pre, true))),
+    rows: tables
+      .flatMap((table) => find(table, 'tr'))
+      .filter((row) => !isInside(row, main, ['td', 'th']) && find(row, 'table').length === 0)
+      .map((row) => wordsOf(readText(row)))
+      .filter((words) => words.length > 0),
+  }
+}
+
+function find(root: DomElement, name: string): DomElement[] {
+  return DomUtils.getElementsByTagName(name, root.children).filter((element) => !isLeftOut(element, root))
+}
+
+function hasClass(element: DomElement, names: string): boolean {
+  const classes = (element.attribs['class'] ?? '').split(/\s+/)
+  return names.split(' ').every((name) => classes.includes(name))
+}
+
+function isInside(element: DomElement, root: DomElement, names: readonly string[]): boolean {
+  for (let at = element.parent; at !== null && at !== root; at = at.parent) {
+    if ('name' in at && names.includes(at.name)) return true
+  }
+  return false
+}
+
+/** What nobody means by the content of a page, though it stands in it. */
+function isFurniture(element: DomElement): boolean {
+  if (['script', 'style', 'template', 'head'].includes(element.name)) return true
+  return ['navheader', 'navfooter', 'headerlink', 'copybtn'].some((name) => hasClass(element, name))
+}
+
+function isLeftOut(element: DomElement, root: DomElement): boolean {
+  for (let at: DomElement['parent'] | DomElement = element; at !== null && at !== root; at = at.parent) {
+    if ('attribs' in at && isFurniture(at)) return true
+  }
+  return false
+}
+
+/** Text as it is read: blocks stand apart, parts of a line do not. */
+function readText(node: DomNode, isExact = false): string {
+  if (node.type === 'text') return node.data
+  if (!('attribs' in node)) return ''
+  if (isFurniture(node)) return ''
+  if (node.name === 'br') return isExact ? '\n' : ' '
+  if (node.name === 'img') return ` ${node.attribs['alt'] ?? ''} `
+  const text = node.children.map((child) => readText(child, isExact)).join('')
+  return isExact || INLINE.test(node.name) ? text : ` ${text} `
+}
+
+function trimBlank(text: string): string {
+  return text.replace(/^(?:[ \t]*\n)+/, '').trimEnd()
+}
+
+const markdownIt = new MarkdownIt({ html: false, linkify: false })
+
+/** The content of Markdown. */
+export function readMarkdown(markdown: string): Content {
+  const words: string[] = []
+  const code: string[] = []
+  const rows: string[][] = []
+  let row: string[] | undefined
+  const add = (text: string) => {
+    const found = wordsOf(text)
+    for (const word of found) words.push(word)
+    if (row !== undefined) row.push(...found)
+  }
+  for (const token of markdownIt.parse(markdown, {})) {
+    if (token.type === 'tr_open') row = []
+    if (token.type === 'tr_close' && row !== undefined) {
+      rows.push(row)
+      row = undefined
+    }
+    if (token.type === 'fence' || token.type === 'code_block') {
+      code.push(trimBlank(token.content))
+      add(token.content)
+    }
+    if (token.type === 'inline') add(readInline(token.children ?? []))
+  }
+  return { words, code, rows }
+}
+
+function readInline(tokens: NonNullable<ReturnType<typeof markdownIt.parse>[number]['children']>): string {
+  return tokens
+    .map((token) => {
+      if (token.type === 'image') return ` ${token.content} `
+      if (token.type === 'softbreak' || token.type === 'hardbreak') return ' '
+      return token.content
+    })
+    .join('')
+}
+
+/** How often each word stands in a list. */
+export function countWords(words: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
+  return counts
+}
+
+/** Words of `all` that are missing from `some`, as often as they are. */
+export function missingWords(all: readonly string[], some: readonly string[]): string[] {
+  const left = countWords(some)
+  return all.filter((word) => {
+    const count = left.get(word) ?? 0
+    left.set(word, count - 1)
+    return count <= 0
+  })
+}
