@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import { extname } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import { readPack } from '../../src/ingest/pack-input.ts'
-import { PROGRAM, Workshop } from '../e2e/program.ts'
+import { Workshop } from '../e2e/program.ts'
+import { allowTime, isLong, runBounded } from './bounded.ts'
 
 /*
  * Files nobody would write, packed by the built program in a process of its own beside two good files. Every one of
@@ -15,16 +15,10 @@ import { PROGRAM, Workshop } from '../e2e/program.ts'
  */
 
 const MB = 2 ** 20
-const isLong = process.env['TEST_LONG'] !== undefined
-const reportFile = process.env['TEST_REPORT']
-
-/** Generous: hangs are what is looked for. */
-const SECONDS = 60
 /** Resident memory of the program at its worst moment. */
 const MAX_RSS_MB = isLong ? 4000 : 900
 
-// The program is stopped first, so that what failed is what is said.
-vi.setConfig({ testTimeout: 2 * SECONDS * 1000 })
+allowTime()
 
 const GOOD = '# Good\n\nThe neighbour that must not be lost.\n'
 
@@ -35,8 +29,6 @@ beforeEach(() => {
   shop.write({
     'source/good.md': GOOD,
     'source/zz-last.py': 'def last():\n    return 1\n',
-    'measure.mjs': `import { writeFileSync } from 'node:fs'
-      process.on('exit', () => writeFileSync(process.env.USAGE_FILE, JSON.stringify(process.resourceUsage())))`,
   })
 })
 
@@ -54,24 +46,8 @@ interface Packed {
 
 /** Packs the folder, holds the program to its bounds and looks into the pack. */
 async function pack(flags: readonly string[] = []): Promise<Packed> {
-  const measure = ['--import', pathToFileURL(shop.path('measure.mjs')).href]
-  const args = [...measure, PROGRAM, 'pack', 'source', '--out', 'out.zip', '--no-cache', '--json', ...flags]
-  const started = performance.now()
-  const run = shop.start(process.execPath, args, { USAGE_FILE: shop.path('usage') })
-  const timer = setTimeout(() => run.child.kill('SIGKILL'), SECONDS * 1000)
-  const { code, signal, stdout, stderr } = await run.ended
-  clearTimeout(timer)
-  const seconds = (performance.now() - started) / 1000
-  expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: '' })
-  // What `process.resourceUsage` gave.
-  const usage = JSON.parse(fs.readFileSync(shop.path('usage'), 'utf8')) as NodeJS.ResourceUsage
-  const rss = usage.maxRSS / 1024
-  if (reportFile !== undefined) {
-    const cpu = (usage.userCPUTime + usage.systemCPUTime) / 1e6
-    const figures = [`${seconds.toFixed(1)} s`, `${cpu.toFixed(1)} cpu-s`, `${rss.toFixed(0)} MB`]
-    fs.appendFileSync(reportFile, `${figures.join('\t')}\t${expect.getState().currentTestName}\n`)
-  }
-  expect(rss).toBeLessThan(MAX_RSS_MB)
+  const args = ['pack', 'source', '--out', 'out.zip', '--no-cache', '--json', ...flags]
+  const stdout = await runBounded(shop, args, MAX_RSS_MB)
   const { warnings } = JSON.parse(stdout) as { warnings: { path: string; code: string }[] }
   const { chunks } = readPack(shop.path('out.zip'))
   expect(chunks.find((chunk) => chunk.path === 'good.md')?.content).toBe(GOOD.trim())

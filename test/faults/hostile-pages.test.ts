@@ -1,0 +1,128 @@
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { extractPage } from '../../src/core/extract/extract-page.ts'
+import { Workshop } from '../e2e/program.ts'
+import { allowTime, isLong, runBounded } from './bounded.ts'
+
+/*
+ * Pages nobody would write, extracted by the built program in a process of its own. Each has to give Markdown or a
+ * reason why there is none, in time, in bounded memory, and its words have to be there. TEST_LONG tries them at the
+ * full sizes; TEST_REPORT names a file for the figures.
+ */
+
+/** How large things are made. */
+const SCALE = isLong ? 10 : 1
+const MAX_RSS_MB = isLong ? 3500 : 1000
+
+allowTime()
+
+let shop: Workshop
+
+beforeEach(() => {
+  shop = new Workshop()
+})
+
+afterEach(() => shop.remove())
+
+/** Extracts a page within the bounds. */
+function extract(html: string | Uint8Array): Promise<string> {
+  shop.write({ 'page.html': html })
+  return runBounded(shop, ['extract', 'page.html', '--url', 'https://host.example/page'], MAX_RSS_MB)
+}
+
+const PROSE = '<p>The visible paragraph, which has enough words to be the content of this page, comes last of all.</p>'
+const fill = (text: string, count: number) => text.repeat(count * SCALE)
+
+/** What surrounds or contains the paragraph that has to come out. */
+const PAGES: Readonly<Record<string, () => string>> = {
+  'nested elements': () => `${fill('<div>', 10_000)}${PROSE}${fill('</div>', 10_000)}`,
+  'elements never closed': () => `${fill('<b><div><i>', 10_000)}${PROSE}`,
+  'nested lists': () => `${fill('<ul><li>x', 10_000)}</ul>${PROSE}`,
+  'nested quotes': () => `${fill('<blockquote>', 10_000)}${fill('<p>line of a quote</p>', 1000)}${PROSE}`,
+  'nested tables': () => `${fill('<table><tr><td>', 10_000)}${PROSE}`,
+  'nested emphasis': () => `<p>${fill('<b><i>x', 10_000)}</p>${PROSE}`,
+  'end tags alone': () => `${fill('</div></p></b>', 50_000)}${PROSE}`,
+  'a large table': () =>
+    `<table>${fill('<tr><td>cell one</td><td>cell two, longer</td></tr>', 40_000)}</table>${PROSE}`,
+  'a wide table': () => `<table><tr>${fill('<td>x</td>', 10_000)}</tr></table>${PROSE}`,
+  'cells that span everything': () => {
+    return `<table>${fill('<tr><td rowspan=100000 colspan=100000>x</td><td>y</td></tr>', 1000)}</table>${PROSE}`
+  },
+  'many links': () => `<p>${fill('<a href="/page?x=1">a link</a> ', 100_000)}</p>${PROSE}`,
+  'many different links': () => {
+    return Array.from({ length: 20_000 * SCALE }, (_, i) => `<a href="/${i}">link ${i}</a>`).join(' ') + PROSE
+  },
+  'many items': () => `<ul>${fill('<li>item', 50_000)}</ul>${PROSE}`,
+  'many headings': () => `${fill('<h2>Heading</h2>', 30_000)}${PROSE}`,
+  'many code blocks': () => `${fill('<pre><code>x = 1\n</code></pre>', 20_000)}${PROSE}`,
+  backticks: () => `<pre>${fill('`', 500_000)}</pre>${PROSE}`,
+  'marks of Markdown': () => `<p>${fill('*_`[]()#>-+~|\\', 50_000)}</p>${PROSE}`,
+  'open brackets': () => `<p>${fill('[', 500_000)}</p>${PROSE}`,
+  entities: () => `<p>${fill('&amp;&lt;&#x41;&nbsp;', 50_000)}</p>${PROSE}`,
+  'broken entities': () => `<p>${fill('&am&#x&#99999999999;', 50_000)}</p>${PROSE}`,
+  attributes: () => `<p ${fill('a=b ', 200_000)}>${PROSE}`,
+  'a long attribute': () => `<p title="${fill('x ', 500_000)}">${PROSE}`,
+  classes: () => `<div class="${fill('nav menu x ', 100_000)}">${PROSE}</div>`,
+  'different classes': () => {
+    return `<div class="${Array.from({ length: 50_000 * SCALE }, (_, i) => `c${i}`).join(' ')}">${PROSE}</div>`
+  },
+  comments: () => `${fill('<!-- x --><!-->', 100_000)}${PROSE}`,
+  'style sheets': () => `<style>${fill('.a .b > .c:hover{display:none}', 20_000)}</style>${PROSE}`,
+  'open style rules': () => `<style>${fill('@media x{.a{', 50_000)}</style>${PROSE}`,
+  'structured data': () => `<script type="application/ld+json">${fill('[{"@graph":', 20_000)}</script>${PROSE}`,
+  'tab sets': () =>
+    `${fill('<div role=tablist><button role=tab>a</button></div><div role=tabpanel>x</div>', 10_000)}${PROSE}`,
+  'definition lists': () => `<dl>${fill('<dt>term<dd>meaning', 30_000)}</dl>${PROSE}`,
+  footnotes: () => `${fill('<sup><a href="#fn1">1</a></sup>', 30_000)}<ol><li id=fn1>note</ol>${PROSE}`,
+  formulas: () => `${fill('<math><mrow><mi>x</mi></mrow></math>', 20_000)}${PROSE}`,
+  'nested formulas': () => `<math>${fill('<msup><mrow>', 10_000)}</math>${PROSE}`,
+  images: () => `${fill('<img src=a.png alt="An image">', 50_000)}${PROSE}`,
+  forms: () => `${fill('<form><input><select><option>a<option>b</select></form>', 20_000)}${PROSE}`,
+  SVG: () => `<svg>${fill('<g><path d="M0 0"/>', 50_000)}</svg>${PROSE}`,
+  'white space': () => `${fill(' \n\t', 500_000)}${PROSE}`,
+  'one word': () => `<p>${fill('x', 1_000_000)}</p>${PROSE}`,
+  'line breaks': () => `<p>${fill('<br>', 200_000)}x</p>${PROSE}`,
+}
+
+test.each(Object.keys(PAGES))('%s', async (name) => {
+  const markdown = await extract(`<!doctype html><title>T</title><body>${PAGES[name]?.() ?? ''}</body>`)
+  expect(markdown).toContain('The visible paragraph')
+})
+
+describe('any bytes', () => {
+  const names = 'html head body p div a b td tr table ul li dl dt pre code h1 img style script svg math details summary'
+  const tag = fc
+    .tuple(
+      fc.constantFrom('<', '</'),
+      fc.constantFrom(...names.split(' ')),
+      fc.constantFrom('', ' class="note tab"', ' id=x', ' hidden', ' href="javascript:x"', ' style="display:none'),
+    )
+    .map(([open, name, attribute]) => `${open}${name}${attribute}>`)
+  const soup = fc.array(fc.oneof(tag, fc.string(), fc.constantFrom('&lt;', '<!--', '-->', '\0', '\u200b')), {
+    maxLength: 300,
+  })
+  const numRuns = 300 * SCALE
+
+  test('of tags and text give a page or a reason', () => {
+    fc.assert(
+      fc.property(soup, (pieces) => {
+        expect(extractPage({ url: 'https://host.example/', body: pieces.join('') }).type).toMatch(/^(?:no-)?page$/)
+      }),
+      { numRuns },
+    )
+  })
+
+  test('at random give a page or a reason', () => {
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ maxLength: 4000 }),
+        fc.constantFrom('text/html', 'text/markdown', ''),
+        (body, type) => {
+          const snapshot = { url: 'https://host.example/', body, headers: { 'content-type': type } }
+          expect(extractPage(snapshot).type).toMatch(/^(?:no-)?page$/)
+        },
+      ),
+      { numRuns },
+    )
+  })
+})
