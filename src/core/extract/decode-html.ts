@@ -1,4 +1,115 @@
-/** Turns the bytes of an HTML answer into text the way a browser does. */
-export function decodeHtml(body: Uint8Array | string, _contentType: string): string {
-  return typeof body === 'string' ? body : new TextDecoder().decode(body)
+import { detectEncoding } from './detect-encoding.ts'
+
+/**
+ * Turns the bytes of an HTML answer into text the way a browser does: a byte order mark decides, then the answer's
+ * `content-type`, then what the document declares, then the bytes themselves. Never fails; what cannot be read becomes
+ * U+FFFD.
+ */
+export function decodeHtml(body: Uint8Array | string, contentType: string): string {
+  if (typeof body === 'string') return body.startsWith('\ufeff') ? body.slice(1) : body
+  const declared = () => readCharset(contentType) ?? prescan(body)
+  return decodeAs(body, markOf(body) ?? declared() ?? detectEncoding(body))
+}
+
+function markOf([first, second, third]: Uint8Array): string | undefined {
+  if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8'
+  if (first === 0xfe && second === 0xff) return 'utf-16be'
+  return first === 0xff && second === 0xfe ? 'utf-16le' : undefined
+}
+
+function decodeAs(bytes: Uint8Array, encoding: string): string {
+  // Not every version of every runtime reads these 32 bytes as the standard has them.
+  return encoding === 'windows-1252' ? decodeWindows1252(bytes) : new TextDecoder(encoding).decode(bytes)
+}
+
+/** What windows-1252 has from 0x80 to 0x9f; the rest is as in Unicode. */
+const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
+const SLICE = 8192
+
+function decodeWindows1252(bytes: Uint8Array): string {
+  let text = ''
+  for (let from = 0; from < bytes.length; from += SLICE) {
+    const units = Uint16Array.from(bytes.subarray(from, from + SLICE), (byte) =>
+      byte >= 0x80 && byte < 0xa0 ? WINDOWS_1252.charCodeAt(byte - 0x80) : byte,
+    )
+    text += String.fromCharCode(...units)
+  }
+  return text
+}
+
+/** The name of the encoding that a label means, by the table every `TextDecoder` has. */
+function encodingOf(label: string): string | undefined {
+  try {
+    return new TextDecoder(label).encoding
+  } catch (error) {
+    // An unknown label is no declaration.
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+const CHARSET = /charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))/i
+
+/** The encoding in `text/html; charset=utf-8`. */
+function readCharset(value: string): string | undefined {
+  const [, double, single, plain] = CHARSET.exec(value) ?? []
+  const label = double ?? single ?? plain
+  return label === undefined ? undefined : encodingOf(label)
+}
+
+/** Browsers look at 1,024 bytes; long comments and scripts come before the declaration on some sites. */
+const PRESCAN_BYTES = 4096
+const TAG_NAME = /<\/?[a-z][^\s/>]*/iy
+const ATTRIBUTE = /[\s/]*([^\s/>=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]*)))?/y
+const XML_ENCODING = /^<\?xml\s[^>]*?encoding\s*=\s*["']([^"'>]+)["']/
+
+/** The encoding a document declares in `<meta>`, found as the HTML standard describes it. */
+function prescan(bytes: Uint8Array): string | undefined {
+  const source = decodeWindows1252(bytes.subarray(0, PRESCAN_BYTES))
+  const [, xmlLabel] = XML_ENCODING.exec(source) ?? []
+  for (let at = source.indexOf('<'); at >= 0; at = source.indexOf('<', at)) {
+    if (source.startsWith('<!--', at)) {
+      const end = source.indexOf('-->', at + 2)
+      at = end < 0 ? source.length : end + 3
+      continue
+    }
+    TAG_NAME.lastIndex = at
+    const [tag] = TAG_NAME.exec(source) ?? []
+    if (tag === undefined) {
+      const isMark = /[!/?]/.test(source[at + 1] ?? '')
+      const end = isMark ? source.indexOf('>', at) : at
+      at = end < 0 ? source.length : end + 1
+      continue
+    }
+    const { attributes, end } = readAttributes(source, at + tag.length)
+    const encoding = tag.toLowerCase() === '<meta' ? metaEncoding(attributes) : undefined
+    if (encoding !== undefined) return encoding
+    at = end
+  }
+  return xmlLabel === undefined ? undefined : asDeclared(encodingOf(xmlLabel))
+}
+
+function readAttributes(source: string, from: number): { attributes: Map<string, string>; end: number } {
+  const attributes = new Map<string, string>()
+  ATTRIBUTE.lastIndex = from
+  let end = from
+  for (let match = ATTRIBUTE.exec(source); match !== null; match = ATTRIBUTE.exec(source)) {
+    end = ATTRIBUTE.lastIndex
+    const [, name = '', double, single, plain] = match
+    if (!attributes.has(name.toLowerCase())) attributes.set(name.toLowerCase(), double ?? single ?? plain ?? '')
+  }
+  return { attributes, end: Math.max(end, from) }
+}
+
+function metaEncoding(attributes: ReadonlyMap<string, string>): string | undefined {
+  const charset = attributes.get('charset')
+  if (charset !== undefined) return asDeclared(encodingOf(charset))
+  const isContentType = attributes.get('http-equiv')?.toLowerCase() === 'content-type'
+  return isContentType ? asDeclared(readCharset(attributes.get('content') ?? '')) : undefined
+}
+
+/** What a declaration that was read as ASCII can mean: the bytes are not UTF-16, or it could not have been read. */
+function asDeclared(encoding: string | undefined): string | undefined {
+  if (encoding === 'utf-16le' || encoding === 'utf-16be') return 'utf-8'
+  return encoding === 'x-user-defined' ? 'windows-1252' : encoding
 }

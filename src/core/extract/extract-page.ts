@@ -25,7 +25,7 @@ export interface ExtractOptions {
 export function extractPage(snapshot: Snapshot, options: ExtractOptions = {}): Extraction {
   const root = parseHtml(decodeHtml(snapshot.body, snapshot.headers?.['content-type'] ?? ''))
   const base = baseOf(root, snapshot.url)
-  const metadata = readMetadata(root, base)
+  const metadata = readMetadata(root, base, snapshot.headers)
   const generator = recognizeGenerator(root)
   const hiddenChars = removeHidden(root, generator)
   removeChrome(root, generator)

@@ -1,6 +1,13 @@
-import { find } from '../html/selector.ts'
-import { type Element, lineOf } from '../html/tree.ts'
-import type { Page } from '../model.ts'
+import type { Element } from '../html/tree.ts'
+import type { Alternate, Page, Snapshot } from '../model.ts'
+import { clipText } from '../text/lines.ts'
+import { resolveHttp } from './links.ts'
+import { chooseAuthor } from './metadata/author.ts'
+import { parseDate } from './metadata/dates.ts'
+import { type Facts, gatherFacts } from './metadata/facts.ts'
+import { readJsonLd, typeName } from './metadata/json-ld.ts'
+import { readRobots } from './metadata/robots.ts'
+import { chooseTitle } from './metadata/title.ts'
 
 /** What a page says about itself. */
 export type Metadata = Pick<
@@ -11,18 +18,116 @@ export type Metadata = Pick<
   readonly types: readonly string[]
 }
 
-export function readMetadata(root: Element, _base: string): Metadata {
-  const title = find(root, (element) => element.name === 'title')
+/** Reads what a document and the fields of its answer say about it. Relative addresses start at `base`. */
+export function readMetadata(root: Element, base: string, headers: Snapshot['headers'] = {}): Metadata {
+  const facts = gatherFacts(root)
+  const { meta, items } = facts
+  const jsonLd = readJsonLd(facts.jsonLd)
+  const values = (...names: string[]) => names.flatMap((name) => meta.get(name) ?? [])
+  const [description = jsonLd.description] = values('description', 'og:description', 'twitter:description')
+  const published = [jsonLd.datePublished, ...values(...PUBLISHED), ...(items.get('datepublished') ?? [])]
+  const modified = [jsonLd.dateModified, ...values(...MODIFIED), ...(items.get('datemodified') ?? [])]
+  const [ogType] = values('og:type')
+  const types = [
+    ...jsonLd.types,
+    ...facts.itemTypes.map(typeName),
+    ...(ogType === undefined ? [] : [ogType.toLowerCase()]),
+  ]
   return {
-    title: title === undefined ? '' : lineOf(title),
-    description: null,
-    author: null,
-    publishedAt: null,
-    modifiedAt: null,
-    language: null,
-    canonical: null,
-    alternates: [],
-    robots: { index: true, follow: true },
-    types: [],
+    title: chooseTitle(facts, jsonLd.headline, URL.canParse(base) ? new URL(base).hostname : ''),
+    description: description === '' ? null : clipText(description, MAX_DESCRIPTION),
+    author: chooseAuthor(facts, jsonLd.author),
+    publishedAt: firstDate([...published, ...facts.times]),
+    modifiedAt: firstDate(modified),
+    language: firstLanguage([
+      facts.language,
+      ...values('content-language', 'og:locale', 'language', 'dc.language'),
+      jsonLd.language,
+      headers['content-language'] ?? '',
+    ]),
+    canonical: canonicalOf(facts, base),
+    alternates: alternatesOf(facts, base),
+    robots: readRobots(values('robots'), headers['x-robots-tag'] ?? ''),
+    types: [...new Set(types)].filter((type) => type !== ''),
   }
+}
+
+const MAX_DESCRIPTION = 1000
+
+/** Names of `<meta>` that give the day a page appeared, best first. */
+const PUBLISHED = [
+  'article:published_time',
+  'article:published',
+  'og:published_time',
+  'datepublished',
+  'date',
+  'dc.date',
+  'dc.date.issued',
+  'dc.date.created',
+  'dcterms.date',
+  'dcterms.issued',
+  'dcterms.created',
+  'pubdate',
+  'publishdate',
+  'publish-date',
+  'publish_date',
+  'parsely-pub-date',
+  'sailthru.date',
+  'citation_publication_date',
+  'citation_date',
+]
+
+const MODIFIED = [
+  'article:modified_time',
+  'article:modified',
+  'og:updated_time',
+  'datemodified',
+  'dc.date.modified',
+  'dcterms.modified',
+  'lastmod',
+  'last-modified',
+  'revised',
+]
+
+function firstDate(texts: readonly string[]): string | null {
+  for (const text of texts) {
+    const date = parseDate(text)
+    if (date !== null) return date
+  }
+  return null
+}
+
+function firstLanguage(tags: readonly string[]): string | null {
+  for (const tag of tags) {
+    const [first = ''] = tag.split(/[,;]/)
+    const language = first.trim().replaceAll('_', '-')
+    if (/^[a-z]{2,3}(?:-[a-z\d]{1,8})*$/i.test(language)) return language
+  }
+  return null
+}
+
+function canonicalOf({ links, meta }: Facts, base: string): string | null {
+  const link = links.find((one) => relOf(one).includes('canonical'))
+  for (const href of [link?.attribute('href'), meta.get('og:url')?.[0]]) {
+    const url = href === undefined || href.trim() === '' ? undefined : resolveHttp(href, base)
+    if (url !== undefined) return url.replace(/#.*$/, '')
+  }
+  return null
+}
+
+function alternatesOf({ links }: Facts, base: string): Alternate[] {
+  const alternates = new Map<string, Alternate>()
+  for (const link of links) {
+    const rel = relOf(link)
+    const language = link.attribute('hreflang')?.trim() || null
+    const type = link.attribute('type')?.trim().toLowerCase() || null
+    const isForm = rel.includes('alternate') && !rel.includes('stylesheet') && !type?.includes('oembed')
+    const url = isForm && (language ?? type) !== null ? resolveHttp(link.attribute('href') ?? '', base) : undefined
+    if (url !== undefined) alternates.set(`${url} ${language} ${type}`, { url, language, type })
+  }
+  return [...alternates.values()]
+}
+
+function relOf(link: Element): string[] {
+  return (link.attribute('rel') ?? '').toLowerCase().split(/\s+/)
 }

@@ -1,6 +1,12 @@
 import type { Element } from '../html/tree.ts'
 import type { NoPageReason, Snapshot } from '../model.ts'
 import type { Metadata } from './metadata.ts'
+import { findChallenge } from './refuse/challenge.ts'
+import { findLogin } from './refuse/login.ts'
+import { findRedirect } from './refuse/redirect.ts'
+import { findShell } from './refuse/rendering.ts'
+import { gatherSigns } from './refuse/signs.ts'
+import { findSoft404 } from './refuse/soft-404.ts'
 
 /** Why a document is not a page. */
 export interface Refusal {
@@ -9,12 +15,27 @@ export interface Refusal {
   readonly target: string | null
 }
 
-/** Says why a document as a whole is no page, if it is none. `content` is what was taken as its content. */
+/**
+ * Says why a document as a whole is no page, if it is none. `content` is what was taken as its content. In doubt it is
+ * a page: an article about captchas or missing pages has the same words, but more of them.
+ */
 export function refuse(
-  _snapshot: Snapshot,
-  _root: Element,
-  _content: readonly Element[],
-  _metadata: Metadata,
+  snapshot: Snapshot,
+  root: Element,
+  content: readonly Element[],
+  metadata: Metadata,
+  base: string = snapshot.url,
 ): Refusal | undefined {
-  return undefined
+  const signs = gatherSigns(snapshot, root, content, metadata)
+  const because = (reason: NoPageReason, detail: string | undefined, target: string | null = null) =>
+    detail === undefined ? undefined : { reason, detail, target }
+  const redirect = findRedirect(signs, base)
+  return (
+    because('challenge', findChallenge(signs)) ??
+    because('redirect', redirect?.detail, redirect?.target) ??
+    because('login', findLogin(signs)) ??
+    because('soft_404', findSoft404(signs)) ??
+    because('needs_rendering', findShell(signs)) ??
+    because('empty', signs.contentLength === 0 && !signs.hasPicture ? 'no text' : undefined)
+  )
 }

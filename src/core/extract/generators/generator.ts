@@ -4,8 +4,10 @@ import type { Element } from '../../html/tree.ts'
 export interface Generator {
   /** In lower case, as in `Page.generator`. */
   readonly name: string
-  /** Whether it made the document. `generator` is the content of `<meta name="generator">` in lower case, or ''. */
-  readonly made: (root: Element, generator: string) => boolean
+  /** How the content of `<meta name="generator">` begins, in lower case. */
+  readonly meta: readonly string[]
+  /** Selectors of what stands in no other program's pages. They count only where no generator is named. */
+  readonly signs: readonly string[]
   /** Selectors of the element that holds the content, best first. The first that is there and has text is taken. */
   readonly content: readonly string[]
   /** Selectors of what is no content although it stands in it, with the reason. */

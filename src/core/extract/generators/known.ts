@@ -1,14 +1,86 @@
-import { find, selector } from '../../html/selector.ts'
+import { SelectorMap } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
+import { asciidoctor } from './asciidoctor.ts'
+import { discourse } from './discourse.ts'
+import { docbook } from './docbook.ts'
+import { docusaurus } from './docusaurus.ts'
+import { doxygen } from './doxygen.ts'
 import type { Generator } from './generator.ts'
+import { gitbook } from './gitbook.ts'
+import { github } from './github.ts'
+import { javadoc } from './javadoc.ts'
+import { jsdoc } from './jsdoc.ts'
+import { mdbook } from './mdbook.ts'
+import { mediawiki } from './mediawiki.ts'
+import { mintlify } from './mintlify.ts'
+import { mkdocs } from './mkdocs.ts'
+import { nextra } from './nextra.ts'
+import { pandoc } from './pandoc.ts'
+import { rustdoc } from './rustdoc.ts'
+import { sphinx } from './sphinx.ts'
+import { starlight } from './starlight.ts'
+import { texinfo } from './texinfo.ts'
+import { typedoc } from './typedoc.ts'
+import { vitepress } from './vitepress.ts'
+import { wordpress } from './wordpress.ts'
 
-/** Every generator we know. The first that claims a document has it. */
-const GENERATORS: readonly Generator[] = []
+/** Every generator we know. Where several could have made a document, the first has it. */
+const GENERATORS: readonly Generator[] = [
+  mkdocs,
+  sphinx,
+  docusaurus,
+  vitepress,
+  starlight,
+  rustdoc,
+  mdbook,
+  javadoc,
+  doxygen,
+  typedoc,
+  jsdoc,
+  asciidoctor,
+  docbook,
+  texinfo,
+  pandoc,
+  gitbook,
+  nextra,
+  mintlify,
+  mediawiki,
+  discourse,
+  wordpress,
+  github,
+]
 
-const isGeneratorMeta = selector('meta[name=generator], meta[name=Generator], meta[name=GENERATOR]')
+/** Later elements are not asked: what tells a generator stands around the content, and long pages cost no more. */
+const MAX_ELEMENTS = 10_000
 
-/** The program that made a document, if it is one we know. */
+const BY_META = new SelectorMap([['meta[name]', true]])
+const BY_SIGN = new SelectorMap(
+  GENERATORS.flatMap((generator, rank) => generator.signs.map((sign) => [sign, rank] as const)),
+)
+
+/**
+ * The program that made a document, if it is one we know. What the document says counts first, then markup that no other
+ * program writes. It is looked through once, however many generators there are.
+ */
 export function recognizeGenerator(root: Element): Generator | undefined {
-  const meta = find(root, isGeneratorMeta)?.attribute('content')?.toLowerCase() ?? ''
-  return GENERATORS.find((generator) => generator.made(root, meta))
+  let named: number | undefined
+  let marked: number | undefined
+  let count = 0
+  for (const element of root.descendants()) {
+    if (count++ > MAX_ELEMENTS) break
+    if (BY_META.match(element) === true) named = lower(named, rankOfMeta(element))
+    marked = lower(marked, BY_SIGN.match(element))
+  }
+  return GENERATORS[named ?? marked ?? -1]
+}
+
+function rankOfMeta(meta: Element): number | undefined {
+  if (meta.attribute('name')?.toLowerCase() !== 'generator') return undefined
+  const content = (meta.attribute('content') ?? '').trim().toLowerCase()
+  const rank = GENERATORS.findIndex((generator) => generator.meta.some((start) => content.startsWith(start)))
+  return rank < 0 ? undefined : rank
+}
+
+function lower(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || (b !== undefined && b < a) ? b : a
 }

@@ -1,17 +1,73 @@
-import type { Element } from '../../html/tree.ts'
+import { SelectorMap } from '../../html/selector.ts'
+import type { Element, Node } from '../../html/tree.ts'
+import { ADMONITION_SELECTOR, normalizeAdmonition } from './admonitions.ts'
+import { CODE_TITLE_SELECTOR, normalizeCodeTitle, normalizeInlineCode, normalizePre } from './code.ts'
+import { normalizeAccordion, normalizeDetails } from './details.ts'
+import { Footnotes } from './footnotes.ts'
+import { normalizeHeading, normalizePermalink } from './headings.ts'
+import { MATH_IMAGE_SELECTOR, MATH_SELECTOR, normalizeMath, restoreMathScript } from './math.ts'
+import type { Rule } from './rule.ts'
+import { normalizeSignature, normalizeTerm, SIGNATURE_SELECTOR } from './signatures.ts'
+import { normalizeTable } from './tables.ts'
+import { normalizeTabs, TABS_SELECTOR } from './tabs.ts'
 
 /*
  * Markup that means the same is brought into one form, which the writer then knows. Names of our own begin with a capital
  * letter, elements and attributes alike: names in a document are in lower case, so no page can claim them.
  *
  *   CodeBlock Lang          a block of code; its text is the code
+ *   Signature               a declaration; its text is the code, on one line
  *   Admonition Kind Title   NOTE, TIP, IMPORTANT, WARNING or CAUTION, and the title if it is another word
  *   Tab Label               one panel of a set
  *   Math Tex Display        a formula; Display is 'true' for one on lines of its own
  *   FootnoteRef Label       the mark in the text
  *   Footnote Label          the note itself
  *   h1 … h6 Anchor          the fragment that leads to a heading
+ *
+ * All else is HTML: `details`, `figure`, `picture`, definition lists and tables are written as they are. A table that
+ * only arranges things becomes `div`s.
  */
 
-/** Brings everything in the content into the common form. */
-export function normalizeContent(_content: Element): void {}
+/** Brings everything in the content into the common form. Elements that are in it already are left alone. */
+export function normalizeContent(content: Element): void {
+  const footnotes = new Footnotes()
+  const visit: Rule = (element, siblings, index) => {
+    if (element.dropped !== undefined) restoreMathScript(element)
+    if (element.dropped !== undefined || isFinished(element)) return
+    RULES.match(element)?.(element, siblings, index)
+    if (element.dropped !== undefined || isFinished(element)) return
+    footnotes.notice(element)
+    walk(element.children)
+  }
+  const walk = (siblings: readonly Node[]) => {
+    for (let index = 0; index < siblings.length; index++) {
+      const node = siblings[index]
+      if (node !== undefined && typeof node !== 'string') visit(node, siblings, index)
+    }
+  }
+  visit(content, [content], 0)
+  footnotes.settle()
+}
+
+/** What is in these is text of one kind and has no markup to look at. */
+function isFinished(element: Element): boolean {
+  return element.name === 'CodeBlock' || element.name === 'Math' || element.name === 'Signature'
+}
+
+/** The first rule that fits an element is applied, so what is special comes first. */
+const RULES = new SelectorMap<Rule>([
+  [MATH_SELECTOR, normalizeMath],
+  [MATH_IMAGE_SELECTOR, normalizeMath],
+  [CODE_TITLE_SELECTOR, normalizeCodeTitle],
+  [SIGNATURE_SELECTOR, normalizeSignature],
+  [TABS_SELECTOR, normalizeTabs],
+  ['details', normalizeDetails],
+  [ADMONITION_SELECTOR, normalizeAdmonition],
+  ['pre, listing, xmp, plaintext', normalizePre],
+  ['code', normalizeInlineCode],
+  ['h1, h2, h3, h4, h5, h6', normalizeHeading],
+  ['a', normalizePermalink],
+  ['table', normalizeTable],
+  ['dt', normalizeTerm],
+  ['button', normalizeAccordion],
+])

@@ -1,14 +1,23 @@
+import { SelectorMap } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
-import { drop } from '../drop.ts'
+import { countStatistics } from '../content/statistics.ts'
 import type { Generator } from '../generators/generator.ts'
+import { createMarkupJudge, indexAttributes } from './by-markup.ts'
+import { createNameJudge, indexTerms } from './by-name.ts'
+import { CONCERNS } from './concerns.ts'
+import { removeBy } from './remove-by.ts'
 
 const STEP = 'chrome'
+const ATTRIBUTES = indexAttributes(CONCERNS)
+const TERMS = indexTerms(CONCERNS)
 
-/** Drops what surrounds content on the pages of a site: navigation, banners, forms, legal notes, advertisements. */
-export function removeChrome(root: Element, _generator: Generator | undefined): void {
-  for (const element of root.descendants()) {
-    if (/^(?:nav|header|footer|aside|script|style|noscript|template|form)$/.test(element.name)) {
-      drop(element, STEP, element.name)
-    }
-  }
+/**
+ * Drops what surrounds content on the pages of a site: navigation, banners, forms, legal notes, advertisements. First
+ * what elements and roles say, which is certain; then, measured by what is left, what authors' names for parts suggest.
+ */
+export function removeChrome(root: Element, generator: Generator | undefined): void {
+  const known = new SelectorMap(Object.entries(generator?.drop ?? {}))
+  const byMarkup = createMarkupJudge(ATTRIBUTES, countStatistics(root), root)
+  removeBy(root, STEP, (element) => known.match(element) ?? byMarkup(element))
+  removeBy(root, STEP, createNameJudge(TERMS, countStatistics(root), root))
 }

@@ -1,7 +1,200 @@
-import type { Element } from '../../html/tree.ts'
+import { find, selector } from '../../html/selector.ts'
+import { type Element, lineOf, textOf } from '../../html/tree.ts'
+import { drop } from '../drop.ts'
 import type { Generator } from '../generators/generator.ts'
+import { type HidingRule, HidingRules } from './hidden/hiding-rules.ts'
+import { controlledId, isFrame, keepTest } from './hidden/kept.ts'
+import { readDeclarations } from './hidden/stylesheet.ts'
+import { isTransparent, judgeDeclarations, type Verdicts } from './hidden/visibility.ts'
 
-/** Drops what no reader would have seen. Returns how many characters that were. */
-export function removeHidden(_root: Element, _generator: Generator | undefined): number {
-  return 0
+const STEP = 'hidden'
+
+/**
+ * Drops what no reader would have seen: scripts, what attributes, `style` attributes or the page's own style sheets hide,
+ * text for screen readers only. Content that opens with a click stays. Returns how many characters of text were hidden,
+ * not counting scripts and their kin, which never are text.
+ */
+export function removeHidden(root: Element, generator: Generator | undefined): number {
+  const survey = surveyDocument(root)
+  removeUnseen(survey)
+  const textLength = lineOf(root).length
+  const rules = new HidingRules(survey.sheets, (name) => survey.names.has(name))
+  const isKept = keepTest(generator, survey.controlled)
+  const ignored = new Set<unknown>()
+  for (let attempt = 1; ; attempt++) {
+    const found = findHidden(root, (element, isInFrame) => {
+      const hidden = whyHidden(element, rules)
+      return hidden === undefined || ignored.has(hidden.cause) || isKept(element, isInFrame) ? undefined : hidden
+    })
+    const excess = causeOfTooMuch(found, textLength)
+    if (excess === undefined || attempt === MAX_ATTEMPTS) return dropAll(found)
+    ignored.add(excess)
+  }
+}
+
+/** What the step needs to know about a document before it starts. */
+interface Survey {
+  /** Elements that are never text. */
+  readonly unseen: Element[]
+  readonly noscripts: Element[]
+  readonly sheets: { css: string; isConditional: boolean }[]
+  /** Every class (`.a`) and id (`#a`). */
+  readonly names: Set<string>
+  /** Ids of what a button or tab opens. */
+  readonly controlled: Set<string>
+}
+
+const UNSEEN = new Set(['head', 'script', 'style', 'datalist'])
+
+function surveyDocument(root: Element): Survey {
+  const survey: Survey = { unseen: [], noscripts: [], sheets: [], names: new Set(), controlled: new Set() }
+  const visit = (element: Element) => {
+    const { name } = element
+    if (name === 'style') {
+      const media = element.attribute('media') ?? ''
+      if (!/print|speech/i.test(media)) {
+        survey.sheets.push({ css: textOf(element), isConditional: !/^(?:|all|screen)$/i.test(media.trim()) })
+      }
+    }
+    // A template with a shadow root is shown like any element.
+    const isTemplate = name === 'template' && !element.hasAttribute('shadowrootmode')
+    if (UNSEEN.has(name) || isTemplate) survey.unseen.push(element)
+    if (name === 'noscript') survey.noscripts.push(element)
+    if (isTemplate) return
+    if (element.id !== '') survey.names.add(`#${element.id}`)
+    for (const className of element.classes) survey.names.add(`.${className}`)
+    const id = controlledId(element)
+    if (id !== undefined) survey.controlled.add(id)
+    for (const child of element.children) if (typeof child !== 'string') visit(child)
+  }
+  visit(root)
+  return survey
+}
+
+/** A page with less text than this beside what it says without scripts lives by the latter. */
+const HARDLY_ANY_TEXT = 200
+
+function removeUnseen({ unseen, noscripts }: Survey): void {
+  for (const element of unseen) drop(element, STEP, element.name)
+  const [first] = noscripts
+  if (first === undefined) return
+  const without = noscripts.reduce((sum, element) => sum + lineOf(element).length, 0)
+  for (const element of noscripts) drop(element, STEP, 'noscript')
+  let root = first
+  while (root.parent !== undefined) root = root.parent
+  const shown = lineOf(root).length
+  if (shown >= HARDLY_ANY_TEXT || without <= shown) return
+  for (const element of noscripts) element.dropped = undefined
+}
+
+/** Why an element is hidden, and by what: the rule, the element itself, or the habit of making things transparent. */
+interface Hidden {
+  readonly reason: string
+  readonly cause: HidingRule | Element | typeof FADING
+}
+
+const FADING = 'opacity'
+
+const SCREEN_READER_CLASS =
+  /(?:^|\s)(?:[\w-]*-)?(?:sr-only|visually-?hidden|hidden-visually|screen-reader-(?:text|only)|show-for-sr|element-invisible|a11y-hidden|accessibly-hidden)(?=\s|$)/
+
+function whyHidden(element: Element, rules: HidingRules): Hidden | undefined {
+  const byElement = (reason: string): Hidden => ({ reason, cause: element })
+  const hidden = element.attribute('hidden')
+  if (hidden !== undefined && hidden.toLowerCase() !== 'until-found') return byElement('hidden attribute')
+  if (element.name === 'dialog' && !element.hasAttribute('open')) return byElement('closed dialog')
+  if (element.hasAttribute('popover')) return byElement('closed popover')
+  if (element.attribute('aria-hidden') === 'true' && isFrame(element)) return byElement('closed menu or dialog')
+  const className = element.attribute('class') ?? ''
+  if (SCREEN_READER_CLASS.test(className) && !className.includes('not-sr-only')) {
+    return byElement('for screen readers only')
+  }
+  const style = element.attribute('style')
+  const declarations = style === undefined ? undefined : readDeclarations(style)
+  const inline: Verdicts = declarations === undefined ? {} : judgeDeclarations(declarations, true)
+  if (inline.display === true || inline.visibility === true || inline.box === true) return byElement('style attribute')
+  if (declarations !== undefined) {
+    if (isTransparent(declarations) && !willFadeIn(element)) return { reason: 'transparent', cause: FADING }
+    if (/^0(?:px|em|rem|%|pt)?$/.test(declarations.get('font-size') ?? '') && isPlain(element)) {
+      return byElement('font size 0')
+    }
+  }
+  const rule = rules.match(element, inline)
+  // Nobody hides the content of a page for good.
+  return rule === undefined || element.name === 'main'
+    ? undefined
+    : { reason: `style sheet: ${rule.selector}`, cause: rule }
+}
+
+/** Marks of the libraries that show parts of a page as it is scrolled. */
+function willFadeIn(element: Element): boolean {
+  if (/anim|fade|reveal|appear|aos|wow|lazy|loading/i.test(element.attribute('class') ?? '')) return true
+  return [...element.attributes()].some(([name]) => /^data-(?:aos|w-id|framer|sal|scroll|anim|motion)/.test(name))
+}
+
+/** Whether nothing in an element can have a size of its own. Around boxes, `font-size: 0` only closes the gaps. */
+function isPlain(element: Element): boolean {
+  return element.children.every(
+    (child) => typeof child === 'string' || !(child.hasAttribute('class') || child.hasAttribute('style')),
+  )
+}
+
+const FRAME = new Set(['nav', 'header', 'footer', 'aside'])
+
+/** The outermost elements that are hidden. */
+function findHidden(
+  root: Element,
+  why: (element: Element, isInFrame: boolean) => Hidden | undefined,
+): Map<Element, Hidden> {
+  const found = new Map<Element, Hidden>()
+  const visit = (element: Element, isInFrame: boolean) => {
+    if (element.dropped !== undefined) return
+    const hidden = why(element, isInFrame)
+    if (hidden !== undefined) {
+      found.set(element, hidden)
+      return
+    }
+    const isNowInFrame = isInFrame || FRAME.has(element.name)
+    for (const child of element.children) if (typeof child !== 'string') visit(child, isNowInFrame)
+  }
+  visit(root, false)
+  return found
+}
+
+/** So often a rule that hides too much is set aside; each time the document is gone through once more. */
+const MAX_ATTEMPTS = 5
+
+/** A rule that hides more than this of a page is undone by a script: the page appears when it is loaded. */
+const MOST_OF_A_RULE = 0.5
+/** One element may hide more, as long as it does not hold the page itself. */
+const MOST_OF_AN_ELEMENT = 0.8
+/** In less text than this shares mean little: a short page may well hide a long text. */
+const ENOUGH_TEXT = 1000
+
+function causeOfTooMuch(found: ReadonlyMap<Element, Hidden>, textLength: number): unknown {
+  const lengths = new Map<Hidden['cause'], number>()
+  for (const [element, { cause }] of found) {
+    const length = (lengths.get(cause) ?? 0) + lineOf(element).length
+    lengths.set(cause, length)
+    if (length <= MOST_OF_A_RULE * textLength) continue
+    if (holdsPage(element)) return cause
+    const most = cause === element ? MOST_OF_AN_ELEMENT : MOST_OF_A_RULE
+    if (textLength >= ENOUGH_TEXT && length > most * textLength) return cause
+  }
+  return undefined
+}
+
+const PAGE = selector('html, body, main, article, h1, [role=main]')
+
+function holdsPage(element: Element): boolean {
+  return find(element, PAGE) !== undefined
+}
+
+function dropAll(found: ReadonlyMap<Element, Hidden>): number {
+  let chars = 0
+  for (const [element, { reason }] of found) {
+    chars += lineOf(element).length
+    drop(element, STEP, reason)
+  }
+  return chars
 }

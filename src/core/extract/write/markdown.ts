@@ -1,6 +1,8 @@
-import { INLINE } from '../../html/names.ts'
-import type { Element, Node } from '../../html/tree.ts'
+import type { Element } from '../../html/tree.ts'
 import type { Section } from '../../model.ts'
+import { BlockBuilder } from './builder.ts'
+import { layOut } from './lay-out.ts'
+import { createSections } from './sections.ts'
 
 /** Markdown and the headings in it. */
 export interface Written {
@@ -8,21 +10,12 @@ export interface Written {
   readonly sections: readonly Section[]
 }
 
-/** Writes elements as Markdown. Relative addresses start at `base`. */
-export function writeMarkdown(content: readonly Element[], _base: string): Written {
-  let text = ''
-  const visit = (node: Node) => {
-    if (typeof node === 'string') {
-      text += node.replace(/\s+/g, ' ')
-      return
-    }
-    if (node.dropped !== undefined) return
-    const isBlock = !INLINE.has(node.name)
-    if (isBlock) text += '\n\n'
-    for (const child of node.children) visit(child)
-    if (isBlock) text += '\n\n'
-  }
-  for (const element of content) visit(element)
-  const markdown = text.replace(/[ \t]*\n\s*\n\s*/g, '\n\n').trim()
-  return { markdown: markdown === '' ? '' : `${markdown}\n`, sections: [] }
+/**
+ * Writes elements as Markdown: elements become blocks, blocks become lines. Relative addresses start at `base`. The
+ * Markdown contains no HTML, and no markup that the elements do not stand for.
+ */
+export function writeMarkdown(content: readonly Element[], base: string): Written {
+  const page = layOut(new BlockBuilder(base).build(content))
+  const markdown = page.lines.length === 0 ? '' : `${page.lines.join('\n')}\n`
+  return { markdown, sections: createSections(page) }
 }

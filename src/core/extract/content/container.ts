@@ -1,0 +1,72 @@
+import { find, SelectorMap, selector } from '../../html/selector.ts'
+import type { Element } from '../../html/tree.ts'
+import type { Generator } from '../generators/generator.ts'
+import type { Kind } from './kind.ts'
+import type { StatisticsMap } from './statistics.ts'
+
+/** What authors and programs call the element that holds the text of a page, surest first. */
+const CONTENT_SELECTORS = [
+  '[itemprop=articleBody]',
+  '.entry-content, .post-content, .article-content, .article-body, .post-body, .article__body, .article__content, .post__content, .story-body, .blog-content, .single-content, .td-post-content, .available-content, .body.markup',
+  '.markdown-body, .mw-parser-output, .rst-content, .field-name-body, .theme-doc-markdown',
+]
+
+const CONTENT = new SelectorMap(CONTENT_SELECTORS.map((list, rank) => [list, rank] as const))
+
+/** The element that holds the content of a page that is no thread. */
+export function findContainer(body: Element, statistics: StatisticsMap, kind: Kind): Element {
+  const main = findMain(body, statistics)
+  switch (kind) {
+    case 'listing':
+    case 'product':
+      return main
+    default:
+      return descend(findArticle(main, statistics) ?? main, statistics)
+  }
+}
+
+/** What the program that made the page is known to put the content in. */
+export function findKnown(body: Element, statistics: StatisticsMap, generator: Generator | undefined): Element | undefined {
+  for (const text of generator?.content ?? []) {
+    const element = find(body, selector(text))
+    if (element !== undefined && statistics.get(element).text > 0) return element
+  }
+  return undefined
+}
+
+export function findMain(body: Element, statistics: StatisticsMap): Element {
+  const main =
+    find(body, (element) => element.name === 'main') ??
+    find(body, (element) => element.attribute('role') === 'main')
+  if (main === undefined) return body
+  return statistics.get(main).text >= statistics.get(body).text * MAIN_SHARE ? main : body
+}
+
+const MAIN_SHARE = 0.4
+
+/** An element that is called the text of the page and holds most of it. */
+function findArticle(main: Element, statistics: StatisticsMap): Element | undefined {
+  const { prose } = statistics.get(main)
+  return find(main, (element) => CONTENT.match(element) !== undefined && statistics.get(element).prose >= prose * ARTICLE_SHARE)
+}
+
+const ARTICLE_SHARE = 0.6
+
+/** Goes down while one child holds nearly all. */
+function descend(from: Element, statistics: StatisticsMap): Element {
+  let at = from
+  for (;;) {
+    const { prose, text } = statistics.get(at)
+    let next: Element | undefined
+    for (const child of at.elements()) {
+      const counts = statistics.get(child)
+      if (counts.prose >= prose * DESCENT_SHARE && counts.text >= text * DESCENT_TEXT_SHARE) next = child
+    }
+    if (next === undefined || prose === 0 || STOPS.has(next.name)) return at
+    at = next
+  }
+}
+
+const DESCENT_SHARE = 0.9
+const DESCENT_TEXT_SHARE = 0.7
+const STOPS = new Set(['p', 'ul', 'ol', 'dl', 'table', 'blockquote', 'pre', 'figure', 'details', 'li'])

@@ -1,0 +1,110 @@
+import { SelectorMap } from '../../html/selector.ts'
+import type { Element } from '../../html/tree.ts'
+import { drop } from '../drop.ts'
+import { FORUMS } from './forums.ts'
+import type { StatisticsMap } from './statistics.ts'
+
+const STEP = 'forum'
+
+type Part = { readonly forum: string; readonly isBody: boolean }
+
+const PARTS = new SelectorMap<Part>(
+  FORUMS.flatMap(({ name, body, about }) => [
+    [body, { forum: name, isBody: true }] as const,
+    ...(about === undefined ? [] : [[about, { forum: name, isBody: false }] as const]),
+  ]),
+)
+
+/**
+ * The element that holds the posts of a thread, in which all but the posts, their writers and their dates is dropped: no
+ * avatars, ranks, signatures, votes. `undefined` when the document is no thread of a forum we know.
+ */
+export function findThread(root: Element, statistics: StatisticsMap): Element | undefined {
+  const parts = findParts(root)
+  const posts = largestForum(parts, statistics)
+  if (posts === undefined) return undefined
+  const whole = statistics.get(root)
+  const text = sumOf(posts.bodies, (body) => statistics.get(body).text)
+  if (posts.bodies.length === 1 ? text < whole.text * ONE_POST_SHARE : text < whole.text * POSTS_SHARE) return undefined
+  const thread = commonAncestor(posts.bodies)
+  if (thread === undefined) return undefined
+  removeFurniture(thread, new Set([...posts.bodies, ...posts.about]))
+  return thread
+}
+
+/** With less of the text of a page in posts it is a page with comments. */
+const POSTS_SHARE = 0.2
+const ONE_POST_SHARE = 0.3
+
+interface Posts {
+  readonly bodies: Element[]
+  readonly about: Element[]
+}
+
+function findParts(root: Element): Map<string, Posts> {
+  const parts = new Map<string, Posts>()
+  const visit = (element: Element, isInAbout: boolean) => {
+    const part = PARTS.match(element)
+    if (part !== undefined) {
+      const posts = parts.get(part.forum) ?? { bodies: [], about: [] }
+      parts.set(part.forum, posts)
+      if (part.isBody) {
+        posts.bodies.push(element)
+        return
+      }
+      if (!isInAbout) posts.about.push(element)
+    }
+    for (const child of element.elements()) visit(child, isInAbout || part !== undefined)
+  }
+  visit(root, false)
+  return parts
+}
+
+function largestForum(parts: ReadonlyMap<string, Posts>, statistics: StatisticsMap): Posts | undefined {
+  let best: Posts | undefined
+  let bestText = 0
+  for (const posts of parts.values()) {
+    const text = sumOf(posts.bodies, (body) => statistics.get(body).text)
+    if (text <= bestText) continue
+    best = posts
+    bestText = text
+  }
+  return best
+}
+
+function sumOf<T>(list: readonly T[], value: (item: T) => number): number {
+  return list.reduce((sum, item) => sum + value(item), 0)
+}
+
+/** The lowest element that contains all. */
+function commonAncestor(elements: readonly Element[]): Element | undefined {
+  const [first, ...others] = elements
+  if (first === undefined) return undefined
+  let path = [first, ...first.ancestors()].reverse()
+  for (const other of others) {
+    const otherPath = [other, ...other.ancestors()].reverse()
+    let shared = 0
+    while (shared < path.length && path[shared] === otherPath[shared]) shared++
+    path = path.slice(0, shared)
+  }
+  return path.at(-1)
+}
+
+function removeFurniture(thread: Element, kept: ReadonlySet<Element>): void {
+  const around = new Set<Element>()
+  for (const element of kept) {
+    for (const ancestor of element.ancestors()) {
+      if (around.has(ancestor)) break
+      around.add(ancestor)
+    }
+  }
+  const visit = (element: Element) => {
+    if (kept.has(element)) return
+    if (!around.has(element)) {
+      drop(element, STEP, 'furniture of posts')
+      return
+    }
+    for (const child of element.elements()) visit(child)
+  }
+  visit(thread)
+}

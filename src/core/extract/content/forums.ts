@@ -1,0 +1,60 @@
+/** Where programs that run forums keep the posts of a thread. */
+export interface Forum {
+  readonly name: string
+  /** Selectors of the text of a post. */
+  readonly body: string
+  /** Selectors of who wrote a post and when. */
+  readonly about?: string
+}
+
+/** The programs we know. Where several match, the one with the most text is taken. */
+export const FORUMS: readonly Forum[] = [
+  {
+    name: 'discourse',
+    body: '.crawler-post .post, .topic-post .cooked, .topic-body .cooked',
+    about: '.crawler-post .creator, .crawler-post time, .crawler-post-meta, .topic-meta-data .username, .post-date',
+  },
+  {
+    name: 'xenforo',
+    body: '.message-body .bbWrapper, .messageContent .messageText',
+    about: '.message-name, .message-attribution-main time, .messageMeta .username, .messageMeta .DateTime',
+  },
+  {
+    name: 'stack exchange',
+    body: '.js-post-body, .post-text',
+  },
+  {
+    name: 'phpbb',
+    body: '.postbody .content, .postbody > div > .content, .post .content[id^=post_content]',
+    about: '.postbody .author',
+  },
+  {
+    name: 'vbulletin',
+    body: '.postcontent, [id^=post_message_], .js-post__content-text, .b-post__content .js-post__content-text',
+    about: '.username_container .username, .postdate, .postbit .bigusername',
+  },
+  {
+    name: 'invision',
+    body: '.cPost [data-role=commentContent], .ipsComment [data-role=commentContent], .ipsEntry__content .ipsRichText--user, .ipsComment_content .ipsType_richText[data-role=commentContent]',
+    about: '.cAuthorPane_author, .ipsComment_meta time, .ipsEntry__header time, .ipsEntry__username',
+  },
+  { name: 'simple machines', body: '.post_wrapper .inner, .postarea .post .inner', about: '.post_wrapper .poster h4' },
+  { name: 'mybb', body: '.post_body', about: '.post_author .largetext, .post_date' },
+  { name: 'vanilla', body: '.MessageList .Message, .Item-Body .Message, .Item-Body .userContent', about: '.Item-Header .Username, .DateCreated time' },
+  { name: 'flarum', body: '.Post-body', about: '.PostUser-name .username, .Post-header time' },
+  { name: 'nodebb', body: '[component="post/content"]', about: '[component=post] [itemprop=author]' },
+  {
+    name: 'khoros',
+    body: '.lia-message-body-content',
+    about: '.lia-user-name-link, .lia-message-posted-on',
+  },
+  {
+    name: 'reddit',
+    body: '.sitetable .usertext-body .md, shreddit-post [slot=text-body], shreddit-comment [slot=comment]',
+    about: '.sitetable .tagline .author, .sitetable .tagline time',
+  },
+  { name: 'hacker news', body: '.toptext, .commtext', about: '.comhead .hnuser, .comhead .age' },
+  { name: 'github', body: '.js-comment-body, .comment-body.markdown-body, [data-testid=markdown-body]' },
+  { name: 'discuz', body: '.t_f, .t_fsz', about: '.authi .xw1' },
+  { name: 'bbpress', body: '.bbp-topic-content, .bbp-reply-content', about: '.bbp-author-name, .bbp-reply-post-date' },
+]

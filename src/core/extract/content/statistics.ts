@@ -1,0 +1,149 @@
+import { HEADINGS, INLINE } from '../../html/names.ts'
+import type { Element } from '../../html/tree.ts'
+
+/** What an element contains, counted without what is dropped. Lengths are in Latin characters. */
+export interface Statistics {
+  /** Length of all text. */
+  readonly text: number
+  /** Length of text in links. */
+  readonly link: number
+  /** Length of text that stands in runs long enough to be sentences, and of code. */
+  readonly prose: number
+  /** Number of such runs. */
+  readonly runs: number
+  readonly links: number
+  readonly headings: number
+  /** Number of headings of the first level. */
+  readonly titles: number
+  /** Number of elements that claim to hold the content. */
+  readonly mains: number
+  readonly items: number
+  readonly controls: number
+  readonly images: number
+}
+
+/** Statistics of elements, those of an empty one for any that is unknown. */
+export interface StatisticsMap {
+  get(element: Element): Statistics
+}
+
+class Counts implements Statistics {
+  text = 0
+  link = 0
+  prose = 0
+  runs = 0
+  links = 0
+  headings = 0
+  titles = 0
+  mains = 0
+  items = 0
+  controls = 0
+  images = 0
+
+  add(other: Counts): void {
+    this.text += other.text
+    this.link += other.link
+    this.prose += other.prose
+    this.runs += other.runs
+    this.links += other.links
+    this.headings += other.headings
+    this.titles += other.titles
+    this.mains += other.mains
+    this.items += other.items
+    this.controls += other.controls
+    this.images += other.images
+  }
+}
+
+const NOTHING: Statistics = new Counts()
+
+/** Text of these is no text of the page. */
+const SILENT = new Set(['script', 'style', 'template', 'svg', 'head', 'title', 'iframe', 'object', 'canvas'])
+const CONTROLS = new Set(['input', 'select', 'textarea', 'button'])
+
+/** A run of text that is shorter is a label, not a sentence. */
+const SENTENCE_CHARS = 50
+
+/** Text of one block that no other block interrupts. */
+class Run {
+  text = 0
+  link = 0
+}
+
+/** Counts all elements in a tree in one pass. */
+export function countStatistics(root: Element): StatisticsMap {
+  const map = new Map<Element, Counts>()
+  countElement(root, map, new Run(), false)
+  return { get: (element) => map.get(element) ?? NOTHING }
+}
+
+/** Share of the text that stands in links, from 0 to 1. */
+export function linkShare({ text, link }: Statistics): number {
+  return text === 0 ? 0 : link / text
+}
+
+function countElement(element: Element, map: Map<Element, Counts>, outer: Run, isInLink: boolean): Counts {
+  const counts = new Counts()
+  const { name } = element
+  if (element.dropped !== undefined || SILENT.has(name)) return counts
+  map.set(element, counts)
+  const isBlock = !INLINE.has(name)
+  const isCode = name === 'pre'
+  const isLink = isInLink || name === 'a'
+  const run = isBlock ? new Run() : outer
+  if (name === 'a') counts.links++
+  else if (name === 'li') counts.items++
+  else if (name === 'img') counts.images++
+  else if (CONTROLS.has(name)) counts.controls++
+  else if (HEADINGS.has(name)) counts.headings++
+  if (name === 'h1') counts.titles++
+  if (name === 'main' || element.attribute('role') === 'main') counts.mains++
+  for (const child of element.children) {
+    if (typeof child === 'string') {
+      const length = lengthOf(child)
+      counts.text += length
+      run.text += length
+      if (isLink) {
+        counts.link += length
+        run.link += length
+      }
+      continue
+    }
+    if (!INLINE.has(child.name) && child.name !== 'br') endRun(run, counts, isCode)
+    counts.add(countElement(child, map, run, isLink))
+  }
+  if (isBlock) endRun(run, counts, isCode)
+  return counts
+}
+
+/** A run belongs to the block it stands in. An inline element leaves its runs to the block around it. */
+function endRun(run: Run, counts: Counts, isCode: boolean): void {
+  const isProse = isCode || (run.text >= SENTENCE_CHARS && run.link < run.text / 2)
+  if (isProse) {
+    counts.prose += run.text
+    counts.runs++
+  }
+  run.text = 0
+  run.link = 0
+}
+
+/** A sign of Chinese, Japanese or Korean says about as much as this many letters. */
+const IDEOGRAPH_LETTERS = 3
+const FIRST_IDEOGRAPH = 0x2e80
+
+/** Length of a text in which white space counts once. */
+function lengthOf(text: string): number {
+  let length = 0
+  let isSpace = true
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code <= 0x20) {
+      if (!isSpace) length++
+      isSpace = true
+      continue
+    }
+    isSpace = false
+    length += code >= FIRST_IDEOGRAPH && code < 0xd800 ? IDEOGRAPH_LETTERS : 1
+  }
+  return length
+}

@@ -1,0 +1,15 @@
+import type { Generator } from './generator.ts'
+
+/** Discourse, as it answers programs that run no scripts. */
+export const discourse: Generator = {
+  name: 'discourse',
+  meta: ['discourse'],
+  signs: ['.crawler-post', '.topic-body .cooked'],
+  content: ['#main-outlet', '.topic-body'],
+  drop: {
+    '#related-topics, .crawler-nav, .navigation, .topic-list-container': 'navigation',
+    '.crawler-linkback-list, .post-likes, .position, [itemprop=interactionStatistic]': 'control',
+    '.topic-category, .discourse-tags': 'breadcrumbs',
+    '.quote .quote-controls, a.anchor': 'control',
+  },
+}

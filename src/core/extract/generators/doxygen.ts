@@ -1,0 +1,135 @@
+import { find, selector } from '../../html/selector.ts'
+import { type Element, lineOf } from '../../html/tree.ts'
+import { drop } from '../drop.ts'
+import type { Generator } from './generator.ts'
+import { become, codeOf, createElement, fill } from './rewrite.ts'
+
+/** Doxygen. */
+export const doxygen: Generator = {
+  name: 'doxygen',
+  meta: ['doxygen'],
+  signs: ['#doc-content', '.memproto', '.memdoc', '#nav-path.navpath'],
+  content: ['#doc-content', 'body'],
+  drop: {
+    '#top, #side-nav, #nav-path, #MSearchSelectWindow, #MSearchResultsWindow, #main-nav': 'navigation',
+    'div.summary, .navpath, .tabs, .tabs2, .tabs3, .qindex': 'navigation',
+    'address.footer, hr.footer, .footer': 'footer of the page',
+    'div.toc': 'table of contents of the page',
+    'span.permalink': 'permalink',
+    'div.ttc': 'tooltip',
+    'span.lineno, a.lineno': 'line number',
+    '.dynheader, .dyncontent': 'diagram',
+    '.directory .levels': 'control',
+    'td.memSeparator': 'decoration',
+  },
+  keep: ['div.header', 'div.headertitle', 'div.contents', 'tr.inherit'],
+  normalize: normalizeDoxygen,
+}
+
+const isTitle = selector('.headertitle > .title')
+const isLabel = selector('span.mlabel')
+
+/** Kinds of admonition by the class of a section. */
+const KINDS: Readonly<Record<string, string>> = {
+  note: 'NOTE',
+  remark: 'NOTE',
+  important: 'IMPORTANT',
+  attention: 'WARNING',
+  warning: 'WARNING',
+}
+
+function normalizeDoxygen(content: Element): void {
+  for (const element of content.descendants()) {
+    if (isTitle(element)) become(element, 'h1')
+    else if (element.hasClass('memtitle')) become(element, 'h3')
+    else if (element.hasClass('memberdecls')) listMembers(element)
+    else if (element.hasClass('memproto')) writePrototype(element)
+    else if (element.name === 'div' && element.hasClass('fragment')) become(element, 'pre')
+    else if (element.name === 'dl' && element.hasClass('section')) makeAdmonition(element)
+    else if (element.name === 'a' && /#details$|#[a-z][0-9a-f]{33,}$/.test(element.attribute('href') ?? '')) {
+      if (lineOf(element) === 'More...') drop(element, 'doxygen', 'link to the details')
+    }
+  }
+}
+
+/** A table of members, each with a row for its signature and mostly one for its description, becomes a list. */
+function listMembers(table: Element): void {
+  const blocks: Element[] = []
+  let list: Element | undefined
+  for (const row of rowsOf(table)) {
+    const [left, right] = [...row.elements()]
+    const kind = row.classes[0]?.split(':')[0] ?? ''
+    const heading = find(row, selector('h2, h3'))
+    if (heading !== undefined) {
+      blocks.push(heading)
+      list = undefined
+    } else if (kind === 'memdesc' && list !== undefined && right !== undefined) {
+      become(right, 'p')
+      appendToLast(list, right)
+    } else if (kind === 'memitem' || kind === 'memtemplate') {
+      if (list === undefined) {
+        list = createElement('ul')
+        blocks.push(list)
+      }
+      list.append(createElement('li', [createElement('code', [tidy(codeOf(row))])]))
+    } else if (left !== undefined && lineOf(row) !== '') {
+      list = undefined
+      blocks.push(createElement('p', row.children))
+    }
+  }
+  become(table, 'div')
+  fill(table, blocks)
+}
+
+function appendToLast(list: Element, node: Element): void {
+  const last = list.children.at(-1)
+  if (last !== undefined && typeof last !== 'string') last.append(node)
+}
+
+function* rowsOf(parent: Element): Iterable<Element> {
+  for (const child of parent.elements()) {
+    if (child.name === 'tr') yield child
+    else yield* rowsOf(child)
+  }
+}
+
+/** The signature of a member is laid out in tables; labels such as `static` stand beside it. */
+function writePrototype(prototype: Element): void {
+  const labels: string[] = []
+  for (const element of prototype.descendants()) {
+    if (!isLabel(element)) continue
+    labels.push(lineOf(element))
+    drop(element, 'doxygen', 'label')
+  }
+  const signature = createElement('Signature', [tidy(codeOf(prototype))])
+  const note = labels.map((label) => createElement('em', [label]))
+  fill(
+    prototype,
+    labels.length === 0
+      ? [signature]
+      : [
+          signature,
+          createElement(
+            'p',
+            note.flatMap((em) => [em, ' ']),
+          ),
+        ],
+  )
+}
+
+/** Doxygen puts spaces into brackets. */
+function tidy(code: string): string {
+  return code
+    .replace(/([<(]) (?=\S)/g, '$1')
+    .replace(/ +([>),])/g, '$1')
+    .replace(/(\w) +\(/g, '$1(')
+}
+
+function makeAdmonition(section: Element): void {
+  const kind = section.classes.map((name) => KINDS[name]).find((found) => found !== undefined)
+  const [term, ...rest] = [...section.elements()]
+  if (kind === undefined || term?.name !== 'dt') return
+  become(section, 'Admonition', { Kind: kind })
+  for (const part of rest) become(part, 'div')
+  fill(section, rest)
+}

@@ -1,0 +1,15 @@
+import type { Generator } from './generator.ts'
+
+/** Markdown as GitHub shows it, on its pages and wherever else its style is used. */
+export const github: Generator = {
+  name: 'github',
+  meta: [],
+  signs: ['article.markdown-body', 'div.markdown-body', '#readme .markdown-body'],
+  content: ['#readme article.markdown-body', 'article.markdown-body', '.markdown-body'],
+  drop: {
+    'a.anchor, a.heading-link': 'permalink',
+    'clipboard-copy, .zeroclipboard-container': 'control',
+    'svg.octicon': 'decoration',
+    '.data-footnote-backref': 'link back from a footnote',
+  },
+}

@@ -1,0 +1,67 @@
+import { selector } from '../../html/selector.ts'
+import type { Element } from '../../html/tree.ts'
+import type { Generator } from './generator.ts'
+import { become, becomeSignature, codeOf, createElement, fill, strengthen, unlink } from './rewrite.ts'
+
+/** Javadoc of JDK 8 and later. */
+export const javadoc: Generator = {
+  name: 'javadoc',
+  meta: ['javadoc'],
+  signs: [
+    'body.class-declaration-page',
+    'body.package-declaration-page',
+    'body.module-declaration-page',
+    '.topNav ul.navList',
+    '.bottomNav ul.navList',
+    '.contentContainer',
+    '.fixedNav',
+  ],
+  content: ['main', 'body'],
+  drop: {
+    '.topNav, .bottomNav, .subNav, .fixedNav, .top-nav, .bottom-nav, .sub-nav, .skipNav, .skip-nav': 'navigation',
+    'header, nav, .navPadding, footer, .legalCopy': 'navigation',
+    'ul.sub-nav-list, .sub-nav-list': 'navigation',
+    'nav.toc, .toc': 'table of contents of the page',
+    '.table-tabs, .tableTab, .activeTableTab, .tabEnd': 'control',
+    'button, .copy, #search-input-container, .skip-nav': 'control',
+    'a.anchor-link': 'permalink',
+  },
+  keep: ['[role=tabpanel]', '.summary-table', '.col-first', '.col-second', '.col-last', '.header'],
+  normalize: normalizeJavadoc,
+}
+
+const isSignature = selector('.member-signature, .type-signature, .module-signature, .package-signature')
+const isTitle = selector('h1.title, h2.title')
+/** Lists around parts of the page, not of things. */
+const LAYOUT = 'summary-list details-list member-list block-list blockList blockListLast'.split(' ')
+const isLayout = selector(LAYOUT.map((name) => `ul.${name}, ul.${name} > li`).join(', '))
+
+function normalizeJavadoc(content: Element): void {
+  for (const element of content.descendants()) {
+    if (isSignature(element)) becomeSignature(element)
+    else if (isTitle(element)) unlink(element)
+    else if (isLayout(element)) become(element, 'div')
+    else if (element.name === 'div' && element.hasClass('caption')) strengthen(element)
+    else if (element.hasClass('summary-table')) makeTable(element)
+    else if (element.name === 'code' && hasBreak(element)) fill(element, [codeOf(element)])
+  }
+}
+
+function hasBreak(element: Element): boolean {
+  for (const child of element.elements()) if (child.name === 'br') return true
+  return false
+}
+
+/** Since JDK 16 tables are cells in a grid: the heads of all columns, then row by row. */
+function makeTable(grid: Element): void {
+  const cells = [...grid.elements()]
+  const heads = cells.filter((cell) => cell.hasClass('table-header'))
+  const table: Element[] = []
+  for (const [i, cell] of cells.entries()) {
+    if (i % Math.max(1, heads.length) === 0) table.push(createElement('tr'))
+    become(cell, cell.hasClass('table-header') ? 'th' : 'td')
+    table.at(-1)?.append(cell)
+  }
+  become(grid, 'table')
+  fill(grid, table)
+}

@@ -1,0 +1,15 @@
+import type { Generator } from './generator.ts'
+
+/** HTML that pandoc wrote as a document of its own. */
+export const pandoc: Generator = {
+  name: 'pandoc',
+  meta: ['pandoc'],
+  signs: ['header#title-block-header', 'nav#TOC[role=doc-toc]'],
+  content: ['body'],
+  drop: {
+    'nav#TOC, div#TOC': 'table of contents of the page',
+    'td.lineNumbers': 'line numbers',
+    'a.footnote-back': 'link back from a footnote',
+  },
+  keep: ['#title-block-header'],
+}

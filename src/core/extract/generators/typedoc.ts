@@ -1,0 +1,41 @@
+import { selector } from '../../html/selector.ts'
+import type { Element } from '../../html/tree.ts'
+import { drop } from '../drop.ts'
+import type { Generator } from './generator.ts'
+import { becomeSignature, fillWithCode, leadsOnlyHere, unlink } from './rewrite.ts'
+
+/** TypeDoc. */
+export const typedoc: Generator = {
+  name: 'typedoc',
+  meta: ['typedoc'],
+  signs: ['.tsd-page-title', '.tsd-page-toolbar', '.tsd-signature'],
+  content: ['.col-content', '.tsd-page'],
+  drop: {
+    '.tsd-breadcrumb': 'breadcrumbs',
+    'a.tsd-anchor-icon, a.tsd-anchor': 'permalink',
+    'aside.tsd-sources, .tsd-sources': 'link to the source',
+    '.tsd-generator, footer': 'footer of the page',
+    '.tsd-page-toolbar, .tsd-navigation, .site-menu, .page-menu': 'navigation',
+    '.tsd-widget, button': 'control',
+  },
+  keep: ['.tsd-accordion-details', '.tsd-panel', '.tsd-descriptions > li'],
+  normalize: normalizeTypedoc,
+}
+
+const isSignature = selector('div.tsd-signature, h3.tsd-signature')
+const isParameter = selector(
+  'ul.tsd-parameter-list > li > span, ul.tsd-type-parameter-list > li > span, ul.tsd-parameters > li > h5',
+)
+const isTyped = selector('h4.tsd-returns-title, h1, h3')
+
+function normalizeTypedoc(content: Element): void {
+  for (const element of content.descendants()) {
+    if (element.hasClass('tsd-index-panel') && leadsOnlyHere(element)) {
+      drop(element, 'typedoc', 'table of contents of the page')
+    } else if (isSignature(element)) becomeSignature(element)
+    else if (isParameter(element)) fillWithCode(element)
+    else if (isTyped(element)) unlink(element)
+    // Flags stand right before the name they belong to.
+    else if (element.hasClass('tsd-tag')) element.append(' ')
+  }
+}

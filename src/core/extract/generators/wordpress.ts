@@ -1,0 +1,22 @@
+import type { Generator } from './generator.ts'
+
+/**
+ * WordPress. Its pages differ from theme to theme, so no more is said about them than where a single post or page keeps
+ * its text; lists of posts are read like any other page.
+ */
+export const wordpress: Generator = {
+  name: 'wordpress',
+  meta: ['wordpress'],
+  signs: ['body.wp-singular', 'body.wp-custom-logo', '.wp-block-post-content', '.wp-site-blocks'],
+  content: [
+    'body.single .entry-content',
+    'body.page .entry-content',
+    'body.single .wp-block-post-content',
+    'body.page .wp-block-post-content',
+  ],
+  drop: {
+    '.sharedaddy, .jp-relatedposts, .addtoany_share_save_container, .heateor_sss_sharing_container': 'sharing',
+    '.post-navigation, .nav-links, .page-links': 'navigation',
+    '.wp-block-code .copy-button': 'control',
+  },
+}

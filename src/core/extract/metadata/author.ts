@@ -1,0 +1,44 @@
+import { clipText } from '../../text/lines.ts'
+import type { Facts } from './facts.ts'
+
+/** Who wrote a page, in the words of the page; several names are joined by commas. */
+export function chooseAuthor({ meta, items, bylines }: Facts, fromJsonLd: string): string | null {
+  if (fromJsonLd !== '') return clipText(fromJsonLd, MAX_AUTHOR)
+  const stated = [
+    'author',
+    'article:author',
+    'dc.creator',
+    'dcterms.creator',
+    'citation_author',
+    'parsely-author',
+    'sailthru.author',
+  ]
+  for (const name of stated) {
+    const authors = (meta.get(name) ?? []).map(cleanName).filter((author) => author !== '')
+    if (authors.length > 0) return clipText([...new Set(authors)].join(', '), MAX_AUTHOR)
+  }
+  for (const text of [...(items.get('author') ?? []), ...bylines]) {
+    const author = cleanName(text)
+    if (author !== '' && author.length <= MAX_NAME && author.split(' ').length <= MAX_WORDS) return author
+  }
+  return null
+}
+
+const MAX_AUTHOR = 200
+const MAX_NAME = 80
+const MAX_WORDS = 8
+
+/** A name without the words around it; '' for an address, or for what holds no name. */
+function cleanName(text: string): string {
+  const name = text
+    .replace(/^(?:(?:written|posted|published|story|words|text)\s+)?by:?\s+/i, '')
+    .replace(/^authors?:?\s+/i, '')
+    // After the name comes when or where: `Jane Doe | 3 March`, `Jane Doe on March 3`.
+    .replace(
+      /\s*(?:[|•·–—]|\s-\s|\bon\s+\w+\s+\d|\b(?:published|updated|posted)\b|\d{1,2}\s+\w+\s+\d{4}|,?\s*\w+ \d{1,2}, \d{4}).*$/i,
+      '',
+    )
+    .replace(/\s*<[^>]*>$/, '')
+    .trim()
+  return /^(?:https?:|www\.|@|\/)/.test(name) || !/\p{L}/u.test(name) ? '' : name
+}

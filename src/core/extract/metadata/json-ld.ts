@@ -1,0 +1,123 @@
+import { parseHtml } from '../../html/parse-html.ts'
+import { lineOf } from '../../html/tree.ts'
+import { clipText } from '../../text/lines.ts'
+
+/** What JSON-LD says about a page, where it says anything. */
+export interface JsonLd {
+  /** Types of all things that are described, in lower case. */
+  readonly types: readonly string[]
+  readonly headline: string
+  readonly description: string
+  readonly author: string
+  readonly datePublished: string
+  readonly dateModified: string
+  readonly language: string
+}
+
+type Thing = Readonly<Record<string, unknown>>
+
+/** So many things are looked at; no page describes itself at greater length. */
+const MAX_THINGS = 500
+const MAX_DEPTH = 5
+
+/** Things that are not the page, though they may have a name and a date. */
+const NOT_THE_PAGE =
+  /^(?:organization|newsmediaorganization|corporation|localbusiness|person|website|breadcrumblist|listitem|imageobject|searchaction|comment|review|rating|offer)$/
+
+const ARTICLE =
+  /article|posting|^(?:report|recipe|howto|course|book|review|product|event|videoobject|learningresource)$/
+
+/** Reads the JSON-LD of a page. What is broken is passed over. */
+export function readJsonLd(texts: readonly string[]): JsonLd {
+  const things: Thing[] = []
+  for (const text of texts) collectThings(parseJson(text), things, 0)
+  const byId = new Map<string, Thing>()
+  for (const thing of things) {
+    const id = thing['@id']
+    if (typeof id === 'string' && typeof thing['name'] === 'string') byId.set(id, thing)
+  }
+  const pages = things.filter((thing) => !typesOf(thing).some((type) => NOT_THE_PAGE.test(type)))
+  const articles = pages.filter((thing) => typesOf(thing).some((type) => ARTICLE.test(type)))
+  // What calls itself an article knows best; what else describes the page fills the gaps.
+  const first = (read: (thing: Thing) => string) => {
+    for (const thing of [...articles, ...pages]) {
+      const value = read(thing)
+      if (value !== '') return value
+    }
+    return ''
+  }
+  return {
+    types: [...new Set(things.flatMap(typesOf))],
+    headline: first((thing) => textIn(thing['headline'])),
+    description: first((thing) => textIn(thing['description'])),
+    author: first((thing) => namesOf(thing['author'] ?? thing['creator'], byId)),
+    datePublished: first((thing) => textIn(thing['datePublished'])),
+    dateModified: first((thing) => textIn(thing['dateModified'])),
+    language: first((thing) => textIn(thing['inLanguage'])),
+  }
+}
+
+/** The JSON in a script, also when it is wrapped in a comment or has line ends in its texts, as some sites do. */
+function parseJson(text: string): unknown {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what has to go
+  const plain = text.replace(/[\u0000-\u001f]+/g, ' ')
+  const json = plain
+    .replace(/^\s*(?:<!--|(?:\/\/|\/\*)?\s*<!\[CDATA\[(?:\s*\*\/)?)/, '')
+    .replace(/(?:-->|(?:\/\/|\/\*)?\s?\]\]>(?:\s?\*\/)?)?[\s;]*$/, '')
+  try {
+    return JSON.parse(json)
+  } catch {
+    // Broken JSON-LD is common and says nothing: the page has other places to look at.
+    return undefined
+  }
+}
+
+function collectThings(value: unknown, things: Thing[], depth: number): void {
+  if (depth > MAX_DEPTH || things.length >= MAX_THINGS) return
+  if (Array.isArray(value)) {
+    for (const one of value) {
+      if (things.length >= MAX_THINGS) return
+      collectThings(one, things, depth + 1)
+    }
+  } else if (isThing(value)) {
+    things.push(value)
+    for (const part of ['@graph', 'mainEntity', 'mainEntityOfPage']) collectThings(value[part], things, depth + 1)
+  }
+}
+
+function isThing(value: unknown): value is Thing {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function typesOf(thing: Thing): string[] {
+  const type = thing['@type']
+  return (Array.isArray(type) ? type : [type]).filter((one) => typeof one === 'string').map(typeName)
+}
+
+/** `https://schema.org/NewsArticle` and `schema:NewsArticle` are `newsarticle`. */
+export function typeName(type: string): string {
+  return clipText(type.trim(), 200)
+    .replace(/[/#]+$/, '')
+    .replace(/^.*[/#:]/, '')
+    .toLowerCase()
+}
+
+/** The names of people or organizations, who may be given by reference. */
+function namesOf(value: unknown, byId: ReadonlyMap<string, Thing>): string {
+  const names = (Array.isArray(value) ? value.slice(0, 20) : [value]).map((one) => {
+    if (!isThing(one)) return textIn(one)
+    const id = one['@id']
+    return textIn(one['name']) || (typeof id === 'string' ? textIn(byId.get(id)?.['name']) : '')
+  })
+  return [...new Set(names.filter((name) => name !== '' && !/^https?:/.test(name)))].join(', ')
+}
+
+const MAX_TEXT = 1000
+
+/** A text on one line. Sites put HTML and its entities into JSON as well. */
+function textIn(value: unknown): string {
+  const text = Array.isArray(value) ? value[0] : value
+  if (typeof text !== 'string') return ''
+  const clipped = clipText(text, MAX_TEXT)
+  return /[<&]/.test(clipped) ? lineOf(parseHtml(clipped)) : clipped.replace(/\s+/g, ' ').trim()
+}

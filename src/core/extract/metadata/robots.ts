@@ -1,0 +1,22 @@
+import type { PageRobots } from '../../model.ts'
+
+/** What a page asks of robots, in its `<meta>` and in the `X-Robots-Tag` of its answer. */
+export function readRobots(meta: readonly string[], header: string): PageRobots {
+  const words = new Set([...meta, unaddressed(header)].flatMap((list) => list.toLowerCase().split(/[\s,;]+/)))
+  const isNone = words.has('none')
+  return { index: !isNone && !words.has('noindex'), follow: !isNone && !words.has('nofollow') }
+}
+
+/** Directives that have a value after a colon, which looks like the name of a robot. */
+const WITH_VALUE = /^(?:unavailable_after|max-snippet|max-image-preview|max-video-preview)$/i
+
+/** The directives of a header that are not for one robot: in `googlebot: noindex, nofollow` there is none. */
+function unaddressed(header: string): string {
+  let isForAll = true
+  const directives = header.split(',').filter((part) => {
+    const [, name = ''] = /^\s*([\w-]+)\s*:/.exec(part) ?? []
+    if (name !== '' && !WITH_VALUE.test(name)) isForAll = false
+    return isForAll
+  })
+  return directives.join(',')
+}

@@ -1,0 +1,44 @@
+import type { Facts } from './facts.ts'
+
+/** Stands between a title and the name of the site. */
+const SEPARATOR = /\s+(?:[|–—·•»«:\u2013-]|\|\||::|>)\s+/
+
+/** The title of a page without the name of its site. */
+export function chooseTitle({ meta, title, headings }: Facts, headline: string, host: string): string {
+  const site = meta.get('og:site_name')?.[0] ?? meta.get('application-name')?.[0] ?? ''
+  const shared = meta.get('og:title')?.[0] ?? meta.get('twitter:title')?.[0] ?? ''
+  // Some sites give all their pages one title to be shared by.
+  const isGeneral = shared === '' || squash(shared) === squash(site)
+  const full = isGeneral ? title || headline || shared : shared
+  if (full === '') return headings[0] ?? ''
+  const parts = full.split(SEPARATOR)
+  const heading = headings.find((one) => squash(one) !== '' && parts.some((part) => squash(part) === squash(one)))
+  // A heading may be the name of the site, in its banner.
+  if (heading !== undefined && !isSite(heading, site, host)) return heading
+  return withoutSite(full, parts, site, host)
+}
+
+function withoutSite(full: string, parts: readonly string[], site: string, host: string): string {
+  const first = parts[0] ?? ''
+  const last = parts.at(-1) ?? ''
+  if (parts.length < 2) return full
+  if (isSite(last, site, host)) return full.slice(0, full.lastIndexOf(last)).replace(END, '').trim()
+  if (isSite(first, site, host)) return full.slice(first.length).replace(START, '').trim()
+  return full
+}
+
+const START = /^\s*(?:[|–—·•»«:-]|\|\||::|>)\s+/
+const END = /\s+(?:[|–—·•»«:-]|\|\||::|>)\s*$/
+
+/** Whether a part of a title is the name of the site, which often is that of its host. */
+function isSite(part: string, site: string, host: string): boolean {
+  const name = squash(part)
+  if (name === '') return false
+  if (name === squash(site)) return true
+  return squash(host) === name || (name.length > 3 && host.split('.').slice(0, -1).includes(name))
+}
+
+/** Letters and digits only: a name is written with spaces here and without there. */
+function squash(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '')
+}

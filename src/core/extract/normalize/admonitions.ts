@@ -1,0 +1,107 @@
+import { type Element, lineOf } from '../../html/tree.ts'
+import { drop } from '../drop.ts'
+import { below, type Rule } from './rule.ts'
+import { unwrapTable } from './tables.ts'
+
+const STEP = 'admonitions'
+
+/** Boxes that are admonitions as soon as one of their classes names a kind. */
+const BOXES = `admonition admonitionblock custom-block theme-admonition alert markdown-alert callout starlight-aside
+  notice notification hint bd-callout docs-callout infobox aside message box panel`.split(/\s+/)
+
+/** Words that are classes of such boxes on their own. */
+const WORDS = `note tip warning important caution danger seealso hint attention error deprecated`.split(/\s+/)
+
+export const ADMONITION_SELECTOR: string = [
+  ...BOXES.map((name) => `.${name}`),
+  ...WORDS.flatMap((name) => [`div.${name}`, `aside.${name}`, `p.${name}`, `section.${name}`, `blockquote.${name}`]),
+].join(', ')
+
+const KINDS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    NOTE: 'note info information seealso see todo abstract summary tldr example quote cite question faq primary secondary',
+    TIP: 'tip hint success check done best-practice',
+    IMPORTANT: 'important',
+    WARNING: 'warning warn attention deprecated',
+    CAUTION: 'caution danger error bug failure fail missing critical',
+  }).flatMap(([kind, names]) => names.split(' ').map((name): [string, string] => [name, kind])),
+)
+
+const ELEMENTS = new Set(['div', 'aside', 'section', 'p', 'blockquote', 'details'])
+const HEADINGS_OF_PAGES = new Set(['h1', 'h2'])
+const MAX_LOOKED_AT = 100
+
+export const normalizeAdmonition: Rule = (element) => {
+  asAdmonition(element)
+}
+
+/** Makes an element an admonition if its classes say that it is one. */
+export function asAdmonition(element: Element): void {
+  if (!ELEMENTS.has(element.name)) return
+  const kind = kindOf(element)
+  if (kind === undefined) return
+  const inside = below(element, MAX_LOOKED_AT)
+  if (inside.some((child) => HEADINGS_OF_PAGES.has(child.name) && !isTitle(child))) return
+  for (const child of inside) if (child.name === 'table' && isFrame(child)) unframe(child)
+  const title = takeTitle(element, inside)
+  if (lineOf(element) === '' && title === '') return
+  element.name = 'Admonition'
+  element.setAttribute('Kind', kind)
+  if (title !== '' && title.toUpperCase() !== kind) element.setAttribute('Title', title)
+}
+
+function kindOf(element: Element): string | undefined {
+  const callout = element.attribute('data-callout') ?? element.attribute('data-type')
+  const { classes } = element
+  for (const name of callout === undefined ? classes : [callout, ...classes]) {
+    const whole = KINDS.get(name.toLowerCase())
+    if (whole !== undefined) return whole
+  }
+  const isBox = classes.some((name) => BOXES.includes(name)) || element.name === 'details'
+  if (!isBox) return undefined
+  for (const name of classes) {
+    for (const part of name.toLowerCase().split(/[-_]+/)) {
+      const kind = KINDS.get(part)
+      if (kind !== undefined && (element.name !== 'details' || classes.includes('admonition'))) return kind
+    }
+  }
+  return classes.includes('admonition') || classes.includes('callout') ? 'NOTE' : undefined
+}
+
+/** Asciidoctor and DocBook frame admonitions with a table: an icon, and the text beside it. */
+function isFrame(table: Element): boolean {
+  const cells = below(table, 12).filter(({ name }) => name === 'td' || name === 'th')
+  const [first] = cells
+  return cells.length > 1 && cells.length <= 3 && first !== undefined && isIcon(first)
+}
+
+function isIcon(cell: Element): boolean {
+  return cell.hasClass('icon') || /^\[?\w*\]?$/.test(lineOf(cell))
+}
+
+function unframe(table: Element): void {
+  const [icon, second] = below(table, 12).filter(({ name }) => name === 'td' || name === 'th')
+  if (icon !== undefined) drop(icon, STEP, 'icon of an admonition')
+  if (second?.name === 'th') second.setAttribute('class', 'title')
+  unwrapTable(table)
+}
+
+const TITLE_CLASS = /(?:^|[-_])(?:title|heading|label)(?:$|[-_])|admonitionHeading/i
+const MAX_TITLE = 120
+
+function isTitle(element: Element): boolean {
+  if (element.name === 'summary') return true
+  return element.hasAttribute('class') && element.classes.some((name) => TITLE_CLASS.test(name))
+}
+
+/** The words above an admonition, which are taken out of it. */
+function takeTitle(admonition: Element, inside: readonly Element[]): string {
+  for (const child of inside.slice(0, 20)) {
+    if (child.dropped !== undefined || !isTitle(child)) continue
+    const text = lineOf(child)
+    if (text === '' || text.length > MAX_TITLE || text === lineOf(admonition)) continue
+    drop(child, STEP, 'title of an admonition')
+    return text.replace(/\s*:$/, '')
+  }
+  return ''
+}

@@ -1,0 +1,194 @@
+import { Element, lineOf, type Node, textOf } from '../../html/tree.ts'
+import { drop } from '../drop.ts'
+import { cleanCode } from '../write/escape.ts'
+import { languageOf } from './languages.ts'
+import { below, elementAfter, elementBefore, type Rule, wrapChildren } from './rule.ts'
+
+const STEP = 'code'
+
+/** Makes preformatted text a block of code. */
+export const normalizePre: Rule = (element, siblings, index) => {
+  const code = readCode(element)
+  if (code === '') {
+    // Nothing but pictures, or nothing at all.
+    element.name = 'div'
+    return
+  }
+  const language = languageOf(element)
+  dropLabels(siblings, index, language)
+  makeCodeBlock(element, code, language)
+}
+
+/** Makes a table with line numbers a block of code. Says whether it was one. */
+export function normalizeCodeTable(table: Element): boolean {
+  if (!isCodeTable(table)) return false
+  const code = readCode(table)
+  if (code === '') return false
+  const inner = below(table, 40).find((element) => languageOf(element) !== '')
+  makeCodeBlock(table, code, languageOf(inner ?? table))
+  return true
+}
+
+/** Code with line breaks that stands alone is a block, whatever it is marked up with. */
+export const normalizeInlineCode: Rule = (element, siblings, index) => {
+  if (!element.children.some((child) => typeof child !== 'string' && child.name === 'br')) return
+  if (!isLineEnd(siblings[index - 1]) || !isLineEnd(siblings[index + 1])) return
+  const code = readCode(element)
+  if (code.includes('\n')) makeCodeBlock(element, code, languageOf(element))
+}
+
+function isLineEnd(node: Node | undefined): boolean {
+  if (node === undefined) return true
+  return typeof node === 'string' ? node.trim() === '' : node.name === 'br'
+}
+
+function makeCodeBlock(element: Element, code: string, language: string): void {
+  element.name = 'CodeBlock'
+  if (language !== '') element.setAttribute('Lang', language)
+  element.children = [code]
+}
+
+/** Where generators put the name of the file that code is from. */
+export const CODE_TITLE_SELECTOR =
+  'div.code-block-caption, div[class*="codeBlockTitle"], .code-title, .code-block-title, .rehype-code-title, .remark-code-title, .filename, .code-filename, .expressive-code figcaption, [data-rehype-pretty-code-title], .codeblock-title'
+
+/** Makes the title of a block of code a strong line before it. */
+export const normalizeCodeTitle: Rule = (element, siblings, index) => {
+  const code = elementAfter(siblings, index)
+  const isInline = element.name === 'code' || element.name === 'tt' || element.name === 'em'
+  if (code === undefined || isInline || !startsWithCode(code) || element.name === 'pre') return
+  for (const child of below(element, 20)) if (isPermalinkLike(child)) drop(child, STEP, 'link to the title')
+  if (lineOf(element) === '') return
+  element.name = 'p'
+  wrapChildren(element, new Element('strong'))
+}
+
+function isPermalinkLike(element: Element): boolean {
+  return element.hasClass('headerlink') || element.hasClass('sr-only')
+}
+
+function startsWithCode(element: Element): boolean {
+  if (element.name === 'pre' || element.name === 'CodeBlock') return true
+  return below(element, 6).some(({ name }) => name === 'pre' || name === 'CodeBlock')
+}
+
+const COPY_LABEL =
+  /^(?:copy(?: code| to clipboard| snippet)?|copied!?|wrap(?: lines)?|toggle word wrap|copy copied!?)$/i
+const MAX_LABEL = 30
+const LABEL_CLASSES = new Set(['lang', 'code-lang', 'language', 'code-language', 'language-name', 'code-block-lang'])
+
+/** Drops what stands around code to name its language or to copy it. */
+function dropLabels(siblings: readonly Node[], index: number, language: string): void {
+  for (const label of [elementBefore(siblings, index), elementAfter(siblings, index)]) {
+    if (label === undefined || label.name === 'pre' || label.name === 'p' || label.name === 'table') continue
+    if (label.children.length > 8) continue
+    const text = lineOf(label)
+    if (text === '' || text.length > MAX_LABEL) continue
+    const isLanguage = language !== '' && text.toLowerCase() === language
+    const isLabel = isLanguage || COPY_LABEL.test(text) || label.classes.some((name) => LABEL_CLASSES.has(name))
+    if (isLabel) drop(label, STEP, 'label of a block of code')
+  }
+}
+
+const CODE_TABLES = new Set(['highlighttable', 'rouge-table', 'hljs-ln', 'lntable', 'sourceCode', 'codetable'])
+const GUTTERS = new Set(
+  `linenos linenodiv lineno line-number line-numbers linenumber linenumbers gutter gl lnt lntd ln line-numbers-rows
+  hljs-ln-numbers rouge-gutter blob-num react-syntax-highlighter-line-number token-line-number code-line-number
+  lineNumber line-numbers-wrapper CodeMirror-linenumber lineno-container`.split(/\s+/),
+)
+const COPY_CLASSES = new Set(
+  `copy copybtn copy-btn copy-button copybutton btn-copy copy-code-button clipboard clipboard-copy btn-clipboard
+  copy-to-clipboard-button code-copy zeroclipboard-container sr-only visually-hidden`.split(/\s+/),
+)
+
+function isCodeTable(table: Element): boolean {
+  if (table.classes.some((name) => CODE_TABLES.has(name))) return true
+  const cells = below(table, 6).filter(({ name }) => name === 'td')
+  return cells.length > 1 && cells.some((cell) => hasOf(cell, GUTTERS) && isNumbering(cell))
+}
+
+function hasOf(element: Element, names: ReadonlySet<string>): boolean {
+  return element.hasAttribute('class') && element.classes.some((name) => names.has(name))
+}
+
+function isNumbering(element: Element): boolean {
+  return /^[\s\d.:|+-]*$/.test(textOf(element))
+}
+
+/** The code in an element as its reader sees it, without line numbers and buttons, trimmed by blank lines. */
+export function readCode(element: Element): string {
+  const reader = new CodeReader()
+  reader.read(element.children, false)
+  return cleanCode(reader.text)
+    .replace(/^(?:[ \t]*\n)+/, '')
+    .trimEnd()
+}
+
+const LINES = new Set([
+  'line',
+  'token-line',
+  'code-line',
+  'ec-line',
+  'view-line',
+  'cm-line',
+  'CodeMirror-line',
+  'highlight-line',
+])
+const BLOCKS = new Set(['div', 'p', 'li', 'tr'])
+const TABLE_PARTS = new Set(['table', 'tbody', 'thead', 'tr'])
+const UNREAD = new Set(['button', 'svg', 'style', 'script', 'template', 'textarea', 'select', 'input'])
+
+class CodeReader {
+  text = ''
+
+  read(nodes: readonly Node[], isTablePart: boolean): void {
+    for (let i = 0; i < nodes.length; i++) {
+      const node = nodes[i]
+      if (node === undefined) continue
+      if (typeof node === 'string') {
+        // White space between the parts of a table is not shown.
+        if (!isTablePart || node.trim() !== '') this.text += node
+        continue
+      }
+      if (isUnread(node)) continue
+      if (node.name === 'br') {
+        this.text += '\n'
+        continue
+      }
+      const start = this.text.length
+      this.read(node.children, TABLE_PARTS.has(node.name))
+      const hasEnd = this.text.length > start && this.text.endsWith('\n')
+      if (!hasEnd && isLine(node) && isFollowedByLine(nodes, i, isTablePart)) this.text += '\n'
+    }
+  }
+}
+
+function isUnread(element: Element): boolean {
+  if (element.dropped !== undefined || UNREAD.has(element.name)) return true
+  if (element.hasAttribute('data-line-number') && element.children.length > 0) {
+    const text = textOf(element)
+    if (/^\s*\d+\s*$/.test(text) && element.attribute('data-line-number') === text.trim()) return true
+  }
+  if (!element.hasAttribute('class') || element.name === 'code' || element.name === 'pre') return false
+  if (hasOf(element, GUTTERS)) return isNumbering(element)
+  return hasOf(element, COPY_CLASSES) && textOf(element).length <= MAX_LABEL
+}
+
+function isLine(element: Element): boolean {
+  return BLOCKS.has(element.name) || hasOf(element, LINES)
+}
+
+/** Lines that come without anything between them need line ends. */
+function isFollowedByLine(nodes: readonly Node[], index: number, isTablePart: boolean): boolean {
+  for (let i = index + 1; i < nodes.length; i++) {
+    const node = nodes[i]
+    if (node === undefined) return false
+    if (typeof node !== 'string') {
+      if (!isUnread(node)) return isLine(node)
+    } else if (!isTablePart) {
+      if (node.includes('\n') && node.trim() === '') return false
+      if (node.trim() !== '') return !node.startsWith('\n')
+    }
+  }
+  return false
+}

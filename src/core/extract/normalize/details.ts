@@ -1,0 +1,20 @@
+import { lineOf } from '../../html/tree.ts'
+import { asAdmonition } from './admonitions.ts'
+import { elementAfter, type Rule } from './rule.ts'
+
+/** What opens and closes is written open. Some of it is an admonition. */
+export const normalizeDetails: Rule = (details) => {
+  for (const child of details.elements()) {
+    if (child.name !== 'summary') continue
+    for (const inner of child.elements()) if (inner.name === 'button') inner.name = 'span'
+  }
+  asAdmonition(details)
+}
+
+/** A button that opens what follows it is the title of that. */
+export const normalizeAccordion: Rule = (button, siblings, index) => {
+  const controls = button.attribute('aria-controls') ?? ''
+  if (controls === '' || !button.hasAttribute('aria-expanded')) return
+  const isNext = elementAfter(siblings, index)?.id === controls
+  if (isNext && lineOf(button).includes(' ')) button.name = 'summary'
+}

@@ -1,0 +1,155 @@
+import { type Element, lineOf } from '../../html/tree.ts'
+import { drop } from '../drop.ts'
+import { below } from './rule.ts'
+
+const STEP = 'footnotes'
+const MAX_LOOKED_AT = 500
+
+/** A note, and what stands beside it only to number it. */
+interface Note {
+  readonly element: Element
+  readonly label: Element | undefined
+}
+
+/**
+ * Marks and notes that belong together. Both are gathered while the content is looked at; only those that have each
+ * other become footnotes, all others stay what they are.
+ */
+export class Footnotes {
+  readonly #refs = new Map<string, Element[]>()
+  readonly #notes = new Map<string, Note>()
+
+  notice(element: Element): void {
+    switch (element.name) {
+      case 'a':
+        this.#noticeRef(element)
+        return
+      case 'li':
+        if (element.id !== '' && isInNotes(element)) this.#addNote(element.id, element)
+        return
+      case 'dl':
+        if (element.hasClass('footnote') || element.hasClass('citation')) this.#noticeTerms(element)
+        return
+      case 'aside':
+      case 'div':
+      case 'table':
+      case 'p':
+        if (element.id !== '' && isNote(element)) this.#addNote(element.id, element)
+        return
+    }
+  }
+
+  /** Makes footnotes of marks and notes that lead to each other. */
+  settle(): void {
+    const labels = new Set<string>()
+    const lists = new Set<Element>()
+    for (const [id, note] of this.#notes) {
+      const refs = this.#refs.get(id)
+      const [first] = refs ?? []
+      if (refs === undefined || first === undefined || note.element.contains(first)) continue
+      const label = createLabel(lineOf(first), labels)
+      if (note.element.parent?.name === 'ol') lists.add(note.element.parent)
+      takeBackLinks(note, refs)
+      note.element.name = 'Footnote'
+      note.element.setAttribute('Label', label)
+      for (const ref of refs) makeRef(ref, label)
+    }
+    for (const list of lists) unwrapList(list)
+  }
+
+  #noticeRef(link: Element): void {
+    const href = link.attribute('href') ?? ''
+    if (!href.startsWith('#') || href.length < 2 || !isRef(link)) return
+    const id = decode(href.slice(1))
+    const refs = this.#refs.get(id)
+    if (refs === undefined) this.#refs.set(id, [link])
+    else refs.push(link)
+  }
+
+  #noticeTerms(list: Element): void {
+    let term: Element | undefined
+    for (const child of list.elements()) {
+      if (child.name === 'dt') term = child
+      else if (child.name === 'dd' && term !== undefined && term.id !== '') this.#addNote(term.id, child, term)
+    }
+  }
+
+  #addNote(id: string, element: Element, label?: Element): void {
+    if (!this.#notes.has(id)) this.#notes.set(id, { element, label })
+  }
+}
+
+const REF_CLASS = /^(?:footnote-?ref(?:erence)?|footnote|fn-?ref|footnote-anchor|noteref)$/i
+
+function isRef(link: Element): boolean {
+  if (link.attribute('role') === 'doc-noteref' || link.hasAttribute('data-footnote-ref')) return true
+  if (link.classes.some((name) => REF_CLASS.test(name))) return true
+  return link.parent?.name === 'sup' && lineOf(link).length <= MAX_LABEL
+}
+
+const MAX_LABEL = 20
+const NOTES = new Set(['footnotes', 'references', 'footnote-list', 'endnotes', 'reflist'])
+
+/** Items of lists of notes: the list or what is around it says so. */
+function isInNotes(item: Element): boolean {
+  if (/^fn[-:\d]/.test(item.id) || item.attribute('role') === 'doc-endnote') return true
+  let at = item.parent
+  for (let depth = 0; at !== undefined && depth < 3; depth++, at = at.parent) {
+    if (at.classes.some((name) => NOTES.has(name)) || at.attribute('role') === 'doc-endnotes') return true
+  }
+  return false
+}
+
+function isNote(element: Element): boolean {
+  if (element.attribute('role') === 'doc-footnote') return true
+  return element.classes.some((name) => name === 'footnote' || name === 'footnote-definition' || name === 'citation')
+}
+
+/** `[note 1]` → `note-1`; no label is given twice. */
+function createLabel(text: string, taken: Set<string>): string {
+  const base = text.replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '') || 'note'
+  let label = base
+  for (let i = 2; taken.has(label); i++) label = `${base}-${i}`
+  taken.add(label)
+  return label
+}
+
+const BACK_CLASS =
+  /^(?:footnote-?back(?:ref|link)?|fn-?backref|reversefootnote|mw-cite-backlink|label|fn-bracket|footnote-definition-label|backlink)$/i
+const BACK_SIGN = /^(?:[\s↩↑^⏎↵⤴⇧]|\ufe0e|\ufe0f)*$/u
+
+function takeBackLinks(note: Note, refs: readonly Element[]): void {
+  const targets = new Set(refs.flatMap((ref) => [ref.id, ref.attribute('name') ?? '', ref.parent?.id ?? '']))
+  targets.delete('')
+  if (note.label !== undefined) drop(note.label, STEP, 'label of a note')
+  for (const element of below(note.element, MAX_LOOKED_AT)) {
+    const href = element.name === 'a' ? (element.attribute('href') ?? '') : ''
+    const leadsBack = href.startsWith('#') && (targets.has(decode(href.slice(1))) || BACK_SIGN.test(lineOf(element)))
+    const isKnown = element.hasAttribute('class') && element.classes.some((name) => BACK_CLASS.test(name))
+    if (leadsBack || isKnown) drop(element, STEP, 'link back from a note')
+  }
+}
+
+/** The mark takes the place of the link and of the raised text around it. */
+function makeRef(link: Element, label: string): void {
+  const { parent } = link
+  const isAlone = parent !== undefined && parent.name === 'sup' && lineOf(parent) === lineOf(link)
+  const mark = isAlone ? parent : link
+  mark.name = 'FootnoteRef'
+  mark.setAttribute('Label', label)
+  mark.children = []
+}
+
+function unwrapList(list: Element): void {
+  list.name = 'div'
+  for (const item of list.elements()) if (item.name === 'li') item.name = 'div'
+}
+
+function decode(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment)
+  } catch {
+    // A percent sign that encodes nothing stands for itself.
+    return fragment
+  }
+}

@@ -1,0 +1,120 @@
+import { Element, lineOf, type Node } from '../../html/tree.ts'
+import { drop } from '../drop.ts'
+import { below, elementAfter, elementBefore, type Rule, wrapChildren } from './rule.ts'
+
+const STEP = 'headings'
+const MAX_LOOKED_AT = 200
+
+/** Gives a heading the fragment that leads to it, and takes out what only links to it. */
+export const normalizeHeading: Rule = (heading, siblings, index) => {
+  const inside = below(heading, MAX_LOOKED_AT)
+  const permalinks = inside.filter((element) => isPermalink(element, true))
+  const beside = elementAfter(siblings, index)
+  if (beside !== undefined && isPermalink(beside, false)) permalinks.push(beside)
+  if (heading.attribute('Anchor') === undefined) {
+    const anchor = findAnchor(heading, inside, permalinks, siblings, index)
+    if (anchor !== '') heading.setAttribute('Anchor', anchor)
+  }
+  for (const link of permalinks) drop(link, STEP, 'link to a heading')
+  for (const element of inside) {
+    if (element.hasClass('mw-editsection')) drop(element, STEP, 'link to edit')
+    // The heading itself is what such a link leads to, or a table of contents.
+    else if (element.name === 'a' && element.attribute('href')?.startsWith('#') === true) element.name = 'span'
+  }
+  keepButtons(heading, inside)
+  if (heading.hasClass('code-header') && !inside.some(({ name }) => name === 'code')) {
+    wrapChildren(heading, new Element('code'))
+  }
+}
+
+/** A button that is the whole heading opens what is below it; one beside text does something with the page. */
+function keepButtons(heading: Element, inside: readonly Element[]): void {
+  const buttons = inside.filter(({ name }) => name === 'button')
+  if (buttons.length === 0) return
+  for (const button of buttons) button.dropped ??= { step: STEP, reason: 'button in a heading' }
+  if (lineOf(heading) !== '') return
+  for (const button of buttons) {
+    button.dropped = undefined
+    button.name = 'span'
+  }
+}
+
+const MAX_WRAPPERS = 4
+
+function findAnchor(
+  heading: Element,
+  inside: readonly Element[],
+  permalinks: readonly Element[],
+  siblings: readonly Node[],
+  index: number,
+): string {
+  if (heading.id !== '') return heading.id
+  for (const link of permalinks) {
+    const fragment = fragmentOf(link)
+    if (fragment !== '') return fragment
+  }
+  for (const element of inside) {
+    const id = element.name === 'a' ? element.id || (element.attribute('name') ?? '') : element.id
+    if (id !== '' && element.name !== 'button') return id
+  }
+  const before = elementBefore(siblings, index)
+  if (before !== undefined) return isTarget(before) ? before.id || (before.attribute('name') ?? '') : ''
+  let first: Element = heading
+  for (let depth = 0; depth < MAX_WRAPPERS; depth++) {
+    const { parent } = first
+    if (parent === undefined || firstChild(parent) !== first) return ''
+    if (parent.id !== '') return parent.id
+    first = parent
+  }
+  return ''
+}
+
+/** An empty element that is only there to be linked to. */
+function isTarget(element: Element): boolean {
+  return (element.name === 'a' || element.name === 'span') && lineOf(element) === ''
+}
+
+function firstChild(parent: Element): Node | undefined {
+  return parent.children.find((child) =>
+    typeof child === 'string' ? child.trim() !== '' : child.dropped === undefined,
+  )
+}
+
+function fragmentOf(link: Element): string {
+  const href = link.attribute('href') ?? ''
+  const at = href.indexOf('#')
+  if (at === -1) return ''
+  const fragment = href.slice(at + 1)
+  try {
+    return decodeURIComponent(fragment)
+  } catch {
+    // A percent sign that encodes nothing stands for itself.
+    return fragment
+  }
+}
+
+const PERMALINK_CLASSES = new Set(
+  `headerlink hash-link header-anchor heading-anchor anchor anchor-link anchorjs-link permalink direct-link zola-anchor
+  self-link id_link heading-link header-link headinglink section-link doc-anchor anchor-heading`.split(/\s+/),
+)
+const SIGNS = /^(?:(?:[¶#§∞🔗⚓\s]|\u200b|\ufe0e|\ufe0f)*|permalink|anchor|\[?link\]?|copy link)$/iu
+const PHRASES =
+  /^(?:permalink (?:to|for)|link to this|direct link to|anchor (?:to|for|link)|copy link to|section titled) ?/i
+const MAX_LABEL = 200
+
+/** Whether an element is a link to the place where it stands, and nothing else. */
+export function isPermalink(element: Element, isInHeading: boolean): boolean {
+  if (element.name !== 'a') return false
+  const href = element.attribute('href') ?? ''
+  const isKnown = element.hasAttribute('class') && element.classes.some((name) => PERMALINK_CLASSES.has(name))
+  if (!isKnown && !(isInHeading && href.includes('#'))) return false
+  const text = lineOf(element)
+  if (text.length > MAX_LABEL) return false
+  if (text === '') return href !== '' && below(element, 5).every(({ name }) => name !== 'img')
+  return SIGNS.test(text) || PHRASES.test(text)
+}
+
+/** Drops links to the place where they stand. */
+export const normalizePermalink: Rule = (element) => {
+  if (element.hasAttribute('class') && isPermalink(element, false)) drop(element, STEP, 'link to itself')
+}

@@ -1,0 +1,88 @@
+import type { Element } from '../../html/tree.ts'
+
+/** Names that say there is no language, or that belong to the markup around code. */
+const NO_LANGUAGE = new Set(
+  `text plaintext plain txt none default auto nohighlight no-highlight undefined null unknown literal raw code block
+  notranslate highlight highlighter highlighted hljs shiki prism sourcecode src numbersource numberlines linenums
+  linenos wrap nowrap copyable prettyprinted prettyprint programlisting screen output source container wrapper pre
+  line lines numbers line-numbers line-numbers-mode extra-class has-diff has-focused copy`.split(/\s+/),
+)
+
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ['python3', 'python'],
+  ['py3', 'python'],
+  ['ipython3', 'python'],
+  ['shell-session', 'console'],
+  ['c++', 'cpp'],
+  ['golang', 'go'],
+])
+
+const PREFIXED =
+  /^(?:language|lang|highlight-source|highlight-text|highlight|brush|src|code|syntax|sourcecode)[-:](.+)$/i
+const NAME = /^[a-z][\w+#.-]{0,19}$/
+/** Beside these a class names the language without saying so. */
+const HIGHLIGHTERS = new Set(['hljs', 'sourceCode', 'prettyprint', 'chroma', 'highlight', 'CodeRay', 'brush:', 'src'])
+
+const MAX_WRAPPERS = 4
+
+/** The language that an element with code, what it begins with, or what is around it names; '' if none does. */
+export function languageOf(element: Element): string {
+  let inner: Element | undefined = element
+  for (let depth = 0; inner !== undefined && depth < MAX_WRAPPERS; depth++) {
+    const own = ownLanguage(inner)
+    if (own !== '') return own
+    inner = firstCode(inner)
+  }
+  let outer = element.parent
+  for (let depth = 0; outer !== undefined && depth < MAX_WRAPPERS; depth++) {
+    const own = isWrapper(outer) ? ownLanguage(outer) : ''
+    if (own !== '') return own
+    outer = outer.parent
+  }
+  return ''
+}
+
+function firstCode(element: Element): Element | undefined {
+  for (const child of element.elements()) if (child.name === 'code' || child.name === 'pre') return child
+  return undefined
+}
+
+/** Classes of whole pages and articles say nothing about one block of code in them. */
+function isWrapper(element: Element): boolean {
+  return (
+    element.name === 'div' ||
+    element.name === 'figure' ||
+    element.name === 'pre' ||
+    element.name.includes('-') ||
+    element.name === 'Tab'
+  )
+}
+
+function ownLanguage(element: Element): string {
+  for (const name of ['data-lang', 'data-language', 'data-code-lang', 'lang-name']) {
+    const language = canonical(element.attribute(name) ?? '')
+    if (language !== '') return language
+  }
+  const { classes } = element
+  for (const [i, name] of classes.entries()) {
+    const value = name === 'brush:' ? (classes[i + 1] ?? '').replace(/;$/, '') : PREFIXED.exec(name)?.[1]
+    const language = value === undefined ? '' : canonical(value)
+    if (language !== '') return language
+  }
+  const isHighlighter = classes.length > 1 && classes.some((name) => HIGHLIGHTERS.has(name))
+  if (!isHighlighter || (element.name !== 'pre' && element.name !== 'code')) return ''
+  for (const name of classes) {
+    const language = /[-_]/.test(name) || HIGHLIGHTERS.has(name) ? '' : canonical(name)
+    if (language !== '') return language
+  }
+  return ''
+}
+
+function canonical(name: string): string {
+  const lower = name
+    .trim()
+    .toLowerCase()
+    .replace(/^(?:source|text|language|lang)-/, '')
+  if (!NAME.test(lower) || NO_LANGUAGE.has(lower)) return ''
+  return ALIASES.get(lower) ?? lower
+}

@@ -1,0 +1,122 @@
+import { type Element, lineOf, textOf } from '../../html/tree.ts'
+import { drop } from '../drop.ts'
+import { writeMathMl } from './mathml.ts'
+import { elementAfter, type Rule } from './rule.ts'
+
+const STEP = 'math'
+
+export const MATH_SELECTOR =
+  'math, script[type^="math/tex"], mjx-container, math-renderer, .katex-display, .katex, .MathJax_Preview, .MathJax, .MathJax_Display, .MathJax_SVG, .MathJax_SVG_Display, .MathJax_CHTML, .mwe-math-element, div.math, span.math, p.math'
+
+/** Pictures of formulas whose alternative text is TeX. */
+export const MATH_IMAGE_SELECTOR =
+  'img.mwe-math-fallback-image-inline, img.mwe-math-fallback-image-display, img.math, img.tex, img.latex'
+
+/** Makes every way to show a formula one element that has its TeX. */
+export const normalizeMath: Rule = (element, siblings, index) => {
+  if (isRendering(element)) {
+    const script = elementAfter(siblings, index)
+    const hasSource = script !== undefined && (script.name === 'script' || isRendering(script))
+    if (hasSource || element.hasClass('MathJax_Preview')) {
+      drop(element, STEP, 'rendering of a formula')
+      return
+    }
+  }
+  const tex = findTex(element)
+  if (tex === '') return
+  const isDisplay = isDisplayed(element)
+  element.name = 'Math'
+  element.children = []
+  element.setAttribute('Tex', tex)
+  if (isDisplay) element.setAttribute('Display', 'true')
+}
+
+/** Scripts are dropped before anybody looks at them; those that hold a formula are content. */
+export function restoreMathScript(element: Element): void {
+  if (element.name === 'script' && element.attribute('type')?.startsWith('math/tex') === true)
+    element.dropped = undefined
+}
+
+const RENDERINGS = [
+  'MathJax_Preview',
+  'MathJax',
+  'MathJax_Display',
+  'MathJax_SVG',
+  'MathJax_SVG_Display',
+  'MathJax_CHTML',
+]
+
+function isRendering(element: Element): boolean {
+  return element.hasAttribute('class') && RENDERINGS.some((name) => element.hasClass(name))
+}
+
+function findTex(element: Element): string {
+  if (element.name === 'script') return textOf(element).trim()
+  if (element.name === 'img') return cleanTex(element.attribute('alt') ?? '')
+  const math = element.name === 'math' ? element : findAny(element, (inner) => inner.name === 'math')
+  if (math !== undefined) {
+    const annotation = findAny(math, isTexAnnotation)
+    if (annotation !== undefined) return cleanTex(rawText(annotation))
+    return cleanTex(math.attribute('alttext') ?? '') || writeMathMl(math)
+  }
+  const script = findAny(element, (inner) => inner.name === 'script' && isTexScript(inner))
+  if (script !== undefined) return rawText(script).trim()
+  const image = findAny(element, (inner) => inner.name === 'img' && inner.hasAttribute('alt'))
+  if (image !== undefined) return cleanTex(image.attribute('alt') ?? '')
+  for (const child of element.elements()) if (child.hasClass('eqno')) drop(child, STEP, 'number of a formula')
+  return cleanTex(lineOf(element))
+}
+
+function isTexScript(element: Element): boolean {
+  return element.attribute('type')?.startsWith('math/tex') === true
+}
+
+function isTexAnnotation(element: Element): boolean {
+  return element.name === 'annotation' && /tex/i.test(element.attribute('encoding') ?? '')
+}
+
+/** The first element below one, also among what is dropped: sources of formulas are often hidden. */
+function findAny(root: Element, matches: (element: Element) => boolean): Element | undefined {
+  for (const child of root.children) {
+    if (typeof child === 'string') continue
+    const found = matches(child) ? child : findAny(child, matches)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function rawText(element: Element): string {
+  return element.children.map((child) => (typeof child === 'string' ? child : rawText(child))).join('')
+}
+
+const DELIMITED = /^(?:\\\((.*)\\\)|\\\[(.*)\\\]|\$\$(.*)\$\$|\$(.*)\$)$/s
+const DISPLAY_STYLE = /^\{\s*\\displaystyle\s+(.*)\}$/s
+
+/** TeX without what marks it as such. */
+function cleanTex(source: string): string {
+  const text = source.trim()
+  const delimited = DELIMITED.exec(text)
+  const inner =
+    delimited
+      ?.slice(1)
+      .find((group) => group !== undefined)
+      ?.trim() ?? text
+  return (DISPLAY_STYLE.exec(inner)?.[1] ?? inner).trim()
+}
+
+function isDisplayed(element: Element): boolean {
+  const { name } = element
+  if (name === 'script') return element.attribute('type')?.includes('display') === true
+  if (name === 'math' || name === 'mjx-container') {
+    return (
+      element.attribute('display') === 'block' ||
+      element.attribute('display') === 'true' ||
+      element.attribute('mode') === 'display'
+    )
+  }
+  if (name === 'math-renderer') return element.hasClass('js-display-math')
+  if (element.classes.some((each) => /display/i.test(each))) return true
+  if (name === 'div' || name === 'p') return true
+  const math = findAny(element, (inner) => inner.name === 'math')
+  return math?.attribute('display') === 'block' && !element.hasClass('katex')
+}

@@ -1,0 +1,52 @@
+import type { Element, Node } from '../../html/tree.ts'
+
+/**
+ * Brings one element into the common form. It stands at `index` of `siblings`; looking around there is cheap, while
+ * searching a parent for its children would take time that grows with the square of their number.
+ */
+export type Rule = (element: Element, siblings: readonly Node[], index: number) => void
+
+/** The next element; `undefined` when text comes first. */
+export function elementAfter(siblings: readonly Node[], index: number): Element | undefined {
+  for (let i = index + 1; i < siblings.length; i++) {
+    const node = siblings[i]
+    if (node === undefined) return undefined
+    if (typeof node !== 'string') {
+      if (node.dropped === undefined) return node
+    } else if (node.trim() !== '') return undefined
+  }
+  return undefined
+}
+
+/** The element before; `undefined` when text comes first. */
+export function elementBefore(siblings: readonly Node[], index: number): Element | undefined {
+  for (let i = index - 1; i >= 0; i--) {
+    const node = siblings[i]
+    if (node === undefined) return undefined
+    if (typeof node !== 'string') {
+      if (node.dropped === undefined) return node
+    } else if (node.trim() !== '') return undefined
+  }
+  return undefined
+}
+
+/** The first `limit` elements below one, in the order of the source, without what is dropped. */
+export function below(root: Element, limit: number): Element[] {
+  const found: Element[] = []
+  const visit = (element: Element) => {
+    for (const child of element.elements()) {
+      if (found.length >= limit) return
+      found.push(child)
+      visit(child)
+    }
+  }
+  visit(root)
+  return found
+}
+
+/** Puts what an element contains into a new one inside of it. */
+export function wrapChildren(element: Element, inner: Element): void {
+  for (const child of element.children) inner.append(child)
+  element.children = []
+  element.append(inner)
+}

@@ -1,0 +1,31 @@
+import { type Element, lineOf } from '../../html/tree.ts'
+import { drop } from '../drop.ts'
+import { isPermalink } from './headings.ts'
+import { below, type Rule } from './rule.ts'
+
+const STEP = 'signatures'
+
+/** Declarations in reference pages of Sphinx, Javadoc and Doxygen. */
+export const SIGNATURE_SELECTOR = 'dt.sig, dt.sig-object, div.member-signature, div.memproto'
+
+/** Links beside a declaration that are no part of it. */
+const SOURCE_LINK = /^\[?(?:source|src|view source)\]?$/i
+const MAX_LOOKED_AT = 500
+
+export const normalizeSignature: Rule = (element) => {
+  for (const child of below(element, MAX_LOOKED_AT)) {
+    if (child.name !== 'a' && !child.hasClass('viewcode-link')) continue
+    if (isPermalink(child, true) || SOURCE_LINK.test(lineOf(child))) drop(child, STEP, 'link beside a declaration')
+  }
+  element.name = 'Signature'
+}
+
+/** Terms of older versions of Sphinx are declarations when they name one. */
+export const normalizeTerm: Rule = (element, siblings, index) => {
+  const isSignature = [...element.elements()].some((child) => isName(child))
+  if (isSignature) normalizeSignature(element, siblings, index)
+}
+
+function isName(element: Element): boolean {
+  return element.hasClass('descname') || element.hasClass('sig-name')
+}

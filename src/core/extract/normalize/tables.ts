@@ -1,0 +1,81 @@
+import type { Element } from '../../html/tree.ts'
+import { normalizeCodeTable } from './code.ts'
+import type { Rule } from './rule.ts'
+
+/** Finds tables that hold code or only arrange things. */
+export const normalizeTable: Rule = (table) => {
+  if (!normalizeCodeTable(table) && isLayout(table)) unwrapTable(table)
+}
+
+/** Makes the parts of a table plain blocks. */
+export function unwrapTable(table: Element): void {
+  const unwrap = (element: Element) => {
+    for (const child of element.elements()) {
+      if (!PARTS.has(child.name)) continue
+      if (child.name !== 'td' && child.name !== 'th' && child.name !== 'caption') unwrap(child)
+      child.name = 'div'
+    }
+  }
+  unwrap(table)
+  table.name = 'div'
+}
+
+const PARTS = new Set(['thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'caption', 'colgroup'])
+
+/** A table of data says what it is near its beginning. */
+const MAX_LOOKED_AT = 2000
+
+const NOT_DATA = new Set([
+  'h1',
+  'h2',
+  'h3',
+  'h4',
+  'h5',
+  'h6',
+  'form',
+  'article',
+  'section',
+  'blockquote',
+  'figure',
+  'main',
+  'nav',
+  'CodeBlock',
+])
+
+function isLayout(table: Element): boolean {
+  const role = table.attribute('role')
+  if (role === 'presentation' || role === 'none') return true
+  const look = new Look()
+  look.at(table, 0)
+  if (look.hasHeader) return false
+  return look.mostCells <= 1 || look.hasBlocks
+}
+
+class Look {
+  hasHeader = false
+  hasBlocks = false
+  mostCells = 0
+  #left = MAX_LOOKED_AT
+
+  at(element: Element, tables: number): void {
+    for (const child of element.elements()) {
+      if (this.#left-- <= 0) return
+      const { name } = child
+      if (tables === 0) {
+        if (name === 'th' || name === 'caption') this.hasHeader = true
+        if (name === 'tr') this.mostCells = Math.max(this.mostCells, countCells(child))
+      }
+      if (NOT_DATA.has(name) || (name === 'pre' && this.mostCells <= 2)) this.hasBlocks = true
+      this.at(child, name === 'table' ? tables + 1 : tables)
+    }
+  }
+}
+
+function countCells(row: Element): number {
+  let count = 0
+  for (const child of row.elements()) {
+    if (child.name === 'td' || child.name === 'th') count++
+    if (count > 1) break
+  }
+  return count
+}

@@ -1,0 +1,133 @@
+import { Element, lineOf } from '../../html/tree.ts'
+import { drop } from '../drop.ts'
+import { below, type Rule } from './rule.ts'
+
+const STEP = 'tabs'
+
+/** What generators build sets of tabs from; ARIA roles are what most have in common. */
+export const TABS_SELECTOR =
+  '[role="tablist"], .sd-tab-set, .tabbed-set, .vp-code-group, .tablist, .nav-tabs, .nav-pills'
+
+const MAX_LOOKED_AT = 5000
+const MAX_WRAPPERS = 4
+
+/** Makes the panels of a set labelled sections and takes out the row of labels. */
+export const normalizeTabs: Rule = (element) => {
+  if (element.hasClass('sd-tab-set')) pair(element, 'sd-tab-label', 'sd-tab-content')
+  else if (element.hasClass('tabbed-set')) normalizeTabbedSet(element)
+  else if (element.hasClass('vp-code-group')) normalizeCodeGroup(element)
+  else normalizeTabList(element)
+}
+
+function pair(set: Element, labelClass: string, panelClass: string): void {
+  const inside = below(set, MAX_LOOKED_AT).filter((element) => isNearest(element, set))
+  label(
+    inside.filter((element) => element.hasClass(labelClass)),
+    inside.filter((element) => element.hasClass(panelClass)),
+  )
+}
+
+/** Sets may stand in the panels of others. */
+function isNearest(element: Element, set: Element): boolean {
+  for (const ancestor of element.ancestors()) {
+    if (ancestor === set) return true
+    if (ancestor.classes.some((name) => SETS.has(name))) return false
+  }
+  return false
+}
+
+const SETS = new Set(['sd-tab-set', 'tabbed-set', 'vp-code-group'])
+
+function normalizeTabbedSet(set: Element): void {
+  const inside = below(set, MAX_LOOKED_AT).filter((element) => isNearest(element, set))
+  const blocks = inside.filter((element) => element.hasClass('tabbed-block'))
+  const panels = blocks.length > 0 ? blocks : inside.filter((element) => element.hasClass('tabbed-content'))
+  label(
+    inside.filter(
+      ({ name, parent }) => name === 'label' && (parent === set || parent?.hasClass('tabbed-labels') === true),
+    ),
+    panels,
+  )
+}
+
+function normalizeCodeGroup(set: Element): void {
+  const inside = below(set, MAX_LOOKED_AT)
+  const blocks = inside.find((element) => element.hasClass('blocks'))
+  label(
+    inside.filter(({ name, parent }) => name === 'label' && parent?.hasClass('tabs') === true),
+    blocks === undefined ? [] : [...blocks.elements()],
+  )
+}
+
+/** A row of tabs whose panels stand somewhere after it, in the same wrapper. */
+function normalizeTabList(list: Element): void {
+  const tabs = below(list, MAX_LOOKED_AT).filter(isTab)
+  if (tabs.length === 0) return
+  let wrapper = list.parent
+  for (let depth = 0; wrapper !== undefined && depth < MAX_WRAPPERS; depth++) {
+    const panels = outermost(below(wrapper, MAX_LOOKED_AT).filter(isPanel))
+    if (panels.length > 0) {
+      label(tabs, matchPanels(tabs, panels))
+      if (tabs.every(({ dropped }) => dropped !== undefined)) drop(list, STEP, 'labels of tabs')
+      return
+    }
+    wrapper = wrapper.parent
+  }
+}
+
+function isTab(element: Element): boolean {
+  if (element.attribute('role') === 'tab') return true
+  if (element.hasClass('tab')) return element.name === 'li'
+  return (
+    element.hasClass('nav-link') || (element.name === 'a' && targetOf(element) !== '' && element.parent?.name === 'li')
+  )
+}
+
+function isPanel(element: Element): boolean {
+  return element.attribute('role') === 'tabpanel' || element.hasClass('tab-pane') || element.hasClass('tabpanel')
+}
+
+function outermost(panels: readonly Element[]): Element[] {
+  const all = new Set(panels)
+  return panels.filter((panel) => ![...panel.ancestors()].some((ancestor) => all.has(ancestor)))
+}
+
+/** The panel of each tab: the one they name, else the one in the same place of the row. */
+function matchPanels(tabs: readonly Element[], panels: readonly Element[]): Element[] {
+  const byId = new Map(panels.filter(({ id }) => id !== '').map((panel) => [panel.id, panel]))
+  const byLabel = new Map(panels.map((panel) => [panel.attribute('aria-labelledby') ?? '', panel]))
+  const named = tabs.map((tab) => byId.get(targetOf(tab)) ?? (tab.id === '' ? undefined : byLabel.get(tab.id)))
+  if (named.every((panel) => panel !== undefined)) return named
+  return [...panels]
+}
+
+function targetOf(tab: Element): string {
+  const controls = tab.attribute('aria-controls')
+  if (controls !== undefined) return controls
+  const target = tab.attribute('data-bs-target') ?? tab.attribute('data-target') ?? tab.attribute('href') ?? ''
+  return target.startsWith('#') ? target.slice(1) : ''
+}
+
+function label(labels: readonly Element[], panels: readonly Element[]): void {
+  if (panels.length === 0 || labels.length < panels.length) return
+  for (const [i, panel] of panels.entries()) {
+    const tab = labels[i]
+    const text = tab === undefined ? '' : lineOf(tab)
+    if (text !== '') panel.setAttribute('Label', text)
+    makeTab(panel)
+  }
+  for (const element of labels) drop(element, STEP, 'label of a tab')
+}
+
+function makeTab(panel: Element): void {
+  if (panel.name !== 'pre') {
+    panel.name = 'Tab'
+    return
+  }
+  const { parent } = panel
+  if (parent === undefined) return
+  const tab = new Element('Tab', ['Label', panel.attribute('Label') ?? ''])
+  parent.children = parent.children.map((child) => (child === panel ? tab : child))
+  tab.parent = parent
+  tab.append(panel)
+}

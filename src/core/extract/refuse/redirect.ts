@@ -1,0 +1,49 @@
+import { resolveHttp } from '../links.ts'
+import type { Signs } from './signs.ts'
+
+/** Where a page leads that is only there to lead on. */
+export interface Redirect {
+  readonly detail: string
+  readonly target: string
+}
+
+/** Longer waits are meant to be read through, or reload the page. */
+const MAX_SECONDS = 5
+/** `Click here if you are not redirected`, and a line or two around it. */
+const LITTLE = 400
+const LITTLE_BESIDE_SCRIPT = 200
+/** A script that does more than this does more than lead on. */
+const SHORT_SCRIPT = 2000
+
+const REFRESH = /^\s*(\d+)(?:\.\d*)?\s*[;,\s]\s*(?:url\s*=\s*)?["']?([^"'>\s]+)/i
+const LOCATION =
+  /\blocation(?:\.href)?\s*=\s*["'`]([^"'`\s]+)["'`]|\blocation\.(?:replace|assign)\(\s*["'`]([^"'`\s]+)["'`]/
+const SAYS_SO =
+  /redirect|has moved|moved (?:to|permanently)|weitergeleitet|weiterleitung|umgeleitet|redirig|reindirizz/i
+
+/** Where a page leads, when it has nothing of its own. */
+export function findRedirect(signs: Signs, base: string): Redirect | undefined {
+  const { shown, refresh, scripts, sources, scriptLength, canonical, title } = signs
+  if (shown.length > LITTLE) return undefined
+  const own = withoutFragment(signs.url)
+  const to = (href: string | undefined, detail: string): Redirect | undefined => {
+    const target = href === undefined ? undefined : resolveHttp(href, base)
+    return target === undefined || withoutFragment(target) === own ? undefined : { detail, target }
+  }
+  const [, seconds, href] = REFRESH.exec(refresh) ?? []
+  if (seconds !== undefined && Number(seconds) <= MAX_SECONDS) {
+    const found = to(href, `refreshes to another address after ${seconds} s`)
+    if (found !== undefined) return found
+  }
+  if (shown.length > LITTLE_BESIDE_SCRIPT) return undefined
+  if (sources === '' && scriptLength < SHORT_SCRIPT) {
+    const [, assigned, replaced] = LOCATION.exec(scripts) ?? []
+    const found = to(assigned ?? replaced, 'a script leads to another address')
+    if (found !== undefined) return found
+  }
+  return SAYS_SO.test(`${title} ${shown}`) ? to(canonical ?? undefined, 'says that it has moved') : undefined
+}
+
+function withoutFragment(url: string): string {
+  return url.replace(/#.*$/, '')
+}

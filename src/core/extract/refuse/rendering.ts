@@ -1,0 +1,29 @@
+import type { Signs } from './signs.ts'
+
+const ASKS_FOR_SCRIPTS =
+  /\b(?:enable|activate|requires?|needs?|turn on|without|support(?:s|ed)?|aktivieren|activer|activez|habilit\w+|activar?|abilita\w*)\b.{0,40}\bjava ?script\b|\bjava ?script\b.{0,60}\b(?:enabled?|required|disabled|aktivieren|benötigt|requis|necesario|off)\b|(?:включите|включить).{0,20}javascript|javascript.{0,20}有効/i
+const IS_LOADING =
+  /^(?:loading|please wait|wird geladen|chargement|cargando|caricamento|загрузка|読み込み中|加载中)?[\s.…]*$/i
+
+/** Text on the shell of a page that scripts will fill. */
+const LITTLE = 200
+/** What is said to those without scripts may be a page of its own. */
+const NOSCRIPT_PAGE = 500
+
+/** What has nothing to read until its scripts have run. */
+export function findShell(signs: Signs): string | undefined {
+  const { shown, noscript, contentLength, hasEmptyRoot, scripts, sources, scriptLength } = signs
+  const hasScripts = sources !== '' || scripts.trim() !== ''
+  if (!hasScripts || noscript.length > NOSCRIPT_PAGE) return undefined
+  if (shown.length > LITTLE) {
+    // A frame around nothing: the content alone is drawn by scripts.
+    return hasEmptyRoot && contentLength < 20 ? 'the element for the content is empty until scripts fill it' : undefined
+  }
+  if (ASKS_FOR_SCRIPTS.test(shown) || ASKS_FOR_SCRIPTS.test(noscript))
+    return 'asks for JavaScript and shows nothing else'
+  if (hasEmptyRoot) return 'an empty element that scripts fill'
+  if (IS_LOADING.test(shown)) return 'scripts and no text'
+  return scriptLength > 50 * shown.length && scriptLength > 10_000 && contentLength < 50
+    ? 'long scripts and hardly any text'
+    : undefined
+}

@@ -1,0 +1,156 @@
+import type { Element } from '../../html/tree.ts'
+import type { Snapshot } from '../../model.ts'
+import type { Metadata } from '../metadata.ts'
+
+/** What tells a page from something that only looks like one, gathered in one pass. */
+export interface Signs {
+  readonly url: string
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly title: string
+  readonly heading: string
+  readonly canonical: string | null
+  /** Text that a reader sees, navigation and other frame included; its beginning only, when there is much. */
+  readonly shown: string
+  /** Length of the text that was taken as the content, and of that part of it that is in no form for a password. */
+  readonly contentLength: number
+  readonly contentOutsideForms: number
+  readonly hasPicture: boolean
+  /** What is said to those without scripts. */
+  readonly noscript: string
+  /** Addresses of scripts and frames, one a line. */
+  readonly sources: string
+  /** Beginning of the scripts in the document. */
+  readonly scripts: string
+  /** Length of all of them. */
+  readonly scriptLength: number
+  readonly hasPassword: boolean
+  /** Content of `<meta http-equiv="refresh">`, also from the answer's fields. */
+  readonly refresh: string
+  /** Ids and classes, one a line. */
+  readonly names: string
+  /** Whether an element that scripts fill is empty. */
+  readonly hasEmptyRoot: boolean
+}
+
+/** More text than this makes a page, whatever else it holds. */
+const MAX_SHOWN = 5000
+const MAX_SCRIPT = 50_000
+const MAX_NAMES = 50_000
+const MAX_ROOTS = 10
+
+/** Ids of the element that a framework draws a page in. */
+const APP_ROOT =
+  /^(?:root|app|__next|__nuxt|___gatsby|svelte|app-root|react-root|react-app|q-app|main-app|mount|application|page-root|spa-root)$/
+
+/** Gathers the signs of a document. `content` is what was taken as its content. */
+export function gatherSigns(snapshot: Snapshot, root: Element, content: readonly Element[], metadata: Metadata): Signs {
+  const parts = { shown: '', noscript: '', sources: '', scripts: '', names: '' }
+  let title = ''
+  let heading = ''
+  let scriptLength = 0
+  let refresh = snapshot.headers?.['refresh'] ?? ''
+  let hasPassword = false
+  let hasEmptyRoot = false
+  let rootsLeft = MAX_ROOTS
+
+  const visit = (element: Element, isShown: boolean) => {
+    const { name } = element
+    const source = name === 'script' || name === 'iframe' || name === 'frame' ? element.attribute('src') : undefined
+    if (source !== undefined) parts.sources += `${source.slice(0, 500)}\n`
+    if (name === 'script') {
+      const text = textIn(element, Number.POSITIVE_INFINITY)
+      scriptLength += text.length
+      if (parts.scripts.length < MAX_SCRIPT) parts.scripts += `${text.slice(0, MAX_SCRIPT)}\n`
+      return
+    }
+    if (name === 'style' || name === 'template' || name === 'svg') return
+    if (name === 'noscript') {
+      if (parts.noscript.length < MAX_SHOWN) parts.noscript += ` ${lineIn(element)}`
+      // It stays when a page has hardly any other text, and then counts as shown.
+      if (element.dropped !== undefined) return
+    }
+    if (name === 'title' && title === '') title = lineIn(element)
+    if (name === 'h1' && heading === '') heading = lineIn(element)
+    if (name === 'meta' && element.attribute('http-equiv')?.toLowerCase() === 'refresh') {
+      refresh ||= element.attribute('content') ?? ''
+    }
+    const isSeen = isShown && element.dropped?.step !== 'hidden'
+    if (isPassword(element)) hasPassword ||= isSeen
+    if (!hasEmptyRoot && APP_ROOT.test(element.id) && rootsLeft-- > 0) hasEmptyRoot = isEmpty(element)
+    if (parts.names.length < MAX_NAMES) parts.names += `${element.id}\n${element.classes.slice(0, 20).join('\n')}\n`
+    for (const child of element.children) {
+      if (typeof child !== 'string') visit(child, isSeen)
+      else if (isSeen && parts.shown.length < MAX_SHOWN) parts.shown += child.slice(0, MAX_SHOWN)
+    }
+    if (isSeen && parts.shown.length < MAX_SHOWN) parts.shown += ' '
+  }
+  visit(root, true)
+
+  const lengths = content.map(lengthsOf)
+  return {
+    url: snapshot.url,
+    status: snapshot.status ?? 200,
+    headers: snapshot.headers ?? {},
+    title,
+    heading,
+    canonical: metadata.canonical,
+    ...parts,
+    shown: parts.shown.replace(/\s+/g, ' ').trim(),
+    noscript: parts.noscript.trim(),
+    contentLength: lengths.reduce((sum, { all }) => sum + all, 0),
+    contentOutsideForms: lengths.reduce((sum, { outsideForms }) => sum + outsideForms, 0),
+    hasPicture: lengths.some((one) => one.hasPicture),
+    scriptLength,
+    hasPassword,
+    refresh,
+    hasEmptyRoot,
+  }
+}
+
+/** The beginning of the text in an element, dropped or not: what is not shown may be a sign all the same. */
+function textIn(element: Element, most: number): string {
+  let text = ''
+  for (const child of element.children) {
+    if (text.length >= most) break
+    text += typeof child === 'string' ? child.slice(0, most) : textIn(child, most)
+  }
+  return text
+}
+
+function lineIn(element: Element): string {
+  return textIn(element, MAX_SHOWN).replace(/\s+/g, ' ').trim()
+}
+
+function isEmpty(element: Element): boolean {
+  return element.children.every((child) => (typeof child === 'string' ? child.trim() === '' : isEmpty(child)))
+}
+
+/** Lengths of the text in an element. A form counts as one only if it asks for a password: forums put posts into forms. */
+function lengthsOf(content: Element): { all: number; outsideForms: number; hasPicture: boolean } {
+  const lengths = { all: 0, outsideForms: 0, hasPicture: false }
+  const visit = (element: Element): { length: number; hasPassword: boolean } => {
+    const inside = { length: 0, hasPassword: isPassword(element) }
+    if (element.dropped !== undefined) return inside
+    if (element.name === 'img' || element.name === 'svg' || element.name === 'video') lengths.hasPicture = true
+    for (const child of element.children) {
+      if (typeof child === 'string') {
+        inside.length += child.trim().length
+        continue
+      }
+      const { length, hasPassword } = visit(child)
+      inside.length += length
+      inside.hasPassword ||= hasPassword
+    }
+    if (element.name !== 'form' || !inside.hasPassword) return inside
+    lengths.all += inside.length
+    return { length: 0, hasPassword: false }
+  }
+  lengths.outsideForms = visit(content).length
+  lengths.all += lengths.outsideForms
+  return lengths
+}
+
+function isPassword(element: Element): boolean {
+  return element.name === 'input' && element.attribute('type')?.toLowerCase() === 'password'
+}

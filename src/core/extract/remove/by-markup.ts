@@ -1,0 +1,116 @@
+import type { Element } from '../../html/tree.ts'
+import { linkShare, type Statistics, type StatisticsMap } from '../content/statistics.ts'
+import { CONTROLS } from './forms.ts'
+import { FRAME, NAVIGATION } from './navigation.ts'
+import { type Chrome, wordsIn } from './rule.ts'
+
+const ATTRIBUTES = ['role', 'itemprop', 'itemtype', 'rel', 'aria-label'] as const
+
+/** Reasons by attribute and value. */
+export type AttributeRules = ReadonlyMap<string, ReadonlyMap<string, string>>
+
+/** Makes rules out of concerns. Where two share a value, the later gives the reason. */
+export function indexAttributes(concerns: readonly Chrome[]): AttributeRules {
+  return new Map(
+    ATTRIBUTES.map((attribute) => [
+      attribute,
+      new Map(
+        concerns.flatMap(({ says, reason }) =>
+          wordsIn(says?.[attribute] ?? '').map((value) => [value.toLowerCase(), reason] as const),
+        ),
+      ),
+    ]),
+  )
+}
+
+/** Elements that are no text of the page wherever they stand. */
+const BY_NAME: ReadonlyMap<string, string> = new Map([
+  ...wordsIn('script style template iframe object svg canvas audio video').map((name) => [name, name] as const),
+  ...wordsIn('select option optgroup datalist input textarea progress meter legend search').map(
+    (name) => [name, CONTROLS.reason] as const,
+  ),
+  ['nav', NAVIGATION.reason],
+  ['menu', NAVIGATION.reason],
+])
+
+/** Says of elements whether their name, role or microdata makes them chrome, and why. */
+export function createMarkupJudge(
+  rules: AttributeRules,
+  statistics: StatisticsMap,
+  root: Element,
+): (element: Element) => string | undefined {
+  const whole = statistics.get(root)
+  return (element) => {
+    const { name } = element
+    if (name === 'html' || name === 'body' || name === 'main' || name === 'article') return undefined
+    const counts = statistics.get(element)
+    const certain = BY_NAME.get(name)
+    if (certain !== undefined && !holdsContent(counts, whole)) return certain
+    if (counts.text === 0 || holdsContent(counts, whole)) return undefined
+    return reasonOfAttributes(element, rules) ?? reasonOfContents(element, counts, whole)
+  }
+}
+
+/** Whether so much of the page is in an element that what it claims to be must be wrong. */
+function holdsContent(counts: Statistics, whole: Statistics): boolean {
+  if (counts.mains > 0) return true
+  const share = counts.prose / Math.max(1, whole.prose)
+  return counts.titles > 0 ? share > 0.2 : share > 0.6 && linkShare(counts) < 0.5
+}
+
+/** What an element says about itself in its attributes. */
+export function reasonOfAttributes(element: Element, rules: AttributeRules): string | undefined {
+  for (const [name, value] of element.attributes()) {
+    const values = rules.get(name)
+    if (values === undefined) continue
+    const reason = values.get(value.slice(value.lastIndexOf('/') + 1).toLowerCase())
+    if (reason !== undefined) return reason
+  }
+  return undefined
+}
+
+/** Names and roles whose meaning depends on what the element holds and where it stands. */
+function reasonOfContents(element: Element, counts: Statistics, whole: Statistics): string | undefined {
+  const role = element.attribute('role')
+  const isSmall = counts.titles === 0 && counts.prose < whole.prose * SMALL_SHARE
+  switch (element.name) {
+    case 'footer':
+      return isInside(element, 'blockquote') ? undefined : FRAME.reason
+    case 'header':
+      return counts.titles > 0 || isInside(element, 'article') || isInside(element, 'main') ? undefined : FRAME.reason
+    case 'aside':
+      return holdsQuote(element) || (!isSmall && isInside(element, 'article')) ? undefined : 'aside'
+    case 'form':
+      return counts.prose < (counts.controls + 1) * PROSE_PER_CONTROL ? CONTROLS.reason : undefined
+    case 'label':
+      return counts.controls > 0 || element.hasAttribute('for') ? CONTROLS.reason : undefined
+    case 'dialog':
+      return isSmall ? 'dialog' : undefined
+    default:
+      if (role === 'dialog') return isSmall ? 'dialog' : undefined
+      return (element.name === 'button' || role === 'button') && !isDisclosure(element) ? CONTROLS.reason : undefined
+  }
+}
+
+/** With a smaller share of the prose of its page a part says nothing of its own. */
+const SMALL_SHARE = 0.05
+/** A form with more sentences than this around its controls is a page inside a form. */
+const PROSE_PER_CONTROL = 120
+
+function holdsQuote(element: Element): boolean {
+  for (const child of element.elements()) if (child.name === 'blockquote') return true
+  return false
+}
+
+/** Whether a button is the heading of what it unfolds, as in lists of questions and answers. */
+function isDisclosure(element: Element): boolean {
+  if (element.hasAttribute('aria-expanded') && element.hasAttribute('aria-controls')) return true
+  return HEADING_PARENTS.has(element.parent?.name ?? '')
+}
+
+const HEADING_PARENTS = new Set(['h2', 'h3', 'h4', 'h5', 'h6', 'dt', 'summary'])
+
+function isInside(element: Element, name: string): boolean {
+  for (const ancestor of element.ancestors()) if (ancestor.name === name) return true
+  return false
+}

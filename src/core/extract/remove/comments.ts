@@ -1,0 +1,30 @@
+import type { Element } from '../../html/tree.ts'
+import { countStatistics } from '../content/statistics.ts'
+import { indexTerms } from './by-name.ts'
+import { removeBy } from './remove-by.ts'
+import type { Chrome } from './rule.ts'
+import { TermReader } from './terms.ts'
+
+const COMMENTS: Chrome = {
+  reason: 'comments of readers',
+  terms: `comments comment-list commentlist comments-list comment-section comments-section comments-area comment-thread comment-threads
+    comments-wrapper comment-respond respond comment-form commentform comments-container disqus disqus-thread wpdiscuz wpdcom
+    fb-comments livefyre coral-talk hyvor-talk utterances giscus post-comments article-comments user-comments webmentions pingbacks`,
+}
+const STEP = 'comments'
+const TERMS = indexTerms([COMMENTS]).strong
+
+/** With more of a page's sentences in them, what is called comments is what the page is about. */
+const MAX_SHARE = 0.85
+
+/** Drops what readers wrote under a page. Not for forums, where that is the page. */
+export function removeComments(body: Element): void {
+  const statistics = countStatistics(body)
+  const most = statistics.get(body).prose * MAX_SHARE
+  const terms = new TermReader()
+  removeBy(body, STEP, (element) => {
+    const counts = statistics.get(element)
+    if (element === body || counts.mains > 0 || counts.titles > 0 || counts.prose > most) return undefined
+    return terms.read(element).some(({ text }) => TERMS.has(text)) ? COMMENTS.reason : undefined
+  })
+}

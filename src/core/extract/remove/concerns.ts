@@ -1,0 +1,21 @@
+import { ADVERTISEMENTS, NEWSLETTERS, NOTICES } from './banners.ts'
+import { CONTROLS, FEEDBACK } from './forms.ts'
+import { BREADCRUMBS, CONTENTS, FRAME, NAVIGATION, PAGERS } from './navigation.ts'
+import type { Chrome } from './rule.ts'
+import { RELATED, SHARING } from './sharing.ts'
+
+/** All that surrounds content, whatever the kind of page. Where two apply, the later gives the reason. */
+export const CONCERNS: readonly Chrome[] = [
+  FRAME,
+  CONTROLS,
+  FEEDBACK,
+  RELATED,
+  SHARING,
+  NEWSLETTERS,
+  ADVERTISEMENTS,
+  NOTICES,
+  NAVIGATION,
+  PAGERS,
+  BREADCRUMBS,
+  CONTENTS,
+]

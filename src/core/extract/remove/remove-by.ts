@@ -1,0 +1,17 @@
+import type { Element } from '../../html/tree.ts'
+import { drop } from '../drop.ts'
+
+/** Drops every element in a tree for which there is a reason. */
+export function removeBy(root: Element, step: string, judge: (element: Element) => string | undefined): void {
+  const visit = (element: Element) => {
+    const reason = judge(element)
+    if (reason !== undefined) {
+      drop(element, step, reason)
+      return
+    }
+    // Classes in code are about its colours.
+    if (element.name === 'pre') return
+    for (const child of element.elements()) visit(child)
+  }
+  visit(root)
+}

@@ -1,0 +1,30 @@
+import type { Element } from '../../html/tree.ts'
+import { countStatistics } from '../content/statistics.ts'
+import { indexTerms } from './by-name.ts'
+import { removeBy } from './remove-by.ts'
+import { TermReader } from './terms.ts'
+
+const STEP = 'reviews'
+const TERMS = indexTerms([
+  {
+    reason: 'reviews of customers',
+    terms: `reviews review customer-review customer-reviews user-reviews ratings rating star-rating stars bazaarvoice bvi yotpo judgeme jdgm
+      stamped-reviews okendo loox trustpilot powerreviews pr-review reevoo feefo ugc questions-answers qa-section customer-questions
+      seller-feedback fdbk`,
+  },
+]).strong
+
+/** With more of a page's sentences in them, they are what it is about. */
+const MAX_SHARE = 0.95
+
+/** Drops what customers wrote about a product. */
+export function removeReviews(body: Element): void {
+  const statistics = countStatistics(body)
+  const most = statistics.get(body).prose * MAX_SHARE
+  const terms = new TermReader()
+  removeBy(body, STEP, (element) => {
+    const counts = statistics.get(element)
+    if (element === body || counts.mains > 0 || counts.titles > 0 || counts.prose > most) return undefined
+    return terms.read(element).map(({ text }) => TERMS.get(text)?.reason).find((reason) => reason !== undefined)
+  })
+}

@@ -1,0 +1,17 @@
+/** What one concern of pages looks like. Lists are of words between spaces. */
+export interface Chrome {
+  /** What it is, in a word or two. */
+  readonly reason: string
+  /** Values of the attributes `role`, `itemprop`, `rel`, `aria-label` (in lower case) and last parts of `itemtype` that mean it. */
+  readonly says?: Readonly<Partial<Record<'role' | 'itemprop' | 'itemtype' | 'rel' | 'aria-label', string>>>
+  /** Terms of classes and ids that mean it. */
+  readonly terms?: string
+  /** Terms that authors use for content too: they mean it at the end of a name and where there is hardly a sentence. */
+  readonly weakTerms?: string
+  /** A part with more text is something else, whatever it is called. @default Infinity */
+  readonly maxChars?: number
+}
+
+export function wordsIn(list: string): string[] {
+  return list.split(/\s+/).filter((word) => word !== '')
+}

@@ -1,0 +1,83 @@
+import type { Element } from '../../html/tree.ts'
+
+/*
+ * Authors name the parts of a page in classes and ids: `site-nav`, `ArticleBody__share`, `cookie_banner`. A term is one
+ * word of such a name, or up to three in a row joined by hyphens.
+ */
+
+const MAX_WORDS = 3
+/** A name of more words tells a story: `filtering-and-pagination-collection-page-container`. */
+const MAX_NAME_WORDS = 5
+const MAX_ID_WORDS = 2
+/** Names of machine-made classes can be long; nobody names a part in so many letters. */
+const MAX_NAME_CHARS = 80
+
+/** Names that publishing programs give to entries for what these are filed under. */
+const FILED_UNDER = /^(?:category|tag|product_cat|product_tag|post|type|status|format|author|elementor|wp-image|page-id|postid)-/
+
+/** A name that begins or ends so tells what is around the element or in it, not what it is. */
+const ABOUT_OTHERS =
+  /^(?:no|has|have|with|without|hide|show|is|js|not|toggle)-|-(?:open|opened|enabled|disabled|active|visible|hidden|loaded|true|false|layout)$/
+
+/** What a builder of style sheets adds to keep names apart: `card__a8Xf2`. */
+const HASH = /__(?=[\w-]*[A-Z\d])[\w-]{5,6}$/
+
+/** A term of a name. */
+export interface Term {
+  readonly text: string
+  /** Whether the name ends with it. The last word says what a part is, those before it which one. */
+  readonly isLast: boolean
+}
+
+/** Reads terms out of classes and ids. Names repeat a thousand times on a page, so each is taken apart once. */
+export class TermReader {
+  readonly #terms = new Map<string, readonly Term[]>()
+
+  /** The terms of an element's classes and id, and of its name if it is a custom one, with repetitions. */
+  read(element: Element): readonly Term[] {
+    const { id } = element
+    const classes = element.attribute('class') ?? ''
+    const own = element.name.includes('-') ? element.name : ''
+    if (id === '' && classes === '' && own === '') return []
+    const names = `${own} ${classes} #${id}`
+    let terms = this.#terms.get(names)
+    if (terms === undefined) {
+      terms = [...splitName(own), ...element.classes.flatMap(splitName), ...splitId(id)]
+      this.#terms.set(names, terms)
+    }
+    return terms
+  }
+}
+
+/** The id of a section is made of the words of its heading, so a long one says nothing about its part. */
+function splitId(id: string): readonly Term[] {
+  return id.split(/[-_\s]+/).length > MAX_ID_WORDS ? [] : splitName(id)
+}
+
+function splitName(name: string): readonly Term[] {
+  if (name.length > MAX_NAME_CHARS || FILED_UNDER.test(name)) return []
+  const [part = '', ...modifiers] = name.replace(HASH, '').split('--')
+  const words = wordsOf(part)
+  const last = words.length
+  words.push(...modifiers.flatMap(wordsOf))
+  if (words.length > MAX_NAME_WORDS || ABOUT_OTHERS.test(words.join('-'))) return []
+  const terms: Term[] = []
+  for (let from = 0; from < words.length; from++) {
+    for (let to = from + 1; to <= from + MAX_WORDS && to <= words.length; to++) {
+      terms.push({ text: words.slice(from, to).join('-'), isLast: to === last })
+    }
+  }
+  return terms
+}
+
+function wordsOf(name: string): string[] {
+  return (
+    name
+      .replace(/([a-z\d])([A-Z])/g, '$1-$2')
+      .toLowerCase()
+      .split(/[^a-z\d]+/)
+      .map((word) => word.replace(/^([a-z]{4,})\d+$/, '$1'))
+      // Parts with digits come from machines: `ad4` of a hash is no advertisement.
+      .filter((word) => /^[a-z]+$/.test(word))
+  )
+}

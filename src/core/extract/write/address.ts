@@ -1,0 +1,66 @@
+const SCHEMES = new Set(['http:', 'https:', 'mailto:', 'tel:', 'ftp:'])
+const UNSAFE = /[\s<>\\]/
+const EACH_UNSAFE = /[\s<>\\]/g
+const ENTITY = /&(?=#?[A-Za-z0-9]{1,31};)/g
+
+/** Addresses on one page, which repeat a lot. */
+export class Addresses {
+  readonly #base: string
+  readonly #known = new Map<string, string>()
+
+  constructor(base: string) {
+    this.#base = base
+  }
+
+  /** An address as the destination of a link: absolute and valid in Markdown. '' when it leads nowhere. */
+  link(address: string): string {
+    const known = this.#known.get(address)
+    if (known !== undefined) return known
+    const resolved = resolve(address, this.#base)
+    this.#known.set(address, resolved)
+    return resolved
+  }
+
+  /** The same for a picture, which can only come from the web. */
+  image(address: string): string {
+    const resolved = this.link(address)
+    return resolved.startsWith('http') ? resolved : ''
+  }
+}
+
+function resolve(address: string, base: string): string {
+  const trimmed = address.trim()
+  if (trimmed === '') return ''
+  let url: URL
+  try {
+    url = new URL(trimmed, base)
+  } catch {
+    // An address nobody could open is no link.
+    return ''
+  }
+  if (!SCHEMES.has(url.protocol)) return ''
+  if (trimmed.includes('@') && (url.username !== '' || url.password !== '')) {
+    url.username = ''
+    url.password = ''
+  }
+  return writeDestination(url.href)
+}
+
+function writeDestination(href: string): string {
+  let text = UNSAFE.test(href) ? href.replace(EACH_UNSAFE, encodeURIComponent) : href
+  if (!hasBalancedParentheses(text)) text = text.replace(/\(/g, '%28').replace(/\)/g, '%29')
+  return text.includes('&') ? text.replace(ENTITY, '\\&') : text
+}
+
+/** Deeper nesting is not sure to be read. */
+const MAX_PARENTHESES = 3
+
+function hasBalancedParentheses(text: string): boolean {
+  if (!text.includes('(') && !text.includes(')')) return true
+  let depth = 0
+  for (const character of text) {
+    if (character === '(' && ++depth > MAX_PARENTHESES) return false
+    if (character === ')' && --depth < 0) return false
+  }
+  return depth === 0
+}

@@ -1,0 +1,40 @@
+/*
+ * What Markdown is made of. `text` and cells are Markdown already: inline markup and escapes are in it. A cell's pipes
+ * are the exception; they are escaped when the table is laid out.
+ */
+
+export interface Heading {
+  readonly type: 'heading'
+  readonly level: number
+  readonly text: string
+  /** Its words without any markup. */
+  readonly title: string
+  readonly anchor: string | null
+}
+
+export interface List {
+  readonly type: 'list'
+  /** Number of the first item; `undefined` for bullets. */
+  readonly start: number | undefined
+  readonly items: readonly (readonly Block[])[]
+}
+
+export interface Table {
+  readonly type: 'table'
+  /** Names of the columns; all are '' when the table has no header. */
+  readonly header: readonly string[]
+  /** May have fewer cells than the header. */
+  readonly rows: readonly (readonly string[])[]
+}
+
+export type Block =
+  | Heading
+  | List
+  | Table
+  /** Lines are separated by hard breaks. */
+  | { readonly type: 'paragraph'; readonly text: string }
+  | { readonly type: 'code'; readonly lang: string; readonly text: string }
+  /** `alert` is the kind of an admonition, '' for a plain quotation. */
+  | { readonly type: 'quote'; readonly alert: string; readonly blocks: readonly Block[] }
+  | { readonly type: 'footnote'; readonly label: string; readonly blocks: readonly Block[] }
+  | { readonly type: 'rule' }

@@ -1,0 +1,174 @@
+import type { Element, Node } from '../../html/tree.ts'
+import { Addresses } from './address.ts'
+import type { Block } from './block.ts'
+import { ELEMENTS } from './elements.ts'
+import { InlineRun, type Mark } from './inline.ts'
+import { isBlock } from './is-block.ts'
+
+/** How much of a page may be cells that its tables repeat, so that a few bytes of source stay a few lines. */
+export interface RepeatBudget {
+  cells: number
+  chars: number
+}
+
+/** A link around blocks, which goes to the first text in them. */
+interface Card {
+  readonly address: string
+  mark: Mark
+}
+
+/** Turns elements into blocks. Time and memory grow with the size of the tree alone. */
+export class BlockBuilder {
+  readonly addresses: Addresses
+  readonly repeats: RepeatBudget = { cells: 100_000, chars: 1_000_000 }
+  /** How many lists and quotations are open. */
+  nesting = 0
+  readonly #withBlocks = new Set<Element>()
+  #blocks: Block[] = []
+  #run = new InlineRun(true)
+  #isLine = false
+  #card: Card | undefined
+  /** Kinds of emphasis that are open; inside of them the same kind is nothing new. */
+  readonly #emphasis: string[] = []
+
+  constructor(base: string) {
+    this.addresses = new Addresses(base)
+  }
+
+  /** The blocks of the given elements. To be called once. */
+  build(content: readonly Element[]): Block[] {
+    for (const element of content) this.#findBlocks(element)
+    for (const element of content) {
+      this.flush()
+      this.visit(element)
+    }
+    this.flush()
+    return this.#blocks
+  }
+
+  /** Where text and inline markup go. */
+  get run(): InlineRun {
+    return this.#run
+  }
+
+  /** Whether everything has to fit on one line. */
+  get isLine(): boolean {
+    return this.#isLine
+  }
+
+  /** Whether blocks stand in an element, at any depth. */
+  hasBlocks(element: Element): boolean {
+    return this.#withBlocks.has(element)
+  }
+
+  visit(node: Node): void {
+    if (typeof node === 'string') {
+      this.#run.text(node)
+      return
+    }
+    if (node.dropped !== undefined) return
+    const write = ELEMENTS.get(node.name)
+    if (write === undefined) this.children(node)
+    else write(this, node)
+  }
+
+  children(element: Element): void {
+    for (const child of element.children) this.visit(child)
+  }
+
+  /** Ends the paragraph that is being written, if there is one. */
+  flush(): void {
+    const run = this.#run
+    const card = this.#card
+    if (card === undefined && run.isEmpty) return
+    if (card !== undefined) {
+      run.close(card.mark, `](${card.address})`)
+      if (card.mark.index !== -1) this.#card = undefined
+    }
+    const texts = this.#isLine ? [run.finishLine()] : run.finish()
+    for (const text of texts) if (text !== '') this.#blocks.push({ type: 'paragraph', text })
+    this.#run = this.#createRun()
+  }
+
+  /** Adds a block after what was written so far. */
+  push(block: Block): void {
+    this.flush()
+    this.#blocks.push(block)
+  }
+
+  /** The blocks in nodes, apart from all others. */
+  collect(nodes: readonly Node[], isLine: boolean = this.#isLine): Block[] {
+    this.flush()
+    const outer = this.#blocks
+    const wasLine = this.#isLine
+    const emphasis = this.#emphasis.splice(0)
+    this.#blocks = []
+    this.#isLine = isLine
+    this.#run = this.#createRun()
+    for (const node of nodes) this.visit(node)
+    this.flush()
+    const blocks = this.#blocks
+    this.#blocks = outer
+    this.#isLine = wasLine
+    this.#emphasis.push(...emphasis)
+    this.#run = this.#createRun()
+    return blocks
+  }
+
+  /** Writes what an element contains inside of a mark. An element with blocks in it cannot be marked. */
+  marked(element: Element, opener: string): void {
+    if (this.hasBlocks(element) || this.#isMarked(opener)) {
+      this.children(element)
+      return
+    }
+    const mark = this.#run.open(opener)
+    this.#emphasis.push(opener)
+    this.children(element)
+    this.#emphasis.pop()
+    this.#run.close(mark)
+  }
+
+  linked(element: Element, address: string): void {
+    if (address === '' || this.#run.isInLink) {
+      this.children(element)
+      return
+    }
+    if (!this.hasBlocks(element)) {
+      const mark = this.#run.open('[')
+      this.children(element)
+      this.#run.close(mark, `](${address})`)
+      return
+    }
+    this.flush()
+    const outer = this.#card
+    this.#card = { address, mark: this.#run.open('[') }
+    this.children(element)
+    this.flush()
+    if (this.#card !== undefined) this.#run.close(this.#card.mark)
+    this.#card = outer
+    this.#run = this.#createRun()
+  }
+
+  /** Strong and plain emphasis are not put into each other: many readers would take the asterisks for text. */
+  #isMarked(opener: string): boolean {
+    return this.#emphasis.some((open) => open === opener || (open !== '~~' && opener !== '~~'))
+  }
+
+  #createRun(): InlineRun {
+    const run = new InlineRun(!this.#isLine)
+    if (this.#card !== undefined) this.#card.mark = run.open('[')
+    return run
+  }
+
+  #findBlocks(element: Element): void {
+    for (const child of element.children) {
+      if (typeof child === 'string' || child.dropped !== undefined) continue
+      if (isBlock(child)) this.#markAncestors(child)
+      this.#findBlocks(child)
+    }
+  }
+
+  #markAncestors(block: Element): void {
+    for (let at = block.parent; at !== undefined && !this.#withBlocks.has(at); at = at.parent) this.#withBlocks.add(at)
+  }
+}

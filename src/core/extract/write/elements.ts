@@ -1,0 +1,225 @@
+import { type Element, textOf } from '../../html/tree.ts'
+import type { Block } from './block.ts'
+import type { BlockBuilder } from './builder.ts'
+import { writeCodeSpan } from './escape.ts'
+import { flatten } from './flatten.ts'
+import { writeImage, writeMedia } from './image.ts'
+import { writeList } from './list.ts'
+import { writeMath } from './math.ts'
+import { MAX_NESTING } from './nesting.ts'
+import { plainText } from './plain-text.ts'
+import { writeTable } from './table.ts'
+
+type Write = (builder: BlockBuilder, element: Element) => void
+
+const writeBlock: Write = (builder, element) => {
+  builder.flush()
+  builder.children(element)
+  builder.flush()
+}
+
+/** What an element contains as one strong line. Blocks in it speak for themselves. */
+const writeStrongLine: Write = (builder, element) => {
+  builder.flush()
+  builder.marked(element, '**')
+  builder.flush()
+}
+
+/** A term that is nothing but code stands out already. */
+const writeTerm: Write = (builder, element) => {
+  const only = element.children.filter((child) => typeof child !== 'string' || child.trim() !== '')
+  const [first] = only
+  const isCode = only.length === 1 && first !== undefined && typeof first !== 'string' && first.name === 'code'
+  if (isCode) writeBlock(builder, element)
+  else writeStrongLine(builder, element)
+}
+
+const writeNothing: Write = () => {}
+
+const writeHeading: Write = (builder, element) => {
+  const text = flatten(builder.collect(element.children, true), ' ')
+  if (text === '') return
+  const anchor = element.attribute('Anchor') ?? element.id
+  builder.push({
+    type: 'heading',
+    level: Number(element.name[1]),
+    text,
+    title: plainText(element),
+    anchor: anchor === '' ? null : anchor,
+  })
+}
+
+const writeQuote: Write = (builder, element) => {
+  pushNested(builder, element, (blocks) => ({ type: 'quote', alert: '', blocks }))
+}
+
+const writeAdmonition: Write = (builder, element) => {
+  const title = element.attribute('Title') ?? ''
+  pushNested(builder, element, (blocks) => {
+    const run = builder.run
+    if (title !== '') {
+      const mark = run.open('**')
+      run.text(title)
+      run.close(mark)
+    }
+    const [head] = run.finish()
+    const first: Block[] = head === undefined ? [] : [{ type: 'paragraph', text: head }]
+    return { type: 'quote', alert: element.attribute('Kind') ?? 'NOTE', blocks: [...first, ...blocks] }
+  })
+}
+
+function pushNested(builder: BlockBuilder, element: Element, wrap: (blocks: Block[]) => Block): void {
+  if (builder.nesting >= MAX_NESTING) {
+    writeBlock(builder, element)
+    return
+  }
+  builder.nesting++
+  const blocks = builder.collect(element.children)
+  builder.nesting--
+  if (blocks.length > 0) builder.push(wrap(blocks))
+}
+
+const writeTab: Write = (builder, element) => {
+  const blocks = builder.collect(element.children)
+  if (blocks.length === 0) return
+  const { run } = builder
+  const mark = run.open('**')
+  run.text(element.attribute('Label') ?? '')
+  run.close(mark)
+  builder.flush()
+  for (const block of blocks) builder.push(block)
+}
+
+const writeFootnote: Write = (builder, element) => {
+  const blocks = builder.collect(element.children)
+  builder.push({ type: 'footnote', label: element.attribute('Label') ?? '', blocks })
+}
+
+const writeCodeBlock: Write = (builder, element) => {
+  const text = textOf(element)
+  if (text.trim() !== '') builder.push({ type: 'code', lang: element.attribute('Lang') ?? '', text })
+}
+
+/** Preformatted text that no step has brought into the common form. */
+const writePre: Write = (builder, element) => {
+  const text = textOf(element).replace(/^\n/, '').trimEnd()
+  if (text !== '') builder.push({ type: 'code', lang: '', text })
+}
+
+const writeSignature: Write = (builder, element) => {
+  const text = plainText(element)
+  if (text !== '') builder.push({ type: 'paragraph', text: writeCodeSpan(text) })
+}
+
+const writeCode: Write = (builder, element) => {
+  if (builder.hasBlocks(element)) {
+    builder.children(element)
+    return
+  }
+  const link = onlyLink(element)
+  const text = textOf(element)
+  // In a cell a pipe needs a backslash, which then cannot be told from one that is part of the code.
+  if (builder.isLine && text.includes('\\|')) builder.run.text(text)
+  else if (link === undefined || builder.run.isInLink) builder.run.code(text)
+  else {
+    const address = builder.addresses.link(link)
+    const mark = address === '' ? undefined : builder.run.open('[')
+    builder.run.code(text)
+    if (mark !== undefined) builder.run.close(mark, `](${address})`)
+  }
+}
+
+/** Where all of the text in an element leads to. */
+function onlyLink(element: Element): string | undefined {
+  let link: string | undefined
+  for (const child of element.children) {
+    if (typeof child === 'string') {
+      if (child.trim() !== '') return undefined
+    } else if (child.dropped === undefined) {
+      if (link !== undefined || child.name !== 'a') return undefined
+      link = child.attribute('href')
+    }
+  }
+  return link
+}
+
+const writeLink: Write = (builder, element) => {
+  const href = element.attribute('href')
+  builder.linked(element, href === undefined ? '' : builder.addresses.link(href))
+}
+
+const writeQuotedText: Write = (builder, element) => {
+  builder.run.text('"')
+  builder.children(element)
+  builder.run.text('"')
+}
+
+/** Powers and notes: `10^6`, but `1st`. */
+const writeSup: Write = (builder, element) => {
+  const isPower = /[\p{L}\p{N})]/u.test(builder.run.last) && /^[-+−]?\d|^[a-z]$/.test(textOf(element).trim())
+  if (isPower && !builder.hasBlocks(element)) builder.run.text('^')
+  builder.children(element)
+}
+
+/** Digits below others would become one number with them. */
+const writeSub: Write = (builder, element) => {
+  const joins = /\d/.test(builder.run.last) && /^\d/.test(textOf(element).trim())
+  if (joins && !builder.hasBlocks(element)) builder.run.text('_')
+  builder.children(element)
+}
+
+const writeRubyText: Write = (builder, element) => {
+  builder.run.text('(')
+  builder.children(element)
+  builder.run.text(')')
+}
+
+const writeFootnoteRef: Write = (builder, element) => {
+  builder.run.markdown(`[^${element.attribute('Label') ?? ''}]`)
+}
+
+/** How each element is written. The others are only what they contain. */
+export const ELEMENTS: ReadonlyMap<string, Write> = new Map<string, Write>([
+  ...each(
+    `address article aside body center dd details dialog dir div dl fieldset figcaption figure footer form header
+    hgroup html legend li main menu nav optgroup p search section tbody td tfoot th thead tr`,
+    writeBlock,
+  ),
+  ...each(
+    `area button canvas datalist head input link map meta meter noframes noscript option param progress
+    rp script select source style svg template textarea title track wbr`,
+    writeNothing,
+  ),
+  ...each('h1 h2 h3 h4 h5 h6', writeHeading),
+  ...each('ul ol', writeList),
+  ...each('pre listing xmp plaintext', writePre),
+  ...each('b strong', (builder, element) => builder.marked(element, '**')),
+  ...each('em i var cite dfn', (builder, element) => builder.marked(element, '*')),
+  ...each('del s strike', (builder, element) => builder.marked(element, '~~')),
+  ...each('code tt samp', writeCode),
+  ...each('audio embed iframe video', writeMedia),
+  ['a', writeLink],
+  ['blockquote', writeQuote],
+  ['br', (builder) => builder.run.break()],
+  ['dt', writeTerm],
+  ['hr', (builder) => builder.push({ type: 'rule' })],
+  ['img', writeImage],
+  ['picture', writeImage],
+  ['q', writeQuotedText],
+  ['rt', writeRubyText],
+  ['sub', writeSub],
+  ['summary', writeStrongLine],
+  ['sup', writeSup],
+  ['table', writeTable],
+  ['Admonition', writeAdmonition],
+  ['CodeBlock', writeCodeBlock],
+  ['Footnote', writeFootnote],
+  ['FootnoteRef', writeFootnoteRef],
+  ['Math', writeMath],
+  ['Signature', writeSignature],
+  ['Tab', writeTab],
+])
+
+function* each(names: string, write: Write): Generator<[string, Write], void, void> {
+  for (const name of names.split(/\s+/)) yield [name, write]
+}

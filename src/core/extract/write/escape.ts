@@ -1,0 +1,150 @@
+/*
+ * Text of a page becomes text in Markdown: what would be read as markup gets a backslash, and only that, so that prose
+ * stays readable. Characters nobody sees are left out, because they hide words from readers and from search.
+ */
+
+/** Controls, soft hyphens, zero-width spaces, marks of direction and tags: nobody sees them. */
+const UNSEEN =
+  /[[\p{Cc}\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]--[\t\n\f\r]]+/gv
+
+const NOT_ASCII = /[^\t\n\f\r -~]/
+const SPACES = /[ \t\n\f\r\xa0\u2028\u2029]+/g
+const SPACES_TO_COLLAPSE = /[\t\n\f\r\xa0\u2028\u2029]| {2}/
+
+/** Leaves out what nobody sees. */
+export function cleanText(text: string): string {
+  return NOT_ASCII.test(text) ? text.replace(UNSEEN, '') : text
+}
+
+/** Cleans text and makes every stretch of white space one space. */
+export function collapseText(text: string): string {
+  const clean = cleanText(text)
+  return SPACES_TO_COLLAPSE.test(clean) ? clean.replace(SPACES, ' ') : clean
+}
+
+/** Code as it is shown: lines end with LF, and a space that must not break is a space. */
+export function cleanCode(text: string): string {
+  const unix = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text
+  return NOT_ASCII.test(unix) ? unix.replace(UNSEEN, '').replace(/[\xa0\u202f\u2007]/g, ' ') : unix
+}
+
+const SPECIAL = /[\\`*_~<&[\]]/
+const EACH_SPECIAL = /[\\`*_~<&[\]]/g
+const ASCII_PUNCTUATION = /[!-/:-@[-`{-~]/
+const BEGINS_TAG = /[A-Za-z/!?]/
+/** An entity, or what could become one when more text follows. */
+const ENTITY = /&(?:#?[A-Za-z0-9]{1,31})?(?:;|$)|&#$/y
+
+/**
+ * Escapes collapsed text that follows the character `before` ('' at the start of a block). What comes after it is
+ * unknown, so its last character is escaped when anything could make it markup. Brackets in the text of a link are
+ * always escaped.
+ */
+export function escapeText(text: string, before: string, isInLink: boolean): string {
+  const first = text[0] ?? ''
+  const lead = joinsToMarkup(before, first) ? '\\' : ''
+  if (!SPECIAL.test(text)) return lead + text
+  const escaped = text.replace(EACH_SPECIAL, (character, at: number) => {
+    const previous = at === 0 ? before : (text[at - 1] ?? '')
+    const next = text[at + 1] ?? ''
+    return needsEscape(character, previous, next, text, at, isInLink) ? `\\${character}` : character
+  })
+  return lead !== '' && escaped.startsWith('\\') ? escaped : lead + escaped
+}
+
+/** `](` and `]:` make links, `[^` footnotes and `[!` alerts, also when the two come from different elements. */
+function joinsToMarkup(before: string, first: string): boolean {
+  if (before === ']') return first === '(' || first === ':'
+  return before === '[' && (first === '^' || first === '!')
+}
+
+function needsEscape(
+  character: string,
+  previous: string,
+  next: string,
+  text: string,
+  at: number,
+  isInLink: boolean,
+): boolean {
+  switch (character) {
+    case '\\':
+      return next === '' || ASCII_PUNCTUATION.test(next)
+    case '*':
+      return !(isBlank(previous) && next === ' ')
+    case '_':
+      return !(isWord(previous) && isWord(next)) && !isBlank(beforeRun(text, at, previous))
+    case '~':
+      return next === '~' || next === '' || !isBlank(previous)
+    case '<':
+      return next === '' || BEGINS_TAG.test(next)
+    case '&':
+      ENTITY.lastIndex = at
+      return ENTITY.test(text)
+    case '[':
+      return isInLink || next === '^' || next === '!'
+    case ']':
+      return isInLink || next === '(' || next === ':'
+    default:
+      return true
+  }
+}
+
+/** What stands before the run of underscores that the one at `at` belongs to. */
+function beforeRun(text: string, at: number, previous: string): string {
+  if (previous !== '_') return previous
+  let start = at
+  while (start > 0 && text[start - 1] === '_') start--
+  return start === 0 ? '_' : (text[start - 1] ?? '')
+}
+
+function isBlank(character: string): boolean {
+  return character === '' || character === ' ' || character === '\n'
+}
+
+const WORD_CHARACTER = /[\p{L}\p{N}\p{M}]/u
+
+/** Whether a character belongs to words. Half of a pair of surrogates does not count. */
+export function isWord(character: string): boolean {
+  return WORD_CHARACTER.test(character)
+}
+
+/** What would begin a block at the start of a line; the second group is what the backslash goes before. */
+const LINE_START = /^(?:#{1,6}(?= |$)|[-+](?= |$)|-[- ]*$|\*(?= |$)|>|_[_ ]*$|(\d{1,9})[.)](?= |$))/
+/** What makes the line before it a heading or a table. */
+const UNDERLINE = /^(?:[=:|]|--)/
+
+/** Escapes the beginnings of lines, so that a paragraph stays one. */
+export function escapeLines(text: string): string {
+  if (!text.includes('\n')) return escapeLine(text)
+  return text
+    .split('\n')
+    .map((line, i) => (i > 0 && UNDERLINE.test(line) ? `\\${line}` : escapeLine(line)))
+    .join('\n')
+}
+
+function escapeLine(line: string): string {
+  const match = LINE_START.exec(line)
+  if (match === null) return line
+  const digits = match[1]?.length ?? 0
+  return `${line.slice(0, digits)}\\${line.slice(digits)}`
+}
+
+/** Number signs at the end of a heading would be taken as its end. */
+export function escapeHeading(text: string): string {
+  return /(?:^| )#+$/.test(text) ? text.replace(/#+$/, '\\$&') : text
+}
+
+/** A backtick string longer than any in the text, at least `least` long. */
+export function fenceFor(text: string, least: number): string {
+  let longest = least - 1
+  if (text.includes('`')) for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length)
+  return '`'.repeat(longest + 1)
+}
+
+/** Text as inline code. It must have no space around it and no line end in it. */
+export function writeCodeSpan(text: string): string {
+  if (!text.includes('`')) return `\`${text}\``
+  const fence = fenceFor(text, 1)
+  const pad = text.startsWith('`') || text.endsWith('`') ? ' ' : ''
+  return fence + pad + text + pad + fence
+}

@@ -1,0 +1,58 @@
+import type { Block } from './block.ts'
+import { writeCodeSpan } from './escape.ts'
+
+/** Blocks on one line, for cells and headings. What stood on lines of its own is set apart by `separator`. */
+export function flatten(blocks: readonly Block[], separator = '; '): string {
+  const [first] = blocks
+  if (first === undefined) return ''
+  if (blocks.length === 1 && first.type === 'paragraph') return oneLine(first.text)
+  return join(
+    blocks.map((block) => flattenBlock(block, separator)),
+    separator,
+  )
+}
+
+function flattenBlock(block: Block, separator: string): string {
+  switch (block.type) {
+    case 'paragraph':
+    case 'heading':
+      return oneLine(block.text)
+    case 'code':
+      return block.text
+        .split('\n')
+        .map((line) => line.trim())
+        .filter((line) => line !== '')
+        .map(writeCodeSpan)
+        .join(' ')
+    case 'list':
+      return join(
+        block.items.map((item) => flatten(item, separator)),
+        separator,
+      )
+    case 'table':
+      return join(
+        [block.header, ...block.rows].map((row) => row.filter((cell) => cell !== '').join(', ')),
+        separator,
+      )
+    case 'quote':
+    case 'footnote':
+      return flatten(block.blocks, separator)
+    case 'rule':
+      return ''
+  }
+}
+
+function oneLine(text: string): string {
+  return text.includes('\n') ? text.replace(/ *\n/g, ' ') : text
+}
+
+/** A part that ends with punctuation needs no other sign before the next. */
+function join(parts: readonly string[], separator: string): string {
+  let text = ''
+  for (const part of parts) {
+    if (part === '') continue
+    if (text !== '') text += /[.,:;!?…。，：；！？]$/.test(text.slice(-1)) ? ' ' : separator
+    text += part
+  }
+  return text
+}

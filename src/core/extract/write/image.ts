@@ -1,0 +1,113 @@
+import type { Element } from '../../html/tree.ts'
+import type { BlockBuilder } from './builder.ts'
+import { collapseText, escapeText } from './escape.ts'
+
+/** Writes `img` and `picture`: the picture, only its alternative text for icons and what is in the page itself. */
+export function writeImage(builder: BlockBuilder, element: Element): void {
+  const image = element.name === 'picture' ? (imageIn(element) ?? element) : element
+  if (isPixel(image)) return
+  const alt = collapseText(image.attribute('alt') ?? '').trim()
+  if (isIcon(image)) {
+    builder.run.text(alt)
+    return
+  }
+  const source = findSource(image, element)
+  const address = source === '' ? '' : builder.addresses.image(source)
+  if (address !== '') builder.run.markdown(`![${escapeText(alt, '[', true)}](${address})`)
+  else if (isMeaningful(alt)) builder.run.text(alt)
+}
+
+/** Writes what is played or embedded as a link, if it says what it is. */
+export function writeMedia(builder: BlockBuilder, element: Element): void {
+  const title = element.attribute('title') ?? element.attribute('aria-label') ?? ''
+  const source = element.attribute('src') ?? element.attribute('data-src') ?? sourceIn(element) ?? ''
+  const address = builder.addresses.image(source)
+  if (title.trim() === '' || address === '' || builder.run.isInLink) return
+  builder.flush()
+  const mark = builder.run.open('[')
+  builder.run.text(title)
+  builder.run.close(mark, `](${address})`)
+  builder.flush()
+}
+
+function imageIn(picture: Element): Element | undefined {
+  for (const child of picture.elements()) if (child.name === 'img') return child
+  return undefined
+}
+
+function sourceIn(media: Element): string | undefined {
+  for (const child of media.elements()) if (child.name === 'source') return child.attribute('src')
+  return undefined
+}
+
+/** Where scripts that load pictures late keep the address. */
+const LAZY = ['data-src', 'data-original', 'data-lazy-src', 'data-url', 'data-original-src', 'data-hi-res-src']
+
+function findSource(image: Element, around: Element): string {
+  const src = image.attribute('src') ?? ''
+  for (const name of LAZY) {
+    const lazy = image.attribute(name) ?? ''
+    if (isAddress(lazy)) return lazy
+  }
+  const late = widest(image.attribute('data-srcset') ?? '')
+  if (late !== '') return late
+  if (isAddress(src) && !isPlaceholder(src)) return src
+  const sets = [image.attribute('srcset') ?? '']
+  for (const child of around.elements()) {
+    if (child.name === 'source') sets.push(child.attribute('srcset') ?? child.attribute('data-srcset') ?? '')
+  }
+  for (const set of sets) {
+    const source = widest(set)
+    if (source !== '') return source
+  }
+  return isAddress(src) ? src : ''
+}
+
+function isAddress(text: string): boolean {
+  return text.trim() !== '' && !/^\s*(?:data|blob|javascript|about):/i.test(text)
+}
+
+const PLACEHOLDER = /(?:^|\/)(?:blank|spacer|placeholder|pixel|transparent|lazy|loading)[^/]*\.(?:gif|png|svg|jpe?g)$/i
+
+function isPlaceholder(src: string): boolean {
+  return PLACEHOLDER.test(src)
+}
+
+/** The address of the largest picture in a `srcset`. Addresses may contain commas, but none at their ends. */
+function widest(set: string): string {
+  let best = ''
+  let bestSize = -1
+  for (const [, address = '', size = '1'] of set.matchAll(/(\S*[^\s,])(?:\s+([\d.]+)[wx])?\s*(?:,|$)/g)) {
+    if (!isAddress(address) || Number(size) <= bestSize) continue
+    best = address
+    bestSize = Number(size)
+  }
+  return best
+}
+
+/** Pictures nobody is meant to see count visits. */
+function isPixel(image: Element): boolean {
+  const width = sizeOf(image, 'width')
+  const height = sizeOf(image, 'height')
+  return width !== undefined && height !== undefined && width <= 2 && height <= 2
+}
+
+const ICON_CLASS = /^(?:emoji|wp-smiley|icon|twemoji|emojione|inline-icon)$/
+const ICON_SIZE = 24
+
+/** Small pictures in a line of text stand for a word or say nothing. */
+function isIcon(image: Element): boolean {
+  if (image.classes.some((name) => ICON_CLASS.test(name))) return true
+  const width = sizeOf(image, 'width')
+  const height = sizeOf(image, 'height')
+  return width !== undefined && height !== undefined && width <= ICON_SIZE && height <= ICON_SIZE
+}
+
+function sizeOf(image: Element, name: string): number | undefined {
+  const value = image.attribute(name)
+  return value !== undefined && /^\s*\d+(?:\.\d+)?(?:px)?\s*$/.test(value) ? Number.parseFloat(value) : undefined
+}
+
+function isMeaningful(alt: string): boolean {
+  return /\p{L}{2}/u.test(alt) && !/^(?:image|img|icon|logo|photo|picture|placeholder|loading)$/i.test(alt)
+}

@@ -1,0 +1,239 @@
+import { collapseText, escapeLines, escapeText, isWord, writeCodeSpan } from './escape.ts'
+
+/** Markup around a stretch of text. It is written when text comes, so that none is ever empty. */
+export interface Mark {
+  readonly opener: string
+  /** Where the opener stands; -1 as long as it is not written. */
+  index: number
+  /** Where the closer stands. */
+  end: number
+  /** The last character in it. */
+  lastInside: string
+}
+
+/** Marks that a reader takes for emphasis only where words and spaces stand right around them. */
+const EMPHASIS = new Set(['**', '*', '~~'])
+
+/**
+ * A stretch of text that grows by what elements contain. White space is kept as one space between what is written and
+ * never stands inside the edge of emphasis; emphasis that Markdown cannot express at its place is left out.
+ */
+export class InlineRun {
+  readonly #hasBreaks: boolean
+  readonly #paragraphs: string[] = []
+  #parts: string[] = []
+  /** The last character written; '' at the start of a paragraph. */
+  #last = ''
+  #isSpaceDue = false
+  #breaksDue = 0
+  /** Open marks that are not written yet. */
+  #pending: Mark[] = []
+  #openCount = 0
+  #linkCount = 0
+  /** The mark that was closed last, as long as nothing follows it. */
+  #closed: Mark | undefined
+  /** Inline code that is not written yet, because more may follow without a space. */
+  #code: string[] = []
+
+  /** Without breaks, line breaks become spaces: for headings and cells. */
+  constructor(hasBreaks: boolean) {
+    this.#hasBreaks = hasBreaks
+  }
+
+  get isEmpty(): boolean {
+    return this.#last === '' && this.#paragraphs.length === 0
+  }
+
+  /** The last character written; a space when one is due. */
+  get last(): string {
+    return this.#isSpaceDue || this.#breaksDue > 0 ? ' ' : this.#last
+  }
+
+  get isInLink(): boolean {
+    return this.#linkCount > 0
+  }
+
+  /** Adds text as it stands in the source. */
+  text(source: string): void {
+    let text = collapseText(source)
+    if (text.startsWith(' ')) {
+      this.#isSpaceDue = true
+      text = text.slice(1)
+    }
+    if (text === '') return
+    const endsWithSpace = text.endsWith(' ')
+    if (endsWithSpace) text = text.slice(0, -1)
+    this.#lead(text)
+    this.#parts.push(escapeText(text, this.#last, this.#linkCount > 0))
+    this.#last = text.slice(-1)
+    this.#isSpaceDue = endsWithSpace
+  }
+
+  /** Adds something that is Markdown already. */
+  markdown(markdown: string): void {
+    if (markdown === '') return
+    this.#lead(markdown)
+    this.#escapeExclamation(markdown)
+    this.#parts.push(markdown)
+    this.#last = markdown.slice(-1)
+  }
+
+  /** Adds inline code. */
+  code(source: string): void {
+    const text = collapseText(source)
+    const trimmed = text.trim()
+    if (text.startsWith(' ')) this.#isSpaceDue = true
+    if (trimmed === '') return
+    const isContinued =
+      this.#code.length > 0 && !this.#isSpaceDue && this.#breaksDue === 0 && this.#pending.length === 0
+    if (!isContinued) {
+      this.#lead('`')
+      this.#last = '`'
+    }
+    this.#code.push(trimmed)
+    if (text.endsWith(' ')) this.#isSpaceDue = true
+  }
+
+  break(): void {
+    if (this.#hasBreaks) this.#breaksDue++
+    else this.#isSpaceDue = true
+  }
+
+  space(): void {
+    this.#isSpaceDue = true
+  }
+
+  open(opener: string): Mark {
+    const mark: Mark = { opener, index: -1, end: -1, lastInside: '' }
+    this.#pending.push(mark)
+    this.#openCount++
+    if (opener === '[') this.#linkCount++
+    return mark
+  }
+
+  /** Closes the mark that was opened last. */
+  close(mark: Mark, closer: string = mark.opener): void {
+    this.#openCount--
+    if (mark.opener === '[') this.#linkCount--
+    if (this.#pending.at(-1) === mark) {
+      this.#pending.pop()
+      return
+    }
+    if (mark.index === -1) return
+    this.#writeCode()
+    mark.lastInside = this.#last
+    mark.end = this.#parts.push(closer) - 1
+    this.#last = closer.slice(-1)
+    this.#closed = mark
+  }
+
+  /** The paragraphs, ready for a place where blocks begin. */
+  finish(): string[] {
+    this.#endParagraph()
+    return this.#paragraphs.map(escapeLines)
+  }
+
+  /** All of it on one line, for a place where no block can begin. */
+  finishLine(): string {
+    this.#endParagraph()
+    return this.#paragraphs.join(' ')
+  }
+
+  #endParagraph(): void {
+    this.#writeCode()
+    const text = this.#parts.join('')
+    if (text !== '') this.#paragraphs.push(text)
+    this.#parts = []
+    this.#last = ''
+    this.#closed = undefined
+    this.#isSpaceDue = false
+    this.#breaksDue = 0
+  }
+
+  /** Writes everything that is due before `next`. */
+  #lead(next: string): void {
+    this.#writeCode()
+    if (this.#last !== '') {
+      if (this.#breaksDue > 1 && this.#openCount === 0) this.#endParagraph()
+      else if (this.#breaksDue > 0) this.#put('  \n')
+      else if (this.#isSpaceDue) this.#put(' ')
+    }
+    this.#isSpaceDue = false
+    this.#breaksDue = 0
+    if (this.#closed !== undefined) this.#settleClosed(this.#closed, next)
+    if (this.#pending.length > 0) this.#writePending(next)
+    this.#closed = undefined
+  }
+
+  #put(part: string): void {
+    this.#parts.push(part)
+    this.#last = part.slice(-1)
+    this.#closed = undefined
+  }
+
+  /** Emphasis that ends with punctuation right before a word cannot be closed there. */
+  #settleClosed(mark: Mark, next: string): void {
+    if (!EMPHASIS.has(mark.opener) || this.#pending.length > 0) return
+    if (isWord(mark.lastInside) || isOutside(next[0] ?? '')) return
+    this.#erase(mark)
+  }
+
+  #erase(mark: Mark): void {
+    this.#parts[mark.index] = ''
+    this.#parts[mark.end] = ''
+    this.#last = mark.lastInside
+    this.#closed = undefined
+  }
+
+  #writePending(next: string): void {
+    const pending = this.#pending
+    this.#pending = []
+    for (const [i, mark] of pending.entries()) {
+      const following = pending[i + 1]?.opener ?? next
+      if (EMPHASIS.has(mark.opener) && !this.#canOpen(mark, following[0] ?? '')) continue
+      if (mark.index !== -1) continue
+      if (mark.opener === '[') this.#escapeExclamation('[')
+      mark.index = this.#parts.push(mark.opener) - 1
+      this.#last = mark.opener.slice(-1)
+      this.#closed = undefined
+    }
+  }
+
+  #canOpen(mark: Mark, next: string): boolean {
+    const closed = this.#closed
+    if (closed !== undefined && EMPHASIS.has(closed.opener)) {
+      if (closed.opener !== mark.opener) {
+        if (!isWord(closed.lastInside) && isWord(next)) this.#erase(closed)
+        return false
+      }
+      // Two stretches of the same emphasis without a space between them are one.
+      this.#parts[closed.end] = ''
+      mark.index = closed.index
+      this.#last = closed.lastInside
+      this.#closed = undefined
+      return true
+    }
+    return isWord(next) || isOutside(this.#last)
+  }
+
+  #writeCode(): void {
+    if (this.#code.length === 0) return
+    this.#parts.push(writeCodeSpan(this.#code.join('')))
+    this.#code = []
+  }
+
+  /** An exclamation mark right before a link would make it an image. */
+  #escapeExclamation(next: string): void {
+    if (this.#last !== '!' || !next.startsWith('[')) return
+    const part = this.#parts.pop() ?? ''
+    const backslashes = /\\*!$/.exec(part)?.[0].length ?? 1
+    this.#parts.push(backslashes % 2 === 0 ? part : `${part.slice(0, -1)}\\!`)
+  }
+}
+
+const SPACE_OR_PUNCTUATION = /^(?:$|[\s!-/:-@[-`{-~]|\p{P})/u
+
+/** Whether emphasis may begin after, or end before, a character even if there is punctuation on its other side. */
+function isOutside(character: string): boolean {
+  return SPACE_OR_PUNCTUATION.test(character)
+}

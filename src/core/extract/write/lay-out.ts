@@ -1,0 +1,140 @@
+import type { Block, Heading, List, Table } from './block.ts'
+import { escapeHeading, fenceFor } from './escape.ts'
+
+/** A heading and the line it stands on, from 1. */
+export interface PlacedHeading {
+  readonly heading: Heading
+  readonly line: number
+}
+
+/** Lines of Markdown, and the headings that divide them. Those in quotations and lists divide nothing. */
+export interface LaidOut {
+  readonly lines: readonly string[]
+  readonly headings: readonly PlacedHeading[]
+}
+
+/** Puts blocks on lines, with a blank one between them. */
+export function layOut(blocks: readonly Block[]): LaidOut {
+  const page = new Layout()
+  page.write(blocks, '', '')
+  return page
+}
+
+class Layout implements LaidOut {
+  readonly lines: string[] = []
+  readonly headings: PlacedHeading[] = []
+
+  /** The first line begins with `first`, all others with `rest`. */
+  write(blocks: readonly Block[], first: string, rest: string, isTight = false): void {
+    let lead = first
+    let previous: Block | undefined
+    let isAlternate = false
+    for (const block of blocks) {
+      if (previous !== undefined && !isTight) this.#blank(rest)
+      // Two lists in a row would be read as one if their markers were the same.
+      isAlternate = block.type === 'list' && areAlike(previous, block) ? !isAlternate : false
+      this.#writeBlock(block, lead, rest, isAlternate)
+      lead = rest
+      previous = block
+    }
+  }
+
+  #blank(prefix: string): void {
+    this.lines.push(prefix.trimEnd())
+  }
+
+  #writeBlock(block: Block, first: string, rest: string, isAlternate: boolean): void {
+    switch (block.type) {
+      case 'paragraph':
+        this.#writeText(block.text, first, rest)
+        return
+      case 'heading':
+        if (rest === '') this.headings.push({ heading: block, line: this.lines.length + 1 })
+        this.lines.push(`${first}${'#'.repeat(block.level)} ${escapeHeading(block.text)}`)
+        return
+      case 'code': {
+        const fence = fenceFor(block.text, 3)
+        this.lines.push(first + fence + block.lang)
+        for (const line of block.text.split('\n')) this.lines.push(line === '' ? rest.trimEnd() : rest + line)
+        this.lines.push(rest + fence)
+        return
+      }
+      case 'list':
+        this.#writeList(block, first, rest, isAlternate)
+        return
+      case 'quote':
+        this.#writeQuote(block.alert, block.blocks, first, rest)
+        return
+      case 'footnote':
+        if (block.blocks[0]?.type === 'paragraph')
+          this.write(block.blocks, `${first}[^${block.label}]: `, `${rest}    `)
+        else {
+          this.lines.push(`${first}[^${block.label}]:`)
+          this.#blank(rest)
+          this.write(block.blocks, `${rest}    `, `${rest}    `)
+        }
+        return
+      case 'table':
+        this.#writeTable(block, first, rest)
+        return
+      case 'rule':
+        this.lines.push(`${first}---`)
+        return
+    }
+  }
+
+  #writeText(text: string, first: string, rest: string): void {
+    if (!text.includes('\n')) {
+      this.lines.push(first + text)
+      return
+    }
+    for (const [i, line] of text.split('\n').entries()) this.lines.push((i === 0 ? first : rest) + line)
+  }
+
+  #writeList(list: List, first: string, rest: string, isAlternate: boolean): void {
+    const isTight = list.items.every(isTightItem)
+    let lead = first
+    let number = list.start
+    for (const [i, item] of list.items.entries()) {
+      if (i > 0 && !isTight) this.#blank(rest)
+      const marker = number === undefined ? (isAlternate ? '* ' : '- ') : `${number}${isAlternate ? ')' : '.'} `
+      this.write(item, lead + marker, rest + ' '.repeat(marker.length), isTight)
+      lead = rest
+      if (number !== undefined) number++
+    }
+  }
+
+  #writeQuote(alert: string, blocks: readonly Block[], first: string, rest: string): void {
+    if (alert === '') {
+      this.write(blocks, `${first}> `, `${rest}> `)
+      return
+    }
+    this.lines.push(`${first}> [!${alert}]`)
+    if (blocks[0]?.type !== 'paragraph') this.#blank(`${rest}> `)
+    this.write(blocks, `${rest}> `, `${rest}> `)
+  }
+
+  #writeTable({ header, rows }: Table, first: string, rest: string): void {
+    this.lines.push(first + writeRow(header))
+    this.lines.push(`${rest}|${' --- |'.repeat(header.length)}`)
+    for (const row of rows) this.lines.push(rest + writeRow(row))
+  }
+}
+
+function writeRow(cells: readonly string[]): string {
+  let line = '|'
+  for (const cell of cells) line += cell === '' ? ' |' : ` ${cell.includes('|') ? cell.replace(/\|/g, '\\|') : cell} |`
+  return line
+}
+
+/** Items of one paragraph, with or without lists below it, need no blank lines. */
+function isTightItem(item: readonly Block[]): boolean {
+  const [first, ...rest] = item
+  if (first === undefined || (first.type !== 'paragraph' && first.type !== 'list')) return false
+  // A list that begins with another number than 1 needs a blank line to be seen as one.
+  return rest.every((block, i) => block.type === 'list' && (block.start ?? 1) === 1 && !areAlike(item[i], block))
+}
+
+function areAlike(previous: Block | undefined, list: List): boolean {
+  return previous?.type === 'list' && (previous.start === undefined) === (list.start === undefined)
+}

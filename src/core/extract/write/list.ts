@@ -1,0 +1,92 @@
+import type { Element } from '../../html/tree.ts'
+import type { Block } from './block.ts'
+import type { BlockBuilder } from './builder.ts'
+import { MAX_NESTING } from './nesting.ts'
+
+/**
+ * Writes `ul` and `ol`. A list whose items have headings arranges parts of a page rather than listing things; they are
+ * written one after the other.
+ */
+export function writeList(builder: BlockBuilder, element: Element): void {
+  if (builder.nesting >= MAX_NESTING) {
+    builder.flush()
+    builder.children(element)
+    builder.flush()
+    return
+  }
+  builder.nesting++
+  const items: Block[][] = []
+  gather(builder, element, items)
+  builder.nesting--
+  if (items.some((item) => item.some((block) => block.type === 'heading'))) {
+    for (const block of items.flat()) builder.push(block)
+  } else if (items.length > 0) {
+    builder.push({ type: 'list', start: element.name === 'ol' ? startOf(element) : undefined, items })
+  }
+}
+
+/** Items that stand in something else than the list itself count as well. */
+function gather(builder: BlockBuilder, parent: Element, items: Block[][]): void {
+  for (const child of parent.children) {
+    if (typeof child !== 'string' && child.dropped !== undefined) continue
+    if (typeof child === 'string') {
+      if (child.trim() !== '') items.push(builder.collect([child]))
+    } else if (child.name === 'li') {
+      const blocks = writeItem(builder, child)
+      if (blocks.length > 0) items.push(blocks)
+    } else if (hasItems(child)) gather(builder, child, items)
+    else {
+      const blocks = builder.collect([child])
+      const last = items.at(-1)
+      // A list directly in a list belongs to the item above it.
+      if (last !== undefined && blocks[0]?.type === 'list') last.push(...blocks)
+      else if (blocks.length > 0) items.push(blocks)
+    }
+  }
+}
+
+function hasItems(element: Element): boolean {
+  if (element.name === 'ul' || element.name === 'ol') return false
+  for (const child of element.elements()) if (child.name === 'li') return true
+  return false
+}
+
+const LOOKS_LIKE_TASK = /^\[[ xX]\](?= |$)/
+
+function writeItem(builder: BlockBuilder, item: Element): Block[] {
+  const blocks = builder.collect(item.children)
+  const [first, ...rest] = blocks
+  if (first === undefined) return blocks
+  const box = checkboxOf(item)
+  if (first.type === 'paragraph') {
+    const text = LOOKS_LIKE_TASK.test(first.text) ? `\\${first.text}` : first.text
+    if (box !== undefined) return [{ type: 'paragraph', text: `${box} ${text}` }, ...rest]
+    return text === first.text ? blocks : [{ type: 'paragraph', text }, ...rest]
+  }
+  // Right after the marker of an item a rule would be read as part of a longer one.
+  return first.type === 'rule' ? rest : blocks
+}
+
+/** `[x]` or `[ ]` when an item begins with a box to tick. */
+function checkboxOf(item: Element): string | undefined {
+  let at: Element | undefined = item
+  for (let depth = 0; at !== undefined && depth < 4; depth++) {
+    at = firstElement(at)
+    if (at?.name === 'input' && at.attribute('type') === 'checkbox') return at.hasAttribute('checked') ? '[x]' : '[ ]'
+  }
+  return undefined
+}
+
+/** The element an element begins with; none if it begins with text. */
+function firstElement(parent: Element): Element | undefined {
+  for (const child of parent.children) {
+    if (typeof child !== 'string') return child
+    if (child.trim() !== '') return undefined
+  }
+  return undefined
+}
+
+function startOf(list: Element): number {
+  const start = list.attribute('start') ?? ''
+  return /^\d{1,9}$/.test(start) ? Number(start) : 1
+}

@@ -1,0 +1,125 @@
+import fc from 'fast-check'
+import MarkdownIt, { type Token } from 'markdown-it'
+import { expect, test } from 'vitest'
+import { Element } from '../../html/tree.ts'
+import { writeMarkdown } from './markdown.ts'
+
+/*
+ * Whatever text a page contains, a reader of the Markdown sees the same text, and no markup that the page does not have.
+ * markdown-it stands for all readers; HTML is allowed, so that a tag that got through would be found.
+ */
+const reader = new MarkdownIt({ html: true })
+
+/** Text made of what means something to Markdown, and a few words. */
+const text = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(...'*_`~[]()<>!#+-=|\\&;:^.1 $"\'{}/\n'),
+      fc.constantFrom('a', 'word', '1.', '12)', '**', '__', '~~~', '```', '---', '![', '](x)', ']: x', '[^1]', '<b>', '</b>'),
+      fc.constantFrom('&amp;', '&#35;', '<!--', '<http://x.y>', '\\*', '  ', '# ', '- ', '> ', '[x] ', '|', 'é', '。', '「', '😀'),
+    ),
+    { minLength: 1, maxLength: 12 },
+  )
+  .map((parts) => parts.join(''))
+
+function element(name: string, children: (Element | string)[], attributes: string[] = []): Element {
+  const made = new Element(name, attributes)
+  for (const child of children) made.append(child)
+  return made
+}
+
+/** Text in which parts are emphasized, code or links. */
+const inline: fc.Arbitrary<(Element | string)[]> = fc.array(
+  fc.oneof(
+    { weight: 4, arbitrary: text },
+    { weight: 1, arbitrary: text.map((inner) => element('b', [inner])) },
+    { weight: 1, arbitrary: text.map((inner) => element('em', [inner])) },
+    { weight: 1, arbitrary: text.map((inner) => element('del', [inner])) },
+    { weight: 1, arbitrary: text.map((inner) => element('code', [inner])) },
+    { weight: 1, arbitrary: text.map((inner) => element('span', [inner])) },
+    { weight: 1, arbitrary: text.map((inner) => element('a', [inner], ['href', 'http://x.y/(z)?a=1&amp;b'])) },
+    { weight: 1, arbitrary: text.map((inner) => element('b', ['x', element('a', [inner], ['href', '/']), 'y'])) },
+    { weight: 1, arbitrary: fc.constant(null).map(() => element('br', [])) },
+  ),
+  { minLength: 1, maxLength: 5 },
+)
+
+function squeeze(source: string): string {
+  return source.replace(/\s+/g, '')
+}
+
+function textIn(nodes: readonly (Element | string)[]): string {
+  return nodes.map((node) => (typeof node === 'string' ? node : textIn(node.children))).join('')
+}
+
+interface Seen {
+  readonly text: string
+  readonly types: ReadonlySet<string>
+}
+
+function read(markdown: string): Seen {
+  let seen = ''
+  const types = new Set<string>()
+  const visit = (tokens: readonly Token[]) => {
+    for (const token of tokens) {
+      types.add(token.type)
+      if (token.type === 'text' || token.type === 'code_inline') seen += token.content
+      if (token.children !== null) visit(token.children)
+    }
+  }
+  visit(reader.parse(markdown, {}))
+  return { text: squeeze(seen), types }
+}
+
+const PLAIN = ['inline', 'text', 'paragraph_open', 'paragraph_close', 'hardbreak', 'softbreak']
+const MARKS: Record<string, string[]> = {
+  b: ['strong_open', 'strong_close'],
+  em: ['em_open', 'em_close'],
+  del: ['s_open', 's_close'],
+  code: ['code_inline'],
+  a: ['link_open', 'link_close'],
+}
+
+function allowed(nodes: readonly (Element | string)[], extra: readonly string[]): Set<string> {
+  const names = new Set<string>()
+  const visit = (node: Element | string) => {
+    if (typeof node === 'string') return
+    names.add(node.name)
+    node.children.forEach(visit)
+  }
+  nodes.forEach(visit)
+  return new Set([...PLAIN, ...extra, ...[...names].flatMap((name) => MARKS[name] ?? [])])
+}
+
+const PLACES: [string, (nodes: (Element | string)[]) => Element, string[]][] = [
+  ['a paragraph', (nodes) => element('p', nodes), []],
+  ['a heading', (nodes) => element('h2', nodes), ['heading_open', 'heading_close']],
+  [
+    'an item of a list',
+    (nodes) => element('ul', [element('li', nodes)]),
+    ['bullet_list_open', 'bullet_list_close', 'list_item_open', 'list_item_close'],
+  ],
+  ['a quotation', (nodes) => element('blockquote', [element('p', nodes)]), ['blockquote_open', 'blockquote_close']],
+  [
+    'a cell',
+    (nodes) => element('table', [element('tr', [element('td', nodes), element('td', ['2'])])]),
+    ['table_open', 'table_close', 'thead_open', 'thead_close', 'tbody_open', 'tbody_close', 'tr_open', 'tr_close'].concat(
+      ['th_open', 'th_close', 'td_open', 'td_close'],
+    ),
+  ],
+]
+
+test.each(PLACES)('text in %s is read as it stands in the page', (_, put, extra) => {
+  fc.assert(
+    fc.property(inline, (nodes) => {
+      const root = put(nodes)
+      const source = squeeze(textIn([root]))
+      const { markdown } = writeMarkdown([root], 'https://example.org/')
+      const seen = read(markdown)
+      expect(seen.text, markdown).toBe(source)
+      const most = allowed(nodes, extra)
+      expect([...seen.types].filter((type) => !most.has(type))).toEqual([])
+    }),
+    { numRuns: 1500 },
+  )
+})

@@ -1,0 +1,42 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { extractPage } from '../src/core/extract/extract-page.ts'
+
+/*
+ * Pages as real generators write them, and the Markdown that a careful reader would make of each. See pages/README.md.
+ * After a wanted change:
+ *
+ *   UPDATE_GOLDEN=1 npm test -- test/pages.test.ts
+ *
+ * writes the Markdown anew; the difference is then read, for it is part of the review.
+ */
+const PAGES = join(import.meta.dirname, 'pages')
+
+/** Programs that leave no mark of their own, or none that tells more than the page itself. */
+const UNKNOWN = new Set(['hugo', 'jekyll', 'pelican', 'pod2html', 'yard'])
+
+const cases = (await readdir(PAGES, { withFileTypes: true }))
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+  .sort()
+
+const makerOf = (name: string) => name.split('-')[0] ?? ''
+
+describe('pages of real generators', () => {
+  test.each(cases)('%s becomes the expected Markdown', async (name) => {
+    const body = await readFile(join(PAGES, name, 'input.html'), 'utf8')
+    const extraction = extractPage({ url: `https://example.org/docs/${name}.html`, body })
+    if (extraction.type !== 'page') throw new Error(`Expected a page, got \`${extraction.reason}\``)
+    const { generator, markdown } = extraction.page
+    expect(generator).toBe(UNKNOWN.has(makerOf(name)) ? null : makerOf(name))
+    const expected = join(PAGES, name, 'expected.md')
+    if (process.env['UPDATE_GOLDEN'] === '1') await writeFile(expected, markdown)
+    expect(markdown).toBe(await readFile(expected, 'utf8'))
+  })
+
+  test('are many, from many generators', () => {
+    expect(cases.length).toBeGreaterThanOrEqual(60)
+    expect(new Set(cases.map(makerOf)).size).toBeGreaterThanOrEqual(15)
+  })
+})
