@@ -10,7 +10,7 @@ type Test = (element: Element) => boolean
 
 interface Step {
   readonly tests: readonly Test[]
-  /** What finds it fastest: `#id`, `.class` or the name; '*' when it has none of them. */
+  /** What finds it fastest: `#id`, `.class` or the name; '' when it has none of them. */
   readonly key: string
 }
 
@@ -22,9 +22,18 @@ interface Path {
   readonly isDirect: readonly boolean[]
 }
 
-/** Rules by selector: which values apply to an element? */
+interface Rule<T> {
+  readonly path: Path
+  readonly value: T
+  readonly order: number
+}
+
+/** Rules by selector: which value applies to an element? */
 export class SelectorMap<T> {
-  readonly #rules = new Map<string, { path: Path; value: T; order: number }[]>()
+  /** By `#id`, `.class` or name of what they match; '' for those that match anything. */
+  readonly #byId = new Map<string, Rule<T>[]>()
+  readonly #byClass = new Map<string, Rule<T>[]>()
+  readonly #byName = new Map<string, Rule<T>[]>()
   #count = 0
 
   constructor(rules: Iterable<readonly [string, T]> = []) {
@@ -34,29 +43,40 @@ export class SelectorMap<T> {
   /** Adds a rule for every element that the selector matches. Throws on a selector it does not understand. */
   add(selector: string, value: T): void {
     for (const path of parseSelector(selector)) {
-      const key = path.steps[0]?.key ?? '*'
-      const rules = this.#rules.get(key)
+      const key = path.steps[0]?.key ?? ''
+      const map = key.startsWith('#') ? this.#byId : key.startsWith('.') ? this.#byClass : this.#byName
+      const name = /^[#.]/.test(key) ? key.slice(1) : key
       const rule = { path, value, order: this.#count++ }
-      if (rules === undefined) this.#rules.set(key, [rule])
+      const rules = map.get(name)
+      if (rules === undefined) map.set(name, [rule])
       else rules.push(rule)
     }
   }
 
   /** The value of the rule that was added first among those that match. */
   match(element: Element): T | undefined {
-    let best: { value: T; order: number } | undefined
-    const look = (key: string) => {
-      for (const rule of this.#rules.get(key) ?? []) {
-        if (best !== undefined && rule.order > best.order) return
-        if (matchesPath(element, rule.path)) best = rule
-      }
+    let best = firstMatch(this.#byName.get(''), element, undefined)
+    best = firstMatch(this.#byName.get(element.name), element, best)
+    if (this.#byId.size > 0) best = firstMatch(this.#byId.get(element.id), element, best)
+    if (this.#byClass.size > 0) {
+      for (const name of element.classes) best = firstMatch(this.#byClass.get(name), element, best)
     }
-    look('*')
-    look(element.name)
-    if (element.hasAttribute('id')) look(`#${element.id}`)
-    for (const name of element.classes) look(`.${name}`)
     return best?.value
   }
+}
+
+/** The first of the rules that matches, unless `best` was added before it. */
+function firstMatch<T>(
+  rules: readonly Rule<T>[] | undefined,
+  element: Element,
+  best: Rule<T> | undefined,
+): Rule<T> | undefined {
+  if (rules === undefined) return best
+  for (const rule of rules) {
+    if (best !== undefined && rule.order > best.order) return best
+    if (matchesPath(element, rule.path)) return rule
+  }
+  return best
 }
 
 /** Makes a test out of a selector. Throws on one it does not understand. */
@@ -78,15 +98,20 @@ export function findAll(root: Element, matches: Test): Element[] {
 
 function matchesPath(element: Element, { steps, isDirect }: Path): boolean {
   const [own] = steps
-  if (own === undefined || !own.tests.every((test) => test(element))) return false
+  if (own === undefined || !fits(element, own)) return false
   let at = element.parent
   for (let i = 1; i < steps.length; i++) {
     const step = steps[i]
-    const fits = (candidate: Element) => step?.tests.every((test) => test(candidate)) === true
-    if (isDirect[i - 1] !== true) while (at !== undefined && !fits(at)) at = at.parent
-    if (at === undefined || !fits(at)) return false
+    if (step === undefined) return false
+    if (isDirect[i - 1] !== true) while (at !== undefined && !fits(at, step)) at = at.parent
+    if (at === undefined || !fits(at, step)) return false
     at = at.parent
   }
+  return true
+}
+
+function fits(element: Element, { tests }: Step): boolean {
+  for (const test of tests) if (!test(element)) return false
   return true
 }
 
@@ -130,7 +155,7 @@ function parseStep(word: string, whole: string): Step {
   const simples = word.match(SIMPLE) ?? []
   const indexed = simples.find((simple) => simple.startsWith('#')) ?? simples.find((simple) => simple.startsWith('.'))
   const name = simples.find((simple) => /^[\w-]/.test(simple))
-  return { tests: simples.map((simple) => createTest(simple, whole)), key: indexed ?? name ?? '*' }
+  return { tests: simples.map((simple) => createTest(simple, whole)), key: indexed ?? name ?? '' }
 }
 
 function createTest(simple: string, whole: string): Test {

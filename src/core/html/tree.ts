@@ -83,11 +83,21 @@ export class Element {
     for (const child of this.children) if (typeof child !== 'string' && child.dropped === undefined) yield child
   }
 
-  /** This element and all below it that are not dropped, in the order of the source. */
+  /**
+   * This element and all below it that are not dropped, in the order of the source. One that is dropped when it has just
+   * been given is not entered.
+   */
   *descendants(): Generator<Element, void, void> {
-    if (this.dropped !== undefined) return
-    yield this
-    for (const child of this.children) if (typeof child !== 'string') yield* child.descendants()
+    const ahead: Element[] = [this]
+    for (let element = ahead.pop(); element !== undefined; element = ahead.pop()) {
+      if (element.dropped === undefined) yield element
+      if (element.dropped !== undefined) continue
+      const { children } = element
+      for (let i = children.length - 1; i >= 0; i--) {
+        const child = children[i]
+        if (typeof child === 'object') ahead.push(child)
+      }
+    }
   }
 
   /** The ancestors, nearest first. */
