@@ -16,11 +16,10 @@ const keepsStyles = process.argv.includes('--keep-styles')
 /** Links in the head that say something about the page itself. */
 const TELLING = /\brel="?(?:canonical|alternate|next|prev|license|author)\b/i
 
-const source = readFileSync(0, 'utf8')
+const source = readFileSync(0, 'utf8').replace(/<script\b[^>]*>[\s\S]*?<\/script\s*>/gi, '')
 const bodyAt = Math.max(0, source.search(/<body\b/i))
 
 const stripped = source
-  .replace(/<script\b[^>]*>[\s\S]*?<\/script\s*>/gi, '')
   .replace(/<style\b[^>]*>([\s\S]*?)<\/style\s*>/gi, (whole, css, at) =>
     keepsStyles && at > bodyAt && css.length <= MAX_STYLE_CHARS ? whole : '',
   )

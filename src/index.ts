@@ -6,7 +6,26 @@ export { type GrammarSource, type Grammars, openGrammars } from './core/chunk/co
 export { kindOf } from './core/chunk/kind.ts'
 export type { GrammarName } from './core/chunk/languages.ts'
 export { ERRORS, type ErrorCode, type ErrorEntry, PharosError } from './core/errors.ts'
-export type { Chunk, ChunkedFile, FileMeta, Hit, Kind, Sha256, Warning, WarningCode } from './core/model.ts'
+export { type ExtractOptions, extractPage } from './core/extract/extract-page.ts'
+export type {
+  Alternate,
+  Chunk,
+  ChunkedFile,
+  Extraction,
+  FileMeta,
+  Hit,
+  Kind,
+  Link,
+  NoPageReason,
+  Page,
+  PageRobots,
+  Removal,
+  Section,
+  Sha256,
+  Snapshot,
+  Warning,
+  WarningCode,
+} from './core/model.ts'
 export { type PackEntry, type PackOptions, packEntries, packName, zipPack } from './core/pack/entries.ts'
 export { openPack, type PackReader } from './core/pack/open-pack.ts'
 export { createPack, type Pack } from './core/pack/pack.ts'

@@ -14,7 +14,7 @@ import { extractPage } from '../src/core/extract/extract-page.ts'
 const PAGES = join(import.meta.dirname, 'pages')
 
 /** Programs that leave no mark of their own, or none that tells more than the page itself. */
-const UNKNOWN = new Set(['hugo', 'jekyll', 'pelican', 'pod2html', 'yard'])
+const UNKNOWN = new Set(['hugo', 'jekyll', 'pelican', 'pod2html'])
 
 const cases = (await readdir(PAGES, { withFileTypes: true }))
   .filter((entry) => entry.isDirectory())

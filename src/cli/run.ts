@@ -3,6 +3,7 @@ import { PharosError } from '../core/errors.ts'
 import { redactSecrets } from '../core/secrets.ts'
 import { findNearest } from '../core/text/nearest.ts'
 import { addDoctor, ChecksFailed } from './doctor.ts'
+import { addExtract } from './extract.ts'
 import { addGet } from './get.ts'
 import { addOutline } from './outline.ts'
 import { addPack } from './pack.ts'
@@ -58,7 +59,7 @@ function createProgram(streams: Streams): Command {
       'after',
       '\nExamples:\n  $ pharos pack ./docs --out docs.zip\n  $ pharos search "retry after" --pack docs.zip\n  $ pharos get c0001 --pack docs.zip',
     )
-  for (const add of [addPack, addSearch, addGet, addOutline, addSymbols, addDoctor]) add(program, streams)
+  for (const add of [addPack, addSearch, addGet, addOutline, addSymbols, addExtract, addDoctor]) add(program, streams)
   addHelp(program)
   return program
 }

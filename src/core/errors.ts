@@ -48,6 +48,18 @@ export const ERRORS = {
     httpStatus: 409,
     exitCode: 1,
   },
+  INPUT_UNREADABLE: {
+    message: '{source} cannot be read: {problem}',
+    advice: 'give a file that this user may read, or the same on standard input',
+    httpStatus: 422,
+    exitCode: 3,
+  },
+  PAGE_REFUSED: {
+    message: '{source} is no page: {reason} ({detail})',
+    advice: '--json gives its links and where it leads; --debug tells what was left out',
+    httpStatus: 422,
+    exitCode: 3,
+  },
   OUTPUT_REFUSED: {
     message: 'cannot write {path}: {problem}',
     advice: 'choose another place with --out',

@@ -6,9 +6,21 @@ import { detectEncoding } from './detect-encoding.ts'
  * U+FFFD.
  */
 export function decodeHtml(body: Uint8Array | string, contentType: string): string {
+  return decode(body, contentType, prescan)
+}
+
+/** As {@link decodeHtml}, for text that declares nothing about itself. */
+export function decodePlain(body: Uint8Array | string, contentType: string): string {
+  return decode(body, contentType, () => undefined)
+}
+
+function decode(
+  body: Uint8Array | string,
+  contentType: string,
+  declared: (bytes: Uint8Array) => string | undefined,
+): string {
   if (typeof body === 'string') return body.startsWith('\ufeff') ? body.slice(1) : body
-  const declared = () => readCharset(contentType) ?? prescan(body)
-  return decodeAs(body, markOf(body) ?? declared() ?? detectEncoding(body))
+  return decodeAs(body, markOf(body) ?? readCharset(contentType) ?? declared(body) ?? detectEncoding(body))
 }
 
 function markOf([first, second, third]: Uint8Array): string | undefined {

@@ -29,10 +29,14 @@ function detectUtf16(sample: Uint8Array): string | undefined {
   return even > many && odd < even / 20 ? 'utf-16be' : undefined
 }
 
-/** A body that was cut off may end within a character. */
+/** Whether bytes are UTF-8. A body that was cut off may end within a character, if it has others. */
 function isUtf8(bytes: Uint8Array): boolean {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
   try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
+    const text = decoder.decode(bytes, { stream: true })
+    // Of a text in ASCII with one odd byte at its end, that byte decides.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII begins with them
+    if (/^[\x00-\x7f]*$/.test(text)) decoder.decode()
     return true
   } catch (error) {
     // What the decoder throws for bytes that are not UTF-8.

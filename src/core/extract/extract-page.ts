@@ -1,4 +1,3 @@
-import { sha256 as portableSha256 } from '../hash.ts'
 import { parseHtml } from '../html/parse-html.ts'
 import type { Extraction, Sha256, Snapshot } from '../model.ts'
 import { decodeHtml } from './decode-html.ts'
@@ -6,11 +5,14 @@ import { listRemovals } from './drop.ts'
 import { findContent } from './find-content.ts'
 import { recognizeGenerator } from './generators/known.ts'
 import { baseOf, readLinks } from './links.ts'
+import { measureMarkdown } from './measure.ts'
+import { mediumOf } from './media-type.ts'
 import { readMetadata } from './metadata.ts'
 import { normalizeContent } from './normalize/content.ts'
 import { refuse } from './refuse.ts'
 import { removeChrome } from './remove/chrome.ts'
 import { removeHidden } from './remove/hidden.ts'
+import { extractText } from './text-page.ts'
 import { writeMarkdown } from './write/markdown.ts'
 
 /** How a page is extracted. */
@@ -23,6 +25,18 @@ export interface ExtractOptions {
 
 /** Turns an answer into a page of clean Markdown, or says why there is none. The same bytes give the same page anywhere. */
 export function extractPage(snapshot: Snapshot, options: ExtractOptions = {}): Extraction {
+  const medium = mediumOf(snapshot)
+  switch (medium.type) {
+    case 'html':
+      return extractHtml(snapshot, options)
+    case 'text':
+      return extractText(snapshot, { isMarkdown: medium.isMarkdown, sha256: options.sha256 })
+    case 'other':
+      return { type: 'no-page', reason: 'not_text', detail: medium.name, target: null, links: [], removals: [] }
+  }
+}
+
+function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
   const root = parseHtml(decodeHtml(snapshot.body, snapshot.headers?.['content-type'] ?? ''))
   const base = baseOf(root, snapshot.url)
   const metadata = readMetadata(root, base, snapshot.headers)
@@ -31,7 +45,7 @@ export function extractPage(snapshot: Snapshot, options: ExtractOptions = {}): E
   removeChrome(root, generator)
   const content = findContent(root, generator, metadata)
   const links = readLinks(root, base, content)
-  const refusal = refuse(snapshot, root, content, metadata)
+  const refusal = refuse(snapshot, root, content, metadata, base)
   const removals = options.debug === true ? listRemovals(root) : []
   if (refusal !== undefined) return { type: 'no-page', ...refusal, links, removals }
   for (const element of content) {
@@ -49,18 +63,9 @@ export function extractPage(snapshot: Snapshot, options: ExtractOptions = {}): E
       markdown,
       sections,
       links,
-      wordCount: countWords(markdown),
-      contentHash: (options.sha256 ?? portableSha256)(markdown),
+      ...measureMarkdown(markdown, options.sha256),
       hiddenChars,
     },
     removals,
   }
-}
-
-const WORD = /[\p{L}\p{N}]+/gu
-
-function countWords(markdown: string): number {
-  let count = 0
-  for (const _ of markdown.matchAll(WORD)) count++
-  return count
 }

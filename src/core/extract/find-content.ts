@@ -2,29 +2,72 @@ import { find } from '../html/selector.ts'
 import type { Element } from '../html/tree.ts'
 import { findContainer, findKnown, findMain } from './content/container.ts'
 import { findThread } from './content/forum.ts'
-import { kindOf } from './content/kind.ts'
-import { countStatistics } from './content/statistics.ts'
+import { type Kind, kindOf } from './content/kind.ts'
+import { countStatistics, type StatisticsMap } from './content/statistics.ts'
 import type { Generator } from './generators/generator.ts'
 import type { Metadata } from './metadata.ts'
 import { removeBylines } from './remove/bylines.ts'
+import { removeCaptions } from './remove/captions.ts'
 import { removeComments } from './remove/comments.ts'
+import { removeCopies } from './remove/copies.ts'
+import { restore, shownChars, textChars } from './remove/restore.ts'
 import { removeReviews } from './remove/reviews.ts'
 import { removeTeasers } from './remove/teasers.ts'
 import { removeThumbnails } from './remove/thumbnails.ts'
+import { removeTitledParts } from './remove/titled-parts.ts'
 
-/** The elements that hold the content of a document, in its order; none is in another. */
+/**
+ * The elements that hold the content of a document, in its order; none is in another. What stands in them and is no content
+ * is dropped. Where hardly anything would be left, all is taken as it was shown.
+ */
 export function findContent(root: Element, generator: Generator | undefined, metadata: Metadata): Element[] {
   const body = find(root, (element) => element.name === 'body') ?? root
-  const all = countStatistics(body)
-  const thread = findThread(body, all)
-  if (thread !== undefined) return [thread]
+  const statistics = countStatistics(body)
+  const content = findThread(body, statistics) ?? findPage(body, statistics, generator, metadata)
+  const found = content.reduce((sum, element) => sum + textChars(element), 0)
+  if (found >= ENOUGH_CHARS || found * MUCH_MORE >= shownChars(body)) return content
+  restore(body)
+  return [body]
+}
+
+/** With less text than this, and so many times as much left out, what was found is not the content. */
+const ENOUGH_CHARS = 100
+const MUCH_MORE = 10
+
+/** The content of a page that is no thread of a forum. */
+function findPage(
+  body: Element,
+  all: StatisticsMap,
+  generator: Generator | undefined,
+  metadata: Metadata,
+): Element[] {
   const kind = kindOf(metadata, all.get(findMain(body, all)))
-  removeComments(body)
-  if (kind === 'product') removeReviews(body)
+  removeComments(body, all)
+  if (kind === 'product') removeReviews(body, all)
   const statistics = countStatistics(body)
   const container = findKnown(body, statistics, generator) ?? findContainer(body, statistics, kind)
-  if (kind !== 'listing') removeBylines(container)
-  if (kind === 'product' || kind === 'article') removeTeasers(container)
+  prune(container, kind, statistics)
   removeThumbnails(container, metadata.title)
-  return [container]
+  const title = kind === 'article' ? undefined : findTitle(body, container)
+  return title === undefined ? [container] : [title, container]
+}
+
+/** Drops what belongs to a kind of page without being its content. */
+function prune(container: Element, kind: Kind, statistics: StatisticsMap): void {
+  if (kind !== 'listing') removeBylines(container, statistics)
+  if (kind === 'reference') return
+  if (kind !== 'listing') removeTitledParts(container, statistics)
+  if (kind === 'product' || kind === 'article') removeTeasers(container, statistics)
+  if (kind === 'article') removeCaptions(container)
+  removeCopies(container)
+}
+
+/** The heading of the page where it stands before what holds the content. */
+function findTitle(body: Element, container: Element): Element | undefined {
+  let title: Element | undefined
+  for (const element of body.descendants()) {
+    if (element === container) return title
+    if (element.name === 'h1') title = element
+  }
+  return undefined
 }

@@ -24,7 +24,7 @@ export function refuse(
   root: Element,
   content: readonly Element[],
   metadata: Metadata,
-  base: string = snapshot.url,
+  base: string,
 ): Refusal | undefined {
   const signs = gatherSigns(snapshot, root, content, metadata)
   const because = (reason: NoPageReason, detail: string | undefined, target: string | null = null) =>

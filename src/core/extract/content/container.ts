@@ -21,7 +21,7 @@ export function findContainer(body: Element, statistics: StatisticsMap, kind: Ki
     case 'product':
       return main
     default:
-      return descend(findArticle(main, statistics) ?? main, statistics)
+      return descend(findArticle(main, statistics) ?? main, statistics, DESCENT_SHARE[kind])
   }
 }
 
@@ -53,20 +53,21 @@ function findArticle(main: Element, statistics: StatisticsMap): Element | undefi
 const ARTICLE_SHARE = 0.6
 
 /** Goes down while one child holds nearly all. */
-function descend(from: Element, statistics: StatisticsMap): Element {
+function descend(from: Element, statistics: StatisticsMap, share: number): Element {
   let at = from
   for (;;) {
     const { prose, text } = statistics.get(at)
     let next: Element | undefined
     for (const child of at.elements()) {
       const counts = statistics.get(child)
-      if (counts.prose >= prose * DESCENT_SHARE && counts.text >= text * DESCENT_TEXT_SHARE) next = child
+      if (counts.prose >= prose * share && counts.text >= text * DESCENT_TEXT_SHARE) next = child
     }
     if (next === undefined || prose === 0 || STOPS.has(next.name)) return at
     at = next
   }
 }
 
-const DESCENT_SHARE = 0.9
+/** Beside an article stands what leads away from it; beside the body of another page often its introduction. */
+const DESCENT_SHARE = { article: 0.9, page: 0.93, reference: 0.98 }
 const DESCENT_TEXT_SHARE = 0.7
 const STOPS = new Set(['p', 'ul', 'ol', 'dl', 'table', 'blockquote', 'pre', 'figure', 'details', 'li'])

@@ -16,10 +16,10 @@ const PARTS = new SelectorMap<Part>(
 )
 
 /**
- * The element that holds the posts of a thread, in which all but the posts, their writers and their dates is dropped: no
+ * The one element that holds the posts of a thread, in which all but the posts, their writers and their dates is dropped: no
  * avatars, ranks, signatures, votes. `undefined` when the document is no thread of a forum we know.
  */
-export function findThread(root: Element, statistics: StatisticsMap): Element | undefined {
+export function findThread(root: Element, statistics: StatisticsMap): Element[] | undefined {
   const parts = findParts(root)
   const posts = largestForum(parts, statistics)
   if (posts === undefined) return undefined
@@ -29,7 +29,7 @@ export function findThread(root: Element, statistics: StatisticsMap): Element | 
   const thread = commonAncestor(posts.bodies)
   if (thread === undefined) return undefined
   removeFurniture(thread, new Set([...posts.bodies, ...posts.about]))
-  return thread
+  return [thread]
 }
 
 /** With less of the text of a page in posts it is a page with comments. */

@@ -20,6 +20,8 @@ export interface Statistics {
   readonly items: number
   readonly controls: number
   readonly images: number
+  /** Number of blocks of code. */
+  readonly codes: number
 }
 
 /** Statistics of elements, those of an empty one for any that is unknown. */
@@ -39,6 +41,7 @@ class Counts implements Statistics {
   items = 0
   controls = 0
   images = 0
+  codes = 0
 
   add(other: Counts): void {
     this.text += other.text
@@ -52,6 +55,7 @@ class Counts implements Statistics {
     this.items += other.items
     this.controls += other.controls
     this.images += other.images
+    this.codes += other.codes
   }
 }
 
@@ -94,6 +98,7 @@ function countElement(element: Element, map: Map<Element, Counts>, outer: Run, i
   if (name === 'a') counts.links++
   else if (name === 'li') counts.items++
   else if (name === 'img') counts.images++
+  else if (isCode) counts.codes++
   else if (CONTROLS.has(name)) counts.controls++
   else if (HEADINGS.has(name)) counts.headings++
   if (name === 'h1') counts.titles++

@@ -1,4 +1,8 @@
+import { find, findAll, selector } from '../../html/selector.ts'
+import { type Element, lineOf } from '../../html/tree.ts'
 import type { Generator } from './generator.ts'
+import { become, createElement, fill, listRows, strengthen } from './rewrite.ts'
+import { markTex } from './tex.ts'
 
 /** AsciiDoc by Asciidoctor, AsciiDoc.py or Antora. */
 export const asciidoctor: Generator = {
@@ -15,4 +19,105 @@ export const asciidoctor: Generator = {
     '.source-toolbox': 'control',
   },
   keep: ['.tabpanel', '[role=tabpanel]', '#header', '#content'],
+  normalize: normalizeAsciidoctor,
+}
+
+/** Titles of blocks, which tell what the block is. */
+const isTitle = selector(
+  `.listingblock > .title, .literalblock > .title, .imageblock > .title, .videoblock > .title, .exampleblock > .title,
+  .openblock > .title, .paragraph > .title, .quoteblock > .title, .verseblock > .title, .ulist > .title,
+  .olist > .title, .dlist > .title, .hdlist > .title, .qlist > .title, .colist > .title, .stemblock > .title,
+  .sidebarblock > .content > .title`,
+)
+const isCode = selector('pre > code[data-lang]')
+const isFootnoteMark = selector('sup.footnote, sup.footnoteref')
+const isFootnote = selector('#footnotes > .footnote')
+const isCallouts = selector('.colist > table')
+const isTermTable = selector('.hdlist > table')
+const isTask = selector('ul.checklist > li')
+
+function normalizeAsciidoctor(content: Element): void {
+  markTex(content)
+  for (const element of content.descendants()) {
+    if (isTitle(element)) strengthen(element)
+    else if (element.hasClass('admonitionblock')) makeAdmonition(element)
+    else if (isCode(element)) nameLanguage(element)
+    else if (isCallouts(element)) listRows(element)
+    else if (isTermTable(element)) makeDefinitionList(element)
+    else if (isTask(element)) makeTask(element)
+    else if (isFootnoteMark(element)) fill(element, [...element.elements()])
+    else if (isFootnote(element)) trimFootnote(element)
+    else if (element.hasClass('quoteblock') || element.hasClass('verseblock')) takeInAttribution(element)
+  }
+}
+
+const isAdmonitionTitle = selector('td.content > .title')
+const isAdmonitionContent = selector('td.content')
+
+/** A table with an icon or a word for the kind, and the text beside it, which may have a title. */
+function makeAdmonition(block: Element): void {
+  const kind = block.classes.find((name) => name !== 'admonitionblock')
+  const text = find(block, isAdmonitionContent)
+  if (kind === undefined || text === undefined) return
+  const title = find(text, isAdmonitionTitle)
+  const rest = text.children.filter((child) => child !== title)
+  become(block, 'Admonition', { Kind: kind.toUpperCase(), ...(title !== undefined && { Title: lineOf(title) }) })
+  fill(block, rest)
+}
+
+/** Around the code are the names of highlighters. */
+function nameLanguage(code: Element): void {
+  code.parent?.setAttribute('class', `language-${code.attribute('data-lang') ?? ''}`)
+  code.setAttribute('class', '')
+}
+
+const isTerm = selector('td.hdlist1')
+const isDefinition = selector('td.hdlist2')
+
+function makeDefinitionList(table: Element): void {
+  const parts = findAll(table, (element) => isTerm(element) || isDefinition(element))
+  for (const part of parts) become(part, isTerm(part) ? 'dt' : 'dd')
+  become(table, 'dl')
+  fill(table, parts)
+}
+
+const BOX = /^\s*([✓❏])\s*/
+const isBox = selector('i.fa')
+
+/** Boxes to tick are icons or signs. */
+function makeTask(item: Element): void {
+  const [first] = [...item.elements()]
+  const [start] = first?.children ?? []
+  if (first === undefined || start === undefined) return
+  let isDone: boolean
+  if (typeof start !== 'string') {
+    if (!isBox(start)) return
+    isDone = start.hasClass('fa-check-square-o')
+  } else {
+    const box = BOX.exec(start)
+    if (box === null) return
+    isDone = box[1] === '✓'
+    first.children[0] = start.replace(BOX, '')
+  }
+  const input = createElement('input', [], { type: 'checkbox', ...(isDone && { checked: '' }) })
+  fill(first, [input, ...first.children.filter((child) => child !== start || typeof child === 'string')])
+}
+
+/** `1. The note.` has its number as a link back and as text. */
+function trimFootnote(note: Element): void {
+  const [link, text] = note.children.filter((child) => typeof child !== 'string' || child.trim() !== '')
+  if (link === undefined || typeof link === 'string' || typeof text !== 'string') return
+  note.children[note.children.indexOf(text)] = text.replace(/^\.\s*/, '')
+}
+
+/** Who said it stands after the quotation. */
+function takeInAttribution(block: Element): void {
+  const quote = find(block, ({ name }) => name === 'blockquote')
+  const attribution = find(block, (element) => element.hasClass('attribution'))
+  if (quote === undefined || attribution === undefined || quote.contains(attribution)) return
+  fill(
+    block,
+    block.children.filter((child) => child !== attribution),
+  )
+  quote.append(attribution)
 }

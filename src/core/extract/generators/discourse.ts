@@ -6,6 +6,7 @@ export const discourse: Generator = {
   meta: ['discourse'],
   signs: ['.crawler-post', '.topic-body .cooked'],
   content: ['#main-outlet', '.topic-body'],
+  isMixed: true,
   drop: {
     '#related-topics, .crawler-nav, .navigation, .topic-list-container': 'navigation',
     '.crawler-linkback-list, .post-likes, .position, [itemprop=interactionStatistic]': 'control',

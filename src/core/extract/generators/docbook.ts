@@ -1,7 +1,8 @@
+import { findAll, selector } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
 import type { Generator } from './generator.ts'
-import { leadsOnlyHere } from './rewrite.ts'
+import { become, fill, leadsOnlyTo, listRows } from './rewrite.ts'
 
 /** DocBook by its XSL stylesheets, among them the PostgreSQL documentation. */
 export const docbook: Generator = {
@@ -16,8 +17,68 @@ export const docbook: Generator = {
   normalize: normalizeDocbook,
 }
 
+/** Who wrote it is no section. */
+const isByline = selector(
+  '.titlepage h3.author, .titlepage h3.corpauthor, .titlepage h3.editor, .titlepage h4.editedby',
+)
+const isCallouts = selector('.calloutlist table')
+const isQuote = selector('table.blockquote')
+const isQuestions = selector('.qandaset > table, .qandadiv > table')
+const isCalloutMark = selector('pre img[alt]')
+/** Lists of what a book or a part of it has: its parts, figures, tables and examples, or the questions it answers. */
+const isContents = selector(
+  '.toc > dl, .list-of-figures > dl, .list-of-tables > dl, .list-of-examples > dl, .list-of-equations > dl, .qandaset > dl',
+)
+
 function normalizeDocbook(content: Element): void {
+  const ids = new Set<string>()
+  for (const element of content.descendants()) if (element.id !== '') ids.add(element.id)
   for (const element of content.descendants()) {
-    if (element.hasClass('toc') && leadsOnlyHere(element)) drop(element, 'docbook', 'table of contents of the page')
+    if (isByline(element)) become(element, 'p')
+    else if (isContents(element)) {
+      if (leadsOnlyTo(element, ids)) dropContents(element)
+      else makeList(element)
+    } else if (isCallouts(element)) listRows(element)
+    else if (isQuote(element)) unwrapRows(element, 'blockquote')
+    else if (isQuestions(element)) unwrapRows(element, 'div')
+    else if (isCalloutMark(element)) replaceMark(element)
   }
+}
+
+/** With the list goes the line above it. */
+function dropContents(list: Element): void {
+  const { parent } = list
+  const whole = parent?.hasClass('toc') === true ? parent : list
+  drop(whole, 'docbook', 'table of contents of the page')
+}
+
+/** Terms are the entries, and what belongs to an entry is its definition. */
+function makeList(list: Element): void {
+  const items: Element[] = []
+  for (const part of list.elements()) {
+    if (part.name === 'dt' || items.length === 0) {
+      become(part, 'li')
+      items.push(part)
+      continue
+    }
+    for (const inner of part.elements()) if (inner.name === 'dl') makeList(inner)
+    become(part, 'div')
+    items.at(-1)?.append(part)
+  }
+  become(list, 'ul')
+  fill(list, items)
+}
+
+/** Tables that only arrange things. */
+function unwrapRows(table: Element, name: string): void {
+  const cells = findAll(table, ({ name }) => name === 'td')
+  for (const cell of cells) become(cell, 'div')
+  become(table, name)
+  fill(table, cells)
+}
+
+/** Marks in code that are explained below it are pictures of numbers. */
+function replaceMark(image: Element): void {
+  become(image, 'span')
+  fill(image, [`(${image.attribute('alt') ?? ''})`])
 }

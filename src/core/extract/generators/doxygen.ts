@@ -2,7 +2,8 @@ import { find, selector } from '../../html/selector.ts'
 import { type Element, lineOf } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
 import type { Generator } from './generator.ts'
-import { become, codeOf, createElement, fill } from './rewrite.ts'
+import { become, becomeSignature, codeOf, createElement, fill } from './rewrite.ts'
+import { markTex } from './tex.ts'
 
 /** Doxygen. */
 export const doxygen: Generator = {
@@ -20,7 +21,8 @@ export const doxygen: Generator = {
     'span.lineno, a.lineno': 'line number',
     '.dynheader, .dyncontent': 'diagram',
     '.directory .levels': 'control',
-    'td.memSeparator': 'decoration',
+    'td.memSeparator, .inherit_header img': 'decoration',
+    'p.definition': 'link to the source',
   },
   keep: ['div.header', 'div.headertitle', 'div.contents', 'tr.inherit'],
   normalize: normalizeDoxygen,
@@ -39,16 +41,37 @@ const KINDS: Readonly<Record<string, string>> = {
 }
 
 function normalizeDoxygen(content: Element): void {
+  demoteHeadings(content)
+  markTex(content)
   for (const element of content.descendants()) {
     if (isTitle(element)) become(element, 'h1')
     else if (element.hasClass('memtitle')) become(element, 'h3')
+    else if (element.hasClass('compoundTemplParams')) becomeSignature(element)
+    else if (element.hasClass('line') && lineOf(element) === '') fill(element, [])
+    else if (element.name === 'blockquote') trimJoiners(element)
     else if (element.hasClass('memberdecls')) listMembers(element)
     else if (element.hasClass('memproto')) writePrototype(element)
     else if (element.name === 'div' && element.hasClass('fragment')) become(element, 'pre')
     else if (element.name === 'dl' && element.hasClass('section')) makeAdmonition(element)
-    else if (element.name === 'a' && /#details$|#[a-z][0-9a-f]{33,}$/.test(element.attribute('href') ?? '')) {
+    else if (element.name === 'a' && /#details$|#[a-z][0-9a-f]{32}$/.test(element.attribute('href') ?? '')) {
       if (lineOf(element) === 'More...') drop(element, 'doxygen', 'link to the details')
     }
+  }
+}
+
+/** The title of a page is no heading, so sections of a page begin at the first level: they go below the title. */
+function demoteHeadings(content: Element): void {
+  if (find(content, isTitle) === undefined || find(content, ({ name }) => name === 'h1') === undefined) return
+  for (const element of content.descendants()) {
+    const level = /^h([1-5])$/.exec(element.name)?.[1]
+    if (level !== undefined) element.name = `h${Number(level) + 1}`
+  }
+}
+
+/** Doxygen begins quotations with a joiner that nobody sees. */
+function trimJoiners(element: Element): void {
+  for (const inner of element.descendants()) {
+    inner.children = inner.children.map((child) => (typeof child === 'string' ? child.replace(/^\u200d/, '') : child))
   }
 }
 
@@ -102,19 +125,10 @@ function writePrototype(prototype: Element): void {
     drop(element, 'doxygen', 'label')
   }
   const signature = createElement('Signature', [tidy(codeOf(prototype))])
-  const note = labels.map((label) => createElement('em', [label]))
-  fill(
-    prototype,
-    labels.length === 0
-      ? [signature]
-      : [
-          signature,
-          createElement(
-            'p',
-            note.flatMap((em) => [em, ' ']),
-          ),
-        ],
-  )
+  const words = labels.flatMap((label) => [createElement('em', [label]), ' '])
+  fill(prototype, labels.length === 0 ? [signature] : [signature, createElement('p', words)])
+  // By its class the common form would take all of it for one signature.
+  prototype.setAttribute('class', '')
 }
 
 /** Doxygen puts spaces into brackets. */
@@ -122,7 +136,7 @@ function tidy(code: string): string {
   return code
     .replace(/([<(]) (?=\S)/g, '$1')
     .replace(/ +([>),])/g, '$1')
-    .replace(/(\w) +\(/g, '$1(')
+    .replace(/(\w|operator\S+) +\((?!\*)/g, '$1(')
 }
 
 function makeAdmonition(section: Element): void {

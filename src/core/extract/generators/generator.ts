@@ -10,6 +10,11 @@ export interface Generator {
   readonly signs: readonly string[]
   /** Selectors of the element that holds the content, best first. The first that is there and has text is taken. */
   readonly content: readonly string[]
+  /**
+   * Whether content of any kind may stand in there, with parts that are none of it, so that what is known about pages in
+   * general applies as well. Otherwise all of it is content but for what `drop` names. @default false
+   */
+  readonly isMixed?: boolean
   /** Selectors of what is no content although it stands in it, with the reason. */
   readonly drop?: Readonly<Record<string, string>>
   /** Selectors of what is content although it is not shown at first: tab panels, collapsed members. */

@@ -1,4 +1,7 @@
+import { selector } from '../../html/selector.ts'
+import { type Element, lineOf } from '../../html/tree.ts'
 import type { Generator } from './generator.ts'
+import { become, fill } from './rewrite.ts'
 
 /** GitBook: the old program, HonKit, which goes on with it, and the hosted service. */
 export const gitbook: Generator = {
@@ -13,4 +16,19 @@ export const gitbook: Generator = {
     '.page-footer, .footer-modification': 'footer of the page',
   },
   keep: ['[role=tabpanel]'],
+  normalize: normalizeGitbook,
+}
+
+const isFootnote = selector('blockquote[id^=fn_]')
+
+function normalizeGitbook(content: Element): void {
+  for (const element of content.descendants()) if (isFootnote(element)) makeFootnote(element)
+}
+
+/** `<blockquote><sup>1</sup>. The note.</blockquote>` */
+function makeFootnote(note: Element): void {
+  const [mark, text, ...rest] = note.children.filter((child) => typeof child !== 'string' || child.trim() !== '')
+  if (mark === undefined || typeof mark === 'string' || mark.name !== 'sup' || lineOf(mark) === '') return
+  become(note, 'div', { role: 'doc-footnote' })
+  fill(note, [typeof text === 'string' ? text.replace(/^\.\s*/, '') : (text ?? ''), ...rest])
 }

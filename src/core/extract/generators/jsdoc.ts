@@ -1,4 +1,7 @@
+import { selector } from '../../html/selector.ts'
+import type { Element } from '../../html/tree.ts'
 import type { Generator } from './generator.ts'
+import { fillWithCode } from './rewrite.ts'
 
 /** JSDoc with its default template. */
 export const jsdoc: Generator = {
@@ -9,5 +12,14 @@ export const jsdoc: Generator = {
   drop: {
     'dl.details > .tag-source, dt.tag-source': 'link to the source',
     '#main > footer, #main > nav': 'navigation',
+    // They are told again below the signature.
+    '.signature-attributes': 'attribute of a parameter',
   },
+  normalize: normalizeJsdoc,
+}
+
+const isSignature = selector('h4.name, header > h2')
+
+function normalizeJsdoc(content: Element): void {
+  for (const element of content.descendants()) if (isSignature(element)) fillWithCode(element)
 }

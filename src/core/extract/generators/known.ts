@@ -23,6 +23,7 @@ import { texinfo } from './texinfo.ts'
 import { typedoc } from './typedoc.ts'
 import { vitepress } from './vitepress.ts'
 import { wordpress } from './wordpress.ts'
+import { yard } from './yard.ts'
 
 /** Every generator we know. Where several could have made a document, the first has it. */
 const GENERATORS: readonly Generator[] = [
@@ -37,6 +38,7 @@ const GENERATORS: readonly Generator[] = [
   doxygen,
   typedoc,
   jsdoc,
+  yard,
   asciidoctor,
   docbook,
   texinfo,

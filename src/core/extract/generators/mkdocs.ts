@@ -1,10 +1,20 @@
+import { find, selector } from '../../html/selector.ts'
+import type { Element } from '../../html/tree.ts'
 import type { Generator } from './generator.ts'
+import { createElement, fill } from './rewrite.ts'
+import { markTex } from './tex.ts'
 
 /** MkDocs with its own themes and with Material. */
 export const mkdocs: Generator = {
   name: 'mkdocs',
   meta: ['mkdocs'],
-  signs: ['.md-content', '[data-md-component]', '#mkdocs_search_modal', '#mkdocs-search-query'],
+  signs: [
+    '.md-content',
+    '[data-md-component]',
+    '#mkdocs_search_modal',
+    '#mkdocs-search-query',
+    'footer a[href^="https://www.mkdocs.org"]',
+  ],
   content: [
     'article.md-content__inner',
     '.md-content',
@@ -22,4 +32,29 @@ export const mkdocs: Generator = {
     '.rst-footer-buttons, ul.wy-breadcrumbs': 'navigation',
   },
   keep: ['.tabbed-block', '.tabbed-content', '.md-annotation'],
+  normalize: normalizeMkdocs,
+}
+
+const isFormula = selector('.arithmatex')
+const isTitledTable = selector('table.highlighttable')
+const isFileHead = selector('th.filename')
+
+function normalizeMkdocs(content: Element): void {
+  for (const element of content.descendants()) {
+    if (isFormula(element)) markTex(element)
+    else if (isTitledTable(element)) moveTitle(element)
+  }
+}
+
+/** The name of a file stands in the table with line numbers; elsewhere it stands before the code. */
+function moveTitle(table: Element): void {
+  const head = find(table, isFileHead)
+  const { parent } = table
+  if (head === undefined || parent === undefined) return
+  const title = createElement('div', head.children, { class: 'filename' })
+  fill(head, [])
+  fill(
+    parent,
+    parent.children.flatMap((child) => (child === table ? [title, child] : [child])),
+  )
 }

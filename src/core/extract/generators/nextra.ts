@@ -1,4 +1,7 @@
+import { selector } from '../../html/selector.ts'
+import { type Element, lineOf } from '../../html/tree.ts'
 import type { Generator } from './generator.ts'
+import { become, fill } from './rewrite.ts'
 
 /** Nextra with its theme for documentation. */
 export const nextra: Generator = {
@@ -19,6 +22,35 @@ export const nextra: Generator = {
     '.nextra-breadcrumb, .nextra-toc, .nextra-sidebar, .nextra-sidebar-container': 'navigation',
     '.nextra-code button, .nextra-code-block button, pre button': 'control',
     '.nextra-skip-nav': 'navigation',
+    '.nextra-callout > [data-pagefind-ignore]': 'icon',
+    'h2#footnote-label': 'for screen readers only',
   },
   keep: ['[role=tabpanel]'],
+  normalize: normalizeNextra,
+}
+
+const isCodeTitle = selector('.nextra-code > div')
+const isHeadingInSummary = selector('summary > h2, summary > h3, summary > h4')
+
+function normalizeNextra(content: Element): void {
+  for (const element of content.descendants()) {
+    if (element.hasClass('nextra-callout')) makeAdmonition(element)
+    else if (isCodeTitle(element)) element.setAttribute('class', 'code-title')
+    else if (isHeadingInSummary(element)) become(element, 'span')
+  }
+}
+
+/** A callout tells its kind by colour alone. */
+function makeAdmonition(callout: Element): void {
+  const colors = callout.classes.join(' ')
+  const kind = /-red-/.test(colors) ? 'CAUTION' : /-yellow-/.test(colors) ? 'WARNING' : 'NOTE'
+  const [text] = [...callout.elements()]
+  const [title] = text === undefined ? [] : [...text.elements()]
+  become(callout, 'Admonition', { Kind: kind })
+  if (text === undefined || title?.name !== 'b' || text.children[0] !== title) return
+  if (lineOf(title).toUpperCase() !== kind) callout.setAttribute('Title', lineOf(title))
+  fill(
+    text,
+    text.children.filter((child) => child !== title),
+  )
 }

@@ -9,6 +9,8 @@ export const pandoc: Generator = {
   drop: {
     'nav#TOC, div#TOC': 'table of contents of the page',
     'td.lineNumbers': 'line numbers',
+    '#title-block-header .author, #title-block-header .date': 'byline',
+    'figcaption[aria-hidden=true]': 'repeats the text of the picture',
     'a.footnote-back': 'link back from a footnote',
   },
   keep: ['#title-block-header'],

@@ -1,4 +1,5 @@
 import { INLINE } from '../../html/names.ts'
+import { findAll } from '../../html/selector.ts'
 import { Element, lineOf, type Node } from '../../html/tree.ts'
 
 /* Small changes to the tree that several generators need. */
@@ -64,13 +65,33 @@ export function strengthen(element: Element): void {
 }
 
 /** Whether an element has links and all lead to places on the same page, as in a table of its contents. */
-export function leadsOnlyHere(element: Element): boolean {
+export function leadsOnlyTo(element: Element, ids: ReadonlySet<string>): boolean {
   let hasLinks = false
   for (const inner of element.descendants()) {
     const href = inner.name === 'a' ? inner.attribute('href') : undefined
     if (href === undefined) continue
-    if (!href.startsWith('#')) return false
+    const at = href.indexOf('#')
+    if (at === -1 || !(at === 0 || ids.has(href.slice(at + 1)))) return false
     hasLinks = true
   }
   return hasLinks
+}
+
+/** Makes a numbered list of a table whose rows are a number and what it stands for. */
+export function listRows(table: Element): void {
+  const items: Element[] = []
+  for (const row of findAll(table, ({ name }) => name === 'tr')) {
+    const [, text] = [...row.elements()]
+    if (text === undefined) return
+    items.push(text)
+  }
+  for (const item of items) become(item, 'li')
+  become(table, 'ol')
+  fill(table, items)
+}
+
+/** The words of a label, whether or not it was left out as the control that it also is. */
+export function labelOf(node: Node): string {
+  const read = (inner: Node): string => (typeof inner === 'string' ? inner : inner.children.map(read).join(''))
+  return read(node).replace(/\s+/g, ' ').trim()
 }

@@ -1,7 +1,8 @@
-import { selector } from '../../html/selector.ts'
+import { findAll, selector } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
+import { drop } from '../drop.ts'
 import type { Generator } from './generator.ts'
-import { becomeSignature, createElement, fill, strengthen } from './rewrite.ts'
+import { become, becomeSignature, createElement, fill, labelOf, strengthen } from './rewrite.ts'
 
 /** Sphinx with any theme: classic, alabaster, Read the Docs, Furo, PyData, that of the Python documentation. */
 export const sphinx: Generator = {
@@ -50,23 +51,45 @@ const isSignature = selector(
   `dt.sig, dl.function > dt, dl.class > dt, dl.method > dt, dl.attribute > dt, dl.data > dt, dl.exception > dt,
   dl.classmethod > dt, dl.staticmethod > dt, dl.describe > dt, dl.option > dt, dl.cmdoption > dt, dl.opcode > dt`,
 )
-const isTitle = selector('p.rubric, p.topic-title, p.sidebar-title')
+const isTitle = selector('p.rubric, p.topic-title, p.sidebar-title, .toctree-wrapper > p.caption')
+
+/** Works that are cited are footnotes with names; references to them look like any link. */
+const isCitation = selector('div.citation[id], dl.citation > dt[id]')
+/** Examples that show what Python answers. */
+const isSession = selector('div.doctest.highlight-default')
 
 function normalizeSphinx(content: Element): void {
+  const citations = new Set(findAll(content, isCitation).map(({ id }) => `#${id}`))
   for (const element of content.descendants()) {
     if (isSignature(element)) becomeSignature(element)
     else if (isTitle(element)) strengthen(element)
     else if (element.hasClass('line-block')) breakLines(element)
+    else if (element.hasClass('tab-set')) labelTabs(element)
+    else if (element.hasClass('classifier')) fill(element, [' : ', ...element.children])
+    else if (citations.has(element.attribute('href') ?? '')) element.setAttribute('role', 'doc-noteref')
+    else if (isSession(element)) element.setAttribute('class', 'highlight-pycon')
   }
 }
 
-/** Lines that must stay lines, as in a poem. */
+/** Lines that must stay lines, as in a poem. Indented ones stand in a block of their own. */
 function breakLines(block: Element): void {
-  const lines = [...block.elements()]
-  if (lines.some((line) => !line.hasClass('line'))) return
+  const lines = findAll(block, (element) => element.hasClass('line'))
   for (const line of lines) line.name = 'span'
   fill(
     block,
     lines.flatMap((line, i) => (i === 0 ? [line] : [createElement('br'), line])),
   )
+}
+
+/** Tabs of sphinx-inline-tabs: a control, its label and the panel in turn. Sets may stand in the panels of others. */
+function labelTabs(set: Element): void {
+  let label: Element | undefined
+  for (const child of set.children) {
+    if (typeof child === 'string') continue
+    if (child.name === 'label') label = child
+    else if (child.hasClass('tab-content') && label !== undefined) {
+      become(child, 'Tab', { Label: labelOf(label) })
+      drop(label, 'sphinx', 'label of a tab')
+    }
+  }
 }

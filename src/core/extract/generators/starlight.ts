@@ -1,4 +1,7 @@
+import { selector } from '../../html/selector.ts'
+import type { Element } from '../../html/tree.ts'
 import type { Generator } from './generator.ts'
+import { strengthen } from './rewrite.ts'
 
 /** Starlight, the documentation theme of Astro. */
 export const starlight: Generator = {
@@ -14,4 +17,11 @@ export const starlight: Generator = {
     '.expressive-code .copy, starlight-tabs [role=tablist]': 'control',
   },
   keep: ['[role=tabpanel]'],
+  normalize: normalizeStarlight,
+}
+
+const isCardTitle = selector('.card > .title')
+
+function normalizeStarlight(content: Element): void {
+  for (const element of content.descendants()) if (isCardTitle(element)) strengthen(element)
 }

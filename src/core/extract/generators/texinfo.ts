@@ -1,4 +1,8 @@
+import { find, selector } from '../../html/selector.ts'
+import { type Element, lineOf, type Node } from '../../html/tree.ts'
+import { drop } from '../drop.ts'
 import type { Generator } from './generator.ts'
+import { become, becomeSignature, createElement, fill, leadsOnlyTo } from './rewrite.ts'
 
 /** Texinfo by makeinfo or texi2any. */
 export const texinfo: Generator = {
@@ -10,6 +14,85 @@ export const texinfo: Generator = {
     'div.nav-panel, body > div.header, div.section > div.header, div.chapter > div.header, div.top > div.header':
       'navigation',
     'a.copiable-link, a.copiable-anchor': 'permalink',
-    '#SEC_Contents, #SEC_Overview, .shortcontents, div.contents, .region-contents': 'table of contents of the page',
   },
+  normalize: normalizeTexinfo,
+}
+
+const isCategory = selector('.category, .category-def, .def-name')
+const isNavigation = selector('div.header, div.nav-panel')
+const isFootnotes = selector('div.footnote, div.footnotes-segment')
+const isFootnoteMark = selector('a.footnote[id^=DOCF], a[id^=DOCF]')
+const isContents = selector('#SEC_Contents, #SEC_Overview, #SEC_Shortcontents, .shortcontents, div.contents, ul.section-toc, ul.mini-toc')
+const isUnmarked = selector('ul.no-bullet > li')
+
+/** Kinds of admonition by the word a quotation begins with. */
+const KINDS = new Set(['NOTE', 'TIP', 'IMPORTANT', 'WARNING', 'CAUTION'])
+
+const NO_IDS: ReadonlySet<string> = new Set()
+
+function normalizeTexinfo(content: Element): void {
+  for (const element of content.descendants()) {
+    dropRules(element)
+    if (element.name === 'dt' && isDeclaration(element)) becomeSignature(element)
+    else if (element.name === 'blockquote') makeAdmonition(element)
+    else if (isContents(element) && leadsOnlyTo(element, NO_IDS)) drop(element, 'texinfo', 'table of contents of the page')
+    else if (isFootnotes(element)) makeFootnotes(element)
+    else if (isFootnoteMark(element)) makeFootnoteMark(element)
+    else if (isUnmarked(element)) trimMark(element)
+  }
+}
+
+/** Declarations name their kind: Function, Variable, Command. */
+function isDeclaration(term: Element): boolean {
+  return find(term, isCategory) !== undefined
+}
+
+/** Lines are drawn between the text and the ways to other parts. */
+function dropRules(parent: Element): void {
+  let before: Element | undefined
+  for (const child of parent.children) {
+    if (typeof child === 'string') continue
+    if (before !== undefined && child.name === 'hr' && isNavigation(before)) drop(child, 'texinfo', 'line')
+    if (before?.name === 'hr' && isNavigation(child)) drop(before, 'texinfo', 'line')
+    before = child
+  }
+}
+
+/** `> **Note:** text` */
+function makeAdmonition(quote: Element): void {
+  const [first] = [...quote.elements()]
+  const [mark] = first?.children ?? []
+  if (first === undefined || mark === undefined || typeof mark === 'string') return
+  const kind = lineOf(mark).replace(/:$/, '').toUpperCase()
+  if (!KINDS.has(kind)) return
+  become(quote, 'Admonition', { Kind: kind })
+  fill(first, first.children.slice(1))
+}
+
+/** Below the text each note has its number as a heading. */
+function makeFootnotes(notes: Element): void {
+  const blocks: Node[] = []
+  let note: Element | undefined
+  for (const child of notes.elements()) {
+    if (child.name === 'h5') {
+      note = createElement('Footnote', [], { Label: numberIn(child) })
+      blocks.push(note)
+    } else if (note !== undefined) note.append(child)
+  }
+  if (blocks.length > 0) fill(notes, blocks)
+}
+
+function makeFootnoteMark(link: Element): void {
+  become(link, 'FootnoteRef', { Label: numberIn(link) })
+  fill(link, [])
+}
+
+function numberIn(element: Element): string {
+  return /\d+/.exec(lineOf(element))?.[0] ?? ''
+}
+
+/** Some lists have their marks in the text. */
+function trimMark(item: Element): void {
+  const [first] = item.children
+  if (typeof first === 'string') item.children[0] = first.replace(/^\s*[-−–•*] ?/, '')
 }

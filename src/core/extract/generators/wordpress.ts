@@ -14,6 +14,7 @@ export const wordpress: Generator = {
     'body.single .wp-block-post-content',
     'body.page .wp-block-post-content',
   ],
+  isMixed: true,
   drop: {
     '.sharedaddy, .jp-relatedposts, .addtoany_share_save_container, .heateor_sss_sharing_container': 'sharing',
     '.post-navigation, .nav-links, .page-links': 'navigation',

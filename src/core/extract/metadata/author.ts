@@ -28,6 +28,10 @@ const MAX_AUTHOR = 200
 const MAX_NAME = 80
 const MAX_WORDS = 8
 
+/** An address, a day of the week, or what stands for a name. */
+const NO_NAME =
+  /^(?:https?:|www\.|@|\/|(?:mon|tues?|wed|thu|fri|sat|sun)(?:[a-z]*day)?$|(?:the )?author$|admin(?:istrator)?$)/i
+
 /** A name without the words around it; '' for an address, or for what holds no name. */
 function cleanName(text: string): string {
   const name = text
@@ -39,6 +43,7 @@ function cleanName(text: string): string {
       '',
     )
     .replace(/\s*<[^>]*>$/, '')
+    .replace(/^[\s,;:]+/, '')
     .trim()
-  return /^(?:https?:|www\.|@|\/)/.test(name) || !/\p{L}/u.test(name) ? '' : name
+  return NO_NAME.test(name) || !/\p{L}/u.test(name) ? '' : name
 }

@@ -59,11 +59,12 @@ export function readJsonLd(texts: readonly string[]): JsonLd {
 
 /** The JSON in a script, also when it is wrapped in a comment or has line ends in its texts, as some sites do. */
 function parseJson(text: string): unknown {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what has to go
-  const plain = text.replace(/[\u0000-\u001f]+/g, ' ')
-  const json = plain
-    .replace(/^\s*(?:<!--|(?:\/\/|\/\*)?\s*<!\[CDATA\[(?:\s*\*\/)?)/, '')
-    .replace(/(?:-->|(?:\/\/|\/\*)?\s?\]\]>(?:\s?\*\/)?)?[\s;]*$/, '')
+  const json = text
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what has to go
+    .replace(/[\u0000-\u001f]+/g, ' ')
+    .trim()
+    .replace(/^(?:<!--|(?:\/\/|\/\*)? ?<!\[CDATA\[(?: ?\*\/)?)/, '')
+    .replace(/(?:-->|(?:\/\/|\/\*)? ?\]\]>(?: ?\*\/)?|;)$/, '')
   try {
     return JSON.parse(json)
   } catch {

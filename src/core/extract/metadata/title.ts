@@ -3,19 +3,32 @@ import type { Facts } from './facts.ts'
 /** Stands between a title and the name of the site. */
 const SEPARATOR = /\s+(?:[|–—·•»«:\u2013-]|\|\||::|>)\s+/
 
+/** A heading that is longer is a whole text. */
+const MAX_HEADING = 250
+
 /** The title of a page without the name of its site. */
-export function chooseTitle({ meta, title, headings }: Facts, headline: string, host: string): string {
+export function chooseTitle(facts: Facts, headline: string, host: string): string {
+  const { meta, title } = facts
   const site = meta.get('og:site_name')?.[0] ?? meta.get('application-name')?.[0] ?? ''
+  // A heading may be the name of the site, in its banner.
+  const headings = facts.headings
+    .map(withoutMark)
+    .filter((heading) => heading.length <= MAX_HEADING && squash(heading) !== '' && !isSite(heading, site, host))
+  const [only] = headings
+  if (headings.length === 1 && only !== undefined) return only
   const shared = meta.get('og:title')?.[0] ?? meta.get('twitter:title')?.[0] ?? ''
   // Some sites give all their pages one title to be shared by.
   const isGeneral = shared === '' || squash(shared) === squash(site)
   const full = isGeneral ? title || headline || shared : shared
-  if (full === '') return headings[0] ?? ''
+  if (full === '') return only ?? facts.headings[0] ?? ''
   const parts = full.split(SEPARATOR)
-  const heading = headings.find((one) => squash(one) !== '' && parts.some((part) => squash(part) === squash(one)))
-  // A heading may be the name of the site, in its banner.
-  if (heading !== undefined && !isSite(heading, site, host)) return heading
-  return withoutSite(full, parts, site, host)
+  const repeated = headings.find((heading) => parts.some((part) => squash(part) === squash(heading)))
+  return repeated ?? withoutSite(full, parts, site, host)
+}
+
+/** A heading without the mark that links to it. */
+function withoutMark(heading: string): string {
+  return heading.replace(/[\s\u200b]*(?:[¶§🔗\u200b]|\s#)*$/u, '')
 }
 
 function withoutSite(full: string, parts: readonly string[], site: string, host: string): string {

@@ -139,7 +139,11 @@ const TABLE_PARTS = new Set(['table', 'tbody', 'thead', 'tr'])
 const UNREAD = new Set(['button', 'svg', 'style', 'script', 'template', 'textarea', 'select', 'input'])
 
 class CodeReader {
-  text = ''
+  readonly #parts: string[] = []
+
+  get text(): string {
+    return this.#parts.join('')
+  }
 
   read(nodes: readonly Node[], isTablePart: boolean): void {
     for (let i = 0; i < nodes.length; i++) {
@@ -147,18 +151,18 @@ class CodeReader {
       if (node === undefined) continue
       if (typeof node === 'string') {
         // White space between the parts of a table is not shown.
-        if (!isTablePart || node.trim() !== '') this.text += node
+        if (!isTablePart || node.trim() !== '') this.#parts.push(node)
         continue
       }
       if (isUnread(node)) continue
       if (node.name === 'br') {
-        this.text += '\n'
+        this.#parts.push('\n')
         continue
       }
-      const start = this.text.length
+      const start = this.#parts.length
       this.read(node.children, TABLE_PARTS.has(node.name))
-      const hasEnd = this.text.length > start && this.text.endsWith('\n')
-      if (!hasEnd && isLine(node) && isFollowedByLine(nodes, i, isTablePart)) this.text += '\n'
+      const hasEnd = this.#parts.length > start && this.#parts.at(-1)?.endsWith('\n') === true
+      if (!hasEnd && isLine(node) && isFollowedByLine(nodes, i, isTablePart)) this.#parts.push('\n')
     }
   }
 }

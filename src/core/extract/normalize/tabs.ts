@@ -62,17 +62,50 @@ function normalizeCodeGroup(set: Element): void {
 /** A row of tabs whose panels stand somewhere after it, in the same wrapper. */
 function normalizeTabList(list: Element): void {
   const tabs = below(list, MAX_LOOKED_AT).filter(isTab)
-  if (tabs.length === 0) return
-  let wrapper = list.parent
-  for (let depth = 0; wrapper !== undefined && depth < MAX_WRAPPERS; depth++) {
-    const panels = outermost(below(wrapper, MAX_LOOKED_AT).filter(isPanel))
-    if (panels.length > 0) {
-      label(tabs, matchPanels(tabs, panels))
-      if (tabs.every(({ dropped }) => dropped !== undefined)) drop(list, STEP, 'labels of tabs')
-      return
-    }
-    wrapper = wrapper.parent
+  let wrapper = tabs.length === 0 ? undefined : list.parent
+  for (let depth = 0; wrapper !== undefined && depth < MAX_WRAPPERS; depth++, wrapper = wrapper.parent) {
+    const panels = panelsIn(wrapper)
+    if (panels.all.length === 0) continue
+    label(tabs, takePanels(tabs, panels))
+    if (tabs.every(({ dropped }) => dropped !== undefined)) drop(list, STEP, 'labels of tabs')
+    return
   }
+}
+
+/** Panels in a wrapper, which several rows of tabs may share. */
+interface Panels {
+  readonly all: readonly Element[]
+  readonly byId: ReadonlyMap<string, Element>
+  readonly byLabel: ReadonlyMap<string, Element>
+  /** The first that no row has taken. */
+  next: number
+}
+
+/** Kept, because rows that stand side by side all ask for the same wrapper. */
+const panelsOf = new WeakMap<Element, Panels>()
+
+function panelsIn(wrapper: Element): Panels {
+  const known = panelsOf.get(wrapper)
+  if (known !== undefined) return known
+  const all = outermost(below(wrapper, MAX_LOOKED_AT).filter(isPanel))
+  const panels: Panels = {
+    all,
+    byId: new Map(all.filter(({ id }) => id !== '').map((panel) => [panel.id, panel])),
+    byLabel: new Map(all.map((panel) => [panel.attribute('aria-labelledby') ?? '', panel])),
+    next: 0,
+  }
+  panelsOf.set(wrapper, panels)
+  return panels
+}
+
+/** The panel of each tab: the one they name, else the next one. */
+function takePanels(tabs: readonly Element[], panels: Panels): Element[] {
+  const { all, byId, byLabel } = panels
+  const named = tabs.map((tab) => byId.get(targetOf(tab)) ?? (tab.id === '' ? undefined : byLabel.get(tab.id)))
+  if (named.every((panel) => panel !== undefined)) return named
+  const next = all.slice(panels.next, panels.next + tabs.length)
+  panels.next += next.length
+  return next
 }
 
 function isTab(element: Element): boolean {
@@ -90,15 +123,6 @@ function isPanel(element: Element): boolean {
 function outermost(panels: readonly Element[]): Element[] {
   const all = new Set(panels)
   return panels.filter((panel) => ![...panel.ancestors()].some((ancestor) => all.has(ancestor)))
-}
-
-/** The panel of each tab: the one they name, else the one in the same place of the row. */
-function matchPanels(tabs: readonly Element[], panels: readonly Element[]): Element[] {
-  const byId = new Map(panels.filter(({ id }) => id !== '').map((panel) => [panel.id, panel]))
-  const byLabel = new Map(panels.map((panel) => [panel.attribute('aria-labelledby') ?? '', panel]))
-  const named = tabs.map((tab) => byId.get(targetOf(tab)) ?? (tab.id === '' ? undefined : byLabel.get(tab.id)))
-  if (named.every((panel) => panel !== undefined)) return named
-  return [...panels]
 }
 
 function targetOf(tab: Element): string {

@@ -23,9 +23,16 @@ export function indexAttributes(concerns: readonly Chrome[]): AttributeRules {
   )
 }
 
-/** Elements that are no text of the page wherever they stand. */
+const SILENT = new Set(wordsIn('script style template iframe object svg canvas audio video'))
+
+/** Whether an element is none of the text of a page, wherever it stands. */
+export function isSilent({ name }: Element): boolean {
+  return SILENT.has(name)
+}
+
+/** What elements mean by their name alone. */
 const BY_NAME: ReadonlyMap<string, string> = new Map([
-  ...wordsIn('script style template iframe object svg canvas audio video').map((name) => [name, name] as const),
+  ...[...SILENT].map((name) => [name, name] as const),
   ...wordsIn('select option optgroup datalist input textarea progress meter legend search').map(
     (name) => [name, CONTROLS.reason] as const,
   ),
@@ -79,7 +86,9 @@ function reasonOfContents(element: Element, counts: Statistics, whole: Statistic
     case 'header':
       return counts.titles > 0 || isInside(element, 'article') || isInside(element, 'main') ? undefined : FRAME.reason
     case 'aside':
-      return holdsQuote(element) || (!isSmall && isInside(element, 'article')) ? undefined : 'aside'
+      return isRemark(element) || counts.prose > whole.prose * (isInside(element, 'article') ? SMALL_SHARE : LARGE_SHARE)
+        ? undefined
+        : 'aside'
     case 'form':
       return counts.prose < (counts.controls + 1) * PROSE_PER_CONTROL ? CONTROLS.reason : undefined
     case 'label':
@@ -94,10 +103,16 @@ function reasonOfContents(element: Element, counts: Statistics, whole: Statistic
 
 /** With a smaller share of the prose of its page a part says nothing of its own. */
 const SMALL_SHARE = 0.05
+/** With this share it may be what the page is about. */
+const LARGE_SHARE = 0.25
 /** A form with more sentences than this around its controls is a page inside a form. */
 const PROSE_PER_CONTROL = 120
 
-function holdsQuote(element: Element): boolean {
+const REMARK = /(?:^|[\s_-])(?:foot|side|margin)?(?:notes?|admonition|callout|tip|hint|warning|caution|important|quote|pullquote)(?:$|[\s_-])/i
+
+/** Whether an aside belongs to the text: a footnote, a warning, a quotation. */
+function isRemark(element: Element): boolean {
+  if (REMARK.test(element.attribute('class') ?? '') || element.attribute('role')?.startsWith('doc-') === true) return true
   for (const child of element.elements()) if (child.name === 'blockquote') return true
   return false
 }

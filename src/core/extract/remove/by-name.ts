@@ -47,5 +47,5 @@ function holdsContent(counts: Statistics, whole: Statistics): boolean {
 }
 
 function isThin(counts: Statistics, whole: Statistics): boolean {
-  return counts.titles === 0 && (counts.prose < whole.prose * 0.03 || linkShare(counts) > 0.5)
+  return counts.titles === 0 && counts.codes === 0 && (counts.prose < whole.prose * 0.03 || linkShare(counts) > 0.5)
 }

@@ -1,5 +1,5 @@
 import type { Element } from '../../html/tree.ts'
-import { countStatistics } from '../content/statistics.ts'
+import type { StatisticsMap } from '../content/statistics.ts'
 import { indexAttributes, reasonOfAttributes } from './by-markup.ts'
 import { createNameJudge, indexTerms } from './by-name.ts'
 import { removeBy } from './remove-by.ts'
@@ -10,8 +10,8 @@ const ATTRIBUTES = indexAttributes([BYLINES])
 const TERMS = indexTerms([BYLINES])
 
 /** Drops who wrote a page, when, and how it is filed, which its metadata tells. Posts of a forum keep theirs. */
-export function removeBylines(content: Element): void {
-  const judge = createNameJudge(TERMS, countStatistics(content), content)
+export function removeBylines(content: Element, statistics: StatisticsMap): void {
+  const judge = createNameJudge(TERMS, statistics, content)
   removeBy(content, STEP, (element) =>
     element === content ? undefined : (reasonOfAttributes(element, ATTRIBUTES) ?? judge(element)),
   )

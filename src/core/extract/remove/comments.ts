@@ -1,5 +1,5 @@
 import type { Element } from '../../html/tree.ts'
-import { countStatistics } from '../content/statistics.ts'
+import type { StatisticsMap } from '../content/statistics.ts'
 import { indexTerms } from './by-name.ts'
 import { removeBy } from './remove-by.ts'
 import type { Chrome } from './rule.ts'
@@ -18,8 +18,7 @@ const TERMS = indexTerms([COMMENTS]).strong
 const MAX_SHARE = 0.85
 
 /** Drops what readers wrote under a page. Not for forums, where that is the page. */
-export function removeComments(body: Element): void {
-  const statistics = countStatistics(body)
+export function removeComments(body: Element, statistics: StatisticsMap): void {
   const most = statistics.get(body).prose * MAX_SHARE
   const terms = new TermReader()
   removeBy(body, STEP, (element) => {

@@ -36,6 +36,7 @@ export function removeHidden(root: Element, generator: Generator | undefined): n
 interface Survey {
   /** Elements that are never text. */
   readonly unseen: Element[]
+  /** The outermost ones. */
   readonly noscripts: Element[]
   readonly sheets: { css: string; isConditional: boolean }[]
   /** Every class (`.a`) and id (`#a`). */
@@ -48,7 +49,7 @@ const UNSEEN = new Set(['head', 'script', 'style', 'datalist'])
 
 function surveyDocument(root: Element): Survey {
   const survey: Survey = { unseen: [], noscripts: [], sheets: [], names: new Set(), controlled: new Set() }
-  const visit = (element: Element) => {
+  const visit = (element: Element, isInNoscript: boolean) => {
     const { name } = element
     if (name === 'style') {
       const media = element.attribute('media') ?? ''
@@ -59,15 +60,16 @@ function surveyDocument(root: Element): Survey {
     // A template with a shadow root is shown like any element.
     const isTemplate = name === 'template' && !element.hasAttribute('shadowrootmode')
     if (UNSEEN.has(name) || isTemplate) survey.unseen.push(element)
-    if (name === 'noscript') survey.noscripts.push(element)
+    const isNoscript = name === 'noscript'
+    if (isNoscript && !isInNoscript) survey.noscripts.push(element)
     if (isTemplate) return
     if (element.id !== '') survey.names.add(`#${element.id}`)
     for (const className of element.classes) survey.names.add(`.${className}`)
     const id = controlledId(element)
     if (id !== undefined) survey.controlled.add(id)
-    for (const child of element.children) if (typeof child !== 'string') visit(child)
+    for (const child of element.children) if (typeof child !== 'string') visit(child, isInNoscript || isNoscript)
   }
-  visit(root)
+  visit(root, false)
   return survey
 }
 

@@ -10,7 +10,7 @@ export const NAVIGATION: Chrome = {
   terms: `nav navbar navigation navs subnav topnav sidenav globalnav mainnav navmenu nav-menu nav-links menubar megamenu mega-menu submenu
     sub-menu dropdown-menu main-menu mobile-menu offcanvas off-canvas hamburger menu-item menu-items menu-list
     skiplink skiplinks skip-link skip-links skip-nav skip-to skip-content skip-to-content quicklinks quick-links
-    linklist link-list site-map sitemap drawer flyout`,
+    linklist link-list site-map sitemap drawer flyout dropdown-panel dropdown-content`,
   weakTerms: 'menu sidebar sidemenu sidepanel side-panel rail aside topbar top-bar toolbar subheader utility jump-links dropdown sitelinks',
 }
 

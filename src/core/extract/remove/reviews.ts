@@ -1,5 +1,5 @@
 import type { Element } from '../../html/tree.ts'
-import { countStatistics } from '../content/statistics.ts'
+import type { StatisticsMap } from '../content/statistics.ts'
 import { indexTerms } from './by-name.ts'
 import { removeBy } from './remove-by.ts'
 import { TermReader } from './terms.ts'
@@ -18,8 +18,7 @@ const TERMS = indexTerms([
 const MAX_SHARE = 0.95
 
 /** Drops what customers wrote about a product. */
-export function removeReviews(body: Element): void {
-  const statistics = countStatistics(body)
+export function removeReviews(body: Element, statistics: StatisticsMap): void {
   const most = statistics.get(body).prose * MAX_SHARE
   const terms = new TermReader()
   removeBy(body, STEP, (element) => {

@@ -1,45 +1,50 @@
+import { INLINE } from '../../html/names.ts'
 import type { Element } from '../../html/tree.ts'
-import { countStatistics, type Statistics, type StatisticsMap } from '../content/statistics.ts'
-import { removeBy } from './remove-by.ts'
+import type { Statistics, StatisticsMap } from '../content/statistics.ts'
+import { drop } from '../drop.ts'
 
 const STEP = 'teasers'
 
 /** Drops rows of cards and lists of links that lead away from the one thing a page is about. */
-export function removeTeasers(content: Element): void {
-  const statistics = countStatistics(content)
-  const whole = statistics.get(content)
-  removeBy(content, STEP, (element) =>
-    element !== content && statistics.get(element).prose < whole.prose * MAX_PROSE_SHARE && isRowOfTeasers(element, statistics)
-      ? 'links to other pages'
-      : undefined,
-  )
+export function removeTeasers(content: Element, statistics: StatisticsMap): void {
+  const visit = (element: Element) => {
+    removeRows(element, statistics)
+    for (const child of element.elements()) visit(child)
+  }
+  visit(content)
 }
 
-const MAX_PROSE_SHARE = 0.3
-const MIN_TEASERS = 3
-const TEASER_CHARS = 400
-/** Share of the text of a teaser that leads elsewhere. */
-const TEASER_LINK_SHARE = 0.35
+/** Fewer like things in a row may be part of a text. */
+const MIN_CARDS = 3
+const MIN_LINKS = 5
 
-/** Whether an element consists of like parts that each are a link with little around it. */
-function isRowOfTeasers(element: Element, statistics: StatisticsMap): boolean {
-  let teasers = 0
-  let others = 0
-  let likeness: string | undefined
-  for (const child of element.elements()) {
+function removeRows(parent: Element, statistics: StatisticsMap): void {
+  let row: Element[] = []
+  let likeness = ''
+  const endRow = () => {
+    const isRow = row.length >= (likeness.startsWith('link') ? MIN_LINKS : MIN_CARDS)
+    if (isRow) for (const element of row) drop(element, STEP, 'links to other pages')
+    row = []
+  }
+  for (const child of parent.elements()) {
     const counts = statistics.get(child)
     if (counts.text === 0) continue
-    likeness ??= likenessOf(child)
-    if (likenessOf(child) === likeness && isTeaser(counts)) teasers++
-    else others++
+    const next = INLINE.has(child.name) ? '' : likenessOf(child, counts)
+    if (next !== likeness) endRow()
+    likeness = next
+    if (next !== '') row.push(child)
   }
-  return teasers >= MIN_TEASERS && others * 4 <= teasers
+  endRow()
 }
 
-function isTeaser({ text, link, links, images, headings }: Statistics): boolean {
-  return links > 0 && images + headings > 0 && text <= TEASER_CHARS && link >= text * TEASER_LINK_SHARE
-}
+const CARD_CHARS = 400
+const CARD_LINK_SHARE = 0.35
+const LINK_SHARE = 0.9
 
-function likenessOf(element: Element): string {
-  return `${element.name}.${element.classes[0] ?? ''}`
+/** What a teaser looks like, '' for what is none. */
+function likenessOf(element: Element, { text, link, links, images, headings }: Statistics): string {
+  if (links === 0 || text > CARD_CHARS) return ''
+  if (link >= text * LINK_SHARE) return `link ${element.name}`
+  const isCard = images + headings > 0 && link >= text * CARD_LINK_SHARE
+  return isCard ? `card ${element.name}.${element.classes[0] ?? ''}` : ''
 }

@@ -17,7 +17,7 @@ const FILED_UNDER = /^(?:category|tag|product_cat|product_tag|post|type|status|f
 
 /** A name that begins or ends so tells what is around the element or in it, not what it is. */
 const ABOUT_OTHERS =
-  /^(?:no|has|have|with|without|hide|show|is|js|not|toggle)-|-(?:open|opened|enabled|disabled|active|visible|hidden|loaded|true|false|layout)$/
+  /^(?:no|has|have|with|without|hide|show|is|js|not|toggle)-|-(?:open|opened|enabled|disabled|active|visible|hidden|loaded|true|false|layout|trigger)$/
 
 /** What a builder of style sheets adds to keep names apart: `card__a8Xf2`. */
 const HASH = /__(?=[\w-]*[A-Z\d])[\w-]{5,6}$/
@@ -39,17 +39,22 @@ export class TermReader {
     const classes = element.attribute('class') ?? ''
     const own = element.name.includes('-') ? element.name : ''
     if (id === '' && classes === '' && own === '') return []
-    const names = `${own} ${classes} #${id}`
+    const names = `${element.name} ${classes} #${id}`
     let terms = this.#terms.get(names)
     if (terms === undefined) {
-      terms = [...splitName(own), ...element.classes.flatMap(splitName), ...splitId(id)]
+      terms = [...splitName(own), ...element.classes.flatMap(splitName), ...(isSection(element) ? [] : splitId(id))]
       this.#terms.set(names, terms)
     }
     return terms
   }
 }
 
-/** The id of a section is made of the words of its heading, so a long one says nothing about its part. */
+/** The id of a section is made of the words of its heading. It says nothing about the part. */
+function isSection(element: Element): boolean {
+  return element.name === 'section' || element.hasClass('section')
+}
+
+/** So is that of many a heading and anchor, so a long one is not believed. */
 function splitId(id: string): readonly Term[] {
   return id.split(/[-_\s]+/).length > MAX_ID_WORDS ? [] : splitName(id)
 }

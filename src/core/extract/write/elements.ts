@@ -4,6 +4,7 @@ import type { BlockBuilder } from './builder.ts'
 import { writeCodeSpan } from './escape.ts'
 import { flatten } from './flatten.ts'
 import { writeImage, writeMedia } from './image.ts'
+import { InlineRun } from './inline.ts'
 import { writeList } from './list.ts'
 import { writeMath } from './math.ts'
 import { MAX_NESTING } from './nesting.ts'
@@ -55,17 +56,20 @@ const writeQuote: Write = (builder, element) => {
 
 const writeAdmonition: Write = (builder, element) => {
   const title = element.attribute('Title') ?? ''
-  pushNested(builder, element, (blocks) => {
-    const run = builder.run
-    if (title !== '') {
-      const mark = run.open('**')
-      run.text(title)
-      run.close(mark)
-    }
-    const [head] = run.finish()
-    const first: Block[] = head === undefined ? [] : [{ type: 'paragraph', text: head }]
-    return { type: 'quote', alert: element.attribute('Kind') ?? 'NOTE', blocks: [...first, ...blocks] }
-  })
+  pushNested(builder, element, (blocks) => ({
+    type: 'quote',
+    alert: element.attribute('Kind') ?? 'NOTE',
+    blocks: title === '' ? blocks : [strongLine(title), ...blocks],
+  }))
+}
+
+/** A paragraph of strong text. */
+function strongLine(source: string): Block {
+  const run = new InlineRun(false)
+  const mark = run.open('**')
+  run.text(source)
+  run.close(mark)
+  return { type: 'paragraph', text: run.finishLine() }
 }
 
 function pushNested(builder: BlockBuilder, element: Element, wrap: (blocks: Block[]) => Block): void {
@@ -82,11 +86,8 @@ function pushNested(builder: BlockBuilder, element: Element, wrap: (blocks: Bloc
 const writeTab: Write = (builder, element) => {
   const blocks = builder.collect(element.children)
   if (blocks.length === 0) return
-  const { run } = builder
-  const mark = run.open('**')
-  run.text(element.attribute('Label') ?? '')
-  run.close(mark)
-  builder.flush()
+  const label = element.attribute('Label') ?? ''
+  if (label !== '') builder.push(strongLine(label))
   for (const block of blocks) builder.push(block)
 }
 
@@ -154,10 +155,11 @@ const writeQuotedText: Write = (builder, element) => {
   builder.run.text('"')
 }
 
-/** Powers and notes: `10^6`, but `1st`. */
+/** Powers need a sign: `10^6`, but `1st`. A raised link is a note. */
 const writeSup: Write = (builder, element) => {
   const isPower = /[\p{L}\p{N})]/u.test(builder.run.last) && /^[-+−]?\d|^[a-z]$/.test(textOf(element).trim())
-  if (isPower && !builder.hasBlocks(element)) builder.run.text('^')
+  const isLink = element.children.some((child) => typeof child !== 'string' && child.name === 'a')
+  if (isPower && !isLink && !builder.hasBlocks(element)) builder.run.text('^')
   builder.children(element)
 }
 

@@ -29,7 +29,7 @@ export function cleanCode(text: string): string {
 }
 
 const SPECIAL = /[\\`*_~<&[\]]/
-const EACH_SPECIAL = /[\\`*_~<&[\]]/g
+const EACH_SPECIAL = /_+|[\\`*~<&[\]]/g
 const ASCII_PUNCTUATION = /[!-/:-@[-`{-~]/
 const BEGINS_TAG = /[A-Za-z/!?]/
 /** An entity, or what could become one when more text follows. */
@@ -44,10 +44,11 @@ export function escapeText(text: string, before: string, isInLink: boolean): str
   const first = text[0] ?? ''
   const lead = joinsToMarkup(before, first) ? '\\' : ''
   if (!SPECIAL.test(text)) return lead + text
-  const escaped = text.replace(EACH_SPECIAL, (character, at: number) => {
+  const escaped = text.replace(EACH_SPECIAL, (special, at: number) => {
     const previous = at === 0 ? before : (text[at - 1] ?? '')
-    const next = text[at + 1] ?? ''
-    return needsEscape(character, previous, next, text, at, isInLink) ? `\\${character}` : character
+    const next = text[at + special.length] ?? ''
+    if (!needsEscape(special, previous, next, text, at, isInLink)) return special
+    return special.length === 1 ? `\\${special}` : '\\_'.repeat(special.length)
   })
   return lead !== '' && escaped.startsWith('\\') ? escaped : lead + escaped
 }
@@ -58,21 +59,20 @@ function joinsToMarkup(before: string, first: string): boolean {
   return before === '[' && (first === '^' || first === '!')
 }
 
+/** `special` is one character or a run of underscores. */
 function needsEscape(
-  character: string,
+  special: string,
   previous: string,
   next: string,
   text: string,
   at: number,
   isInLink: boolean,
 ): boolean {
-  switch (character) {
+  switch (special) {
     case '\\':
       return next === '' || ASCII_PUNCTUATION.test(next)
     case '*':
       return !(isBlank(previous) && next === ' ')
-    case '_':
-      return !(isWord(previous) && isWord(next)) && !isBlank(beforeRun(text, at, previous))
     case '~':
       return next === '~' || next === '' || !isBlank(previous)
     case '<':
@@ -84,17 +84,12 @@ function needsEscape(
       return isInLink || next === '^' || next === '!'
     case ']':
       return isInLink || next === '(' || next === ':'
-    default:
+    case '`':
       return true
+    default:
+      // Underscores mark nothing inside of words, and nothing ends after a space.
+      return !(isWord(previous) && isWord(next)) && !isBlank(previous)
   }
-}
-
-/** What stands before the run of underscores that the one at `at` belongs to. */
-function beforeRun(text: string, at: number, previous: string): string {
-  if (previous !== '_') return previous
-  let start = at
-  while (start > 0 && text[start - 1] === '_') start--
-  return start === 0 ? '_' : (text[start - 1] ?? '')
 }
 
 function isBlank(character: string): boolean {

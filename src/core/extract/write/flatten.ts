@@ -46,13 +46,16 @@ function oneLine(text: string): string {
   return text.includes('\n') ? text.replace(/ *\n/g, ' ') : text
 }
 
+const ENDS = new Set('.,:;!?…。，：；！？')
+
 /** A part that ends with punctuation needs no other sign before the next. */
 function join(parts: readonly string[], separator: string): string {
-  let text = ''
+  const joined: string[] = []
   for (const part of parts) {
     if (part === '') continue
-    if (text !== '') text += /[.,:;!?…。，：；！？]$/.test(text.slice(-1)) ? ' ' : separator
-    text += part
+    const previous = joined.at(-1)
+    if (previous !== undefined) joined.push(ENDS.has(previous.slice(-1)) ? ' ' : separator)
+    joined.push(part)
   }
-  return text
+  return joined.join('')
 }

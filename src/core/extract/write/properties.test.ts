@@ -15,8 +15,40 @@ const text = fc
   .array(
     fc.oneof(
       fc.constantFrom(...'*_`~[]()<>!#+-=|\\&;:^.1 $"\'{}/\n'),
-      fc.constantFrom('a', 'word', '1.', '12)', '**', '__', '~~~', '```', '---', '![', '](x)', ']: x', '[^1]', '<b>', '</b>'),
-      fc.constantFrom('&amp;', '&#35;', '<!--', '<http://x.y>', '\\*', '  ', '# ', '- ', '> ', '[x] ', '|', 'é', '。', '「', '😀'),
+      fc.constantFrom(
+        'a',
+        'word',
+        '1.',
+        '12)',
+        '**',
+        '__',
+        '~~~',
+        '```',
+        '---',
+        '![',
+        '](x)',
+        ']: x',
+        '[^1]',
+        '<b>',
+        '</b>',
+      ),
+      fc.constantFrom(
+        '&amp;',
+        '&#35;',
+        '<!--',
+        '<http://x.y>',
+        '\\*',
+        '  ',
+        '# ',
+        '- ',
+        '> ',
+        '[x] ',
+        '|',
+        'é',
+        '。',
+        '「',
+        '😀',
+      ),
     ),
     { minLength: 1, maxLength: 12 },
   )
@@ -103,9 +135,16 @@ const PLACES: [string, (nodes: (Element | string)[]) => Element, string[]][] = [
   [
     'a cell',
     (nodes) => element('table', [element('tr', [element('td', nodes), element('td', ['2'])])]),
-    ['table_open', 'table_close', 'thead_open', 'thead_close', 'tbody_open', 'tbody_close', 'tr_open', 'tr_close'].concat(
-      ['th_open', 'th_close', 'td_open', 'td_close'],
-    ),
+    [
+      'table_open',
+      'table_close',
+      'thead_open',
+      'thead_close',
+      'tbody_open',
+      'tbody_close',
+      'tr_open',
+      'tr_close',
+    ].concat(['th_open', 'th_close', 'td_open', 'td_close']),
   ],
 ]
 

@@ -59,6 +59,10 @@ export function* readStyleRules(css: string): Generator<StyleRule, void, void> {
       from = i + 1
     }
   }
+  // The end of a sheet closes what is open.
+  if (blocks.at(-1) !== 'declarations') return
+  take(css.length, css.length)
+  yield { selectors, declarations: text, isConditional: blocks.includes('conditional rules') }
 }
 
 const CONDITIONS = /^@(?:media|supports|layer|container)\b/i

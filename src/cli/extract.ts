@@ -1,0 +1,83 @@
+import type { Command } from 'commander'
+import { PharosError } from '../core/errors.ts'
+import { extractPage } from '../core/extract/extract-page.ts'
+import type { Extraction, NoPageReason, Snapshot } from '../core/model.ts'
+import { nodeSha256 } from '../ingest/sha256.ts'
+import { readInput } from './input.ts'
+import { addCommonOptions, type CommonFlags, configOf } from './options.ts'
+import { printable, printableLine, type Streams, Terminal } from './terminal.ts'
+
+interface ExtractFlags extends CommonFlags {
+  readonly url?: string
+  readonly debug?: boolean
+}
+
+/** A page of more than this was not made to be read. */
+const MAX_BYTES = 50 * 2 ** 20
+
+/** Stands for the address of a page that was given none: relative links then lead nowhere. */
+const NO_ADDRESS = 'about:blank'
+
+/** `pharos extract [file]` */
+export function addExtract(program: Command, streams: Streams): void {
+  const command = program
+    .command('extract')
+    .description('print the content of an HTML page as Markdown')
+    .argument('[file]', 'the page; without it, or with -, standard input is read')
+    .option('--url <url>', 'address of the page, where its relative links start')
+    .option('--debug', 'tell what was left out and why')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ pharos extract page.html --url https://example.com/guide/\n  $ curl -s https://example.com | pharos extract --url https://example.com',
+    )
+  addCommonOptions(command).action(async (file: string | undefined, flags: ExtractFlags) => {
+    configOf(command)
+    const terminal = new Terminal(flags, streams)
+    const url = flags.url === undefined ? NO_ADDRESS : webAddress(flags.url)
+    const { name, bytes } = await readInput(file, MAX_BYTES)
+    const extraction = extractPage(createSnapshot(url, bytes, name), {
+      debug: flags.debug === true,
+      sha256: nodeSha256,
+    })
+    for (const { step, reason, element, text } of extraction.removals) {
+      terminal.note(printableLine(`${step}: ${reason}: ${element}: ${text}`))
+    }
+    answer(extraction, name, terminal)
+  })
+}
+
+function webAddress(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url.href
+  throw new PharosError('USAGE', {
+    problem: `--url: expected an address with http or https, got ${JSON.stringify(text)}`,
+  })
+}
+
+/** A file says by its name what a server says by its `content-type`. */
+function createSnapshot(url: string, body: Uint8Array, name: string): Snapshot {
+  if (/\.(?:md|markdown)$/i.test(name)) return { url, body, headers: { 'content-type': 'text/markdown' } }
+  return /\.txt$/i.test(name) ? { url, body, headers: { 'content-type': 'text/plain' } } : { url, body }
+}
+
+function answer(extraction: Extraction, source: string, terminal: Terminal): void {
+  if (extraction.type === 'page') {
+    const markdown = extraction.page.markdown.trimEnd()
+    terminal.answer(terminal.isRead ? printable(markdown) : markdown, extraction)
+    return
+  }
+  if (terminal.isJson) terminal.answer('', extraction)
+  const { reason, detail, target } = extraction
+  const place = target === null ? detail : `${detail}: ${target}`
+  throw new PharosError('PAGE_REFUSED', { source, reason: REASONS[reason], detail: place })
+}
+
+const REASONS: Readonly<Record<NoPageReason, string>> = {
+  challenge: 'it asks whether the reader is a robot',
+  login: 'it asks for a login',
+  soft_404: 'it says that there is no such page',
+  needs_rendering: 'it is empty until a browser runs its scripts',
+  redirect: 'it leads elsewhere',
+  empty: 'it is empty',
+  not_text: 'it is not text',
+}

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest'
+import { cutFrontMatter } from './front-matter.ts'
+
+test.each<[string, Record<string, string>, string]>([
+  ['# A\nb', {}, '# A\nb'],
+  ['---\ntitle: A\n---\n# B', { title: 'A' }, '# B'],
+  ['---\nTitle: "A: \\"b\\""\nauthor: \'It\'\'s\'\n...\nx', { title: 'A: "b"', author: "It's" }, 'x'],
+  ['---\ndate: 2024-03-03 # a Sunday\n---\nx', { date: '2024-03-03' }, 'x'],
+  ['---\ntags: [a, b]\nmore:\n  title: no\nlist:\n- a\ntext: |\n  a\n---\nx', {}, 'x'],
+  ['---\nSome text.\n---\nx', {}, '---\nSome text.\n---\nx'],
+  ['---\ntitle: A\nnever closed', {}, '---\ntitle: A\nnever closed'],
+  ['x\n---\ntitle: A\n---', {}, 'x\n---\ntitle: A\n---'],
+])('%j has %j', (text, fields, rest) => {
+  const cut = cutFrontMatter(text.split('\n'))
+  expect(Object.fromEntries(cut.fields)).toEqual(fields)
+  expect(cut.lines.join('\n')).toBe(rest)
+})

@@ -1,0 +1,35 @@
+import { selector } from '../../html/selector.ts'
+import type { Element } from '../../html/tree.ts'
+import type { Generator } from './generator.ts'
+import { fillWithCode, strengthen } from './rewrite.ts'
+
+/** YARD, documentation of Ruby libraries. */
+export const yard: Generator = {
+  name: 'yard',
+  meta: ['yard'],
+  signs: ['.method_details', 'ul.summary > li > .summary_signature', '.box_info > dl > dt.first'],
+  content: ['#content', '#main'],
+  drop: {
+    'small > a.summary_toggle, a.summary_toggle': 'control',
+    'h2 > small, a.inheritanceTree, a.toggleSource': 'control',
+    'table.source_code td > pre.lines': 'line numbers',
+    '.notetag > strong': 'title of a note',
+    '#search, #menu, #toc': 'navigation',
+    '#footer': 'footer of the page',
+  },
+  keep: ['table.source_code', '.fullTree'],
+  normalize: normalizeYard,
+}
+
+const isSignature = selector('h3.signature')
+const isSource = selector('table.source_code, table.source_code tr, table.source_code td, table.source_code tbody')
+const isCode = selector('pre.code')
+
+function normalizeYard(content: Element): void {
+  for (const element of content.descendants()) {
+    if (isSignature(element)) fillWithCode(element)
+    else if (element.hasClass('tag_title')) strengthen(element)
+    else if (isSource(element)) element.name = 'div'
+    else if (isCode(element)) element.setAttribute('class', 'language-ruby')
+  }
+}

@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest'
+import { parseHtml } from '../html/parse-html.ts'
+import { find } from '../html/selector.ts'
+import type { Link } from '../model.ts'
+import { drop } from './drop.ts'
+import { baseOf, readLinks } from './links.ts'
+
+const PAGE = 'https://example.com/guide/page.html'
+
+function links(html: string, base: string = PAGE): Link[] {
+  const root = parseHtml(html)
+  const nav = find(root, (element) => element.name === 'nav')
+  if (nav !== undefined) drop(nav, 'test', 'nav')
+  const main = find(root, (element) => element.name === 'main')
+  return readLinks(root, base, main === undefined ? [] : [main])
+}
+
+function link(url: string, text = '', isContent = false, rel: readonly string[] = []): Link {
+  return { url, text, rel, isContent }
+}
+
+describe('baseOf', () => {
+  test.each([
+    ['', PAGE],
+    ['<base href="/docs/">', 'https://example.com/docs/'],
+    ['<base href="https://cdn.example.org/x/"><base href="/second/">', 'https://cdn.example.org/x/'],
+    ['<base target=_blank><base href="/docs/">', 'https://example.com/docs/'],
+    ['<base href="http://[">', PAGE],
+    ['<base href="javascript:alert(1)">', PAGE],
+    ['<p><base href="/late/">', 'https://example.com/late/'],
+  ])('%s', (html, expected) => {
+    expect(baseOf(parseHtml(html), PAGE)).toBe(expected)
+  })
+})
+
+describe('readLinks', () => {
+  test.each<[string, string, Link[]]>([
+    ['makes addresses absolute', '<a href="../a?b=1">A</a>', [link('https://example.com/a?b=1', 'A')]],
+    ['takes credentials away', '<a href="https://me:secret@example.org/">A</a>', [link('https://example.org/', 'A')]],
+    [
+      'leaves out other schemes',
+      '<a href="mailto:a@b.c">A</a><a href="javascript:x()">B</a><a href="data:,x">C</a>',
+      [],
+    ],
+    ['leaves out what is no address', '<a href="http://[">A</a><a>B</a><a href="">C</a>', []],
+    ['leaves out places in the page itself', '<a href="#top">A</a><a href="page.html#end">B</a>', []],
+    ['takes fragments away', '<a href="other#x">A</a>', [link('https://example.com/guide/other', 'A')]],
+    ['keeps a link to the page itself', '<a href="page.html">A</a>', [link(PAGE, 'A')]],
+    [
+      'names each address once, with the first text it has',
+      '<a href="a"><img src=x></a><a href="b">B</a><a href="a#x">First</a><a href="a">Second</a>',
+      [link('https://example.com/guide/a', 'First'), link('https://example.com/guide/b', 'B')],
+    ],
+    [
+      'tells content from what is around it',
+      '<nav><a href="a">A</a><a href="b">B</a></nav><main><p><a href="b">B again</a></p></main>',
+      [link('https://example.com/guide/a', 'A'), link('https://example.com/guide/b', 'B', true)],
+    ],
+    [
+      'sees no content in what was dropped from it',
+      '<main><nav><a href="a">A</a></nav><a href="b">B</a></main>',
+      [link('https://example.com/guide/a', 'A'), link('https://example.com/guide/b', 'B', true)],
+    ],
+    [
+      'takes areas, frames and the pages before and after',
+      '<link rel="NEXT" href="2"><link rel=stylesheet href=s><area href="a" alt="Area"><frame src="f">',
+      [
+        link('https://example.com/guide/2', '', false, ['next']),
+        link('https://example.com/guide/a', 'Area'),
+        link('https://example.com/guide/f'),
+      ],
+    ],
+    [
+      'keeps the relation',
+      '<a rel="nofollow  UGC" href="a">A</a>',
+      [link('https://example.com/guide/a', 'A', false, ['nofollow', 'ugc'])],
+    ],
+    [
+      'takes the text of pictures and labels',
+      '<a href="a"><img alt="Logo"></a><a href="b" aria-label="Menu"><i></i></a><a href="c" title="C"></a>',
+      [
+        link('https://example.com/guide/a', 'Logo'),
+        link('https://example.com/guide/b', 'Menu'),
+        link('https://example.com/guide/c', 'C'),
+      ],
+    ],
+    [
+      'reads text on one line',
+      '<a href="a">\n One <b>two</b>\n\n three </a>',
+      [link('https://example.com/guide/a', 'One two three')],
+    ],
+    ['does not look into templates', '<template><a href="a">A</a></template>', []],
+  ])('%s', (_, html, expected) => {
+    expect(links(html)).toEqual(expected)
+  })
+
+  test('text is bounded', () => {
+    expect(links(`<a href="a">${'word '.repeat(1000)}</a>`)[0]?.text).toHaveLength(200)
+    expect(links(`<a href="a">${'<b> </b>'.repeat(1000)}after</a>`)[0]?.text).toBe('after')
+  })
+
+  test('without an address of the page only absolute links are known', () => {
+    expect(links('<a href="a">A</a><a href="https://example.org/">B</a>', 'about:blank')).toEqual([
+      link('https://example.org/', 'B'),
+    ])
+  })
+
+  test('a hundred thousand links take no longer than their number', () => {
+    const html = `<main>${Array.from({ length: 100_000 }, (_, i) => `<a href="/${i}">${i}</a>`).join('')}</main>`
+    expect(links(html)).toHaveLength(100_000)
+  })
+})

@@ -1,0 +1,62 @@
+import type { Snapshot } from '../model.ts'
+
+/** What an answer is, as far as reading it goes. */
+export type Medium =
+  | { readonly type: 'html' }
+  | { readonly type: 'text'; readonly isMarkdown: boolean }
+  | { readonly type: 'other'; readonly name: string }
+
+const HTML = /^(?:text\/html|application\/xhtml\+xml)$/
+const MARKDOWN = /^text\/(?:x-|x-web-)?markdown$/
+const PLAIN = /^text\/(?:plain|x-rst|(?:x-)?asciidoc|x-readme)$/
+/** What servers say when they do not know. */
+const UNKNOWN = /^(?:|application\/octet-stream|binary\/octet-stream|unknown\/unknown|\*\/\*)$/
+
+/** Tells what an answer is: by its `content-type`, and where that says nothing or cannot be true, by its beginning. */
+export function mediumOf({ url, body, headers }: Snapshot): Medium {
+  const [essence = ''] = (headers?.['content-type'] ?? '').split(';')
+  const type = essence.trim().toLowerCase()
+  const beginning = beginningOf(body)
+  const binary = binaryName(body, beginning)
+  if (binary !== undefined) return { type: 'other', name: binary }
+  const isMarkup = /^\s*<[!/?a-z]/i.test(beginning)
+  const isMarkdownUrl = /\.(?:md|mdx|markdown)(?:[?#]|$)|\/llms(?:-[\w-]+)?\.txt(?:[?#]|$)/i.test(url)
+  if (MARKDOWN.test(type)) return { type: 'text', isMarkdown: true }
+  // Plain text that begins with a heading is Markdown, whoever sent it.
+  if (PLAIN.test(type)) return { type: 'text', isMarkdown: isMarkdownUrl || /^\s*# \S/.test(beginning) }
+  const isSilent = UNKNOWN.test(type)
+  if (!HTML.test(type) && !isSilent) return { type: 'other', name: type }
+  if (isMarkdownUrl && !isMarkup) return { type: 'text', isMarkdown: true }
+  if (!isSilent || isMarkup || /<[a-z][^<>]*>/i.test(beginning)) return { type: 'html' }
+  return { type: 'text', isMarkdown: /^\s*# \S/.test(beginning) }
+}
+
+const BEGINNING = 1024
+
+/** The beginning of a body, byte by byte: markup is ASCII in all encodings but UTF-16, whose zeros are left out. */
+function beginningOf(body: Uint8Array | string): string {
+  if (typeof body === 'string') return body.slice(0, BEGINNING)
+  const text = String.fromCharCode(...body.subarray(0, BEGINNING))
+  return text.replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '').replaceAll('\0', '')
+}
+
+/** First bytes of what is sent most often although it is no text. */
+const MAGIC: readonly (readonly [string, string])[] = [
+  ['%PDF-', 'application/pdf'],
+  ['PK\x03\x04', 'application/zip'],
+  ['\x89PNG', 'image/png'],
+  ['GIF8', 'image/gif'],
+  ['\xff\xd8\xff', 'image/jpeg'],
+  ['RIFF', 'image/webp'],
+  ['\x1f\x8b', 'application/gzip'],
+]
+
+/** What bytes are when they are no text, whatever they were said to be. */
+function binaryName(body: Uint8Array | string, beginning: string): string | undefined {
+  if (typeof body === 'string') return undefined
+  const known = MAGIC.find(([magic]) => beginning.startsWith(magic))?.[1]
+  if (known !== undefined) return known
+  // In UTF-16 zeros stand at every other place; text has no two of them in a row.
+  const head = body.subarray(0, BEGINNING)
+  return head.some((byte, i) => byte === 0 && head[i + 1] === 0) ? 'binary data' : undefined
+}

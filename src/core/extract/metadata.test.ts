@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest'
+import { parseHtml } from '../html/parse-html.ts'
+import { type Metadata, readMetadata } from './metadata.ts'
+
+function read(html: string, headers: Readonly<Record<string, string>> = {}): Metadata {
+  return readMetadata(parseHtml(html), 'https://www.example.com/a/', headers)
+}
+
+test('a document may say nothing about itself', () => {
+  expect(read('<p>Hello')).toEqual({
+    title: '',
+    description: null,
+    author: null,
+    publishedAt: null,
+    modifiedAt: null,
+    language: null,
+    canonical: null,
+    alternates: [],
+    robots: { index: true, follow: true },
+    types: [],
+  })
+})
+
+describe('the title', () => {
+  test.each([
+    ['is the title', '<title> A\n page </title>', 'A page'],
+    ['is the heading when there is no title', '<h1>Heading</h1>', 'Heading'],
+    [
+      'has no name of the site',
+      '<title>Tides | Ocean Lab</title><meta property=og:site_name content="Ocean Lab">',
+      'Tides',
+    ],
+    ['has no name of the host', '<title>Tides – Example</title>', 'Tides'],
+    [
+      'has no name of the site before it',
+      '<title>Ocean Lab: » Tides</title><meta property=og:site_name content="Ocean Lab:">',
+      'Tides',
+    ],
+    ['keeps what else is after a dash', '<title>Tides - a story</title>', 'Tides - a story'],
+    ['keeps hyphens', '<title>Low-tide well-known</title>', 'Low-tide well-known'],
+    ['is the part that the heading repeats', '<title>Docs | Tides | v2</title><h1>Tides</h1><h1>Moons</h1>', 'Tides'],
+    [
+      'is what is meant to be shared',
+      '<title>x</title><meta property=og:title content="Tides"><h1>y</h1><h1>z</h1>',
+      'Tides',
+    ],
+    ['is the only heading', '<title>Tides: all you need to know</title><h1>All about tides</h1>', 'All about tides'],
+    ['has no mark of a heading', '<h1>Tides<a class="headerlink" href="#tides">¶</a></h1>', 'Tides'],
+    ['keeps a sharp', '<h1>C#</h1>', 'C#'],
+    [
+      'is not what all pages share',
+      '<title>Tides</title><meta property=og:title content="Lab"><meta property=og:site_name content="Lab">',
+      'Tides',
+    ],
+    ['is not that of a picture', '<svg><title>Icon</title></svg><h1>Tides</h1>', 'Tides'],
+    ['is not only the name of the site', '<title>Tides | Example</title><h1>Example</h1>', 'Tides'],
+  ])('%s', (_, html, expected) => {
+    expect(read(html).title).toBe(expected)
+  })
+})
+
+describe('the author', () => {
+  test.each([
+    [
+      'JSON-LD',
+      '<meta name=author content=B><script type="application/ld+json">{"@type":"Article","author":"Ada"}</script>',
+      'Ada',
+    ],
+    ['meta', '<meta name=Author content="By Ada Lovelace">', 'Ada Lovelace'],
+    [
+      'several meta',
+      '<meta name=citation_author content="Ada"><meta name=citation_author content="Grace">',
+      'Ada, Grace',
+    ],
+    ['article:author', '<meta property=article:author content="Ada">', 'Ada'],
+    ['microdata', '<p itemprop=author itemscope><span itemprop=name>Ada</span> since 1843', 'Ada'],
+    ['a link to the author', '<a rel=author href=/ada>Ada</a>', 'Ada'],
+    ['a byline', '<p class="byline">By Ada Lovelace | March 3, 2024</p>', 'Ada Lovelace'],
+    ['a byline with a date', '<p class="post-author">Ada Lovelace on March 3</p>', 'Ada Lovelace'],
+  ])('comes from %s', (_, html, expected) => {
+    expect(read(html).author).toBe(expected)
+  })
+
+  test.each([
+    ['an address', '<meta property=article:author content="https://facebook.com/ada">'],
+    ['a comment', '<div class="comment-list"><p class="author">Troll</p></div>'],
+    ['a date', '<p class="author">Sun Dec 17, 2023 11:18</p>'],
+    ['a whole paragraph', `<div class="author">${'word '.repeat(40)}</div>`],
+  ])('does not come from %s', (_, html) => {
+    expect(read(html).author).toBeNull()
+  })
+})
+
+describe('dates', () => {
+  test.each([
+    ['JSON-LD', '<script type="application/ld+json">{"@type":"Article","datePublished":"2024-03-03"}</script>'],
+    ['article:published_time', '<meta property=article:published_time content=2024-03-03>'],
+    ['itemprop', '<span itemprop=datePublished content=2024-03-03>'],
+    ['a time element with itemprop', '<time itemprop=datePublished datetime=2024-03-03>'],
+    ['meta', '<meta name=DC.date content="3 March 2024">'],
+    [
+      'the next place when the first cannot be read',
+      '<meta name=date content=soon><meta name=pubdate content=2024-03-03>',
+    ],
+    ['a time beside the heading', '<h1>Tides</h1><p>On <time datetime=2024-03-03>Sunday</time>'],
+  ])('come from %s', (_, html) => {
+    expect(read(html).publishedAt).toBe('2024-03-03')
+  })
+
+  test('do not come from a time far below the heading', () => {
+    expect(read(`<h1>Tides</h1><p>${'word '.repeat(300)}<time datetime=2024-03-03>`).publishedAt).toBeNull()
+  })
+
+  test('the last change has its own', () => {
+    expect(read('<meta property=article:modified_time content="2024-03-04T10:00:00+01:00">')).toMatchObject({
+      publishedAt: null,
+      modifiedAt: '2024-03-04T10:00:00+01:00',
+    })
+  })
+})
+
+describe('the language', () => {
+  test.each([
+    ['html', '<html lang="de-CH">', {}, 'de-CH'],
+    ['meta', '<meta http-equiv=content-language content="fr, en">', {}, 'fr'],
+    ['og:locale', '<meta property=og:locale content=en_US>', {}, 'en-US'],
+    ['the answer', '<p>', { 'content-language': 'it' }, 'it'],
+    ['nothing that is none', '<html lang="{{ lang }}">', {}, null],
+  ])('comes from %s', (_, html, headers, expected) => {
+    expect(read(html, headers).language).toBe(expected)
+  })
+})
+
+describe('addresses', () => {
+  test.each([
+    ['<link rel=canonical href="/b#c">', 'https://www.example.com/b'],
+    ['<meta property=og:url content="https://example.com/c">', 'https://example.com/c'],
+    ['<link rel=canonical href="javascript:x()"><meta property=og:url content="/c">', 'https://www.example.com/c'],
+    ['<link rel=canonical href="">', null],
+  ])('canonical of %s', (html, expected) => {
+    expect(read(html).canonical).toBe(expected)
+  })
+
+  test('alternates are languages and media types, each once', () => {
+    const html = `<link rel=alternate hreflang=de href=/de><link rel=alternate hreflang=de href=/de>
+      <link rel=alternate type=text/markdown href=page.md><link rel=alternate type="application/rss+xml" href=/feed>
+      <link rel="alternate stylesheet" type=text/css href=x><link rel=alternate type=application/json+oembed href=y>
+      <link rel=alternate href=/z>`
+    expect(read(html).alternates).toEqual([
+      { url: 'https://www.example.com/de', language: 'de', type: null },
+      { url: 'https://www.example.com/a/page.md', language: null, type: 'text/markdown' },
+      { url: 'https://www.example.com/feed', language: null, type: 'application/rss+xml' },
+    ])
+  })
+})
+
+describe('robots', () => {
+  test.each([
+    ['<meta name=ROBOTS content="NOINDEX, follow">', '', { index: false, follow: true }],
+    ['<meta name=robots content=none>', '', { index: false, follow: false }],
+    ['<meta name=googlebot content=noindex>', '', { index: true, follow: true }],
+    ['', 'nofollow', { index: true, follow: false }],
+    ['', 'googlebot: noindex, nofollow', { index: true, follow: true }],
+    ['', 'unavailable_after: 25 Jun 2030 15:00:00 PST, noindex', { index: false, follow: true }],
+  ])('%s %s', (html, header, expected) => {
+    expect(read(html, { 'x-robots-tag': header }).robots).toEqual(expected)
+  })
+})
+
+test('types come from JSON-LD, microdata and og:type', () => {
+  const html = `<script type="application/ld+json">{"@graph":[{"@type":"Article"},{"@type":["Product","Thing"]}]}</script>
+    <div itemscope itemtype="https://schema.org/Recipe"></div><meta property=og:type content=Website>`
+  expect(read(html).types).toEqual(['article', 'product', 'thing', 'recipe', 'website'])
+})
+
+test('the description is on one line and bounded', () => {
+  expect(read('<meta name=description content=" a\n b ">').description).toBe('a b')
+  expect(read(`<meta property=og:description content="${'x'.repeat(5000)}">`).description).toHaveLength(1000)
+})

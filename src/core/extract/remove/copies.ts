@@ -1,0 +1,57 @@
+import type { Element } from '../../html/tree.ts'
+import { drop } from '../drop.ts'
+
+const STEP = 'copies'
+
+/** Shorter texts may be said twice on purpose. */
+const MIN_CHARS = 300
+
+/** Drops what stands on the page before, letter by letter, as where a narrow and a wide screen get a copy each. */
+export function removeCopies(content: Element): void {
+  const prints = new Map<Element, string>()
+  printOf(content, prints)
+  const seen = new Set<string>()
+  const visit = (element: Element) => {
+    const print = prints.get(element)
+    if (print !== undefined && seen.has(print)) {
+      drop(element, STEP, 'copy of a part before it')
+      return
+    }
+    for (const child of element.elements()) visit(child)
+    if (print !== undefined) seen.add(print)
+  }
+  visit(content)
+}
+
+interface Print {
+  readonly length: number
+  readonly low: number
+  readonly high: number
+}
+
+/** Length and hash of the letters in an element, made of those of its children; kept for long ones. */
+function printOf(element: Element, prints: Map<Element, string>): Print {
+  let length = 0
+  let low = 7
+  let high = 11
+  const add = (code: number) => {
+    length++
+    low = (Math.imul(low, 31) + code) | 0
+    high = (Math.imul(high, 131) + code) | 0
+  }
+  const visit = (parent: Element) => {
+    for (const child of parent.children) {
+      if (typeof child === 'string') {
+        for (let i = 0; i < child.length; i++) if (child.charCodeAt(i) > 0x20) add(child.charCodeAt(i))
+      } else if (child.dropped === undefined) {
+        const print = printOf(child, prints)
+        length += print.length
+        low = (Math.imul(low, 31) + print.low) | 0
+        high = (Math.imul(high, 131) + print.high) | 0
+      }
+    }
+  }
+  visit(element)
+  if (length >= MIN_CHARS) prints.set(element, `${length} ${low} ${high}`)
+  return { length, low, high }
+}

@@ -1,0 +1,230 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parseHtml } from '../../html/parse-html.ts'
+import { lineOf } from '../../html/tree.ts'
+import type { Generator } from '../generators/generator.ts'
+import { removeHidden } from './hidden.ts'
+
+/** Text that stays and number of characters that were hidden. */
+function remove(html: string, generator?: Generator): { text: string; hiddenChars: number } {
+  const root = parseHtml(html)
+  const hiddenChars = removeHidden(root, generator)
+  return { text: lineOf(root), hiddenChars }
+}
+
+const GONE = { text: 'seen', hiddenChars: 6 }
+const STAYS = { text: 'seen hidden', hiddenChars: 0 }
+
+describe('an element is not seen', () => {
+  test.each([
+    ['hidden', '<p hidden>hidden</p>'],
+    ['a closed dialog', '<dialog>hidden</dialog>'],
+    ['a closed popover', '<div popover>hidden</div>'],
+    ['a closed menu', '<ul class="dropdown-menu" aria-hidden="true"><li>hidden</ul>'],
+    ['display', '<p style="display:none">hidden</p>'],
+    ['display, in any spelling', '<p style=" color: red; DISPLAY : None !important ">hidden</p>'],
+    ['visibility', '<p style="visibility:hidden">hidden</p>'],
+    ['opacity', '<p style="opacity:0">hidden</p>'],
+    ['font size', '<p style="font-size:0px">hidden</p>'],
+    ['no height', '<p style="height:0;overflow:hidden">hidden</p>'],
+    ['one pixel', '<p style="width:1px;height:1px;overflow:hidden">hidden</p>'],
+    ['far left', '<p style="position:absolute;left:-9999px">hidden</p>'],
+    ['far up', '<p style="position:fixed;top:-1000px">hidden</p>'],
+    ['indent', '<p style="text-indent:-9999px">hidden</p>'],
+    ['clip', '<p style="position:absolute;clip:rect(0,0,0,0)">hidden</p>'],
+    ['clip path', '<p style="clip-path: inset(50%)">hidden</p>'],
+    ['the colour of the ground', '<p style="color:#fff;background-color:white">hidden</p>'],
+    ['for screen readers', '<p class="sr-only">hidden</p>'],
+    ['for screen readers, in another framework', '<p class="a govuk-visually-hidden">hidden</p>'],
+  ])('%s', (_, html) => {
+    expect(remove(`<p>seen</p> ${html}`)).toEqual(GONE)
+  })
+})
+
+describe('an element is seen', () => {
+  test.each([
+    ['hidden until it is found', '<p hidden="until-found">hidden</p>'],
+    ['hidden from screen readers', '<p aria-hidden="true">hidden</p>'],
+    ['an open dialog', '<dialog open>hidden</dialog>'],
+    ['closed details', '<details><p>hidden</p></details>'],
+    ['a box among boxes', '<div style="font-size:0"><p class="box">hidden</p></div>'],
+    ['a part that will fade in', '<p style="opacity:0;transform:translateY(20px)">hidden</p>'],
+    ['a part that a library shows', '<p data-aos="fade-up" style="opacity:0">hidden</p>'],
+    ['a little to the left', '<p style="position:absolute;left:-10px">hidden</p>'],
+    ['text with a gradient', '<p style="color:transparent;background:transparent">hidden</p>'],
+    ['a shadow root', '<template shadowrootmode="open">hidden</template>'],
+    ['no class of screen readers after all', '<p class="sr-only sm:not-sr-only">hidden</p>'],
+  ])('%s', (_, html) => {
+    expect(remove(`<p>seen</p> ${html}`)).toEqual(STAYS)
+  })
+})
+
+describe('what opens with a click is content', () => {
+  test.each([
+    ['a tab panel', '<div role="tabpanel" hidden>hidden</div>'],
+    ['a pane', '<div class="tab-pane" style="display:none">hidden</div>'],
+    ['a panel of Material for MkDocs', '<div class="tabbed-block" hidden>hidden</div>'],
+    ['a panel in a set', '<div class="tabs-container"><div hidden>hidden</div></div>'],
+    ['an accordion', '<div class="accordion-body" style="height:0;overflow:hidden">hidden</div>'],
+    ['what a button controls', '<button aria-expanded="false" aria-controls="x"></button><p id="x" hidden>hidden</p>'],
+    ['what a link of Bootstrap opens', '<a data-toggle="collapse" href="#x"></a><p id="x" class="y" hidden>hidden</p>'],
+    ['a part with a heading that opens it', '<div aria-labelledby="h" hidden>hidden</div>'],
+    ['what React sends later', '<div hidden id="S:0">hidden</div>'],
+  ])('%s', (_, html) => {
+    expect(remove(`<p>seen</p> ${html}`)).toEqual(STAYS)
+  })
+
+  test.each([
+    [
+      'a menu',
+      '<button aria-expanded="false" aria-controls="x"></button><ul role="menu" id="x" hidden><li>hidden</ul>',
+    ],
+    ['the menu of a site', '<nav><div class="collapse" style="display:none">hidden</div></nav>'],
+    ['a dialog', '<div class="modal" role="dialog" aria-labelledby="h" style="display:none">hidden</div>'],
+  ])('but not %s', (_, html) => {
+    expect(remove(`<p>seen</p> ${html}`)).toEqual(GONE)
+  })
+
+  test('and so is what a generator keeps', () => {
+    const generator: Generator = { name: 'x', made: () => true, content: [], keep: ['.member'] }
+    expect(remove('<p>seen</p> <p class="member" hidden>hidden</p>', generator)).toEqual(STAYS)
+  })
+})
+
+describe('style sheets in the page', () => {
+  const shown = '<p>seen</p> <p id="i" class="a b">hidden</p>'
+  test.each([
+    ['a class', '.a{display:none}'],
+    ['an id', '#i { visibility: hidden }'],
+    ['a name with a class', 'p.a{display:none}'],
+    ['two classes', '.a.b{display:none}'],
+    ['one of several selectors', '.x,\n.a , .y{display:none}'],
+    ['a rule for screens', '@media screen{.a{display:none}}'],
+    [
+      'a rule after comments, strings and addresses',
+      '/* } */ .z::before{content:"}{"} .y{background:url(x;y{)} .a{display:none}',
+    ],
+    [
+      'a rule after others that are not read',
+      '@import "x"; @font-face{src:url(a)} @keyframes k{from{opacity:0}to{opacity:1}} .a{display:none}',
+    ],
+    ['a rule after one inside a rule', '.z{color:red;.y{color:blue} margin:0} .a{display:none}'],
+    ['the later rule', '.a{display:block}.a{display:none}'],
+    ['the stronger rule', '#i{display:none}.a{display:block}'],
+    ['the important rule', '.a{display:none!important}#i{display:block}'],
+    ['a rule that is undone only by pointing', '.a{display:none}.x:hover .a,.a:hover{display:block}'],
+    ['a rule that is undone by what is not there', '.a{display:none}.open .a{display:block}'],
+    ['a rule that is never closed', '.a{display:none'],
+    ['out of sight', '.a{position:absolute;left:-9999px}'],
+  ])('hide by %s', (_, css) => {
+    expect(remove(`<style>${css}</style>${shown}`)).toEqual(GONE)
+  })
+
+  test.each([
+    ['a rule that is undone', '.a{display:none}.a{display:block}'],
+    ['a rule that a stronger one undoes', '.a.b{display:block}.a{display:none}'],
+    ['a rule that is undone within another element', '.a{display:none}body .a{display:block}'],
+    ['a rule that is undone on wide screens', '.a{display:none}@media (min-width:600px){.a{display:block}}'],
+    ['a rule that is undone by a checked box', '.a{display:none}input:checked + .a{display:block}'],
+    ['a rule for paper', '@media print{.a{display:none}}'],
+    ['a rule for small screens', '@media (max-width:600px){.a{display:none}}'],
+    ['a rule about what is around it', '.x .a{display:none} body > .a{display:none}'],
+    ['a rule for another state', '.a:not(.b){display:none}'],
+    ['the beginning of an animation', '.a{opacity:0}'],
+    ['the closed part of an accordion', '.a{height:0;overflow:hidden}'],
+    ['a rule in a comment', '/* .a{display:none} */'],
+    ['a rule in a string', '.z{content:".a{display:none}"}'],
+  ])('do not hide by %s', (_, css) => {
+    expect(remove(`<style>${css}</style><body>${shown}</body>`)).toEqual(STAYS)
+  })
+
+  test('a style attribute is stronger', () => {
+    expect(remove('<style>.a{display:none}</style><p>seen</p> <p class="a" style="display:block">hidden</p>')).toEqual(
+      STAYS,
+    )
+  })
+
+  test('a sheet for paper is not read', () => {
+    expect(remove(`<style media="print">.a{display:none}</style>${shown}`)).toEqual(STAYS)
+  })
+
+  test('components of the page are not hidden by name', () => {
+    expect(remove('<style>my-card{visibility:hidden}</style><p>seen</p> <my-card>hidden</my-card>')).toEqual(STAYS)
+  })
+})
+
+describe('a page that shows itself later is not hidden', () => {
+  const text = 'word '.repeat(300)
+  test.each([
+    ['by its body', `<style>body{visibility:hidden}</style><body><p>${text}</p></body>`],
+    [
+      'by its root',
+      `<style>.js-loading{display:none}</style><div class="js-loading"><h1>Title</h1><p>${text}</p></div>`,
+    ],
+    ['by its main element', `<style>main{visibility:hidden}</style><p>${text}${text}</p><main>Main</main>`],
+    ['by its parts', `<p>seen</p><style>.part{visibility:hidden}</style>${`<p class="part">${text}</p>`.repeat(3)}`],
+    ['by a style attribute', `<body style="display:none"><p>${text}</p></body>`],
+    ['by fading in', `<p>seen</p>${`<div style="opacity:0">${text}</div>`.repeat(3)}`],
+  ])('%s', (_, html) => {
+    expect(remove(html).hiddenChars).toBe(0)
+  })
+
+  test('but a long text that one element hides is', () => {
+    expect(remove(`<p>${text}</p><div style="display:none">${text}${text}</div>`).hiddenChars).toBe(2999)
+  })
+})
+
+describe('what never is text', () => {
+  test('is dropped and not counted', () => {
+    expect(
+      remove('<head><title>t</title></head><body>seen<script>a</script><style>b</style><template>c</template></body>'),
+    ).toEqual({ text: 'seen', hiddenChars: 0 })
+  })
+
+  test('includes what is said to those without scripts', () => {
+    expect(remove('<p>seen</p><noscript>Enable scripts, or '.concat('go on. </noscript>')).text).not.toBe('seen')
+    expect(remove(`<p>${'seen '.repeat(100)}</p><noscript>Enable scripts</noscript>`).text).not.toContain('Enable')
+  })
+})
+
+test('no soup of tags and styles makes it fail', () => {
+  const part = fc.constantFrom(
+    ...[
+      '<style>',
+      '</style>',
+      '<p class=a style="',
+      '">',
+      '{',
+      '}',
+      '.a',
+      ':',
+      ';',
+      '"',
+      "'",
+      '/*',
+      '*/',
+      'display:none',
+    ],
+    ...[
+      '@media',
+      'url(',
+      ')',
+      '\\',
+      ',',
+      '<div hidden>',
+      '</div>',
+      'text',
+      '<noscript>',
+      '<template>',
+      '[hidden]',
+      '#',
+      ' ',
+    ],
+  )
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 60 }), (parts) => {
+      expect(remove(parts.join('')).hiddenChars).toBeGreaterThanOrEqual(0)
+    }),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,29 @@
+import type { Element } from '../../html/tree.ts'
+import { isSilent } from './by-markup.ts'
+
+/** Length of the text in an element without what is dropped. */
+export function textChars(element: Element): number {
+  if (element.dropped !== undefined) return 0
+  let length = 0
+  for (const child of element.children) length += typeof child === 'string' ? child.trim().length : textChars(child)
+  return length
+}
+
+/** Length of the text that a reader sees, dropped as chrome or not. */
+export function shownChars(element: Element): number {
+  if (isUnseen(element)) return 0
+  let length = 0
+  for (const child of element.children) length += typeof child === 'string' ? child.trim().length : shownChars(child)
+  return length
+}
+
+/** Takes back what was dropped for being chrome, but nothing that no reader would have seen. */
+export function restore(element: Element): void {
+  if (isUnseen(element)) return
+  element.dropped = undefined
+  for (const child of element.children) if (typeof child !== 'string') restore(child)
+}
+
+function isUnseen(element: Element): boolean {
+  return element.dropped?.step === 'hidden' || isSilent(element)
+}

@@ -1,0 +1,131 @@
+import * as fs from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PROGRAM, Workshop } from './program.ts'
+
+let shop: Workshop
+
+/** Runs a command line that holds no quotes. */
+function pharos(line: string) {
+  return shop.run(line.split(' ').filter(Boolean))
+}
+
+beforeAll(() => {
+  if (!fs.existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
+  shop = new Workshop()
+  shop.write({
+    'page.html': `<title>Tides</title><nav><a href="/">Home</a></nav><main><h1>Tides</h1>
+      <p>High at <a href="times">six</a>.</p><p hidden>secret \x1b[31m</p></main>`,
+    'latin.html': Uint8Array.from('<meta charset=latin1><p>Caf\xe9', (character) => character.charCodeAt(0)),
+    'notes.md': '---\ntitle: Notes\n---\n# Heading\n\nText.\n',
+    'shell.html': '<div id="root"></div><script src="main.js"></script>',
+    'stub.html': '<meta http-equiv="refresh" content="0; url=https://example.org/new">',
+    'image.html': Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 0]),
+    'empty.html': '',
+    'folder/file': '',
+  })
+})
+
+afterAll(() => shop.remove())
+
+describe('extract', () => {
+  test('prints the Markdown of a file, and nothing else', async () => {
+    expect(await pharos('extract page.html --url https://example.com/guide/')).toEqual({
+      code: 0,
+      signal: null,
+      stdout: '# Tides\n\nHigh at [six](https://example.com/guide/times).\n',
+      stderr: '',
+    })
+  })
+
+  test.each([
+    'pharos extract --url https://example.com/',
+    'cat page.html | pharos extract - --url https://example.com/',
+  ])('reads standard input: %s', async (line) => {
+    const { stdout } = await shop.shell(line.startsWith('cat') ? line : `${line} < page.html`)
+    expect(stdout).toContain('[six](https://example.com/times)')
+  })
+
+  test('reads any encoding', async () => {
+    expect((await pharos('extract latin.html')).stdout).toBe('Café\n')
+  })
+
+  test('reads Markdown', async () => {
+    expect((await pharos('extract notes.md')).stdout).toBe('# Heading\n\nText.\n')
+  })
+
+  test('as JSON gives everything', async () => {
+    const { stdout, stderr, code } = await pharos('extract page.html --url https://example.com/ --json --debug')
+    expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
+    expect(JSON.parse(stdout)).toMatchObject({
+      type: 'page',
+      page: {
+        url: 'https://example.com/',
+        title: 'Tides',
+        sections: [{ title: 'Tides', level: 1, startLine: 1 }],
+        links: [
+          { url: 'https://example.com/', text: 'Home', rel: [], isContent: false },
+          { url: 'https://example.com/times', text: 'six', rel: [], isContent: true },
+        ],
+        contentHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
+      removals: expect.arrayContaining([expect.objectContaining({ step: 'hidden', reason: 'hidden attribute' })]),
+    })
+  })
+
+  test('with --debug tells on stderr what was left out, without control characters', async () => {
+    const { stdout, stderr } = await pharos('extract page.html --debug')
+    expect(stdout).toContain('# Tides')
+    expect(stderr).toContain('hidden: hidden attribute: p: secret \u{fffd}[31m\n')
+  })
+
+  test.each([
+    [
+      'shell.html',
+      'shell.html is no page: it is empty until a browser runs its scripts (an empty element that scripts fill)',
+    ],
+    [
+      'stub.html',
+      'stub.html is no page: it leads elsewhere (refreshes to another address after 0 s: https://example.org/new)',
+    ],
+    ['image.html', 'image.html is no page: it is not text (image/png)'],
+    ['empty.html', 'empty.html is no page: it is empty (no text)'],
+  ])('says in one line why %s is no page', async (file, message) => {
+    const advice = '--json gives its links and where it leads; --debug tells what was left out'
+    expect(await pharos(`extract ${file}`)).toEqual({
+      code: 3,
+      signal: null,
+      stdout: '',
+      stderr: `pharos: ${message} – ${advice}\n`,
+    })
+  })
+
+  test('as JSON gives the reason on stdout and the error on stderr', async () => {
+    const { stdout, stderr, code } = await pharos('extract stub.html --json')
+    expect(code).toBe(3)
+    expect(JSON.parse(stdout)).toMatchObject({ type: 'no-page', reason: 'redirect', target: 'https://example.org/new' })
+    expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'PAGE_REFUSED' } })
+  })
+
+  test.each([
+    ['nowhere.html', 'there is no folder or file at nowhere.html'],
+    ['folder', 'folder cannot be read: it is a folder'],
+  ])('says in one line why %s cannot be read', async (file, message) => {
+    const { code, stdout, stderr } = await pharos(`extract ${file}`)
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
+    expect(stderr).toMatch(new RegExp(`^pharos: ${message} – .+\n$`))
+  })
+
+  test('reads no more than 50 MB', async () => {
+    const { code, stdout, stderr } = await shop.shell('head -c 60000000 /dev/zero | pharos extract')
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
+    expect(stderr).toContain('standard input cannot be read: more than 50 MB')
+  })
+
+  test('wants an address of the web', async () => {
+    const { code, stderr } = await pharos('extract page.html --url example.com')
+    expect(code).toBe(2)
+    expect(stderr).toBe(
+      'pharos: --url: expected an address with http or https, got "example.com" – see `pharos help extract`\n',
+    )
+  })
+})
