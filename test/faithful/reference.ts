@@ -13,6 +13,8 @@ export interface Content {
   readonly code: readonly string[]
   /** The words of each row of each table. */
   readonly rows: readonly (readonly string[])[]
+  /** How many words are repeated when every cell is written wherever it spans. */
+  readonly repeated: number
 }
 
 type DomNode = ReturnType<typeof parseDocument>['childNodes'][number]
@@ -21,12 +23,15 @@ type DomElement = Parameters<typeof DomUtils.getAttributeValue>[0]
 /** Where the content of a page is, by the markup of the generator alone. */
 export type Maker = 'sphinx' | 'docbook'
 
+const LAYOUT = ['simplelist', 'footnote', 'blockquote']
 const INLINE =
   /^(?:a|abbr|acronym|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|img|ins|kbd|label|mark|q|s|samp|small|span|strike|strong|sub|sup|time|tt|u|var|wbr)$/
+/** Where a word may be broken; nobody sees them. */
+const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g
 const WORD = /[\p{L}\p{N}_]+/gu
 
 export function wordsOf(text: string): string[] {
-  return text.toLowerCase().match(WORD) ?? []
+  return text.replaceAll(INVISIBLE, '').toLowerCase().match(WORD) ?? []
 }
 
 /** The content of a page of documentation. */
@@ -38,18 +43,30 @@ export function readDocument(html: string, maker: Maker): Content {
       : DomUtils.findOne((element) => element.name === 'body', document.childNodes)
   if (main === null) throw new Error('the page has no main content')
   const code = find(main, 'pre').filter((pre) => !isInside(pre, main, ['td', 'th']))
-  const tables = find(main, 'table').filter(
-    (table) => !hasClass(table, 'simplelist') && !hasClass(table, 'docutils footnote'),
-  )
+  // Those that only arrange what is in them have no rows to keep.
+  const tables = find(main, 'table').filter((table) => {
+    const { parent } = table
+    const isFramed = parent !== null && 'attribs' in parent && hasClass(parent, 'calloutlist')
+    return !isFramed && !LAYOUT.some((name) => hasClass(table, name))
+  })
   return {
     words: wordsOf(readText(main)),
     code: code.map((pre) => trimBlank(readText(pre, true))),
     rows: tables
       .flatMap((table) => find(table, 'tr'))
       .filter((row) => !isInside(row, main, ['td', 'th']) && find(row, 'table').length === 0)
+      // Notes on a table stand below it.
+      .filter(({ parent }) => parent === null || !('attribs' in parent) || !hasClass(parent, 'footnotes'))
       .map((row) => wordsOf(readText(row)))
       .filter((words) => words.length > 0),
+    repeated: ['td', 'th'].flatMap((name) => find(main, name)).reduce((sum, cell) => sum + countRepeated(cell), 0),
   }
+}
+
+function countRepeated(cell: DomElement): number {
+  const span = (name: string) => Math.max(1, Number(cell.attribs[name] ?? 1))
+  const times = span('rowspan') * span('colspan') - 1
+  return times === 0 ? 0 : times * wordsOf(readText(cell)).length
 }
 
 function find(root: DomElement, name: string): DomElement[] {
@@ -70,8 +87,10 @@ function isInside(element: DomElement, root: DomElement, names: readonly string[
 
 /** What nobody means by the content of a page, though it stands in it. */
 function isFurniture(element: DomElement): boolean {
-  if (['script', 'style', 'template', 'head'].includes(element.name)) return true
-  return ['navheader', 'navfooter', 'headerlink', 'copybtn'].some((name) => hasClass(element, name))
+  if (['script', 'style', 'template', 'head', 'noscript'].includes(element.name)) return true
+  return ['navheader', 'navfooter', 'headerlink', 'copybtn', 'fn-backref', 'backrefs'].some((name) =>
+    hasClass(element, name),
+  )
 }
 
 function isLeftOut(element: DomElement, root: DomElement): boolean {
@@ -89,6 +108,8 @@ function readText(node: DomNode, isExact = false): string {
   if (node.name === 'br') return isExact ? '\n' : ' '
   if (node.name === 'img') return ` ${node.attribs['alt'] ?? ''} `
   const text = node.children.map((child) => readText(child, isExact)).join('')
+  // Two to the power of ten is not the number 210.
+  if (node.name === 'sup' || node.name === 'sub') return isExact ? text : ` ${text} `
   return isExact || INLINE.test(node.name) ? text : ` ${text} `
 }
 
@@ -109,7 +130,10 @@ export function readMarkdown(markdown: string): Content {
     for (const word of found) words.push(word)
     if (row !== undefined) row.push(...found)
   }
-  for (const token of markdownIt.parse(markdown, {})) {
+  // Without a plugin for footnotes a note that is only an address would read as the target of links. As items of a list
+  // notes keep the blocks in them.
+  const plain = markdown.replaceAll(/^(\s*)\[\^([^\]\s]+)\]:/gm, '$1- $2:')
+  for (const token of markdownIt.parse(plain, {})) {
     if (token.type === 'tr_open') row = []
     if (token.type === 'tr_close' && row !== undefined) {
       rows.push(row)
@@ -119,9 +143,11 @@ export function readMarkdown(markdown: string): Content {
       code.push(trimBlank(token.content))
       add(token.content)
     }
+    // The number of an item in an ordered list.
+    if (token.type === 'list_item_open') add(token.info)
     if (token.type === 'inline') add(readInline(token.children ?? []))
   }
-  return { words, code, rows }
+  return { words, code, rows, repeated: 0 }
 }
 
 function readInline(tokens: NonNullable<ReturnType<typeof markdownIt.parse>[number]['children']>): string {

@@ -1,3 +1,4 @@
+import { decodeDoubleByte, isDoubleByte } from './decode-double-byte.ts'
 import { detectEncoding } from './detect-encoding.ts'
 
 /**
@@ -30,6 +31,7 @@ function markOf([first, second, third]: Uint8Array): string | undefined {
 }
 
 function decodeAs(bytes: Uint8Array, encoding: string): string {
+  if (isDoubleByte(encoding)) return decodeDoubleByte(bytes, encoding)
   // Not every version of every runtime reads these 32 bytes as the standard has them.
   return encoding === 'windows-1252' ? decodeWindows1252(bytes) : new TextDecoder(encoding).decode(bytes)
 }

@@ -1,13 +1,16 @@
 import { parseHtml } from '../html/parse-html.ts'
+import type { Element } from '../html/tree.ts'
 import type { Extraction, Sha256, Snapshot } from '../model.ts'
 import { decodeHtml } from './decode-html.ts'
 import { listRemovals } from './drop.ts'
 import { findContent } from './find-content.ts'
+import type { Generator } from './generators/generator.ts'
 import { recognizeGenerator } from './generators/known.ts'
+import { takeKnownContent } from './known-content.ts'
 import { baseOf, readLinks } from './links.ts'
 import { measureMarkdown } from './measure.ts'
 import { mediumOf } from './media-type.ts'
-import { readMetadata } from './metadata.ts'
+import { type Metadata, readMetadata } from './metadata.ts'
 import { normalizeContent } from './normalize/content.ts'
 import { refuse } from './refuse.ts'
 import { removeChrome } from './remove/chrome.ts'
@@ -42,8 +45,7 @@ function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
   const metadata = readMetadata(root, base, snapshot.headers)
   const generator = recognizeGenerator(root)
   const hiddenChars = removeHidden(root, generator)
-  removeChrome(root, generator)
-  const content = findContent(root, generator, metadata)
+  const content = takeKnownContent(root, generator) ?? searchContent(root, generator, metadata)
   const links = readLinks(root, base, content)
   const refusal = refuse(snapshot, root, content, metadata, base)
   const removals = options.debug === true ? listRemovals(root) : []
@@ -68,4 +70,10 @@ function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
     },
     removals,
   }
+}
+
+/** The content of a page about which nothing is known. */
+function searchContent(root: Element, generator: Generator | undefined, metadata: Metadata): Element[] {
+  removeChrome(root, generator)
+  return findContent(root, generator, metadata)
 }

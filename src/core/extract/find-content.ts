@@ -23,7 +23,7 @@ import { removeTitledParts } from './remove/titled-parts.ts'
 export function findContent(root: Element, generator: Generator | undefined, metadata: Metadata): Element[] {
   const body = find(root, (element) => element.name === 'body') ?? root
   const statistics = countStatistics(body)
-  const content = findThread(body, statistics) ?? findPage(body, statistics, generator, metadata)
+  const content = findThread(body, statistics, metadata) ?? findPage(body, statistics, generator, metadata)
   const found = content.reduce((sum, element) => sum + textChars(element), 0)
   if (found >= ENOUGH_CHARS || found * MUCH_MORE >= shownChars(body)) return content
   restore(body)
@@ -35,12 +35,7 @@ const ENOUGH_CHARS = 100
 const MUCH_MORE = 10
 
 /** The content of a page that is no thread of a forum. */
-function findPage(
-  body: Element,
-  all: StatisticsMap,
-  generator: Generator | undefined,
-  metadata: Metadata,
-): Element[] {
+function findPage(body: Element, all: StatisticsMap, generator: Generator | undefined, metadata: Metadata): Element[] {
   const kind = kindOf(metadata, all.get(findMain(body, all)))
   removeComments(body, all)
   if (kind === 'product') removeReviews(body, all)
@@ -56,7 +51,7 @@ function findPage(
 function prune(container: Element, kind: Kind, statistics: StatisticsMap): void {
   if (kind !== 'listing') removeBylines(container, statistics)
   if (kind === 'reference') return
-  if (kind !== 'listing') removeTitledParts(container, statistics)
+  if (kind !== 'listing') removeTitledParts(container, statistics, kind === 'product')
   if (kind === 'product' || kind === 'article') removeTeasers(container, statistics)
   if (kind === 'article') removeCaptions(container)
   removeCopies(container)

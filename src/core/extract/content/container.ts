@@ -4,14 +4,14 @@ import type { Generator } from '../generators/generator.ts'
 import type { Kind } from './kind.ts'
 import type { StatisticsMap } from './statistics.ts'
 
-/** What authors and programs call the element that holds the text of a page, surest first. */
+/** What authors and programs call the element that holds the text of a page. */
 const CONTENT_SELECTORS = [
   '[itemprop=articleBody]',
   '.entry-content, .post-content, .article-content, .article-body, .post-body, .article__body, .article__content, .post__content, .story-body, .blog-content, .single-content, .td-post-content, .available-content, .body.markup',
   '.markdown-body, .mw-parser-output, .rst-content, .field-name-body, .theme-doc-markdown',
 ]
 
-const CONTENT = new SelectorMap(CONTENT_SELECTORS.map((list, rank) => [list, rank] as const))
+const CONTENT = new SelectorMap(CONTENT_SELECTORS.map((list) => [list, true] as const))
 
 /** The element that holds the content of a page that is no thread. */
 export function findContainer(body: Element, statistics: StatisticsMap, kind: Kind): Element {
@@ -26,7 +26,11 @@ export function findContainer(body: Element, statistics: StatisticsMap, kind: Ki
 }
 
 /** What the program that made the page is known to put the content in. */
-export function findKnown(body: Element, statistics: StatisticsMap, generator: Generator | undefined): Element | undefined {
+export function findKnown(
+  body: Element,
+  statistics: StatisticsMap,
+  generator: Generator | undefined,
+): Element | undefined {
   for (const text of generator?.content ?? []) {
     const element = find(body, selector(text))
     if (element !== undefined && statistics.get(element).text > 0) return element
@@ -36,8 +40,7 @@ export function findKnown(body: Element, statistics: StatisticsMap, generator: G
 
 export function findMain(body: Element, statistics: StatisticsMap): Element {
   const main =
-    find(body, (element) => element.name === 'main') ??
-    find(body, (element) => element.attribute('role') === 'main')
+    find(body, (element) => element.name === 'main') ?? find(body, (element) => element.attribute('role') === 'main')
   if (main === undefined) return body
   return statistics.get(main).text >= statistics.get(body).text * MAIN_SHARE ? main : body
 }
@@ -47,7 +50,10 @@ const MAIN_SHARE = 0.4
 /** An element that is called the text of the page and holds most of it. */
 function findArticle(main: Element, statistics: StatisticsMap): Element | undefined {
   const { prose } = statistics.get(main)
-  return find(main, (element) => CONTENT.match(element) !== undefined && statistics.get(element).prose >= prose * ARTICLE_SHARE)
+  return find(
+    main,
+    (element) => CONTENT.match(element) === true && statistics.get(element).prose >= prose * ARTICLE_SHARE,
+  )
 }
 
 const ARTICLE_SHARE = 0.6

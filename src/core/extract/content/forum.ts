@@ -1,6 +1,7 @@
 import { SelectorMap } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
+import type { Metadata } from '../metadata.ts'
 import { FORUMS } from './forums.ts'
 import type { StatisticsMap } from './statistics.ts'
 
@@ -19,22 +20,25 @@ const PARTS = new SelectorMap<Part>(
  * The one element that holds the posts of a thread, in which all but the posts, their writers and their dates is dropped: no
  * avatars, ranks, signatures, votes. `undefined` when the document is no thread of a forum we know.
  */
-export function findThread(root: Element, statistics: StatisticsMap): Element[] | undefined {
+export function findThread(
+  root: Element,
+  statistics: StatisticsMap,
+  { types }: Pick<Metadata, 'types'>,
+): Element[] | undefined {
   const parts = findParts(root)
   const posts = largestForum(parts, statistics)
   if (posts === undefined) return undefined
-  const whole = statistics.get(root)
-  const text = sumOf(posts.bodies, (body) => statistics.get(body).text)
-  if (posts.bodies.length === 1 ? text < whole.text * ONE_POST_SHARE : text < whole.text * POSTS_SHARE) return undefined
+  const least = types.some((type) => THREADS.has(type)) ? 0 : statistics.get(root).text * POSTS_SHARE
+  if (sumOf(posts.bodies, (body) => statistics.get(body).text) < least) return undefined
   const thread = commonAncestor(posts.bodies)
   if (thread === undefined) return undefined
   removeFurniture(thread, new Set([...posts.bodies, ...posts.about]))
   return [thread]
 }
 
-/** With less of the text of a page in posts it is a page with comments. */
-const POSTS_SHARE = 0.2
-const ONE_POST_SHARE = 0.3
+/** With less of the text of a page in posts it is a page with comments, unless it says that it is a thread. */
+const POSTS_SHARE = 0.25
+const THREADS = new Set(['discussionforumposting', 'qapage'])
 
 interface Posts {
   readonly bodies: Element[]

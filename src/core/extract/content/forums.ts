@@ -40,7 +40,11 @@ export const FORUMS: readonly Forum[] = [
   },
   { name: 'simple machines', body: '.post_wrapper .inner, .postarea .post .inner', about: '.post_wrapper .poster h4' },
   { name: 'mybb', body: '.post_body', about: '.post_author .largetext, .post_date' },
-  { name: 'vanilla', body: '.MessageList .Message, .Item-Body .Message, .Item-Body .userContent', about: '.Item-Header .Username, .DateCreated time' },
+  {
+    name: 'vanilla',
+    body: '.MessageList .Message, .Item-Body .Message, .Item-Body .userContent',
+    about: '.Item-Header .Username, .DateCreated time',
+  },
   { name: 'flarum', body: '.Post-body', about: '.PostUser-name .username, .Post-header time' },
   { name: 'nodebb', body: '[component="post/content"]', about: '[component=post] [itemprop=author]' },
   {

@@ -9,7 +9,14 @@ import type { Statistics } from './statistics.ts'
  */
 export type Kind = 'article' | 'product' | 'listing' | 'reference' | 'page'
 
-const ARTICLES = new Set(['article', 'newsarticle', 'blogposting', 'analysisnewsarticle', 'reportagenewsarticle', 'scholarlyarticle'])
+const ARTICLES = new Set([
+  'article',
+  'newsarticle',
+  'blogposting',
+  'analysisnewsarticle',
+  'reportagenewsarticle',
+  'scholarlyarticle',
+])
 const PRODUCTS = new Set(['product', 'productgroup', 'product.item', 'og:product', 'itempage'])
 
 /** `main` counts the part of the page that is left without chrome. */

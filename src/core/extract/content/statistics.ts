@@ -9,15 +9,12 @@ export interface Statistics {
   readonly link: number
   /** Length of text that stands in runs long enough to be sentences, and of code. */
   readonly prose: number
-  /** Number of such runs. */
-  readonly runs: number
   readonly links: number
   readonly headings: number
   /** Number of headings of the first level. */
   readonly titles: number
   /** Number of elements that claim to hold the content. */
   readonly mains: number
-  readonly items: number
   readonly controls: number
   readonly images: number
   /** Number of blocks of code. */
@@ -33,12 +30,10 @@ class Counts implements Statistics {
   text = 0
   link = 0
   prose = 0
-  runs = 0
   links = 0
   headings = 0
   titles = 0
   mains = 0
-  items = 0
   controls = 0
   images = 0
   codes = 0
@@ -47,12 +42,10 @@ class Counts implements Statistics {
     this.text += other.text
     this.link += other.link
     this.prose += other.prose
-    this.runs += other.runs
     this.links += other.links
     this.headings += other.headings
     this.titles += other.titles
     this.mains += other.mains
-    this.items += other.items
     this.controls += other.controls
     this.images += other.images
     this.codes += other.codes
@@ -96,7 +89,6 @@ function countElement(element: Element, map: Map<Element, Counts>, outer: Run, i
   const isLink = isInLink || name === 'a'
   const run = isBlock ? new Run() : outer
   if (name === 'a') counts.links++
-  else if (name === 'li') counts.items++
   else if (name === 'img') counts.images++
   else if (isCode) counts.codes++
   else if (CONTROLS.has(name)) counts.controls++
@@ -124,10 +116,7 @@ function countElement(element: Element, map: Map<Element, Counts>, outer: Run, i
 /** A run belongs to the block it stands in. An inline element leaves its runs to the block around it. */
 function endRun(run: Run, counts: Counts, isCode: boolean): void {
   const isProse = isCode || (run.text >= SENTENCE_CHARS && run.link < run.text / 2)
-  if (isProse) {
-    counts.prose += run.text
-    counts.runs++
-  }
+  if (isProse) counts.prose += run.text
   run.text = 0
   run.link = 0
 }

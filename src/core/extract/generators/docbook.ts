@@ -1,8 +1,7 @@
 import { findAll, selector } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
-import { drop } from '../drop.ts'
 import type { Generator } from './generator.ts'
-import { become, fill, leadsOnlyTo, listRows } from './rewrite.ts'
+import { become, fill, listRows } from './rewrite.ts'
 
 /** DocBook by its XSL stylesheets, among them the PostgreSQL documentation. */
 export const docbook: Generator = {
@@ -31,25 +30,14 @@ const isContents = selector(
 )
 
 function normalizeDocbook(content: Element): void {
-  const ids = new Set<string>()
-  for (const element of content.descendants()) if (element.id !== '') ids.add(element.id)
   for (const element of content.descendants()) {
     if (isByline(element)) become(element, 'p')
-    else if (isContents(element)) {
-      if (leadsOnlyTo(element, ids)) dropContents(element)
-      else makeList(element)
-    } else if (isCallouts(element)) listRows(element)
+    else if (isContents(element)) makeList(element)
+    else if (isCallouts(element)) listRows(element)
     else if (isQuote(element)) unwrapRows(element, 'blockquote')
     else if (isQuestions(element)) unwrapRows(element, 'div')
     else if (isCalloutMark(element)) replaceMark(element)
   }
-}
-
-/** With the list goes the line above it. */
-function dropContents(list: Element): void {
-  const { parent } = list
-  const whole = parent?.hasClass('toc') === true ? parent : list
-  drop(whole, 'docbook', 'table of contents of the page')
 }
 
 /** Terms are the entries, and what belongs to an entry is its definition. */

@@ -39,7 +39,6 @@ export const sphinx: Generator = {
     'ul.wy-breadcrumbs, .wy-breadcrumbs, .bd-breadcrumbs': 'breadcrumbs',
     '.edit-this-page, .view-this-page, .content-icon-container': 'control',
     'button.copybtn, a.copybtn, .toctree-expand, .copybutton': 'control',
-    'div.contents.topic, nav.contents, aside.contents': 'table of contents of the page',
     '#searchbox, div.searchbox': 'search',
   },
   keep: ['.tab-content', '.sphinx-tabs-panel', '.sd-tab-content', '.tab-set'],

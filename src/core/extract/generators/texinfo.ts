@@ -22,7 +22,9 @@ const isCategory = selector('.category, .category-def, .def-name')
 const isNavigation = selector('div.header, div.nav-panel')
 const isFootnotes = selector('div.footnote, div.footnotes-segment')
 const isFootnoteMark = selector('a.footnote[id^=DOCF], a[id^=DOCF]')
-const isContents = selector('#SEC_Contents, #SEC_Overview, #SEC_Shortcontents, .shortcontents, div.contents, ul.section-toc, ul.mini-toc')
+const isContents = selector(
+  '#SEC_Contents, #SEC_Overview, #SEC_Shortcontents, .shortcontents, div.contents, ul.section-toc, ul.mini-toc',
+)
 const isUnmarked = selector('ul.no-bullet > li')
 
 /** Kinds of admonition by the word a quotation begins with. */
@@ -35,7 +37,8 @@ function normalizeTexinfo(content: Element): void {
     dropRules(element)
     if (element.name === 'dt' && isDeclaration(element)) becomeSignature(element)
     else if (element.name === 'blockquote') makeAdmonition(element)
-    else if (isContents(element) && leadsOnlyTo(element, NO_IDS)) drop(element, 'texinfo', 'table of contents of the page')
+    else if (isContents(element) && leadsOnlyTo(element, NO_IDS))
+      drop(element, 'texinfo', 'table of contents of the page')
     else if (isFootnotes(element)) makeFootnotes(element)
     else if (isFootnoteMark(element)) makeFootnoteMark(element)
     else if (isUnmarked(element)) trimMark(element)

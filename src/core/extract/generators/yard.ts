@@ -7,7 +7,12 @@ import { fillWithCode, strengthen } from './rewrite.ts'
 export const yard: Generator = {
   name: 'yard',
   meta: ['yard'],
-  signs: ['.method_details', 'ul.summary > li > .summary_signature', '.box_info > dl > dt.first'],
+  signs: [
+    '#class_list_link.full_list_link',
+    '.method_details',
+    'ul.summary > li > .summary_signature',
+    '.box_info > dl > dt.first',
+  ],
   content: ['#content', '#main'],
   drop: {
     'small > a.summary_toggle, a.summary_toggle': 'control',

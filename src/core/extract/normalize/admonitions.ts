@@ -1,6 +1,6 @@
-import { type Element, lineOf } from '../../html/tree.ts'
+import type { Element } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
-import { below, type Rule } from './rule.ts'
+import { below, hasText, type Rule, shortText } from './rule.ts'
 import { unwrapTable } from './tables.ts'
 
 const STEP = 'admonitions'
@@ -44,7 +44,7 @@ export function asAdmonition(element: Element): void {
   if (inside.some((child) => HEADINGS_OF_PAGES.has(child.name) && !isTitle(child))) return
   for (const child of inside) if (child.name === 'table' && isFrame(child)) unframe(child)
   const title = takeTitle(element, inside)
-  if (lineOf(element) === '' && title === '') return
+  if (title === '' && !hasText(element)) return
   element.name = 'Admonition'
   element.setAttribute('Kind', kind)
   if (title !== '' && title.toUpperCase() !== kind) element.setAttribute('Title', title)
@@ -76,7 +76,7 @@ function isFrame(table: Element): boolean {
 }
 
 function isIcon(cell: Element): boolean {
-  return cell.hasClass('icon') || /^\[?\w*\]?$/.test(lineOf(cell))
+  return cell.hasClass('icon') || /^\[?\w*\]?$/.test(shortText(cell, MAX_TITLE) ?? ' ')
 }
 
 function unframe(table: Element): void {
@@ -98,10 +98,11 @@ function isTitle(element: Element): boolean {
 function takeTitle(admonition: Element, inside: readonly Element[]): string {
   for (const child of inside.slice(0, 20)) {
     if (child.dropped !== undefined || !isTitle(child)) continue
-    const text = lineOf(child)
-    if (text === '' || text.length > MAX_TITLE || text === lineOf(admonition)) continue
+    const text = shortText(child, MAX_TITLE) ?? ''
+    if (text === '') continue
     drop(child, STEP, 'title of an admonition')
-    return text.replace(/\s*:$/, '')
+    if (hasText(admonition)) return text.replace(/\s*:$/, '')
+    child.dropped = undefined
   }
   return ''
 }

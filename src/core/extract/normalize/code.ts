@@ -1,8 +1,8 @@
-import { Element, lineOf, type Node, textOf } from '../../html/tree.ts'
+import { Element, type Node } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
 import { cleanCode } from '../write/escape.ts'
 import { languageOf } from './languages.ts'
-import { below, elementAfter, elementBefore, type Rule, wrapChildren } from './rule.ts'
+import { below, elementAfter, elementBefore, hasText, type Rule, shortText, wrapChildren } from './rule.ts'
 
 const STEP = 'code'
 
@@ -58,7 +58,7 @@ export const normalizeCodeTitle: Rule = (element, siblings, index) => {
   const isInline = element.name === 'code' || element.name === 'tt' || element.name === 'em'
   if (code === undefined || isInline || !startsWithCode(code) || element.name === 'pre') return
   for (const child of below(element, 20)) if (isPermalinkLike(child)) drop(child, STEP, 'link to the title')
-  if (lineOf(element) === '') return
+  if (!hasText(element)) return
   element.name = 'p'
   wrapChildren(element, new Element('strong'))
 }
@@ -81,9 +81,8 @@ const LABEL_CLASSES = new Set(['lang', 'code-lang', 'language', 'code-language',
 function dropLabels(siblings: readonly Node[], index: number, language: string): void {
   for (const label of [elementBefore(siblings, index), elementAfter(siblings, index)]) {
     if (label === undefined || label.name === 'pre' || label.name === 'p' || label.name === 'table') continue
-    if (label.children.length > 8) continue
-    const text = lineOf(label)
-    if (text === '' || text.length > MAX_LABEL) continue
+    const text = shortText(label, MAX_LABEL) ?? ''
+    if (text === '') continue
     const isLanguage = language !== '' && text.toLowerCase() === language
     const isLabel = isLanguage || COPY_LABEL.test(text) || label.classes.some((name) => LABEL_CLASSES.has(name))
     if (isLabel) drop(label, STEP, 'label of a block of code')
@@ -111,12 +110,12 @@ function hasOf(element: Element, names: ReadonlySet<string>): boolean {
   return element.hasAttribute('class') && element.classes.some((name) => names.has(name))
 }
 
-function isNumbering(element: Element): boolean {
-  return /^[\s\d.:|+-]*$/.test(textOf(element))
+function isNumbering(node: Node): boolean {
+  return typeof node === 'string' ? /^[\s\d.:|+-]*$/.test(node) : node.children.every(isNumbering)
 }
 
 /** The code in an element as its reader sees it, without line numbers and buttons, trimmed by blank lines. */
-export function readCode(element: Element): string {
+function readCode(element: Element): string {
   const reader = new CodeReader()
   reader.read(element.children, false)
   return cleanCode(reader.text)
@@ -170,12 +169,11 @@ class CodeReader {
 function isUnread(element: Element): boolean {
   if (element.dropped !== undefined || UNREAD.has(element.name)) return true
   if (element.hasAttribute('data-line-number') && element.children.length > 0) {
-    const text = textOf(element)
-    if (/^\s*\d+\s*$/.test(text) && element.attribute('data-line-number') === text.trim()) return true
+    if (shortText(element, MAX_LABEL) === element.attribute('data-line-number')) return true
   }
   if (!element.hasAttribute('class') || element.name === 'code' || element.name === 'pre') return false
   if (hasOf(element, GUTTERS)) return isNumbering(element)
-  return hasOf(element, COPY_CLASSES) && textOf(element).length <= MAX_LABEL
+  return hasOf(element, COPY_CLASSES) && shortText(element, MAX_LABEL) !== undefined
 }
 
 function isLine(element: Element): boolean {

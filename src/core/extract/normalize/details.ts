@@ -1,6 +1,7 @@
-import { lineOf } from '../../html/tree.ts'
 import { asAdmonition } from './admonitions.ts'
-import { elementAfter, type Rule } from './rule.ts'
+import { elementAfter, type Rule, shortText } from './rule.ts'
+
+const MAX_TITLE = 300
 
 /** What opens and closes is written open. Some of it is an admonition. */
 export const normalizeDetails: Rule = (details) => {
@@ -16,5 +17,5 @@ export const normalizeAccordion: Rule = (button, siblings, index) => {
   const controls = button.attribute('aria-controls') ?? ''
   if (controls === '' || !button.hasAttribute('aria-expanded')) return
   const isNext = elementAfter(siblings, index)?.id === controls
-  if (isNext && lineOf(button).includes(' ')) button.name = 'summary'
+  if (isNext && shortText(button, MAX_TITLE)?.includes(' ') === true) button.name = 'summary'
 }

@@ -1,6 +1,6 @@
-import { type Element, lineOf } from '../../html/tree.ts'
+import type { Element } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
-import { below } from './rule.ts'
+import { below, shortText } from './rule.ts'
 
 const STEP = 'footnotes'
 const MAX_LOOKED_AT = 500
@@ -41,13 +41,13 @@ export class Footnotes {
 
   /** Makes footnotes of marks and notes that lead to each other. */
   settle(): void {
-    const labels = new Set<string>()
+    const labels = new Map<string, number>()
     const lists = new Set<Element>()
     for (const [id, note] of this.#notes) {
       const refs = this.#refs.get(id)
       const [first] = refs ?? []
       if (refs === undefined || first === undefined || note.element.contains(first)) continue
-      const label = createLabel(lineOf(first), labels)
+      const label = createLabel(shortText(first, MAX_LABEL) ?? '', labels)
       if (note.element.parent?.name === 'ol') lists.add(note.element.parent)
       takeBackLinks(note, refs)
       note.element.name = 'Footnote'
@@ -84,7 +84,7 @@ const REF_CLASS = /^(?:footnote-?ref(?:erence)?|footnote|fn-?ref|footnote-anchor
 function isRef(link: Element): boolean {
   if (link.attribute('role') === 'doc-noteref' || link.hasAttribute('data-footnote-ref')) return true
   if (link.classes.some((name) => REF_CLASS.test(name))) return true
-  return link.parent?.name === 'sup' && lineOf(link).length <= MAX_LABEL
+  return link.parent?.name === 'sup' && shortText(link, MAX_LABEL) !== undefined
 }
 
 const MAX_LABEL = 20
@@ -106,12 +106,12 @@ function isNote(element: Element): boolean {
 }
 
 /** `[note 1]` → `note-1`; no label is given twice. */
-function createLabel(text: string, taken: Set<string>): string {
+function createLabel(text: string, given: Map<string, number>): string {
   const base = text.replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '') || 'note'
-  let label = base
-  for (let i = 2; taken.has(label); i++) label = `${base}-${i}`
-  taken.add(label)
-  return label
+  const count = (given.get(base) ?? 0) + 1
+  given.set(base, count)
+  // Two hyphens in a row are in no label that comes from a page.
+  return count === 1 ? base : `${base}--${count}`
 }
 
 const BACK_CLASS =
@@ -124,7 +124,9 @@ function takeBackLinks(note: Note, refs: readonly Element[]): void {
   if (note.label !== undefined) drop(note.label, STEP, 'label of a note')
   for (const element of below(note.element, MAX_LOOKED_AT)) {
     const href = element.name === 'a' ? (element.attribute('href') ?? '') : ''
-    const leadsBack = href.startsWith('#') && (targets.has(decode(href.slice(1))) || BACK_SIGN.test(lineOf(element)))
+    const leadsBack =
+      href.startsWith('#') &&
+      (targets.has(decode(href.slice(1))) || BACK_SIGN.test(shortText(element, MAX_LABEL) ?? 'long'))
     const isKnown = element.hasAttribute('class') && element.classes.some((name) => BACK_CLASS.test(name))
     if (leadsBack || isKnown) drop(element, STEP, 'link back from a note')
   }
@@ -133,11 +135,20 @@ function takeBackLinks(note: Note, refs: readonly Element[]): void {
 /** The mark takes the place of the link and of the raised text around it. */
 function makeRef(link: Element, label: string): void {
   const { parent } = link
-  const isAlone = parent !== undefined && parent.name === 'sup' && lineOf(parent) === lineOf(link)
-  const mark = isAlone ? parent : link
+  const mark = parent?.name === 'sup' && isAlone(parent) ? parent : link
   mark.name = 'FootnoteRef'
   mark.setAttribute('Label', label)
   mark.children = []
+}
+
+/** Whether an element contains one thing only. */
+function isAlone(parent: Element): boolean {
+  let count = 0
+  for (const child of parent.children) {
+    if (typeof child !== 'string' || child.trim() !== '') count++
+    if (count > 1) return false
+  }
+  return true
 }
 
 function unwrapList(list: Element): void {

@@ -1,6 +1,6 @@
-import { Element, lineOf, type Node } from '../../html/tree.ts'
+import { Element, type Node } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
-import { below, elementAfter, elementBefore, type Rule, wrapChildren } from './rule.ts'
+import { below, elementAfter, elementBefore, hasText, type Rule, shortText, wrapChildren } from './rule.ts'
 
 const STEP = 'headings'
 const MAX_LOOKED_AT = 200
@@ -32,7 +32,7 @@ function keepButtons(heading: Element, inside: readonly Element[]): void {
   const buttons = inside.filter(({ name }) => name === 'button')
   if (buttons.length === 0) return
   for (const button of buttons) button.dropped ??= { step: STEP, reason: 'button in a heading' }
-  if (lineOf(heading) !== '') return
+  if (hasText(heading)) return
   for (const button of buttons) {
     button.dropped = undefined
     button.name = 'span'
@@ -71,7 +71,7 @@ function findAnchor(
 
 /** An empty element that is only there to be linked to. */
 function isTarget(element: Element): boolean {
-  return (element.name === 'a' || element.name === 'span') && lineOf(element) === ''
+  return (element.name === 'a' || element.name === 'span') && !hasText(element)
 }
 
 function firstChild(parent: Element): Node | undefined {
@@ -108,8 +108,8 @@ export function isPermalink(element: Element, isInHeading: boolean): boolean {
   const href = element.attribute('href') ?? ''
   const isKnown = element.hasAttribute('class') && element.classes.some((name) => PERMALINK_CLASSES.has(name))
   if (!isKnown && !(isInHeading && href.includes('#'))) return false
-  const text = lineOf(element)
-  if (text.length > MAX_LABEL) return false
+  const text = shortText(element, MAX_LABEL)
+  if (text === undefined) return false
   if (text === '') return href !== '' && below(element, 5).every(({ name }) => name !== 'img')
   return SIGNS.test(text) || PHRASES.test(text)
 }

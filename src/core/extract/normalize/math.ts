@@ -75,14 +75,21 @@ function isTexAnnotation(element: Element): boolean {
   return element.name === 'annotation' && /tex/i.test(element.attribute('encoding') ?? '')
 }
 
-/** The first element below one, also among what is dropped: sources of formulas are often hidden. */
+const MAX_LOOKED_AT = 5000
+
+/** An element below one, also among what is dropped: sources of formulas are often hidden. */
 function findAny(root: Element, matches: (element: Element) => boolean): Element | undefined {
-  for (const child of root.children) {
-    if (typeof child === 'string') continue
-    const found = matches(child) ? child : findAny(child, matches)
-    if (found !== undefined) return found
+  let left = MAX_LOOKED_AT
+  const search = (element: Element): Element | undefined => {
+    for (const child of element.children) {
+      if (typeof child === 'string') continue
+      if (--left < 0) return undefined
+      const found = matches(child) ? child : search(child)
+      if (found !== undefined) return found
+    }
+    return undefined
   }
-  return undefined
+  return search(root)
 }
 
 function rawText(element: Element): string {

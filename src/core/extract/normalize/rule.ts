@@ -50,3 +50,25 @@ export function wrapChildren(element: Element, inner: Element): void {
   element.children = []
   element.append(inner)
 }
+
+/** The text in an element on one line; `undefined` when it is longer than `limit`. Long texts are not read to their end. */
+export function shortText(element: Element, limit: number): string | undefined {
+  // Room for the white space that is going to be collapsed.
+  let left = 4 * limit + 200
+  let text = ''
+  const read = (node: Node): boolean => {
+    if (typeof node !== 'string') return node.dropped !== undefined || node.children.every(read)
+    left -= node.length + 1
+    text += node
+    return left >= 0
+  }
+  if (!element.children.every(read)) return undefined
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length <= limit ? line : undefined
+}
+
+/** Whether there is anything to read in an element. */
+export function hasText(element: Element): boolean {
+  if (element.dropped !== undefined) return false
+  return element.children.some((child) => (typeof child === 'string' ? child.trim() !== '' : hasText(child)))
+}

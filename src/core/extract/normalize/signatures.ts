@@ -1,7 +1,7 @@
-import { type Element, lineOf } from '../../html/tree.ts'
+import type { Element } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
 import { isPermalink } from './headings.ts'
-import { below, type Rule } from './rule.ts'
+import { below, type Rule, shortText } from './rule.ts'
 
 const STEP = 'signatures'
 
@@ -11,11 +11,13 @@ export const SIGNATURE_SELECTOR = 'dt.sig, dt.sig-object, div.member-signature, 
 /** Links beside a declaration that are no part of it. */
 const SOURCE_LINK = /^\[?(?:source|src|view source)\]?$/i
 const MAX_LOOKED_AT = 500
+const MAX_LABEL = 20
 
 export const normalizeSignature: Rule = (element) => {
   for (const child of below(element, MAX_LOOKED_AT)) {
     if (child.name !== 'a' && !child.hasClass('viewcode-link')) continue
-    if (isPermalink(child, true) || SOURCE_LINK.test(lineOf(child))) drop(child, STEP, 'link beside a declaration')
+    if (isPermalink(child, true) || SOURCE_LINK.test(shortText(child, MAX_LABEL) ?? ''))
+      drop(child, STEP, 'link beside a declaration')
   }
   element.name = 'Signature'
 }

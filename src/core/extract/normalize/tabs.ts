@@ -1,6 +1,6 @@
-import { Element, lineOf } from '../../html/tree.ts'
+import { Element } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
-import { below, type Rule } from './rule.ts'
+import { below, type Rule, shortText } from './rule.ts'
 
 const STEP = 'tabs'
 
@@ -10,6 +10,7 @@ export const TABS_SELECTOR =
 
 const MAX_LOOKED_AT = 5000
 const MAX_WRAPPERS = 4
+const MAX_LABEL = 200
 
 /** Makes the panels of a set labelled sections and takes out the row of labels. */
 export const normalizeTabs: Rule = (element) => {
@@ -136,7 +137,7 @@ function label(labels: readonly Element[], panels: readonly Element[]): void {
   if (panels.length === 0 || labels.length < panels.length) return
   for (const [i, panel] of panels.entries()) {
     const tab = labels[i]
-    const text = tab === undefined ? '' : lineOf(tab)
+    const text = tab === undefined ? '' : (shortText(tab, MAX_LABEL) ?? '')
     if (text !== '') panel.setAttribute('Label', text)
     makeTab(panel)
   }

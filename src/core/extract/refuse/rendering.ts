@@ -17,7 +17,9 @@ export function findShell(signs: Signs): string | undefined {
   if (!hasScripts || noscript.length > NOSCRIPT_PAGE) return undefined
   if (shown.length > LITTLE) {
     // A frame around nothing: the content alone is drawn by scripts.
-    return hasEmptyRoot && contentLength < 20 ? 'the element for the content is empty until scripts fill it' : undefined
+    return hasEmptyRoot && signs.unframedLength < 20
+      ? 'the element for the content is empty until scripts fill it'
+      : undefined
   }
   if (ASKS_FOR_SCRIPTS.test(shown) || ASKS_FOR_SCRIPTS.test(noscript))
     return 'asks for JavaScript and shows nothing else'

@@ -12,6 +12,8 @@ export interface Signs {
   readonly canonical: string | null
   /** Text that a reader sees, navigation and other frame included; its beginning only, when there is much. */
   readonly shown: string
+  /** Length of the shown text that is in no navigation, banner or footer. */
+  readonly unframedLength: number
   /** Length of the text that was taken as the content, and of that part of it that is in no form for a password. */
   readonly contentLength: number
   readonly contentOutsideForms: number
@@ -43,18 +45,21 @@ const MAX_ROOTS = 10
 const APP_ROOT =
   /^(?:root|app|__next|__nuxt|___gatsby|svelte|app-root|react-root|react-app|q-app|main-app|mount|application|page-root|spa-root)$/
 
+const FRAME = new Set(['nav', 'header', 'footer', 'aside'])
+
 /** Gathers the signs of a document. `content` is what was taken as its content. */
 export function gatherSigns(snapshot: Snapshot, root: Element, content: readonly Element[], metadata: Metadata): Signs {
   const parts = { shown: '', noscript: '', sources: '', scripts: '', names: '' }
   let title = ''
   let heading = ''
   let scriptLength = 0
+  let unframedLength = 0
   let refresh = snapshot.headers?.['refresh'] ?? ''
   let hasPassword = false
   let hasEmptyRoot = false
   let rootsLeft = MAX_ROOTS
 
-  const visit = (element: Element, isShown: boolean) => {
+  const visit = (element: Element, isShown: boolean, isInFrame: boolean) => {
     const { name } = element
     const source = name === 'script' || name === 'iframe' || name === 'frame' ? element.attribute('src') : undefined
     if (source !== undefined) parts.sources += `${source.slice(0, 500)}\n`
@@ -79,13 +84,17 @@ export function gatherSigns(snapshot: Snapshot, root: Element, content: readonly
     if (isPassword(element)) hasPassword ||= isSeen
     if (!hasEmptyRoot && APP_ROOT.test(element.id) && rootsLeft-- > 0) hasEmptyRoot = isEmpty(element)
     if (parts.names.length < MAX_NAMES) parts.names += `${element.id}\n${element.classes.slice(0, 20).join('\n')}\n`
+    const isFramed = isInFrame || FRAME.has(name)
     for (const child of element.children) {
-      if (typeof child !== 'string') visit(child, isSeen)
-      else if (isSeen && parts.shown.length < MAX_SHOWN) parts.shown += child.slice(0, MAX_SHOWN)
+      if (typeof child !== 'string') visit(child, isSeen, isFramed)
+      else if (isSeen) {
+        if (!isFramed) unframedLength += child.trim().length
+        if (parts.shown.length < MAX_SHOWN) parts.shown += child.slice(0, MAX_SHOWN)
+      }
     }
     if (isSeen && parts.shown.length < MAX_SHOWN) parts.shown += ' '
   }
-  visit(root, true)
+  visit(root, true, false)
 
   const lengths = content.map(lengthsOf)
   return {
@@ -101,6 +110,7 @@ export function gatherSigns(snapshot: Snapshot, root: Element, content: readonly
     contentLength: lengths.reduce((sum, { all }) => sum + all, 0),
     contentOutsideForms: lengths.reduce((sum, { outsideForms }) => sum + outsideForms, 0),
     hasPicture: lengths.some((one) => one.hasPicture),
+    unframedLength,
     scriptLength,
     hasPassword,
     refresh,

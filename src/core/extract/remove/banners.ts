@@ -4,11 +4,12 @@ import type { Chrome } from './rule.ts'
 export const NOTICES: Chrome = {
   reason: 'notice over the page',
   says: { role: 'alertdialog marquee status tooltip' },
-  terms: `cookie cookies cookiebar consent gdpr ccpa onetrust cookiebot tooltip popover
+  terms: `cookie cookies cookiebar consent gdpr ccpa onetrust cookiebot
     announcement announcements announcement-bar notification-bar notification-banner usa-banner banner-message alert-bar site-alert site-notice
     toast snackbar paywall regwall interstitial age-gate welcome-mat outdated-browser browser-warning unsupported noscript-warning
     loading spinner loader preloader skeleton`,
-  weakTerms: 'modal popup pop-up lightbox dialog notice notices notification notifications dismiss overlay',
+  weakTerms:
+    'tooltip popover modal popup pop-up lightbox dialog notice notices notification notifications dismiss overlay',
 }
 
 /** What is for sale beside the text. */

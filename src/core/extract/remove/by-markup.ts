@@ -86,7 +86,8 @@ function reasonOfContents(element: Element, counts: Statistics, whole: Statistic
     case 'header':
       return counts.titles > 0 || isInside(element, 'article') || isInside(element, 'main') ? undefined : FRAME.reason
     case 'aside':
-      return isRemark(element) || counts.prose > whole.prose * (isInside(element, 'article') ? SMALL_SHARE : LARGE_SHARE)
+      return isRemark(element) ||
+        counts.prose > whole.prose * (isInside(element, 'article') ? SMALL_SHARE : LARGE_SHARE)
         ? undefined
         : 'aside'
     case 'form':
@@ -108,11 +109,13 @@ const LARGE_SHARE = 0.25
 /** A form with more sentences than this around its controls is a page inside a form. */
 const PROSE_PER_CONTROL = 120
 
-const REMARK = /(?:^|[\s_-])(?:foot|side|margin)?(?:notes?|admonition|callout|tip|hint|warning|caution|important|quote|pullquote)(?:$|[\s_-])/i
+const REMARK =
+  /(?:^|[\s_-])(?:foot|side|margin)?(?:notes?|admonition|callout|tip|hint|warning|caution|important|quote|pullquote)(?:$|[\s_-])/i
 
 /** Whether an aside belongs to the text: a footnote, a warning, a quotation. */
 function isRemark(element: Element): boolean {
-  if (REMARK.test(element.attribute('class') ?? '') || element.attribute('role')?.startsWith('doc-') === true) return true
+  if (REMARK.test(element.attribute('class') ?? '') || element.attribute('role')?.startsWith('doc-') === true)
+    return true
   for (const child of element.elements()) if (child.name === 'blockquote') return true
   return false
 }

@@ -34,24 +34,24 @@ function printOf(element: Element, prints: Map<Element, string>): Print {
   let length = 0
   let low = 7
   let high = 11
-  const add = (code: number) => {
-    length++
-    low = (Math.imul(low, 31) + code) | 0
-    high = (Math.imul(high, 131) + code) | 0
+  const add = (text: number, toLow: number, toHigh: number) => {
+    length += text
+    low = (Math.imul(low, 31) + toLow) | 0
+    high = (Math.imul(high, 131) + toHigh) | 0
   }
-  const visit = (parent: Element) => {
-    for (const child of parent.children) {
-      if (typeof child === 'string') {
-        for (let i = 0; i < child.length; i++) if (child.charCodeAt(i) > 0x20) add(child.charCodeAt(i))
-      } else if (child.dropped === undefined) {
-        const print = printOf(child, prints)
-        length += print.length
-        low = (Math.imul(low, 31) + print.low) | 0
-        high = (Math.imul(high, 131) + print.high) | 0
+  for (const child of element.children) {
+    if (typeof child === 'string') {
+      for (let i = 0; i < child.length; i++) {
+        const code = child.charCodeAt(i)
+        if (code > SPACE) add(1, code, code)
       }
+    } else if (child.dropped === undefined) {
+      const print = printOf(child, prints)
+      add(print.length, print.low, print.high)
     }
   }
-  visit(element)
   if (length >= MIN_CHARS) prints.set(element, `${length} ${low} ${high}`)
   return { length, low, high }
 }
+
+const SPACE = 0x20

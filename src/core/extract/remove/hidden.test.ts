@@ -86,7 +86,7 @@ describe('what opens with a click is content', () => {
   })
 
   test('and so is what a generator keeps', () => {
-    const generator: Generator = { name: 'x', made: () => true, content: [], keep: ['.member'] }
+    const generator: Generator = { name: 'x', meta: [], signs: [], content: [], keep: ['.member'] }
     expect(remove('<p>seen</p> <p class="member" hidden>hidden</p>', generator)).toEqual(STAYS)
   })
 })

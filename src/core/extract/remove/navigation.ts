@@ -11,7 +11,8 @@ export const NAVIGATION: Chrome = {
     sub-menu dropdown-menu main-menu mobile-menu offcanvas off-canvas hamburger menu-item menu-items menu-list
     skiplink skiplinks skip-link skip-links skip-nav skip-to skip-content skip-to-content quicklinks quick-links
     linklist link-list site-map sitemap drawer flyout dropdown-panel dropdown-content`,
-  weakTerms: 'menu sidebar sidemenu sidepanel side-panel rail aside topbar top-bar toolbar subheader utility jump-links dropdown sitelinks',
+  weakTerms:
+    'menu sidebar sidemenu sidepanel side-panel rail aside topbar top-bar toolbar subheader utility jump-links dropdown sitelinks',
 }
 
 /** Where a page stands in its site. */

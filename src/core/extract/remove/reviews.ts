@@ -24,6 +24,9 @@ export function removeReviews(body: Element, statistics: StatisticsMap): void {
   removeBy(body, STEP, (element) => {
     const counts = statistics.get(element)
     if (element === body || counts.mains > 0 || counts.titles > 0 || counts.prose > most) return undefined
-    return terms.read(element).map(({ text }) => TERMS.get(text)?.reason).find((reason) => reason !== undefined)
+    return terms
+      .read(element)
+      .map(({ text }) => TERMS.get(text)?.reason)
+      .find((reason) => reason !== undefined)
   })
 }

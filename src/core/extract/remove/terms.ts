@@ -13,7 +13,8 @@ const MAX_ID_WORDS = 2
 const MAX_NAME_CHARS = 80
 
 /** Names that publishing programs give to entries for what these are filed under. */
-const FILED_UNDER = /^(?:category|tag|product_cat|product_tag|post|type|status|format|author|elementor|wp-image|page-id|postid)-/
+const FILED_UNDER =
+  /^(?:category|tag|product_cat|product_tag|post|type|status|format|author|elementor|wp-image|page-id|postid)-/
 
 /** A name that begins or ends so tells what is around the element or in it, not what it is. */
 const ABOUT_OTHERS =

@@ -30,7 +30,8 @@ export function removeThumbnails(content: Element, title: string): void {
     }
     const alt = fold(image.attribute('alt') ?? '')
     if (alt === '') return
-    if (said.has(alt) || titles.some((text) => text.includes(alt) || alt.includes(text))) drop(image, STEP, 'repeats what the page says')
+    if (said.has(alt) || titles.some((text) => text.includes(alt) || alt.includes(text)))
+      drop(image, STEP, 'repeats what the page says')
     said.add(alt)
   }
   visit(content, undefined)
@@ -44,5 +45,8 @@ function leadsToPicture(link: Element): boolean {
 }
 
 function fold(text: string): string {
-  return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ').trim()
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
 }

@@ -118,7 +118,8 @@ const writeCode: Write = (builder, element) => {
     return
   }
   const link = onlyLink(element)
-  const text = textOf(element)
+  const hasBreaks = element.children.some((child) => typeof child !== 'string' && child.name === 'br')
+  const text = hasBreaks ? plainText(element) : textOf(element)
   // In a cell a pipe needs a backslash, which then cannot be told from one that is part of the code.
   if (builder.isLine && text.includes('\\|')) builder.run.text(text)
   else if (link === undefined || builder.run.isInLink) builder.run.code(text)
@@ -157,15 +158,29 @@ const writeQuotedText: Write = (builder, element) => {
 
 /** Powers need a sign: `10^6`, but `1st`. A raised link is a note. */
 const writeSup: Write = (builder, element) => {
-  const isPower = /[\p{L}\p{N})]/u.test(builder.run.last) && /^[-+−]?\d|^[a-z]$/.test(textOf(element).trim())
+  const isPower = /[\p{L}\p{N})]/u.test(builder.run.last) && isExponent(element)
   const isLink = element.children.some((child) => typeof child !== 'string' && child.name === 'a')
   if (isPower && !isLink && !builder.hasBlocks(element)) builder.run.text('^')
   builder.children(element)
 }
 
+function isExponent(element: Element): boolean {
+  const text = firstText(element)
+  return /^\s*[-+−]?\d/.test(text) || (element.children.length === 1 && /^\s*[a-z]\s*$/.test(text))
+}
+
+/** The text an element begins with. */
+function firstText(element: Element): string {
+  for (const child of element.children) {
+    const text = typeof child === 'string' ? child : child.dropped === undefined ? firstText(child) : ''
+    if (text.trim() !== '') return text
+  }
+  return ''
+}
+
 /** Digits below others would become one number with them. */
 const writeSub: Write = (builder, element) => {
-  const joins = /\d/.test(builder.run.last) && /^\d/.test(textOf(element).trim())
+  const joins = /\d/.test(builder.run.last) && /^\s*\d/.test(firstText(element))
   if (joins && !builder.hasBlocks(element)) builder.run.text('_')
   builder.children(element)
 }

@@ -52,7 +52,13 @@ function readRow(builder: BlockBuilder, row: Element, isHead: boolean): Row {
     if (child.name !== 'th') isAllHeads = false
     cells.push(readCell(builder, child))
   }
-  return { cells, isHeader: isHead || (isAllHeads && cells.length > 1) }
+  return { cells, isHeader: isHead || (isAllHeads && !isTitle(cells)) }
+}
+
+/** One cell over the whole width names the table rather than a column. */
+function isTitle(cells: readonly Cell[]): boolean {
+  const [first] = cells
+  return first === undefined || (cells.length === 1 && first.columns > 1)
 }
 
 function readCell(builder: BlockBuilder, cell: Element): Cell {
@@ -102,10 +108,7 @@ function fillSpans(rows: readonly Row[], budget: RepeatBudget): string[][] {
     above = budget.cells > 0 ? below : []
   }
   const columns = [...starts].sort((a, b) => a - b)
-  return grid.map((line) => {
-    const texts = columns.filter((column) => column < line.length).map((column) => line[column] ?? '')
-    return texts
-  })
+  return grid.map((line) => columns.filter((column) => column < line.length).map((column) => line[column] ?? ''))
 }
 
 function takeRepeat(text: string, budget: RepeatBudget): string {

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest'
+import { extractPage } from '../extract-page.ts'
+
+function extract(body: string) {
+  const extraction = extractPage({ url: 'https://example.org/docs/page.html', body })
+  if (extraction.type !== 'page') throw new Error(`Expected a page, got \`${extraction.reason}\``)
+  const { generator, markdown } = extraction.page
+  return { generator, markdown }
+}
+
+test('takes the chapter with the words of headings that are links, without lines that are not shown', () => {
+  const page =
+    extract(`<body class="sidebar-visible"><nav id="sidebar" class="sidebar"><div class="sidebar-scrollbox"><ol class="chapter"><li><a href="a.html">One</a></li></ol></div></nav><div id="content" class="content"><main><h1 id="one"><a class="header" href="#one">The first chapter</a></h1><pre><pre class="playground"><code class="language-rust"><span class="boring">fn main() {
+</span>let a = 1;
+<span class="boring">}</span></code></pre></pre></main><nav class="nav-wrapper"><a rel="next">Next</a></nav></div></body>`)
+  expect(page).toEqual({ generator: 'mdbook', markdown: '# The first chapter\n\n```rust\nlet a = 1;\n```\n' })
+})

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { extractPage } from '../extract-page.ts'
+
+function extract(body: string) {
+  const extraction = extractPage({ url: 'https://example.org/docs/page.html', body })
+  if (extraction.type !== 'page') throw new Error(`Expected a page, got \`${extraction.reason}\``)
+  const { generator, markdown } = extraction.page
+  return { generator, markdown }
+}
+
+test('takes the page without feedback and the way to other pages', () => {
+  const page = extract(
+    `<html><head><meta name="generator" content="Mintlify"></head><body><div id="navbar">Docs</div><div id="content-area"><header id="header"><div class="eyebrow">Guides</div><h1 id="page-title">Quick start</h1></header><div class="mdx-content"><p>Install it first.</p></div><div class="feedback-toolbar">Was this page helpful?</div><div id="pagination"><a href="/b">Next</a></div></div></body></html>`,
+  )
+  expect(page).toEqual({ generator: 'mintlify', markdown: '# Quick start\n\nInstall it first.\n' })
+})

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { extractPage } from '../extract-page.ts'
+
+function extract(body: string) {
+  const extraction = extractPage({ url: 'https://example.org/docs/page.html', body })
+  if (extraction.type !== 'page') throw new Error(`Expected a page, got \`${extraction.reason}\``)
+  const { generator, markdown } = extraction.page
+  return { generator, markdown }
+}
+
+test('takes the document without its byline, contents and what repeats a picture', () => {
+  const page = extract(
+    `<html><head><meta name="generator" content="pandoc"></head><body><header id="title-block-header"><h1 class="title">Field notes</h1><p class="author">Noor</p></header><nav id="TOC" role="doc-toc"><ul><li><a href="#a">A</a></li></ul></nav><h2 id="a">A part</h2><figure><img src="w.png" alt="A wave"><figcaption aria-hidden="true">A wave</figcaption></figure></body></html>`,
+  )
+  expect(page).toEqual({
+    generator: 'pandoc',
+    markdown: '# Field notes\n\n## A part\n\n![A wave](https://example.org/docs/w.png)\n',
+  })
+})

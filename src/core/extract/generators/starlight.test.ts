@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { extractPage } from '../extract-page.ts'
+
+function extract(body: string) {
+  const extraction = extractPage({ url: 'https://example.org/docs/page.html', body })
+  if (extraction.type !== 'page') throw new Error(`Expected a page, got \`${extraction.reason}\``)
+  const { generator, markdown } = extraction.page
+  return { generator, markdown }
+}
+
+test('takes the page without its footer and contents', () => {
+  const page = extract(
+    `<html><head><meta name="generator" content="Astro v5.0"><meta name="generator" content="Starlight v0.36"></head><body><main data-pagefind-body><mobile-starlight-toc><nav>On this page</nav></mobile-starlight-toc><h1>Guide to orbits</h1><div class="sl-markdown-content"><p>Text.</p><article class="card"><p class="title">Stars</p><div class="body"><p>Far.</p></div></article></div><footer><a>Edit page</a></footer></main></body></html>`,
+  )
+  expect(page).toEqual({ generator: 'starlight', markdown: '# Guide to orbits\n\nText.\n\n**Stars**\n\nFar.\n' })
+})

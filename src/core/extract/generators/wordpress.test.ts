@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { extractPage } from '../extract-page.ts'
+
+function extract(body: string) {
+  const extraction = extractPage({ url: 'https://example.org/docs/page.html', body })
+  if (extraction.type !== 'page') throw new Error(`Expected a page, got \`${extraction.reason}\``)
+  const { generator, markdown } = extraction.page
+  return { generator, markdown }
+}
+
+const META = '<html><head><meta name="generator" content="WordPress 6.4"></head>'
+const TEXT = 'The tide was low this morning, and the path along the shore was dry all the way to the old pier.'
+
+test('takes the text of a single post', () => {
+  const page = extract(
+    `${META}<body class="single single-post"><header>Site</header><main><article><h1 class="entry-title">A walk</h1><div class="entry-content"><p>${TEXT}</p><div class="sharedaddy">Share this</div></div></article></main></body>`,
+  )
+  expect(page.generator).toBe('wordpress')
+  expect(page.markdown).toContain(TEXT)
+  expect(page.markdown).not.toContain('Share this')
+})
+
+test('reads a list of posts like any page, not the first of them alone', () => {
+  const post = (title: string) =>
+    `<article><h2 class="entry-title">${title}</h2><div class="entry-content"><p>${TEXT} ${title}.</p></div></article>`
+  const page = extract(`${META}<body class="home blog"><main>${post('First')}${post('Second')}</main></body>`)
+  expect(page.markdown).toContain(`${TEXT} First.`)
+  expect(page.markdown).toContain(`${TEXT} Second.`)
+})

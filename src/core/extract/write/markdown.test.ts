@@ -1,0 +1,301 @@
+import { describe, expect, test } from 'vitest'
+import { parseHtml } from '../../html/parse-html.ts'
+import { find } from '../../html/selector.ts'
+import type { Element } from '../../html/tree.ts'
+import { type Written, writeMarkdown } from './markdown.ts'
+
+function bodyOf(html: string): Element {
+  const root = parseHtml(`<body>${html}`)
+  return find(root, ({ name }) => name === 'body') ?? root
+}
+
+function written(html: string): Written {
+  return writeMarkdown([bodyOf(html)], 'https://ex.org/a/b.html')
+}
+
+function markdownOf(html: string): string {
+  return written(html).markdown
+}
+
+describe('inline markup', () => {
+  test.each([
+    ['keeps emphasis and code', '<p><b>a</b> <em>b</em> <code>c</code> <del>d</del>', '**a** *b* `c` ~~d~~'],
+    ['keeps spaces out of emphasis', '<p>x<b> bold </b>y <i> </i>z', 'x **bold** y z'],
+    ['joins emphasis that touches', '<p><b>a</b><strong>b</strong>', '**ab**'],
+    ['writes nested emphasis once', '<p><b>a <i>b</i> <b>c</b></b>', '**a b c**'],
+    ['leaves out emphasis that cannot be read', '<p>a<b>(b)</b>c, <b>d.</b>e', 'a(b)c, d.e'],
+    [
+      'puts code with backticks between longer ones',
+      '<p><code>a`b</code> <code>``</code> <code>x</code><code>y</code>',
+      '``a`b`` ``` `` ``` `xy`',
+    ],
+    [
+      'links code that is a link',
+      '<p><code><a href="/x">f()</a></code> <a href="/y"><code>g()</code></a>',
+      '[`f()`](https://ex.org/x) [`g()`](https://ex.org/y)',
+    ],
+    [
+      'writes powers and indices',
+      '<p>x<sup>2</sup> 10<sup>6</sup> 1<sup>st</sup> H<sub>2</sub>O a1<sub>2</sub>',
+      'x^2 10^6 1st H2O a1\\_2',
+    ],
+    [
+      'writes small elements as text',
+      '<p><mark>m</mark> <q>quote</q> <abbr title="x">HTML</abbr> <kbd>Ctrl</kbd>+<kbd>C</kbd>',
+      'm "quote" HTML Ctrl+C',
+    ],
+    ['writes ruby in brackets', '<p><ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby>', '漢(kan)'],
+    ['breaks lines, and paragraphs where two breaks are', '<p>a<br>b<br><br>c<br>', 'a  \nb\n\nc'],
+    [
+      'leaves out what is operated',
+      '<p>a <button>Go</button><select><option>x</option></select><input value="y"><textarea>z</textarea> b',
+      'a b',
+    ],
+  ])('%s', (_, html, markdown) => {
+    expect(markdownOf(html)).toBe(`${markdown}\n`)
+  })
+})
+
+describe('blocks', () => {
+  test.each([
+    ['finds blocks in inline elements', '<a><div>x</div></a><span><p>y</p></span>z<b><p>w</p></b>', 'x\n\ny\n\nz\n\nw'],
+    ['takes unknown elements for what they contain', 'a<my-box>b</my-box> <my-box><p>c</p></my-box>', 'ab\n\nc'],
+    ['keeps words of different blocks apart', '<div>a</div><div>b</div><section>c</section>d', 'a\n\nb\n\nc\n\nd'],
+    ['writes quotations', '<blockquote><p>q</p><p>r</p></blockquote>', '> q\n>\n> r'],
+    ['writes rules', '<p>a</p><hr><p>b</p>', 'a\n\n---\n\nb'],
+    [
+      'opens details',
+      '<details><summary>More <b>info</b></summary><p>content</p></details>',
+      '**More info**\n\ncontent',
+    ],
+    [
+      'writes terms and definitions',
+      '<dl><dt>term</dt><dd>def</dd><dt><code>-o</code></dt><dd><p>one</p><p>two</p></dd></dl>',
+      '**term**\n\ndef\n\n`-o`\n\none\n\ntwo',
+    ],
+    [
+      'links what is played or embedded',
+      '<iframe src="/v" title="Video"></iframe><video src="/no-title.mp4"></video>',
+      '[Video](https://ex.org/v)',
+    ],
+    ['fences code', '<pre>a\n\n  b\n</pre><pre>```\nx\n```</pre>', '```\na\n\n  b\n```\n\n````\n```\nx\n```\n````'],
+    ['writes headings, empty ones not', '<h1>One</h1><h2> </h2><h3>1. Two <b>b</b></h3>', '# One\n\n### 1. Two **b**'],
+  ])('%s', (_, html, markdown) => {
+    expect(markdownOf(html)).toBe(`${markdown}\n`)
+  })
+})
+
+describe('lists', () => {
+  test.each([
+    ['writes tight lists', '<ul><li>a</li><li>b<ul><li>c</li></ul></li></ul>', '- a\n- b\n  - c'],
+    ['writes loose lists', '<ol start="9"><li><p>a</p><p>b</p></li><li>c</li></ol>', '9. a\n\n   b\n\n10. c'],
+    ['indents code in items', '<ul><li>a<pre>x\n\ny</pre></li></ul>', '- a\n\n  ```\n  x\n\n  y\n  ```'],
+    [
+      'writes boxes to tick',
+      '<ul><li><input type="checkbox" checked> done</li><li><label><input type="checkbox"> todo</label></li><li>[x] text</li></ul>',
+      '- [x] done\n- [ ] todo\n- \\[x] text',
+    ],
+    ['keeps two lists apart', '<ul><li>a</li></ul><ul><li>b</li></ul><ol><li>c</li></ol>', '- a\n\n* b\n\n1. c'],
+    ['gives a list in a list to the item above', '<ul><li>a</li><ul><li>b</li></ul></ul>', '- a\n  - b'],
+    [
+      'writes lists of parts with headings as parts',
+      '<ul><li><h3>A</h3><p>x</p></li><li><h3>B</h3><p>y</p></li></ul>',
+      '### A\n\nx\n\n### B\n\ny',
+    ],
+    [
+      'needs a blank line before a list that begins late',
+      '<ul><li>a<ol start="4"><li>b</li></ol></li></ul>',
+      '- a\n\n  4. b',
+    ],
+    ['drops empty items', '<ul><li></li><li>a</li></ul>', '- a'],
+  ])('%s', (_, html, markdown) => {
+    expect(markdownOf(html)).toBe(`${markdown}\n`)
+  })
+})
+
+describe('tables', () => {
+  test.each([
+    [
+      'writes rows and a header',
+      '<table><thead><tr><th>A</th><th>B</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr><tr></tr></tbody></table>',
+      '| A | B |\n| --- | --- |\n| 1 | 2 |',
+    ],
+    [
+      'writes an empty header when there is none',
+      '<table><tr><td>a</td><td>b</td></tr></table>',
+      '| | |\n| --- | --- |\n| a | b |',
+    ],
+    [
+      'repeats cells that span others',
+      '<table><tr><th>A</th><th colspan="2">B</th></tr><tr><td rowspan="2">1</td><td>x</td><td>y</td></tr><tr><td>z</td><td>w</td></tr></table>',
+      '| A | B | B |\n| --- | --- | --- |\n| 1 | x | y |\n| 1 | z | w |',
+    ],
+    [
+      'makes no columns of spans alone',
+      '<table><tr><td colspan="1000000">a</td></tr><tr><td>b</td><td>c</td></tr></table>',
+      '| | |\n| --- | --- |\n| a | a |\n| b | c |',
+    ],
+    [
+      'writes blocks of a cell on one line',
+      '<table><tr><td><p>One.</p><p>Two</p></td><td><ul><li>p</li><li>q</li></ul></td><td>x<br>y</td><td><pre>a\nb</pre></td></tr></table>',
+      '| | | | |\n| --- | --- | --- | --- |\n| One. Two | p; q | x y | `a` `b` |',
+    ],
+    [
+      'escapes pipes',
+      '<table><tr><td>a|b</td><td><code>x|y</code></td><td><code>x\\|y</code></td></tr></table>',
+      '| | | |\n| --- | --- | --- |\n| a\\|b | `x\\|y` | x\\\\\\|y |',
+    ],
+    [
+      'flattens tables in tables',
+      '<table><tr><td>a</td><td><table><tr><td>1</td><td>2</td></tr><tr><td>3</td><td>4</td></tr></table></td></tr></table>',
+      '| | |\n| --- | --- |\n| a | 1, 2; 3, 4 |',
+    ],
+    [
+      'writes the caption before',
+      '<table><caption>Cap</caption><tr><th>a</th><th>b</th></tr></table>',
+      '**Cap**\n\n| a | b |\n| --- | --- |',
+    ],
+    [
+      'puts several rows of names together',
+      '<table><thead><tr><th colspan="2">G</th></tr><tr><th>x</th><th>y</th></tr></thead><tr><td>1</td><td>2</td></tr></table>',
+      '| G x | G y |\n| --- | --- |\n| 1 | 2 |',
+    ],
+  ])('%s', (_, html, markdown) => {
+    expect(markdownOf(html)).toBe(`${markdown}\n`)
+  })
+})
+
+describe('links and images', () => {
+  test.each([
+    [
+      'makes addresses absolute',
+      '<p><a href="../c?d=1&e#f"> a  b </a> <a href="#f">c</a> <a href="mailto:a@b.c">d</a>',
+      '[a b](https://ex.org/c?d=1&e#f) [c](https://ex.org/a/b.html#f) [d](mailto:a@b.c)',
+    ],
+    [
+      'writes links to nowhere as text',
+      '<p><a href="javascript:x()">a</a> <a href="">b</a> <a>c</a> <a href="http://[">d</a> <a href="data:text/html,x">e</a>',
+      'a b c d e',
+    ],
+    [
+      'makes every address valid',
+      '<p><a href="/x y(1)">a</a> <a href="/a(">b</a> <a href="/?a&copy;">c</a> <a href="/a\\b">d</a>',
+      '[a](https://ex.org/x%20y(1)) [b](https://ex.org/a%28) [c](https://ex.org/?a%C2%A9) [d](https://ex.org/a/b)',
+    ],
+    ['leaves out credentials', '<p><a href="https://user:secret@h.io/a">a</a>', '[a](https://h.io/a)'],
+    [
+      'gives a link around blocks to the first text',
+      '<a href="/card"><h3>Title</h3><p>desc</p></a><p>after</p>',
+      '### [Title](https://ex.org/card)\n\ndesc\n\nafter',
+    ],
+    ['keeps links in headings', '<h2><a href="/h">Linked</a> more</h2>', '## [Linked](https://ex.org/h) more'],
+    ['does not make an image of a link', '<p>wow!<a href="/x">a</a>', 'wow\\![a](https://ex.org/x)'],
+    [
+      'writes images',
+      '<p><img src="a.png" alt="A [b]"><p><a href="/x"><img src="b.png" alt=""></a>',
+      '![A \\[b\\]](https://ex.org/a/a.png)\n\n[![](https://ex.org/a/b.png)](https://ex.org/x)',
+    ],
+    [
+      'finds images that load late',
+      '<p><img data-src="/l.jpg" src="data:image/gif;base64,xx" alt="a"><p><img srcset="s.jpg 100w, l.jpg 900w" alt="b"><p><picture><source srcset="s.webp 1x, l.webp 2x"><img alt="c"></picture>',
+      '![a](https://ex.org/l.jpg)\n\n![b](https://ex.org/a/l.jpg)\n\n![c](https://ex.org/a/l.webp)',
+    ],
+    [
+      'leaves out images nobody sees',
+      '<p>a <img src="p.gif" width="1" height="1" alt="x"><img src="data:image/png;base64,xx" alt="icon"> b',
+      'a b',
+    ],
+    [
+      'writes icons and pictures in the page as their text',
+      '<p><img class="emoji" alt="😀" src="e.png"> <img src="data:image/png;base64,xx" alt="A diagram">',
+      '😀 A diagram',
+    ],
+    [
+      'writes figures with captions',
+      '<figure><img src="i.png" alt="i"><figcaption>Caption</figcaption></figure>',
+      '![i](https://ex.org/a/i.png)\n\nCaption',
+    ],
+  ])('%s', (_, html, markdown) => {
+    expect(markdownOf(html)).toBe(`${markdown}\n`)
+  })
+})
+
+describe('text that looks like markup', () => {
+  test.each([
+    [
+      'at the start of lines',
+      '<p># a<p>1. b<p>- c<p>+<p>> d<p>***<p>* * *<p>___<p>~~~<p>a<br>---<br>b<br>====',
+      '\\# a\n\n1\\. b\n\n\\- c\n\n\\+\n\n\\> d\n\n\\*\\*\\*\n\n\\* * \\*\n\n\\___\n\n\\~\\~\\~\n\na  \n\\---  \nb  \n\\====',
+    ],
+    [
+      'in lines',
+      '<p>a*b* _c_ `d` ~~e~~ [f](g) ![h](i) \\*',
+      'a\\*b\\* _c\\_ \\`d\\` \\~\\~e\\~\\~ [f\\](g) ![h\\](i) \\\\\\*',
+    ],
+    [
+      'tags and entities',
+      '<p>&lt;b> &lt;!-- a &lt; b &amp;amp; R&amp;D &amp;#35;',
+      '\\<b> \\<!-- a < b \\&amp; R&D \\&#35;',
+    ],
+    [
+      'is not escaped needlessly',
+      '<p>snake_case * C# a_b_c 1.5 x-y [1] C:\\dir 5 > 3 ~10 $5 (a) a & b #tag',
+      'snake_case * C# a_b_c 1.5 x-y [1] C:\\dir 5 > 3 ~10 $5 (a) a & b #tag',
+    ],
+    [
+      'from two elements',
+      '<p>[a]<span>(b)</span> [<span>^1]</span> <span>[x]</span>: y &amp;am<span>p;</span> &lt;<span>b></span>',
+      '[a]\\(b) [\\^1] [x]\\: y \\&amp; \\<b>',
+    ],
+    ['in headings', '<h2># x #</h2><h2>C#</h2><h2>[a]: b</h2>', '## # x \\#\n\n## C#\n\n## [a\\]: b'],
+    [
+      'definitions and footnotes',
+      '<p>[a]: http://x<p>[^1]: y<p>[!NOTE]',
+      '[a\\]: http://x\n\n\\[^1\\]: y\n\n\\[!NOTE]',
+    ],
+    ['characters nobody sees', '<p>a\u200bb\u00adc\u202ed \0e', 'abcd e'],
+    ['no-break spaces', '<p>a&nbsp;&nbsp;b', 'a b'],
+  ])('%s', (_, html, markdown) => {
+    expect(markdownOf(html)).toBe(`${markdown}\n`)
+  })
+})
+
+describe('sections', () => {
+  test('are a tree with lines', () => {
+    const { markdown, sections } = written(
+      '<p>x</p><h1 id="a">A</h1><p>a</p><h3>C</h3><pre>c\n\nc</pre><h2>B <b>b</b></h2><h1>D</h1>',
+    )
+    expect(markdown.split('\n')[2]).toBe('# A')
+    expect(sections).toEqual([
+      {
+        title: 'A',
+        level: 1,
+        anchor: 'a',
+        startLine: 3,
+        endLine: 15,
+        children: [
+          { title: 'C', level: 3, anchor: null, startLine: 7, endLine: 13, children: [] },
+          { title: 'B b', level: 2, anchor: null, startLine: 15, endLine: 15, children: [] },
+        ],
+      },
+      { title: 'D', level: 1, anchor: null, startLine: 17, endLine: 17, children: [] },
+    ])
+  })
+
+  test('do not begin in quotations', () => {
+    expect(written('<h1>A</h1><blockquote><h2>B</h2></blockquote>').sections).toHaveLength(1)
+  })
+})
+
+test('nothing in, nothing out', () => {
+  expect(written('<p> </p><ul></ul><table></table>')).toEqual({ markdown: '', sections: [] })
+})
+
+test('a few bytes that span many cells stay a few lines', () => {
+  const html = `<table><tr>${'<td>x'.repeat(1000)}</tr>${'<tr><td colspan=1000 rowspan=1000>aaaa</td></tr>'.repeat(2000)}</table>`
+  expect(markdownOf(html).length).toBeLessThan(2_000_000)
+})
+
+test('lines do not grow with the depth of lists', () => {
+  expect(markdownOf('<ul><li>a'.repeat(5000)).length).toBeLessThan(500_000)
+})
