@@ -34,6 +34,8 @@ export function addExtract(program: Command, streams: Streams): void {
     configOf(command)
     const terminal = new Terminal(flags, streams)
     const url = flags.url === undefined ? NO_ADDRESS : webAddress(flags.url)
+    const isTyped = (file === undefined || file === '-') && process.stdin.isTTY
+    if (isTyped) terminal.note('reading HTML from the keyboard; Ctrl-D ends it')
     const { name, bytes } = await readInput(file, MAX_BYTES)
     const extraction = extractPage(createSnapshot(url, bytes, name), {
       debug: flags.debug === true,

@@ -109,7 +109,7 @@ function readText(node: DomNode, isExact = false): string {
   if (node.name === 'img') return ` ${node.attribs['alt'] ?? ''} `
   const text = node.children.map((child) => readText(child, isExact)).join('')
   // Two to the power of ten is not the number 210.
-  if (node.name === 'sup' || node.name === 'sub') return isExact ? text : ` ${text} `
+  if (node.name === 'sup') return isExact ? text : ` ${text} `
   return isExact || INLINE.test(node.name) ? text : ` ${text} `
 }
 

@@ -84,3 +84,7 @@ test('plain text has no sections, but addresses', () => {
 test.each(['', ' \n\t\n', '---\ntitle: A\n---\n\n'])('%j is empty', (body) => {
   expect(extractText({ url: URL, body }, { isMarkdown: true })).toMatchObject({ type: 'no-page', reason: 'empty' })
 })
+
+test.each(['404: Not Found\n', 'Page not found'])('%j is a missing page', (body) => {
+  expect(extractText({ url: URL, body }, { isMarkdown: false })).toMatchObject({ type: 'no-page', reason: 'soft_404' })
+})

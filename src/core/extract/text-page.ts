@@ -9,6 +9,7 @@ import { readLinks } from './links.ts'
 import { measureMarkdown } from './measure.ts'
 import { parseDate } from './metadata/dates.ts'
 import { readRobots } from './metadata/robots.ts'
+import { saysNotFound } from './refuse/soft-404.ts'
 
 /** How a text is read. */
 export interface TextOptions {
@@ -19,13 +20,21 @@ export interface TextOptions {
 
 const MAX_TITLE = 200
 
+/** A server that has nothing to send says so in fewer characters. */
+const SHORT_LINE = 100
+
 /** Makes a page of an answer that is Markdown or plain text already. The text stays as it is, without front matter. */
 export function extractText(snapshot: Snapshot, { isMarkdown, sha256 }: TextOptions): Extraction {
   const { url, body, headers = {} } = snapshot
   const { fields, lines } = cutFrontMatter(splitLines(decodePlain(body, headers['content-type'] ?? '')))
   const first = lines.findIndex((line) => !isBlank(line))
-  if (first < 0) return { type: 'no-page', reason: 'empty', detail: 'no text', target: null, links: [], removals: [] }
+  const nothing = { type: 'no-page', target: null, links: [], removals: [] } as const
+  if (first < 0) return { ...nothing, reason: 'empty', detail: 'no text' }
   const text = lines.slice(first, lines.findLastIndex((line) => !isBlank(line)) + 1)
+  const [line = ''] = text
+  if (text.length === 1 && line.length < SHORT_LINE && saysNotFound(line)) {
+    return { ...nothing, reason: 'soft_404', detail: `says "${line.trim()}"` }
+  }
   const markdown = `${text.join('\n')}\n`
   const sections = isMarkdown ? readSections(text) : []
   const heading = sections.find((section) => section.level === 1) ?? sections[0]
@@ -33,7 +42,7 @@ export function extractText(snapshot: Snapshot, { isMarkdown, sha256 }: TextOpti
     type: 'page',
     page: {
       url,
-      title: clipText(fields.get('title') ?? heading?.title ?? text[0]?.trim() ?? '', MAX_TITLE),
+      title: clipText(fields.get('title') ?? heading?.title ?? line.trim(), MAX_TITLE),
       description: fields.get('description') ?? null,
       author: fields.get('author') ?? null,
       publishedAt: parseDate(fields.get('date') ?? ''),

@@ -95,3 +95,18 @@ export function labelOf(node: Node): string {
   const read = (inner: Node): string => (typeof inner === 'string' ? inner : inner.children.map(read).join(''))
   return read(node).replace(/\s+/g, ' ').trim()
 }
+
+/**
+ * Writes the marks of lines that are added and removed, which style sheets show: without them both would look valid.
+ * `signOf` gives the mark of a line, '' for one that stays and `undefined` for what is no line.
+ */
+export function markChanges(pre: Element, signOf: (element: Element) => '+' | '-' | '' | undefined): void {
+  const lines: [Element, string][] = []
+  for (const element of pre.descendants()) {
+    const sign = signOf(element)
+    if (sign !== undefined) lines.push([element, sign])
+  }
+  if (lines.every(([, sign]) => sign === '')) return
+  for (const [line, sign] of lines) fill(line, [sign || ' ', ...line.children])
+  become(pre, 'pre', { class: 'language-diff', 'data-language': 'diff' })
+}

@@ -1,7 +1,7 @@
 import { selector } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
 import type { Generator } from './generator.ts'
-import { fillWithCode } from './rewrite.ts'
+import { fill, fillWithCode } from './rewrite.ts'
 
 /** Documentation of Rust crates. */
 export const rustdoc: Generator = {
@@ -10,7 +10,8 @@ export const rustdoc: Generator = {
   signs: ['body.rustdoc', 'rustdoc-search', '.rustdoc-breadcrumbs'],
   content: ['#main-content', 'main'],
   drop: {
-    'a.src, a.srclink, .rightside, span.out-of-band, .main-heading .since': 'link to the source',
+    'a.src, a.srclink, .rightside, span.out-of-band, .main-heading .since, .main-heading > .sub-heading':
+      'link to the source',
     'a.anchor, a.doc-anchor': 'permalink',
     'rustdoc-toolbar, rustdoc-topbar, #copy-path, #toggle-all-docs, button, .collapse-toggle': 'control',
     'a.test-arrow, .tooltip, .example-wrap > .information': 'control',
@@ -26,6 +27,8 @@ export const rustdoc: Generator = {
 }
 
 const isCodeHeading = selector('.code-header, .in-band > code')
+const isBadge = selector('dt > .stab, .item-name > .stab')
+const isClause = selector('pre .where')
 const isRust = selector('pre.rust')
 
 function normalizeRustdoc(content: Element): void {
@@ -33,6 +36,8 @@ function normalizeRustdoc(content: Element): void {
     if (isCodeHeading(element)) fillWithCode(element)
     else if (isRust(element)) element.setAttribute('class', 'language-rust')
     else if (element.hasClass('code-attribute')) element.append('\n')
+    else if (isBadge(element)) fill(element, [' ', ...element.children])
+    else if (isClause(element)) fill(element, ['\n', ...element.children])
     // Members that are deprecated say so in their text; the class only fades them.
     else if (element.name === 'details') element.setAttribute('class', 'toggle')
   }

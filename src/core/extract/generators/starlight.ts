@@ -1,7 +1,7 @@
 import { selector } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
 import type { Generator } from './generator.ts'
-import { strengthen } from './rewrite.ts'
+import { markChanges, strengthen } from './rewrite.ts'
 
 /** Starlight, the documentation theme of Astro. */
 export const starlight: Generator = {
@@ -20,8 +20,17 @@ export const starlight: Generator = {
   normalize: normalizeStarlight,
 }
 
+const isCode = selector('.expressive-code pre')
 const isCardTitle = selector('.card > .title')
 
 function normalizeStarlight(content: Element): void {
-  for (const element of content.descendants()) if (isCardTitle(element)) strengthen(element)
+  for (const element of content.descendants()) {
+    if (isCardTitle(element)) strengthen(element)
+    else if (isCode(element)) markChanges(element, signOf)
+  }
+}
+
+function signOf(line: Element): '+' | '-' | '' | undefined {
+  if (!line.hasClass('ec-line')) return undefined
+  return line.hasClass('ins') ? '+' : line.hasClass('del') ? '-' : ''
 }

@@ -1,6 +1,7 @@
 import { selector } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
 import type { Generator } from './generator.ts'
+import { markChanges } from './rewrite.ts'
 
 /** VitePress with its default theme. */
 export const vitepress: Generator = {
@@ -21,6 +22,14 @@ export const vitepress: Generator = {
 const isHeroPart = selector('.VPHero h1 > span, .VPHero .heading > span')
 
 function normalizeVitepress(content: Element): void {
-  // The name and the text of a front page stand on lines of their own.
-  for (const element of content.descendants()) if (isHeroPart(element)) element.append(' ')
+  for (const element of content.descendants()) {
+    // The name and the text of a front page stand on lines of their own.
+    if (isHeroPart(element)) element.append(' ')
+    else if (element.hasClass('has-diff')) markChanges(element, signOf)
+  }
+}
+
+function signOf(line: Element): '+' | '-' | '' | undefined {
+  if (!line.hasClass('line')) return undefined
+  return line.hasClass('add') ? '+' : line.hasClass('remove') ? '-' : ''
 }

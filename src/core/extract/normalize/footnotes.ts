@@ -54,7 +54,10 @@ export class Footnotes {
       note.element.setAttribute('Label', label)
       for (const ref of refs) makeRef(ref, label)
     }
-    for (const list of lists) unwrapList(list)
+    for (const list of lists) {
+      unwrapList(list)
+      dropRule(list)
+    }
   }
 
   #noticeRef(link: Element): void {
@@ -115,7 +118,7 @@ function createLabel(text: string, given: Map<string, number>): string {
 }
 
 const BACK_CLASS =
-  /^(?:footnote-?back(?:ref|link)?|fn-?backref|reversefootnote|mw-cite-backlink|label|fn-bracket|footnote-definition-label|backlink)$/i
+  /^(?:footnote-?back(?:ref|link)?|fn-?backref|backrefs|reversefootnote|mw-cite-backlink|label|fn-bracket|footnote-definition-label|backlink)$/i
 const BACK_SIGN = /^(?:[\s↩↑^⏎↵⤴⇧]|\ufe0e|\ufe0f)*$/u
 
 function takeBackLinks(note: Note, refs: readonly Element[]): void {
@@ -154,6 +157,14 @@ function isAlone(parent: Element): boolean {
 function unwrapList(list: Element): void {
   list.name = 'div'
   for (const item of list.elements()) if (item.name === 'li') item.name = 'div'
+}
+
+/** A line between the text and its notes is drawn by Markdown readers themselves. */
+function dropRule(list: Element): void {
+  for (const sibling of list.parent?.elements() ?? []) {
+    if (sibling === list) return
+    if (sibling.name === 'hr') drop(sibling, STEP, 'line above the notes')
+  }
 }
 
 function decode(fragment: string): string {

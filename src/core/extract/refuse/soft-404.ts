@@ -28,10 +28,15 @@ const LITTLE_WHEN_SURE = 1500
 
 const GONE = new Set([404, 410])
 
+/** Tells whether a title, a heading or a line says that there is no page. */
+export function saysNotFound(line: string): boolean {
+  return NOT_FOUND.test(line)
+}
+
 /** What says that there is no page here, whatever the status says. */
 export function findSoft404({ title, heading, status, contentLength }: Signs): string | undefined {
-  const isTitled = NOT_FOUND.test(title)
-  const isHeaded = NOT_FOUND.test(heading)
+  const isTitled = saysNotFound(title)
+  const isHeaded = saysNotFound(heading)
   if (!isTitled && !isHeaded) return undefined
   const isSure = GONE.has(status) || (isTitled && isHeaded)
   if (contentLength > (isSure ? LITTLE_WHEN_SURE : LITTLE)) return undefined

@@ -44,7 +44,7 @@ const LINK_SHARE = 0.9
 /** What a teaser looks like, '' for what is none. */
 function likenessOf(element: Element, { text, link, links, images, headings }: Statistics): string {
   if (links === 0 || text > CARD_CHARS) return ''
-  if (link >= text * LINK_SHARE) return `link ${element.name}`
   const isCard = images + headings > 0 && link >= text * CARD_LINK_SHARE
-  return isCard ? `card ${element.name}.${element.classes[0] ?? ''}` : ''
+  if (isCard) return `card ${element.name}.${element.classes[0] ?? ''}`
+  return link >= text * LINK_SHARE ? `link ${element.name}` : ''
 }

@@ -14,7 +14,7 @@ const MAX_NAME_CHARS = 80
 
 /** Names that publishing programs give to entries for what these are filed under. */
 const FILED_UNDER =
-  /^(?:category|tag|product_cat|product_tag|post|type|status|format|author|elementor|wp-image|page-id|postid)-/
+  /^(?:(?:category|tag)-(?!list|cloud|links)|product_cat-|product_tag-|post-\d|type-|status-|format-|elementor-|wp-image-)/
 
 /** A name that begins or ends so tells what is around the element or in it, not what it is. */
 const ABOUT_OTHERS =

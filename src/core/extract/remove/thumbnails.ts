@@ -15,7 +15,7 @@ export function removeThumbnails(content: Element, title: string): void {
     if (HEADINGS.has(element.name)) {
       const heading = fold(lineOf(element))
       said.add(heading)
-      if (element.name === 'h1' && heading !== '') titles.push(heading)
+      if (element.name === 'h1' && heading !== '' && titles.length < MAX_TITLES) titles.push(heading)
     }
     if (element.name === 'img') {
       judge(element, link)
@@ -36,6 +36,9 @@ export function removeThumbnails(content: Element, title: string): void {
   }
   visit(content, undefined)
 }
+
+/** A page has one title, said in two ways at most. */
+const MAX_TITLES = 3
 
 const PICTURE = /\.(?:avif|gif|jpe?g|png|svg|webp)(?:$|[?#])/i
 

@@ -158,7 +158,7 @@ const writeQuotedText: Write = (builder, element) => {
 
 /** Powers need a sign: `10^6`, but `1st`. A raised link is a note. */
 const writeSup: Write = (builder, element) => {
-  const isPower = /[\p{L}\p{N})]/u.test(builder.run.last) && isExponent(element)
+  const isPower = /[\p{L}\p{N})*]/u.test(builder.run.last) && isExponent(element)
   const isLink = element.children.some((child) => typeof child !== 'string' && child.name === 'a')
   if (isPower && !isLink && !builder.hasBlocks(element)) builder.run.text('^')
   builder.children(element)

@@ -22,10 +22,15 @@ export function collapseText(text: string): string {
   return SPACES_TO_COLLAPSE.test(clean) ? clean.replace(SPACES, ' ') : clean
 }
 
-/** Code as it is shown: lines end with LF, and a space that must not break is a space. */
+/**
+ * Code as it is shown: lines end with LF, and what indents them is spaces. Zero-width spaces are where its author lets a
+ * long line break, and say nothing; they stay, for code is kept to the letter.
+ */
 export function cleanCode(text: string): string {
   const unix = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text
-  return NOT_ASCII.test(unix) ? unix.replace(UNSEEN, '').replace(/[\xa0\u202f\u2007]/g, ' ') : unix
+  if (!NOT_ASCII.test(unix)) return unix
+  const seen = unix.replace(UNSEEN, (unseen) => unseen.replaceAll(/[^\u200b]/g, ''))
+  return seen.replace(/^[ \t\xa0]+/gm, (indent) => indent.replaceAll('\xa0', ' '))
 }
 
 const SPECIAL = /[\\`*_~<&[\]]/

@@ -1,6 +1,6 @@
 import { SelectorMap } from '../../../html/selector.ts'
 import type { Element } from '../../../html/tree.ts'
-import { readDeclarations, readStyleRules } from './stylesheet.ts'
+import { readDeclarations, readStyleRules, type StyleRule } from './stylesheet.ts'
 import { ASPECTS, type Aspect, judgeDeclarations, type Verdicts } from './visibility.ts'
 
 /** A rule of a style sheet, or of several alike. */
@@ -39,19 +39,18 @@ export class HidingRules {
     let left = MAX_CSS
     for (const { css, isConditional } of sheets) {
       for (const rule of readStyleRules(css.slice(0, left))) {
-        const verdicts = judgeDeclarations(readDeclarations(rule.declarations), false)
+        const selectors = readSelectors(rule, isConditional, isThere)
+        // Most rules of a theme are about other pages of the site.
+        if (selectors.length === 0) continue
+        const verdicts = entriesOf(judgeDeclarations(readDeclarations(rule.declarations), false))
         const important = rule.declarations.includes('!important') ? 1_000_000 : 0
-        for (const selector of rule.selectors.split(',')) {
-          const isWeak = isConditional || rule.isConditional
-          const read = readSelector(selector.trim(), isWeak, isThere)
-          if (read === undefined) continue
-          for (const [aspect, hides] of entriesOf(verdicts)) {
-            if (hides && !read.mayHide) continue
-            const key = `${aspect} ${read.key}`
-            const count = (counts.get(key) ?? 0) + 1
-            counts.set(key, count)
-            if (count > MAX_RULES_PER_KEY) continue
-            candidates.push({ selector: read.own, hides, aspect, weight: read.weight + important })
+        for (const { own, key, weight, mayHide } of selectors) {
+          for (const [aspect, hides] of verdicts) {
+            if (hides && !mayHide) continue
+            const count = (counts.get(`${aspect} ${key}`) ?? 0) + 1
+            counts.set(`${aspect} ${key}`, count)
+            if (count <= MAX_RULES_PER_KEY)
+              candidates.push({ selector: own, hides, aspect, weight: weight + important })
           }
         }
       }
@@ -91,6 +90,12 @@ const MAX_SELECTOR = 200
 
 /** States in which a page is not read, and what is not in the document at all. */
 const PASSING = /::|:(?:hover|focus|active|visited|disabled|before|after|placeholder)/
+
+/** The selectors of a rule that may match something in the document. */
+function readSelectors(rule: StyleRule, isConditional: boolean, isThere: (name: string) => boolean): ReadSelector[] {
+  const isWeak = isConditional || rule.isConditional
+  return rule.selectors.split(',').flatMap((selector) => readSelector(selector.trim(), isWeak, isThere) ?? [])
+}
 
 function readSelector(
   text: string,

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import { parseHtml } from '../../html/parse-html.ts'
+import { find } from '../../html/selector.ts'
+import { countStatistics } from './statistics.ts'
+
+const SENTENCE = 'A sentence that is long enough to be one and says a little.'
+
+function count(html: string) {
+  const root = parseHtml(html)
+  const body = find(root, ({ name }) => name === 'div') ?? root
+  return countStatistics(root).get(body)
+}
+
+describe('countStatistics', () => {
+  test('counts white space once and nothing of scripts and styles', () => {
+    expect(count('<div> a \n\t b <script>var c</script><style>d {}</style></div>').text).toBe(4)
+  })
+
+  test('tells sentences from labels', () => {
+    expect(count(`<div><p>${SENTENCE}</p><p>Label</p></div>`)).toMatchObject({ prose: SENTENCE.length })
+  })
+
+  test('takes a run over inline elements as one sentence and one over blocks as two labels', () => {
+    const [start, end] = [SENTENCE.slice(0, 29), SENTENCE.slice(29)]
+    expect(count(`<div>${start}<b>${end}</b></div>`).prose).toBe(SENTENCE.length)
+    expect(count(`<div>${start}<p>${end}</p></div>`).prose).toBe(0)
+  })
+
+  test('takes a sentence that is a link as a label', () => {
+    expect(count(`<div><p><a href="/x">${SENTENCE}</a></p></div>`)).toMatchObject({
+      prose: 0,
+      link: SENTENCE.length,
+      links: 1,
+    })
+  })
+
+  test('takes code as prose however short', () => {
+    expect(count('<div><pre>x = 1</pre></div>')).toMatchObject({ prose: 5, codes: 1 })
+  })
+
+  test('counts an ideograph as several letters', () => {
+    expect(count('<div><p>これは文章です。もう少し長くしましょう。</p></div>').prose).toBeGreaterThan(50)
+  })
+
+  test('leaves out what is dropped', () => {
+    const root = parseHtml('<div><p>kept</p><p id="gone">gone</p></div>')
+    const gone = find(root, ({ id }) => id === 'gone')
+    if (gone !== undefined) gone.dropped = { step: 'test', reason: 'test' }
+    expect(countStatistics(root).get(root).text).toBe('kept'.length)
+  })
+})

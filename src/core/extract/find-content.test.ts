@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest'
+import { parseHtml } from '../html/parse-html.ts'
+import { lineOf } from '../html/tree.ts'
+import { findContent } from './find-content.ts'
+import { readMetadata } from './metadata.ts'
+import { removeChrome } from './remove/chrome.ts'
+
+/** Sentences that differ, so that none is a copy. */
+function prose(topic: string, count = 6): string {
+  return Array.from(
+    { length: count },
+    (_, i) => `<p>Sentence ${i} about ${topic}, which goes on for a while to be one.</p>`,
+  ).join('')
+}
+
+function contentOf(html: string): string {
+  const root = parseHtml(html)
+  const metadata = readMetadata(root, 'https://example.com/')
+  removeChrome(root, undefined)
+  return findContent(root, undefined, metadata).map(lineOf).join(' ')
+}
+
+const ARTICLE = '<meta property="og:type" content="article"><meta name="author" content="Ada">'
+const PRODUCT =
+  '<script type="application/ld+json">{"@context":"https://schema.org","@type":"Product","name":"Cup"}</script>'
+const card = (name: string) =>
+  `<li class="card"><img src="${name}.jpg"><h3><a href="/${name}">Card ${name}</a></h3></li>`
+const CARDS = `<ul>${['a', 'b', 'c', 'd'].map(card).join('')}</ul>`
+
+describe('findContent', () => {
+  const cases: [name: string, html: string, kept: string[], gone: string[]][] = [
+    [
+      'the text of an article without byline, comments, captions and teasers',
+      `${ARTICLE}<body><div class="entry-content"><p class="byline">By Ada</p>${prose('rivers')}
+        <figure><img src="x.jpg"><figcaption>A picture by Bob</figcaption></figure>${CARDS}
+        <h2>You may also like</h2><p>Something else entirely</p></div>
+        <div id="comments">${prose('opinions')}</div></body>`,
+      ['about rivers'],
+      ['Ada', 'opinions', 'Bob', 'Card a', 'Something else'],
+    ],
+    [
+      'a reference with all its headings, code and cross references',
+      `<body><main><h1>Title</h1>${prose('calls')}<h2>Related topics</h2><p>See there.</p><pre>x = 1</pre></main></body>`,
+      ['Title', 'about calls', 'Related topics', 'See there.', 'x = 1'],
+      [],
+    ],
+    [
+      'all sections of a page with several',
+      `<body><section><h2>One</h2>${prose('plans')}</section><section><h2>Two</h2>${prose('prices')}</section></body>`,
+      ['One', 'about plans', 'Two', 'about prices'],
+      [],
+    ],
+    [
+      'the introduction that stands beside the body',
+      `<body><main><h1>Title</h1><div><p>${'An introduction of some length. '.repeat(4)}</p></div><div>${prose('bodies')}</div></main></body>`,
+      ['Title', 'An introduction', 'about bodies'],
+      [],
+    ],
+    ['the items of a listing', `<body><main><h1>Cups</h1>${CARDS}</main></body>`, ['Cups', 'Card a', 'Card d'], []],
+    [
+      'the description of a product without reviews and other products',
+      `${PRODUCT}<body><main><h1>Cup</h1>${prose('clay')}${CARDS}<div class="reviews">${prose('delight')}</div></main></body>`,
+      ['Cup', 'about clay'],
+      ['Card a', 'delight'],
+    ],
+    [
+      'a text once that stands on the page twice',
+      `<body><div class="wide">${prose('rooms')}</div><div class="narrow">${prose('rooms')}</div></body>`,
+      ['Sentence 0 about rooms'],
+      ['Sentence 5 about rooms, which goes on for a while to be one. Sentence 0'],
+    ],
+    [
+      'the posts of a thread, who wrote them and when',
+      `<body><div class="thread">${['Ann', 'Ben']
+        .map(
+          (
+            name,
+          ) => `<article class="message"><h4 class="message-name">${name}</h4><h5 class="message-userTitle">Expert</h5>
+          <div class="message-attribution-main"><time itemprop="datePublished">May 1</time></div>
+          <div class="message-body"><div class="bbWrapper">${prose(`the view of ${name}`)}</div></div>
+          <div class="message-signature">Sent from a phone</div></article>`,
+        )
+        .join('')}</div></body>`,
+      ['Ann', 'May 1', 'the view of Ann', 'Ben', 'the view of Ben'],
+      ['Expert', 'phone'],
+    ],
+    [
+      'whatever is shown rather than nothing',
+      `<body><nav>${prose('what a nav should not hold')}</nav></body>`,
+      ['about what a nav should not hold'],
+      [],
+    ],
+    ['a page of one line', '<body><nav>Home</nav><p>Hello</p></body>', ['Hello'], ['Home']],
+  ]
+  test.each(cases)('finds %s', (_, html, kept, gone) => {
+    const content = contentOf(html)
+    for (const text of kept) expect(content).toContain(text)
+    for (const text of gone) expect(content).not.toContain(text)
+  })
+
+  test('comments of an article are no thread', () => {
+    const comments = `<ol class="commentlist"><li><div class="comment-content">${prose('opinions', 20)}</div></li></ol>`
+    expect(
+      contentOf(`${ARTICLE}<body><div class="entry-content">${prose('rivers')}</div>${comments}</body>`),
+    ).not.toContain('opinions')
+  })
+
+  test('drops pictures that stand for pages and those that repeat the title', () => {
+    const root = parseHtml(
+      `<title>Cup</title><body><a href="/b"><img src="b.jpg" alt="b"></a><img src="c.jpg" alt="Cup"><a href="d.jpg"><img src="d.jpg" alt="A plan"></a>${prose('cups')}</body>`,
+    )
+    const [content] = findContent(root, undefined, readMetadata(root, 'https://example.com/'))
+    const images = [...(content?.descendants() ?? [])].filter(({ name }) => name === 'img')
+    expect(images.map((image) => image.attribute('alt'))).toEqual(['A plan'])
+  })
+})

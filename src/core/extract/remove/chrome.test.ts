@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest'
+import { parseHtml } from '../../html/parse-html.ts'
+import { lineOf } from '../../html/tree.ts'
+import { listRemovals } from '../drop.ts'
+import { removeChrome } from './chrome.ts'
+
+const PROSE = '<p>The body of the page has a few sentences, so that a part beside it is known to be small.</p>'.repeat(
+  8,
+)
+
+function removals(part: string): string[] {
+  const root = parseHtml(`<body><div>${part}${PROSE}</div></body>`)
+  removeChrome(root, undefined)
+  return listRemovals(root).map(({ reason }) => reason)
+}
+
+describe('removeChrome', () => {
+  const dropped: [html: string, reason: string][] = [
+    ['<nav><a href="/">Home</a></nav>', 'navigation'],
+    ['<div role="navigation">Home</div>', 'navigation'],
+    ['<div class="MainNav">Home</div>', 'navigation'],
+    ['<ul class="breadcrumbs"><li>Home</li></ul>', 'breadcrumbs'],
+    ['<div class="pagination">1 2 3</div>', 'pager'],
+    ['<div class="table-of-contents">1. One</div>', 'table of contents'],
+    ['<footer>© Example</footer>', 'frame of the site'],
+    ['<site-footer>© Example</site-footer>', 'frame of the site'],
+    ['<header>Example</header>', 'frame of the site'],
+    ['<aside>Weather</aside>', 'aside'],
+    ['<div id="cookie-banner">We use cookies</div>', 'notice over the page'],
+    ['<div role="dialog">Choose your country</div>', 'dialog'],
+    ['<div class="ad-slot">Buy</div>', 'advertisement'],
+    ['<div class="newsletter">Your address</div>', 'newsletter'],
+    ['<div class="share-buttons">Post it</div>', 'sharing'],
+    ['<div class="related-posts"><a href="/b">Another</a></div>', 'other pages'],
+    ['<form><input> Search</form>', 'form'],
+    ['<button>Press</button>', 'form'],
+    ['<div class="page-feedback">Was this page helpful?</div>', 'feedback on the page'],
+  ]
+  test.each(dropped)('drops %s', (html, reason) => {
+    expect(removals(html)).toEqual([reason])
+  })
+
+  const kept: [name: string, html: string][] = [
+    ['a header with the title of the page', `<header><h1>Title</h1>${PROSE}</header>`],
+    [
+      'a heading whose id is a word of chrome',
+      '<section id="cookies"><h2>Cookies</h2><p>How to set them.</p></section>',
+    ],
+    ['an aside that is a footnote', '<aside class="footnote">See there.</aside>'],
+    ['an aside that quotes', '<aside><blockquote>Said before.</blockquote></aside>'],
+    ['the button that opens an answer', '<h3><button>Why?</button></h3>'],
+    ['a page inside a form', `<form><input type="hidden">${PROSE}</form>`],
+    ['words of chrome in code', '<pre><span class="nav">x</span></pre>'],
+    ['a list that only its pager names', `<div class="pagination">${'<p>An item of the list</p>'.repeat(40)}</div>`],
+    ['what is filed under a word of chrome', '<div class="post tag-sponsored">A post</div>'],
+  ]
+  test.each(kept)('keeps %s', (_, html) => {
+    expect(removals(html)).toEqual([])
+  })
+
+  test('keeps a container that holds the page, whatever it is called', () => {
+    const root = parseHtml(`<body><div class="menu newsletter">${PROSE}</div></body>`)
+    removeChrome(root, undefined)
+    expect(lineOf(root)).toContain('The body of the page')
+  })
+
+  test('drops what the generator says, with its reason', () => {
+    const root = parseHtml(`<body><i class="edit">edit</i>${PROSE}</body>`)
+    removeChrome(root, { name: 'x', meta: [], signs: [], content: [], drop: { 'i.edit': 'control' } })
+    expect(listRemovals(root)).toMatchObject([{ reason: 'control', element: 'i.edit' }])
+  })
+})
