@@ -6,6 +6,9 @@ export function drop(element: Element, step: string, reason: string): void {
   element.dropped ??= { step, reason } satisfies Drop
 }
 
+/** Nobody would look for their text in a page. */
+const NEVER_SHOWN = new Set(['head', 'script', 'style', 'template'])
+
 const REPORT_CHARS = 80
 
 /** What was left out of a tree, in the order of the source; nothing inside of what is listed is listed again. */
@@ -17,6 +20,7 @@ export function listRemovals(root: Element): Removal[] {
       for (const child of element.children) if (typeof child !== 'string') visit(child)
       return
     }
+    if (NEVER_SHOWN.has(element.name)) return
     element.dropped = undefined
     const text = lineOf(element).slice(0, REPORT_CHARS)
     element.dropped = dropped

@@ -10,6 +10,7 @@ import { measureMarkdown } from './measure.ts'
 import { parseDate } from './metadata/dates.ts'
 import { readRobots } from './metadata/robots.ts'
 import { saysNotFound } from './refuse/soft-404.ts'
+import { createSections } from './write/sections.ts'
 
 /** How a text is read. */
 export interface TextOptions {
@@ -62,30 +63,13 @@ export function extractText(snapshot: Snapshot, { isMarkdown, sha256 }: TextOpti
   }
 }
 
-type Draft = Omit<Section, 'endLine' | 'children'> & { endLine: number; children: Draft[] }
-
 /** The headings of Markdown as a tree. */
 function readSections(lines: readonly string[]): Section[] {
-  const roots: Draft[] = []
-  const open: Draft[] = []
-  const closeFrom = (level: number, before: number) => {
-    let endLine = before
-    while (isBlank(lines[endLine - 1] ?? '') && endLine > 1) endLine--
-    for (let last = open.at(-1); last !== undefined && last.level >= level; last = open.at(-1)) {
-      last.endLine = endLine
-      open.pop()
-    }
-  }
-  for (const { type, text, level, open: line } of parseBlocks(lines)) {
-    if (type !== 'heading') continue
-    closeFrom(level, line)
-    const draft: Draft = { title: text, level, anchor: null, startLine: line + 1, endLine: line + 1, children: [] }
-    const siblings = open.at(-1)?.children ?? roots
-    siblings.push(draft)
-    open.push(draft)
-  }
-  closeFrom(0, lines.length)
-  return roots
+  const headings = [...parseBlocks(lines)].filter(({ type }) => type === 'heading')
+  return createSections(
+    lines,
+    headings.map(({ text, level, open }) => ({ title: text, level, anchor: null, startLine: open + 1 })),
+  )
 }
 
 /** Links are looked for in so much of a text; rendering takes many times its size. */

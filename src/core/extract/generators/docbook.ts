@@ -10,7 +10,7 @@ export const docbook: Generator = {
   signs: ['.navheader', '.navfooter', 'div.titlepage'],
   content: ['#docContent', 'body'],
   drop: {
-    '.navheader, .navfooter': 'navigation',
+    '.navheader, .navfooter, table.nav, table.navigation, table[summary^="Navigation"]': 'navigation',
     'a.id_link': 'permalink',
   },
   normalize: normalizeDocbook,

@@ -29,6 +29,8 @@ export const doxygen: Generator = {
 }
 
 const isTitle = selector('.headertitle > .title')
+const isHeading = selector('h2, h3')
+const isQuoted = selector('blockquote > p')
 const isLabel = selector('span.mlabel')
 
 /** Kinds of admonition by the class of a section. */
@@ -47,8 +49,8 @@ function normalizeDoxygen(content: Element): void {
     if (isTitle(element)) become(element, 'h1')
     else if (element.hasClass('memtitle')) become(element, 'h3')
     else if (element.hasClass('compoundTemplParams')) becomeSignature(element)
-    else if (element.hasClass('line') && lineOf(element) === '') fill(element, [])
-    else if (element.name === 'blockquote') trimJoiners(element)
+    else if (element.hasClass('line') && isBlankLine(element)) fill(element, [])
+    else if (isQuoted(element)) trimJoiner(element)
     else if (element.hasClass('memberdecls')) listMembers(element)
     else if (element.hasClass('memproto')) writePrototype(element)
     else if (element.name === 'div' && element.hasClass('fragment')) become(element, 'pre')
@@ -69,10 +71,16 @@ function demoteHeadings(content: Element): void {
 }
 
 /** Doxygen begins quotations with a joiner that nobody sees. */
-function trimJoiners(element: Element): void {
-  for (const inner of element.descendants()) {
-    inner.children = inner.children.map((child) => (typeof child === 'string' ? child.replace(/^\u200d/, '') : child))
-  }
+function trimJoiner(paragraph: Element): void {
+  const [first] = paragraph.children
+  if (typeof first === 'string') paragraph.children[0] = first.replace(/^\u200d/, '')
+}
+
+/** A line of code with nothing but its number and a space. */
+function isBlankLine(line: Element): boolean {
+  return line.children.every((child) =>
+    typeof child === 'string' ? child.trim() === '' : child.dropped !== undefined || child.children.length === 0,
+  )
 }
 
 /** A table of members, each with a row for its signature and mostly one for its description, becomes a list. */
@@ -82,7 +90,7 @@ function listMembers(table: Element): void {
   for (const row of rowsOf(table)) {
     const [left, right] = [...row.elements()]
     const kind = row.classes[0]?.split(':')[0] ?? ''
-    const heading = find(row, selector('h2, h3'))
+    const heading = find(row, isHeading)
     if (heading !== undefined) {
       blocks.push(heading)
       list = undefined

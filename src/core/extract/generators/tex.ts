@@ -1,6 +1,5 @@
 import { Element, type Node } from '../../html/tree.ts'
 
-const DELIMITED = /\\\((.+?)\\\)|\\\[(.+?)\\\]/gs
 const CODE = new Set(['pre', 'code', 'CodeBlock', 'Signature', 'Math', 'kbd', 'samp', 'tt'])
 
 /** Makes formulas of the TeX between `\(` and `\)` or `\[` and `\]` in an element, which scripts would have typeset. */
@@ -20,15 +19,24 @@ export function markTex(element: Element): void {
 }
 
 function splitTex(text: string): Node[] {
-  if (!text.includes('\\')) return [text]
   const nodes: Node[] = []
   let end = 0
-  for (const match of text.matchAll(DELIMITED)) {
-    const [whole, inline, display] = match
-    nodes.push(text.slice(end, match.index), createMath(inline ?? display ?? '', display !== undefined))
-    end = match.index + whole.length
+  for (let formula = nextFormula(text, 0); formula !== undefined; formula = nextFormula(text, end)) {
+    const { start, isDisplay } = formula
+    nodes.push(text.slice(end, start), createMath(text.slice(start + 2, formula.end), isDisplay))
+    end = formula.end + 2
   }
   return end === 0 ? [text] : [...nodes, text.slice(end)]
+}
+
+/** The first formula from `from` on. What is opened and never closed is text, and so is all after it. */
+function nextFormula(text: string, from: number): { start: number; end: number; isDisplay: boolean } | undefined {
+  const inline = text.indexOf('\\(', from)
+  const display = text.indexOf('\\[', from)
+  const isDisplay = inline === -1 || (display !== -1 && display < inline)
+  const start = isDisplay ? display : inline
+  const end = start === -1 ? -1 : text.indexOf(isDisplay ? '\\]' : '\\)', start + 2)
+  return end === -1 ? undefined : { start, end, isDisplay }
 }
 
 function createMath(tex: string, isDisplay: boolean): Element {

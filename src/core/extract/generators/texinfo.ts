@@ -11,8 +11,7 @@ export const texinfo: Generator = {
   signs: ['a.copiable-link', 'a.copiable-anchor', 'div.nav-panel'],
   content: ['body'],
   drop: {
-    'div.nav-panel, body > div.header, div.section > div.header, div.chapter > div.header, div.top > div.header':
-      'navigation',
+    'div.nav-panel, div.header': 'navigation',
     'a.copiable-link, a.copiable-anchor': 'permalink',
   },
   normalize: normalizeTexinfo,

@@ -4,9 +4,9 @@ import type { Chrome } from './rule.ts'
 export const NOTICES: Chrome = {
   reason: 'notice over the page',
   says: { role: 'alertdialog marquee status tooltip' },
-  terms: `cookie cookies cookiebar consent gdpr ccpa onetrust cookiebot
-    announcement announcements announcement-bar notification-bar notification-banner usa-banner banner-message alert-bar site-alert site-notice
-    toast snackbar paywall regwall interstitial age-gate welcome-mat outdated-browser browser-warning unsupported noscript-warning
+  terms: `cookie cookies cookiebar consent gdpr ccpa onetrust cookiebot announcement announcements notification-bar
+    notification-banner usa-banner banner-message alert-bar site-alert site-notice toast snackbar paywall
+    regwall interstitial age-gate welcome-mat outdated-browser browser-warning unsupported noscript-warning
     loading spinner loader preloader skeleton`,
   weakTerms:
     'tooltip popover modal popup pop-up lightbox dialog notice notices notification notifications dismiss overlay',
@@ -16,15 +16,14 @@ export const NOTICES: Chrome = {
 export const ADVERTISEMENTS: Chrome = {
   reason: 'advertisement',
   says: { 'aria-label': 'advertisement' },
-  terms: `ad ads advert adverts advertisement advertisements advertising advertorial adsbygoogle adslot ad-slot ad-container ad-unit adunit
-    ad-wrapper adbox ad-box banner-ad sponsored sponsor sponsors sponsorship dfp gpt-ad leaderboard-ad outbrain taboola merch
-    partner-offers affiliate-disclosure`,
+  terms: `ad ads advert adverts advertisement advertisements advertising advertorial adsbygoogle adslot adunit adbox
+    sponsored sponsor sponsors sponsorship dfp outbrain taboola partner-offers affiliate-disclosure`,
   weakTerms: 'promo promos promotion promotions promoted deals offer offers',
 }
 
 /** Invitations to leave an address. */
 export const NEWSLETTERS: Chrome = {
   reason: 'newsletter',
-  terms: `newsletter newsletters news-letter subscribe subscription subscriptions signup sign-up sign-up-form email-signup mailing-list mailchimp
-    mc-embed opt-in optin email-capture lead-magnet leadform hubspot-form hbspt-form`,
+  terms: `newsletter newsletters news-letter subscribe subscription subscriptions signup sign-up mailing-list
+    mailchimp mc-embed opt-in optin email-capture lead-magnet leadform hubspot-form hbspt-form`,
 }

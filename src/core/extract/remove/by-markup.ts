@@ -1,7 +1,8 @@
 import type { Element } from '../../html/tree.ts'
 import { linkShare, type Statistics, type StatisticsMap } from '../content/statistics.ts'
 import { CONTROLS } from './forms.ts'
-import { FRAME, NAVIGATION } from './navigation.ts'
+import { FRAME } from './frame.ts'
+import { NAVIGATION } from './navigation.ts'
 import { type Chrome, wordsIn } from './rule.ts'
 
 const ATTRIBUTES = ['role', 'itemprop', 'itemtype', 'rel', 'aria-label'] as const

@@ -17,7 +17,7 @@ export function indexTerms(concerns: readonly Chrome[]): TermRules {
 }
 
 /** Never chrome, whatever they are called. */
-const KEPT = new Set(wordsIn('html body main article h1 h2 h3 h4 h5 h6 pre code table tbody tr blockquote'))
+const KEPT = new Set(wordsIn('html body main article h1 h2 h3 h4 h5 h6 pre code table tbody tr td th dt dd blockquote'))
 
 /** Says of elements whether the names that their author gave them make them chrome, and why. */
 export function createNameJudge(

@@ -3,16 +3,33 @@ import type { StatisticsMap } from '../content/statistics.ts'
 import { indexAttributes, reasonOfAttributes } from './by-markup.ts'
 import { createNameJudge, indexTerms } from './by-name.ts'
 import { removeBy } from './remove-by.ts'
-import { BYLINES } from './sharing.ts'
+import type { Chrome } from './rule.ts'
 
-const STEP = 'byline'
+const STEP = 'bylines'
+
+const BYLINES: Chrome = {
+  reason: 'byline',
+  says: { rel: 'author tag', itemprop: 'author publisher datePublished dateModified' },
+  terms: `byline bylines author-box authorbox author-info author-card author-profile author-details author-meta
+    author-block about-author about-the-author post-author article-author entry-author author-name author-avatar
+    authorship contributor contributors bio post-meta entry-meta article-meta postmeta entrymeta meta-info
+    article-info post-info entry-footer post-footer article-footer posted-on posted-by post-date entry-date
+    article-date publish-date published-date pubdate publication-date date-published last-updated last-modified
+    updated-on timestamp dateline read-time reading-time readtime readingtime min-read time-to-read tag-list
+    tags-list post-tags entry-tags article-tags tagcloud tags-links cat-links post-categories entry-categories
+    entry-category post-category taxonomy eyebrow kicker credit`,
+  weakTerms: 'author authors tags tag meta categories date byline-block vcard',
+}
+
 const ATTRIBUTES = indexAttributes([BYLINES])
 const TERMS = indexTerms([BYLINES])
 
 /** Drops who wrote a page, when, and how it is filed, which its metadata tells. Posts of a forum keep theirs. */
 export function removeBylines(content: Element, statistics: StatisticsMap): void {
   const judge = createNameJudge(TERMS, statistics, content)
-  removeBy(content, STEP, (element) =>
-    element === content ? undefined : (reasonOfAttributes(element, ATTRIBUTES) ?? judge(element)),
-  )
+  removeBy(content, STEP, (element) => {
+    // A date in a table is one of its facts.
+    if (element === content || element.parent?.name === 'td') return undefined
+    return reasonOfAttributes(element, ATTRIBUTES) ?? judge(element)
+  })
 }

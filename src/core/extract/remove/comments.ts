@@ -7,9 +7,8 @@ import { TermReader } from './terms.ts'
 
 const COMMENTS: Chrome = {
   reason: 'comments of readers',
-  terms: `comments comment-list commentlist comments-list comment-section comments-section comments-area comment-thread comment-threads
-    comments-wrapper comment-respond respond comment-form commentform comments-container disqus disqus-thread wpdiscuz wpdcom
-    fb-comments livefyre coral-talk hyvor-talk utterances giscus post-comments article-comments user-comments webmentions pingbacks`,
+  terms: `comments comment-list commentlist comment-section comment-thread comment-threads respond comment-form
+    commentform disqus wpdiscuz wpdcom livefyre coral-talk hyvor-talk utterances giscus webmentions pingbacks`,
 }
 const STEP = 'comments'
 const TERMS = indexTerms([COMMENTS]).strong

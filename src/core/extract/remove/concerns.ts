@@ -1,8 +1,10 @@
 import { ADVERTISEMENTS, NEWSLETTERS, NOTICES } from './banners.ts'
 import { CONTROLS, FEEDBACK } from './forms.ts'
-import { BREADCRUMBS, CONTENTS, FRAME, NAVIGATION, PAGERS } from './navigation.ts'
+import { FRAME } from './frame.ts'
+import { BREADCRUMBS, CONTENTS, NAVIGATION, PAGERS } from './navigation.ts'
+import { RELATED } from './related.ts'
 import type { Chrome } from './rule.ts'
-import { RELATED, SHARING } from './sharing.ts'
+import { SHARING } from './sharing.ts'
 
 /** All that surrounds content, whatever the kind of page. Where two apply, the later gives the reason. */
 export const CONCERNS: readonly Chrome[] = [

@@ -5,11 +5,11 @@ export const CONTROLS: Chrome = {
   reason: 'form',
   maxChars: 1500,
   says: { role: 'listbox option combobox searchbox slider switch spinbutton' },
-  terms: `search-form searchform searchbox search-box search-bar searchbar search-results-form login login-form log-in signin sign-in
-    register registration captcha recaptcha form-actions button-group btn-group buttons
-    add-to-cart addtocart add-to-bag buy-now wishlist quantity quantity-selector cart minicart mini-cart checkout
-    filters facet facets sort-by sortby sorting refinement refinements filter-bar filter-sort language-switcher lang-switcher
-    language-selector country-selector currency-selector store-locator`,
+  terms: `search-form searchform searchbox search-box search-bar searchbar search-results-form login log-in signin
+    sign-in register registration captcha recaptcha form-actions button-group btn-group buttons addtocart
+    add-to-bag buy-now wishlist quantity cart minicart checkout filters facet facets sort-by sortby sorting
+    refinement refinements filter-bar filter-sort language-switcher lang-switcher language-selector
+    country-selector currency-selector store-locator`,
   weakTerms: 'btn cta ctas button sort actions action switcher selector picker',
 }
 
@@ -17,6 +17,6 @@ export const CONTROLS: Chrome = {
 export const FEEDBACK: Chrome = {
   reason: 'feedback on the page',
   maxChars: 1500,
-  terms: `feedback helpful was-helpful page-feedback rate-this survey qualtrics edit-page edit-this-page editpage edit-link edit-on-github
-    improve-page improvepage report-issue page-actions print-link print-button printfriendly download-pdf`,
+  terms: `feedback helpful rate-this survey qualtrics edit-page edit-this-page editpage edit-link edit-on-github
+    improve-page report-issue page-actions print-link print-button printfriendly download-pdf`,
 }

@@ -1,7 +1,7 @@
 import type { Element } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
 
-/** Drops every element in a tree for which there is a reason. */
+/** Drops every element in a tree for which there is a reason. What stands in code is about its colours. */
 export function removeBy(root: Element, step: string, judge: (element: Element) => string | undefined): void {
   const visit = (element: Element) => {
     const reason = judge(element)
@@ -9,7 +9,6 @@ export function removeBy(root: Element, step: string, judge: (element: Element) 
       drop(element, step, reason)
       return
     }
-    // Classes in code are about its colours.
     if (element.name === 'pre') return
     for (const child of element.elements()) visit(child)
   }

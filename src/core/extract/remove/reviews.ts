@@ -8,9 +8,8 @@ const STEP = 'reviews'
 const TERMS = indexTerms([
   {
     reason: 'reviews of customers',
-    terms: `reviews review customer-review customer-reviews user-reviews ratings rating star-rating stars bazaarvoice bvi yotpo judgeme jdgm
-      stamped-reviews okendo loox trustpilot powerreviews pr-review reevoo feefo ugc questions-answers qa-section customer-questions
-      seller-feedback fdbk`,
+    terms: `reviews review ratings rating stars bazaarvoice yotpo judgeme jdgm okendo loox trustpilot powerreviews
+    reevoo feefo ugc questions-answers qa-section customer-questions seller-feedback`,
   },
 ]).strong
 

@@ -35,8 +35,8 @@ function resolve(address: string, base: string): string {
   try {
     url = new URL(trimmed, base)
   } catch {
-    // An address nobody could open is no link.
-    return ''
+    // An address nobody could open is no link; one of a page that has no address itself stays as it is written.
+    return URL.canParse('/', base) ? '' : writeDestination(trimmed)
   }
   if (!SCHEMES.has(url.protocol)) return ''
   if (trimmed.includes('@') && (url.username !== '' || url.password !== '')) {

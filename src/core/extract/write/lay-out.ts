@@ -1,11 +1,6 @@
-import type { Block, Heading, List, Table } from './block.ts'
+import type { Block, List, Table } from './block.ts'
 import { escapeHeading, fenceFor } from './escape.ts'
-
-/** A heading and the line it stands on, from 1. */
-export interface PlacedHeading {
-  readonly heading: Heading
-  readonly line: number
-}
+import type { PlacedHeading } from './sections.ts'
 
 /** Lines of Markdown, and the headings that divide them. Those in quotations and lists divide nothing. */
 export interface LaidOut {
@@ -49,7 +44,7 @@ class Layout implements LaidOut {
         this.#writeText(block.text, first, rest)
         return
       case 'heading':
-        if (rest === '') this.headings.push({ heading: block, line: this.lines.length + 1 })
+        if (rest === '') this.headings.push({ ...block, startLine: this.lines.length + 1 })
         this.lines.push(`${first}${'#'.repeat(block.level)} ${escapeHeading(block.text)}`)
         return
       case 'code': {

@@ -17,5 +17,5 @@ export interface Written {
 export function writeMarkdown(content: readonly Element[], base: string): Written {
   const page = layOut(new BlockBuilder(base).build(content))
   const markdown = page.lines.length === 0 ? '' : `${page.lines.join('\n')}\n`
-  return { markdown, sections: createSections(page) }
+  return { markdown, sections: createSections(page.lines, page.headings) }
 }

@@ -1,23 +1,26 @@
 import type { Section } from '../../model.ts'
-import type { LaidOut } from './lay-out.ts'
+import { isBlank } from '../../text/lines.ts'
+
+/** A heading, and its line from 1. */
+export type PlacedHeading = Pick<Section, 'title' | 'level' | 'anchor' | 'startLine'>
 
 type Draft = Omit<Section, 'endLine' | 'children'> & { endLine: number; children: Draft[] }
 
-/** The headings as a tree. A section ends before the next heading that is not below it. */
-export function createSections({ lines, headings }: LaidOut): Section[] {
+/** The headings of Markdown as a tree. A section ends before the next heading that is not below it. */
+export function createSections(lines: readonly string[], headings: Iterable<PlacedHeading>): Section[] {
   const roots: Draft[] = []
   const open: Draft[] = []
-  const closeFrom = (level: number, endLine: number) => {
+  const closeFrom = (level: number, before: number) => {
+    let endLine = before
+    while (endLine > 1 && isBlank(lines[endLine - 1] ?? '')) endLine--
     for (let last = open.at(-1); last !== undefined && last.level >= level; last = open.at(-1)) {
       last.endLine = endLine
       open.pop()
     }
   }
-  for (const { heading, line } of headings) {
-    // The line before a heading is blank.
-    closeFrom(heading.level, line - 2)
-    const { title, level, anchor } = heading
-    const draft: Draft = { title, level, anchor, startLine: line, endLine: line, children: [] }
+  for (const { title, level, anchor, startLine } of headings) {
+    closeFrom(level, startLine - 1)
+    const draft: Draft = { title, level, anchor, startLine, endLine: startLine, children: [] }
     const siblings = open.at(-1)?.children ?? roots
     siblings.push(draft)
     open.push(draft)
