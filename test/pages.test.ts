@@ -35,6 +35,13 @@ describe('pages of real generators', () => {
     expect(markdown).toBe(await readFile(expected, 'utf8'))
   })
 
+  test('are expected without what no reader sees and without marks of permalinks', async () => {
+    for (const name of cases) {
+      const expected = await readFile(join(PAGES, name, 'expected.md'), 'utf8')
+      expect(expected, name).not.toMatch(/INVISIBLE|¶/)
+    }
+  })
+
   test('are many, from many generators', () => {
     expect(cases.length).toBeGreaterThanOrEqual(60)
     expect(new Set(cases.map(makerOf)).size).toBeGreaterThanOrEqual(15)

@@ -70,6 +70,12 @@ describe('findContent', () => {
       ['Sentence 5 about rooms, which goes on for a while to be one. Sentence 0'],
     ],
     [
+      'a listing as often as a tutorial shows it',
+      `${ARTICLE}<body>${prose('code')}<pre>first ${'x = 1; '.repeat(60)}</pre><p>Now</p><pre>first ${'x = 1; '.repeat(60)}</pre></body>`,
+      ['x = 1; Nowfirst x = 1;'],
+      [],
+    ],
+    [
       'the posts of a thread, who wrote them and when',
       `<body><div class="thread">${['Ann', 'Ben']
         .map(

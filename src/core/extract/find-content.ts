@@ -54,7 +54,7 @@ function prune(container: Element, kind: Kind, statistics: StatisticsMap): void 
   if (kind !== 'listing') removeTitledParts(container, statistics, kind === 'product')
   if (kind === 'product' || kind === 'article') removeTeasers(container, statistics)
   if (kind === 'article') removeCaptions(container)
-  removeCopies(container)
+  removeCopies(container, statistics)
 }
 
 /** The heading of the page where it stands before what holds the content. */

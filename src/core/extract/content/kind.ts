@@ -32,4 +32,4 @@ export function kindOf({ types, author, publishedAt }: Metadata, main: Statistic
 }
 
 /** With less of its text in sentences a page holds labels and links: items of a shop, headlines of a front page. */
-const LISTING_PROSE = 0.6
+const LISTING_PROSE = 0.5

@@ -17,6 +17,7 @@ export const asciidoctor: Generator = {
     'a.anchor': 'permalink',
     'nav.pagination, nav.breadcrumbs, .toolbar, .nav-container, .breadcrumbs, .edit-this-page': 'navigation',
     '.source-toolbox': 'control',
+    '#footnotes > hr': 'line above notes',
   },
   keep: ['.tabpanel', '[role=tabpanel]', '#header', '#content'],
   normalize: normalizeAsciidoctor,

@@ -12,6 +12,7 @@ export const docbook: Generator = {
   drop: {
     '.navheader, .navfooter, table.nav, table.navigation, table[summary^="Navigation"]': 'navigation',
     'a.id_link': 'permalink',
+    '.footnotes > hr': 'line above notes',
   },
   normalize: normalizeDocbook,
 }

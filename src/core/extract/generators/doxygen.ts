@@ -30,6 +30,7 @@ export const doxygen: Generator = {
 
 const isTitle = selector('.headertitle > .title')
 const isHeading = selector('h2, h3')
+const isValuesHead = selector('table.fieldtable > tr > th[colspan]')
 const isQuoted = selector('blockquote > p')
 const isLabel = selector('span.mlabel')
 
@@ -50,6 +51,7 @@ function normalizeDoxygen(content: Element): void {
     else if (element.hasClass('memtitle')) become(element, 'h3')
     else if (element.hasClass('compoundTemplParams')) becomeSignature(element)
     else if (element.hasClass('line') && isBlankLine(element)) fill(element, [])
+    else if (isValuesHead(element)) makeHead(element)
     else if (isQuoted(element)) trimJoiner(element)
     else if (element.hasClass('memberdecls')) listMembers(element)
     else if (element.hasClass('memproto')) writePrototype(element)
@@ -68,6 +70,15 @@ function demoteHeadings(content: Element): void {
     const level = /^h([1-5])$/.exec(element.name)?.[1]
     if (level !== undefined) element.name = `h${Number(level) + 1}`
   }
+}
+
+/** One word above all columns of the values of an enumeration. */
+function makeHead(cell: Element): void {
+  const row = cell.parent
+  if (row === undefined) return
+  const cells = row.children
+  become(row, 'thead')
+  fill(row, [createElement('tr', cells)])
 }
 
 /** Doxygen begins quotations with a joiner that nobody sees. */

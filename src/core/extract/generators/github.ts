@@ -9,7 +9,7 @@ export const github: Generator = {
   drop: {
     'a.anchor, a.heading-link': 'permalink',
     'clipboard-copy, .zeroclipboard-container': 'control',
-    'svg.octicon': 'decoration',
+    'svg.octicon, hr.footnotes-sep': 'decoration',
     '.data-footnote-backref': 'link back from a footnote',
   },
 }

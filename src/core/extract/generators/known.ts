@@ -55,7 +55,6 @@ const GENERATORS: readonly Generator[] = [
 /** Later elements are not asked: what tells a generator stands around the content, and long pages cost no more. */
 const MAX_ELEMENTS = 10_000
 
-const BY_META = new SelectorMap([['meta[name]', true]])
 const BY_SIGN = new SelectorMap(
   GENERATORS.flatMap((generator, rank) => generator.signs.map((sign) => [sign, rank] as const)),
 )
@@ -70,7 +69,7 @@ export function recognizeGenerator(root: Element): Generator | undefined {
   let count = 0
   for (const element of root.descendants()) {
     if (count++ > MAX_ELEMENTS) break
-    if (BY_META.match(element) === true) named = lower(named, rankOfMeta(element))
+    if (element.name === 'meta') named = lower(named, rankOfMeta(element))
     marked = lower(marked, BY_SIGN.match(element))
   }
   return GENERATORS[named ?? marked ?? -1]

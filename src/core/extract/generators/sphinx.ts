@@ -40,6 +40,7 @@ export const sphinx: Generator = {
     '.edit-this-page, .view-this-page, .content-icon-container': 'control',
     'button.copybtn, a.copybtn, .toctree-expand, .copybutton': 'control',
     '#searchbox, div.searchbox': 'search',
+    'hr.footnotes': 'line above notes',
   },
   keep: ['.tab-content', '.sphinx-tabs-panel', '.sd-tab-content', '.tab-set'],
   normalize: normalizeSphinx,

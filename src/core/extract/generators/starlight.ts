@@ -14,7 +14,7 @@ export const starlight: Generator = {
     'mobile-starlight-toc, starlight-toc': 'table of contents of the page',
     '.pagination-links, .sl-banner, starlight-menu-button': 'navigation',
     'main footer': 'footer of the page',
-    '.expressive-code .copy, starlight-tabs [role=tablist]': 'control',
+    '.expressive-code .copy': 'control',
   },
   keep: ['[role=tabpanel]'],
   normalize: normalizeStarlight,

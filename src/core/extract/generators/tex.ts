@@ -7,8 +7,9 @@ export function markTex(element: Element): void {
   if (element.dropped !== undefined || CODE.has(element.name)) return
   const children: Node[] = []
   for (const child of element.children) {
-    if (typeof child === 'string') children.push(...splitTex(child))
-    else {
+    if (typeof child === 'string') {
+      for (const node of splitTex(child)) children.push(node)
+    } else {
       markTex(child)
       children.push(child)
     }
@@ -26,16 +27,19 @@ function splitTex(text: string): Node[] {
     nodes.push(text.slice(end, start), createMath(text.slice(start + 2, formula.end), isDisplay))
     end = formula.end + 2
   }
-  return end === 0 ? [text] : [...nodes, text.slice(end)]
+  nodes.push(text.slice(end))
+  return nodes
 }
+
+const OPENER = /\\[([]/g
 
 /** The first formula from `from` on. What is opened and never closed is text, and so is all after it. */
 function nextFormula(text: string, from: number): { start: number; end: number; isDisplay: boolean } | undefined {
-  const inline = text.indexOf('\\(', from)
-  const display = text.indexOf('\\[', from)
-  const isDisplay = inline === -1 || (display !== -1 && display < inline)
-  const start = isDisplay ? display : inline
-  const end = start === -1 ? -1 : text.indexOf(isDisplay ? '\\]' : '\\)', start + 2)
+  OPENER.lastIndex = from
+  const start = OPENER.exec(text)?.index ?? -1
+  if (start === -1) return undefined
+  const isDisplay = text[start + 1] === '['
+  const end = text.indexOf(isDisplay ? '\\]' : '\\)', start + 2)
   return end === -1 ? undefined : { start, end, isDisplay }
 }
 

@@ -1,4 +1,5 @@
 import type { Element } from '../../html/tree.ts'
+import type { StatisticsMap } from '../content/statistics.ts'
 import { drop } from '../drop.ts'
 
 const STEP = 'copies'
@@ -7,12 +8,13 @@ const STEP = 'copies'
 const MIN_CHARS = 300
 
 /** Drops what stands on the page before, letter by letter, as where a narrow and a wide screen get a copy each. */
-export function removeCopies(content: Element): void {
+export function removeCopies(content: Element, statistics: StatisticsMap): void {
   const prints = new Map<Element, string>()
   printOf(content, prints)
   const seen = new Set<string>()
   const visit = (element: Element) => {
-    const print = prints.get(element)
+    // A listing is shown again where it is explained.
+    const print = statistics.get(element).codes > 0 ? undefined : prints.get(element)
     if (print !== undefined && seen.has(print)) {
       drop(element, STEP, 'copy of a part before it')
       return
