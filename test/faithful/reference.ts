@@ -23,7 +23,12 @@ type DomElement = Parameters<typeof DomUtils.getAttributeValue>[0]
 /** Where the content of a page is, by the markup of the generator alone. */
 export type Maker = 'sphinx' | 'docbook'
 
+/** Ways to other pages and places, numbers of lines and formulas, controls. */
+const FURNITURE =
+  `navheader navfooter headerlink copybtn fn-backref backrefs viewcode-link prev-next-area prev-next-footer
+  linenos eqno`.split(/\s+/)
 const LAYOUT = ['simplelist', 'footnote', 'blockquote']
+const FRAMES = ['calloutlist', 'qandaset']
 const INLINE =
   /^(?:a|abbr|acronym|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|img|ins|kbd|label|mark|q|s|samp|small|span|strike|strong|sub|sup|time|tt|u|var|wbr)$/
 /** Where a word may be broken; nobody sees them. */
@@ -46,7 +51,7 @@ export function readDocument(html: string, maker: Maker): Content {
   // Those that only arrange what is in them have no rows to keep.
   const tables = find(main, 'table').filter((table) => {
     const { parent } = table
-    const isFramed = parent !== null && 'attribs' in parent && hasClass(parent, 'calloutlist')
+    const isFramed = parent !== null && 'attribs' in parent && FRAMES.some((name) => hasClass(parent, name))
     return !isFramed && !LAYOUT.some((name) => hasClass(table, name))
   })
   return {
@@ -88,9 +93,7 @@ function isInside(element: DomElement, root: DomElement, names: readonly string[
 /** What nobody means by the content of a page, though it stands in it. */
 function isFurniture(element: DomElement): boolean {
   if (['script', 'style', 'template', 'head', 'noscript'].includes(element.name)) return true
-  return ['navheader', 'navfooter', 'headerlink', 'copybtn', 'fn-backref', 'backrefs'].some((name) =>
-    hasClass(element, name),
-  )
+  return FURNITURE.some((name) => hasClass(element, name))
 }
 
 function isLeftOut(element: DomElement, root: DomElement): boolean {
@@ -106,11 +109,11 @@ function readText(node: DomNode, isExact = false): string {
   if (!('attribs' in node)) return ''
   if (isFurniture(node)) return ''
   if (node.name === 'br') return isExact ? '\n' : ' '
-  if (node.name === 'img') return ` ${node.attribs['alt'] ?? ''} `
+  if (node.name === 'img') return isExact ? `(${node.attribs['alt'] ?? ''})` : ` ${node.attribs['alt'] ?? ''} `
   const text = node.children.map((child) => readText(child, isExact)).join('')
   // Two to the power of ten is not the number 210.
   if (node.name === 'sup') return isExact ? text : ` ${text} `
-  return isExact || INLINE.test(node.name) ? text : ` ${text} `
+  return isExact || (INLINE.test(node.name) && !hasClass(node, 'classifier')) ? text : ` ${text} `
 }
 
 function trimBlank(text: string): string {

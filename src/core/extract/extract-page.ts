@@ -1,6 +1,7 @@
 import { parseHtml } from '../html/parse-html.ts'
 import type { Element } from '../html/tree.ts'
 import type { Extraction, Sha256, Snapshot } from '../model.ts'
+import { placeStreamed } from './content/streamed.ts'
 import { decodeHtml } from './decode-html.ts'
 import { listRemovals } from './drop.ts'
 import { findContent } from './find-content.ts'
@@ -43,6 +44,7 @@ function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
   const root = parseHtml(decodeHtml(snapshot.body, snapshot.headers?.['content-type'] ?? ''))
   const base = baseOf(root, snapshot.url)
   const metadata = readMetadata(root, base, snapshot.headers)
+  placeStreamed(root)
   const generator = recognizeGenerator(root)
   const hiddenChars = removeHidden(root, generator)
   const content = takeKnownContent(root, generator) ?? searchContent(root, generator, metadata)

@@ -22,10 +22,14 @@ export function takeKnownContent(root: Element, generator: Generator | undefined
   for (const place of generator.content) {
     const content = find(root, selector(place))
     if (content === undefined || lineOf(content).length < LEAST_CHARS) continue
-    const title = findTitle(root, content)
+    const title = find(content, isTitle) === undefined ? findTitle(root, content) : undefined
     return title === undefined ? [content] : [title, content]
   }
   return undefined
+}
+
+function isTitle(element: Element): boolean {
+  return element.name === 'h1'
 }
 
 /** The heading of the page where it stands before what holds the content. */
@@ -33,7 +37,7 @@ function findTitle(root: Element, content: Element): Element | undefined {
   let title: Element | undefined
   for (const element of root.descendants()) {
     if (element === content) return title
-    if (element.name === 'h1') title = element
+    if (isTitle(element)) title = element
   }
   return undefined
 }

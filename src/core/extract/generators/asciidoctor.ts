@@ -9,7 +9,7 @@ export const asciidoctor: Generator = {
   name: 'asciidoctor',
   meta: ['asciidoctor', 'asciidoc', 'antora'],
   signs: ['article.doc .sect1', 'div.sectionbody', 'div.admonitionblock', 'div.listingblock'],
-  content: ['article.doc', 'body'],
+  content: ['article.doc', '#main', 'body.article, body.book, body.manpage'],
   drop: {
     '#toc, .toc, aside.toc': 'table of contents of the page',
     '#header > .details': 'byline',

@@ -62,7 +62,7 @@ function normalizeCodeGroup(set: Element): void {
 
 /** A row of tabs whose panels stand somewhere after it, in the same wrapper. */
 function normalizeTabList(list: Element): void {
-  const tabs = below(list, MAX_LOOKED_AT).filter(isTab)
+  const tabs = outermost(below(list, MAX_LOOKED_AT).filter(isTab))
   let wrapper = tabs.length === 0 ? undefined : list.parent
   for (let depth = 0; wrapper !== undefined && depth < MAX_WRAPPERS; depth++, wrapper = wrapper.parent) {
     const panels = panelsIn(wrapper)
@@ -121,9 +121,10 @@ function isPanel(element: Element): boolean {
   return element.attribute('role') === 'tabpanel' || element.hasClass('tab-pane') || element.hasClass('tabpanel')
 }
 
-function outermost(panels: readonly Element[]): Element[] {
-  const all = new Set(panels)
-  return panels.filter((panel) => ![...panel.ancestors()].some((ancestor) => all.has(ancestor)))
+/** Those that are in no other. */
+function outermost(elements: readonly Element[]): Element[] {
+  const all = new Set(elements)
+  return elements.filter((element) => ![...element.ancestors()].some((ancestor) => all.has(ancestor)))
 }
 
 function targetOf(tab: Element): string {

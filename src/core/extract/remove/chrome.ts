@@ -1,7 +1,6 @@
 import { SelectorMap } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
 import { countStatistics } from '../content/statistics.ts'
-import { placeStreamed } from '../content/streamed.ts'
 import type { Generator } from '../generators/generator.ts'
 import { createMarkupJudge, indexAttributes } from './by-markup.ts'
 import { createNameJudge, indexTerms } from './by-name.ts'
@@ -17,7 +16,6 @@ const TERMS = indexTerms(CONCERNS)
  * what elements and roles say, which is certain; then, measured by what is left, what authors' names for parts suggest.
  */
 export function removeChrome(root: Element, generator: Generator | undefined): void {
-  placeStreamed(root)
   const known = new SelectorMap(Object.entries(generator?.drop ?? {}))
   const byMarkup = createMarkupJudge(ATTRIBUTES, countStatistics(root), root)
   removeBy(root, STEP, (element) => known.match(element) ?? byMarkup(element))

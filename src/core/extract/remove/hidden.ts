@@ -73,8 +73,8 @@ function surveyDocument(root: Element): Survey {
   return survey
 }
 
-/** A page with less text than this beside what it says without scripts lives by the latter. */
-const HARDLY_ANY_TEXT = 200
+/** A page that says so many times as much without scripts as with them lives by the former. */
+const MUCH_MORE = 4
 
 function removeUnseen({ unseen, noscripts }: Survey): void {
   for (const element of unseen) drop(element, STEP, element.name)
@@ -85,7 +85,7 @@ function removeUnseen({ unseen, noscripts }: Survey): void {
   let root = first
   while (root.parent !== undefined) root = root.parent
   const shown = lineOf(root).length
-  if (shown >= HARDLY_ANY_TEXT || without <= shown) return
+  if (without <= MUCH_MORE * shown) return
   for (const element of noscripts) element.dropped = undefined
 }
 
@@ -98,7 +98,7 @@ interface Hidden {
 const FADING = 'opacity'
 
 const SCREEN_READER_CLASS =
-  /(?:^|\s)(?:[\w-]*-)?(?:sr-only|visually-?hidden|hidden-visually|screen-reader-(?:text|only)|show-for-sr|element-invisible|a11y-hidden|accessibly-hidden)(?=\s|$)/
+  /(?:^|\s)(?:[\w-]*[-:])?(?:sr-only|visually-?hidden|hidden-visually|screen-reader-(?:text|only)|show-for-sr|element-invisible|a11y-hidden|accessibly-hidden)(?=\s|$)/
 
 function whyHidden(element: Element, rules: HidingRules): Hidden | undefined {
   const byElement = (reason: string): Hidden => ({ reason, cause: element })
