@@ -13,6 +13,7 @@ import { measureMarkdown } from './measure.ts'
 import { mediumOf } from './media-type.ts'
 import { type Metadata, readMetadata } from './metadata.ts'
 import { normalizeContent } from './normalize/content.ts'
+import { markTex, typesetsTex } from './normalize/tex.ts'
 import { refuse } from './refuse.ts'
 import { removeChrome } from './remove/chrome.ts'
 import { removeHidden } from './remove/hidden.ts'
@@ -46,6 +47,7 @@ function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
   const metadata = readMetadata(root, base, snapshot.headers)
   placeStreamed(root)
   const generator = recognizeGenerator(root)
+  const isTypeset = typesetsTex(root)
   const hiddenChars = removeHidden(root, generator)
   const content = takeKnownContent(root, generator) ?? searchContent(root, generator, metadata)
   const links = readLinks(root, base, content)
@@ -54,6 +56,7 @@ function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
   if (refusal !== undefined) return { type: 'no-page', ...refusal, links, removals }
   for (const element of content) {
     generator?.normalize?.(element)
+    if (isTypeset) markTex(element)
     normalizeContent(element)
   }
   const { markdown, sections } = writeMarkdown(content, base)

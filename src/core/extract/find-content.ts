@@ -3,12 +3,14 @@ import type { Element } from '../html/tree.ts'
 import { findContainer, findKnown, findMain } from './content/container.ts'
 import { findThread } from './content/forum.ts'
 import { type Kind, kindOf } from './content/kind.ts'
+import { namesSite } from './content/site-name.ts'
 import { countStatistics, type StatisticsMap } from './content/statistics.ts'
 import type { Generator } from './generators/generator.ts'
 import type { Metadata } from './metadata.ts'
 import { removeBylines } from './remove/bylines.ts'
 import { removeCaptions } from './remove/captions.ts'
 import { removeComments } from './remove/comments.ts'
+import { removeContents } from './remove/contents.ts'
 import { removeCopies } from './remove/copies.ts'
 import { restore, shownChars, textChars } from './remove/restore.ts'
 import { removeReviews } from './remove/reviews.ts'
@@ -41,6 +43,7 @@ function findPage(body: Element, all: StatisticsMap, generator: Generator | unde
   if (kind === 'product') removeReviews(body, all)
   const statistics = countStatistics(body)
   const container = findKnown(body, statistics, generator) ?? findContainer(body, statistics, kind)
+  removeContents(container)
   prune(container, kind, statistics)
   removeThumbnails(container, metadata.title)
   const title = kind === 'article' ? undefined : findTitle(body, container)
@@ -62,7 +65,7 @@ function findTitle(body: Element, container: Element): Element | undefined {
   let title: Element | undefined
   for (const element of body.descendants()) {
     if (element === container) return title
-    if (element.name === 'h1') title = element
+    if (element.name === 'h1' && !namesSite(element)) title = element
   }
   return undefined
 }

@@ -1,8 +1,8 @@
 import { find, findAll, selector } from '../../html/selector.ts'
 import { type Element, lineOf } from '../../html/tree.ts'
+import { markTex } from '../normalize/tex.ts'
 import type { Generator } from './generator.ts'
 import { become, createElement, fill, listRows, strengthen } from './rewrite.ts'
-import { markTex } from './tex.ts'
 
 /** AsciiDoc by Asciidoctor, AsciiDoc.py or Antora. */
 export const asciidoctor: Generator = {

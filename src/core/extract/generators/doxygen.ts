@@ -1,9 +1,9 @@
 import { find, selector } from '../../html/selector.ts'
 import { type Element, lineOf } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
+import { markTex } from '../normalize/tex.ts'
 import type { Generator } from './generator.ts'
 import { become, becomeSignature, codeOf, createElement, fill } from './rewrite.ts'
-import { markTex } from './tex.ts'
 
 /** Doxygen. */
 export const doxygen: Generator = {

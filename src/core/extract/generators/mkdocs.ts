@@ -1,8 +1,8 @@
 import { find, selector } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
+import { markTex } from '../normalize/tex.ts'
 import type { Generator } from './generator.ts'
 import { createElement, fill } from './rewrite.ts'
-import { markTex } from './tex.ts'
 
 /** MkDocs with its own themes and with Material. */
 export const mkdocs: Generator = {

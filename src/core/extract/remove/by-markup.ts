@@ -1,4 +1,6 @@
+import { find } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
+import { namesSite } from '../content/site-name.ts'
 import { linkShare, type Statistics, type StatisticsMap } from '../content/statistics.ts'
 import { CONTROLS } from './forms.ts'
 import { FRAME } from './frame.ts'
@@ -63,7 +65,8 @@ export function createMarkupJudge(
 function holdsContent(counts: Statistics, whole: Statistics): boolean {
   if (counts.mains > 0) return true
   const share = counts.prose / Math.max(1, whole.prose)
-  return counts.titles > 0 ? share > 0.2 : share > 0.6 && linkShare(counts) < 0.5
+  if (counts.titles > 0) return share > 0.2
+  return share > 0.6 && counts.text > whole.text * 0.3 && linkShare(counts) < 0.5
 }
 
 /** What an element says about itself in its attributes. */
@@ -85,7 +88,9 @@ function reasonOfContents(element: Element, counts: Statistics, whole: Statistic
     case 'footer':
       return isInside(element, 'blockquote') ? undefined : FRAME.reason
     case 'header':
-      return counts.titles > 0 || isInside(element, 'article') || isInside(element, 'main') ? undefined : FRAME.reason
+      return (counts.titles > 0 && !isMasthead(element)) || SECTIONING.some((name) => isInside(element, name))
+        ? undefined
+        : FRAME.reason
     case 'aside':
       return isRemark(element) ||
         counts.prose > whole.prose * (isInside(element, 'article') ? SMALL_SHARE : LARGE_SHARE)
@@ -102,6 +107,15 @@ function reasonOfContents(element: Element, counts: Statistics, whole: Statistic
       return (element.name === 'button' || role === 'button') && !isDisclosure(element) ? CONTROLS.reason : undefined
   }
 }
+
+/** Whether the first heading of the page is just the name of the site. */
+function isMasthead(header: Element): boolean {
+  const title = find(header, ({ name }) => name === 'h1')
+  return title !== undefined && namesSite(title)
+}
+
+/** A header in one of these is that of a part of the page. */
+const SECTIONING = ['article', 'main', 'section']
 
 /** With a smaller share of the prose of its page a part says nothing of its own. */
 const SMALL_SHARE = 0.05

@@ -1,4 +1,14 @@
+import { find } from '../../html/selector.ts'
 import { Element, type Node } from '../../html/tree.ts'
+
+/** Whether scripts of the page make formulas of TeX in its text. */
+export function typesetsTex(root: Element): boolean {
+  return find(root, isTypesetter) !== undefined
+}
+
+function isTypesetter(element: Element): boolean {
+  return element.name === 'script' && /mathjax|katex/i.test(element.attribute('src') ?? '')
+}
 
 const CODE = new Set(['pre', 'code', 'CodeBlock', 'Signature', 'Math', 'kbd', 'samp', 'tt'])
 

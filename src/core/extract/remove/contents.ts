@@ -1,0 +1,37 @@
+import type { Element } from '../../html/tree.ts'
+import { drop } from '../drop.ts'
+
+const STEP = 'contents'
+const LEAST_LINKS = 3
+
+/** Letters beside links in a list that only leads to places. */
+const MOST_OTHER_CHARS = 20
+
+/** Drops lists that only lead to places on the same page. */
+export function removeContents(root: Element): void {
+  const visit = (element: Element) => {
+    const isList = element.name === 'ul' || element.name === 'ol'
+    if (isList && leadsNowhereElse(element)) drop(element, STEP, 'table of contents of the page')
+    // A list that leads elsewhere may stand around one that does not, but then both are content.
+    else if (!isList) for (const child of element.elements()) visit(child)
+  }
+  visit(root)
+}
+
+function leadsNowhereElse(list: Element): boolean {
+  let links = 0
+  let otherChars = 0
+  const count = (element: Element): boolean => {
+    for (const child of element.children) {
+      if (typeof child === 'string') otherChars += child.trim().length
+      else if (child.dropped !== undefined) continue
+      else if (child.name === 'a') {
+        if (!/^#./.test(child.attribute('href') ?? '')) return false
+        links++
+      } else if (!count(child)) return false
+      if (otherChars > MOST_OTHER_CHARS) return false
+    }
+    return true
+  }
+  return count(list) && links >= LEAST_LINKS
+}
