@@ -13,6 +13,7 @@ import { removeComments } from './remove/comments.ts'
 import { removeContents } from './remove/contents.ts'
 import { removeCopies } from './remove/copies.ts'
 import { restore, shownChars, textChars } from './remove/restore.ts'
+import { removeOffers } from './remove/offers.ts'
 import { removeReviews } from './remove/reviews.ts'
 import { removeTeasers } from './remove/teasers.ts'
 import { removeThumbnails } from './remove/thumbnails.ts'
@@ -56,6 +57,7 @@ function prune(container: Element, kind: Kind, statistics: StatisticsMap): void 
   if (kind === 'reference') return
   if (kind !== 'listing') removeTitledParts(container, statistics, kind === 'product')
   if (kind === 'product' || kind === 'article') removeTeasers(container, statistics)
+  if (kind === 'product') removeOffers(container, statistics)
   if (kind === 'article') removeCaptions(container)
   removeCopies(container, statistics)
 }
