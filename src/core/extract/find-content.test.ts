@@ -64,6 +64,24 @@ describe('findContent', () => {
       ['Card a', 'delight'],
     ],
     [
+      'a description once where a narrow and a wide screen get one each',
+      `${PRODUCT}<body><main><h1>Cup</h1><div>${prose('clay', 2)}</div><div>${prose('clay', 2)}</div></main></body>`,
+      ['Cup', 'Sentence 1 about clay'],
+      ['to be one.Sentence 0'],
+    ],
+    [
+      'the text below what is called the main part and holds labels only',
+      `<body><main><h1>Cups</h1>${CARDS.repeat(12)}</main><section>${prose('choosing a cup')}</section></body>`,
+      ['Cups', 'Card a', 'about choosing a cup'],
+      [],
+    ],
+    [
+      'a list without the longer comments of its readers',
+      `<body><h1>Cups</h1>${CARDS.repeat(30)}<div id="comment_list">${prose('opinions', 20)}</div></body>`,
+      ['Card a'],
+      ['opinions'],
+    ],
+    [
       'a text once that stands on the page twice',
       `<body><div class="wide">${prose('rooms')}</div><div class="narrow">${prose('rooms')}</div></body>`,
       ['Sentence 0 about rooms'],

@@ -12,8 +12,8 @@ import { removeCaptions } from './remove/captions.ts'
 import { removeComments } from './remove/comments.ts'
 import { removeContents } from './remove/contents.ts'
 import { removeCopies } from './remove/copies.ts'
-import { restore, shownChars, textChars } from './remove/restore.ts'
 import { removeOffers } from './remove/offers.ts'
+import { restore, shownChars, textChars } from './remove/restore.ts'
 import { removeReviews } from './remove/reviews.ts'
 import { removeTeasers } from './remove/teasers.ts'
 import { removeThumbnails } from './remove/thumbnails.ts'
@@ -59,7 +59,7 @@ function prune(container: Element, kind: Kind, statistics: StatisticsMap): void 
   if (kind === 'product' || kind === 'article') removeTeasers(container, statistics)
   if (kind === 'product') removeOffers(container, statistics)
   if (kind === 'article') removeCaptions(container)
-  removeCopies(container, statistics)
+  removeCopies(container, statistics, kind === 'product')
 }
 
 /** The heading of the page where it stands before what holds the content. */

@@ -42,10 +42,13 @@ export function findMain(body: Element, statistics: StatisticsMap): Element {
   const main =
     find(body, (element) => element.name === 'main') ?? find(body, (element) => element.attribute('role') === 'main')
   if (main === undefined) return body
-  return statistics.get(main).text >= statistics.get(body).text * MAIN_SHARE ? main : body
+  const [own, all] = [statistics.get(main), statistics.get(body)]
+  return own.text >= all.text * MAIN_SHARE && own.prose >= all.prose * MAIN_PROSE_SHARE ? main : body
 }
 
+/** With less of the text, or of its sentences, what is called the main part is not all of it. */
 const MAIN_SHARE = 0.4
+const MAIN_PROSE_SHARE = 0.1
 
 /** An element that is called the text of the page and holds most of it. */
 function findArticle(main: Element, statistics: StatisticsMap): Element | undefined {

@@ -54,9 +54,10 @@ export function createMarkupJudge(
     const { name } = element
     if (name === 'html' || name === 'body' || name === 'main' || name === 'article') return undefined
     const counts = statistics.get(element)
+    if (liesBesidePage(element, counts, whole)) return name === 'footer' ? FRAME.reason : 'dialog'
     const certain = BY_NAME.get(name)
     if (certain !== undefined && !holdsContent(counts, whole)) return certain
-    if (counts.text === 0 || holdsContent(counts, whole)) return undefined
+    if (counts.text === 0 || holdsContent(counts, whole) || isAccordion(element, counts)) return undefined
     return reasonOfAttributes(element, rules) ?? reasonOfContents(element, counts, whole)
   }
 }
@@ -68,6 +69,21 @@ function holdsContent(counts: Statistics, whole: Statistics): boolean {
   if (counts.titles > 0) return share > 0.2
   return share > 0.6 && counts.text > whole.text * 0.3 && linkShare(counts) < 0.5
 }
+
+/**
+ * Whether an element is a footer or a modal dialog of a page that has a title and sentences elsewhere. Some hold the terms
+ * of the whole site, which are longer than any page of it.
+ */
+function liesBesidePage(element: Element, counts: Statistics, whole: Statistics): boolean {
+  const isBeside =
+    element.name === 'footer' ? !isInside(element, 'blockquote') : element.attribute('aria-modal') === 'true'
+  return (
+    isBeside && counts.mains === 0 && whole.titles > counts.titles && whole.prose - counts.prose >= ENOUGH_ELSEWHERE
+  )
+}
+
+/** With so many letters in sentences there is a page without the footer. */
+const ENOUGH_ELSEWHERE = 500
 
 /** What an element says about itself in its attributes. */
 export function reasonOfAttributes(element: Element, rules: AttributeRules): string | undefined {
@@ -139,6 +155,11 @@ function isRemark(element: Element): boolean {
 function isDisclosure(element: Element): boolean {
   if (element.hasAttribute('aria-expanded') && element.hasAttribute('aria-controls')) return true
   return HEADING_PARENTS.has(element.parent?.name ?? '')
+}
+
+/** Whether a list of tabs holds what they open, as in accordions. */
+function isAccordion(element: Element, { prose }: Statistics): boolean {
+  return element.attribute('role') === 'tablist' && prose > 0
 }
 
 const HEADING_PARENTS = new Set(['h2', 'h3', 'h4', 'h5', 'h6', 'dt', 'summary'])

@@ -49,6 +49,14 @@ describe('removeChrome', () => {
     ['an aside that is a footnote', '<aside class="footnote">See there.</aside>'],
     ['an aside that quotes', '<aside><blockquote>Said before.</blockquote></aside>'],
     ['the button that opens an answer', '<h3><button>Why?</button></h3>'],
+    [
+      'an accordion that says it is a list of tabs',
+      '<div role="tablist"><h3>Why?</h3><p>Because what is opened stands in the list as well.</p></div>',
+    ],
+    [
+      'a card that can be put into a cart',
+      `<div class="cart-button"><h3>Cup</h3><p>${'Of clay. '.repeat(80)}</p></div>`,
+    ],
     ['a page inside a form', `<form><input type="hidden">${PROSE}</form>`],
     ['words of chrome in code', '<pre><span class="nav">x</span></pre>'],
     ['a list that only its pager names', `<div class="pagination">${'<p>An item of the list</p>'.repeat(40)}</div>`],
@@ -60,6 +68,20 @@ describe('removeChrome', () => {
 
   test('keeps a container that holds the page, whatever it is called', () => {
     const root = parseHtml(`<body><div class="menu newsletter">${PROSE}</div></body>`)
+    removeChrome(root, undefined)
+    expect(lineOf(root)).toContain('The body of the page')
+  })
+
+  test.each(['<footer>', '<div role="dialog" aria-modal="true">'])('drops %s however long it is', (start) => {
+    const terms = `${start}<h1>Terms</h1>${'<p>Whoever buys from us agrees to what nobody ever reads.</p>'.repeat(40)}`
+    const root = parseHtml(`<body><h1>Title</h1>${PROSE}${terms}</body>`)
+    removeChrome(root, undefined)
+    expect(lineOf(root)).toContain('The body of the page')
+    expect(lineOf(root)).not.toContain('Terms')
+  })
+
+  test('keeps a footer that holds the page', () => {
+    const root = parseHtml(`<body><p>Hello</p><footer><h1>Title</h1>${PROSE}</footer></body>`)
     removeChrome(root, undefined)
     expect(lineOf(root)).toContain('The body of the page')
   })

@@ -13,16 +13,18 @@ const COMMENTS: Chrome = {
 const STEP = 'comments'
 const TERMS = indexTerms([COMMENTS]).strong
 
-/** With more of a page's sentences in them, what is called comments is what the page is about. */
+/** With more of a page's sentences and of all its text in them, what is called comments is what the page is about. */
 const MAX_SHARE = 0.85
 
 /** Drops what readers wrote under a page. Not for forums, where that is the page. */
 export function removeComments(body: Element, statistics: StatisticsMap): void {
   const most = statistics.get(body).prose * MAX_SHARE
+  const mostText = statistics.get(body).text * MAX_SHARE
   const terms = new TermReader()
   removeBy(body, STEP, (element) => {
     const counts = statistics.get(element)
-    if (element === body || counts.mains > 0 || counts.titles > 0 || counts.prose > most) return undefined
+    if (element === body || counts.mains > 0 || counts.titles > 0) return undefined
+    if (counts.prose > most && counts.text > mostText) return undefined
     return terms.read(element).some(({ text }) => TERMS.has(text)) ? COMMENTS.reason : undefined
   })
 }

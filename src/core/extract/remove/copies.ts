@@ -4,13 +4,13 @@ import { drop } from '../drop.ts'
 
 const STEP = 'copies'
 
-/** Shorter texts may be said twice on purpose. */
-const MIN_CHARS = 300
+/** Shorter texts may be said twice on purpose; in a shop hardly any are. */
+const MIN_CHARS = { product: 80, other: 300 }
 
 /** Drops what stands on the page before, letter by letter, as where a narrow and a wide screen get a copy each. */
-export function removeCopies(content: Element, statistics: StatisticsMap): void {
+export function removeCopies(content: Element, statistics: StatisticsMap, isProduct: boolean): void {
   const prints = new Map<Element, string>()
-  printOf(content, prints)
+  printOf(content, prints, isProduct ? MIN_CHARS.product : MIN_CHARS.other)
   const seen = new Set<string>()
   const visit = (element: Element) => {
     // A listing is shown again where it is explained.
@@ -32,7 +32,7 @@ interface Print {
 }
 
 /** Length and hash of the letters in an element, made of those of its children; kept for long ones. */
-function printOf(element: Element, prints: Map<Element, string>): Print {
+function printOf(element: Element, prints: Map<Element, string>, least: number): Print {
   let length = 0
   let low = 7
   let high = 11
@@ -48,11 +48,11 @@ function printOf(element: Element, prints: Map<Element, string>): Print {
         if (code > SPACE) add(1, code, code)
       }
     } else if (child.dropped === undefined) {
-      const print = printOf(child, prints)
+      const print = printOf(child, prints, least)
       add(print.length, print.low, print.high)
     }
   }
-  if (length >= MIN_CHARS) prints.set(element, `${length} ${low} ${high}`)
+  if (length >= least) prints.set(element, `${length} ${low} ${high}`)
   return { length, low, high }
 }
 

@@ -3,7 +3,7 @@ import type { Chrome } from './rule.ts'
 /** What a reader would fill in or press. */
 export const CONTROLS: Chrome = {
   reason: 'form',
-  maxChars: 1500,
+  maxChars: 600,
   says: { role: 'listbox option combobox searchbox slider switch spinbutton' },
   terms: `search-form searchform searchbox search-box search-bar searchbar search-results-form login log-in signin
     sign-in register registration captcha recaptcha form-actions button-group btn-group buttons addtocart

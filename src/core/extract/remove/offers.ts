@@ -1,57 +1,114 @@
 import { INLINE } from '../../html/names.ts'
-import { type Element, lineOf } from '../../html/tree.ts'
-import type { Statistics, StatisticsMap } from '../content/statistics.ts'
-import { removeBy } from './remove-by.ts'
+import { find } from '../../html/selector.ts'
+import { type Element, lineOf, type Node } from '../../html/tree.ts'
+import { linkShare, type Statistics, type StatisticsMap } from '../content/statistics.ts'
+import { drop } from '../drop.ts'
+import { indexAttributes, reasonOfAttributes } from './by-markup.ts'
+import { createNameJudge, indexTerms } from './by-name.ts'
+import type { Chrome } from './rule.ts'
 
 const STEP = 'offers'
-const OFF = new Set(((globalThis as any).process?.env?.OFF ?? '').split(','))
 
+/** What a shop says on the page of every product: how it is sold, not what it is. */
+const SALES: readonly Chrome[] = [
+  {
+    reason: 'terms of sale',
+    maxChars: 1500,
+    terms: `shipping-info shipping-returns delivery-info delivery-options delivery returns return-policy financing
+      installments payment payments payment-methods afterpay klarna affirm laybuy trust-badge trust-badges trust
+      protections buyer-protection usp usps reassurance guarantees availability store-availability pickup
+      click-collect back-in-stock stock-status rewards loyalty`,
+  },
+  {
+    reason: 'choice of a variant',
+    maxChars: 1500,
+    says: { role: 'radiogroup' },
+    terms: 'variation variations variant-picker variant-selector swatch swatches option options size-selector',
+  },
+  { reason: 'message', maxChars: 600, terms: 'validation alert alerts error errors message messages badge' },
+]
+
+const ATTRIBUTES = indexAttributes(SALES)
+const TERMS = indexTerms(SALES)
+
+/**
+ * Drops from the page of a product what is about buying it and what leads away from it: labels over its name, prices, lone
+ * links, choices, messages.
+ */
 export function removeOffers(content: Element, statistics: StatisticsMap): void {
   const whole = statistics.get(content)
+  const byName = createNameJudge(TERMS, statistics, content)
   let isBeforeTitle = whole.titles > 0
-  removeBy(content, STEP, (element) => {
-    const counts = statistics.get(element)
-    if (element.name === 'h1') isBeforeTitle = false
-    if (element === content || counts.text === 0 || counts.titles > 0) return undefined
-    if (!OFF.has('live') && element.hasAttribute('aria-live') && element.attribute('aria-live') !== 'off' && counts.prose < whole.prose * 0.2) return 'live'
-    if (!OFF.has('group') && /^(?:radiogroup|group)$/.test(element.attribute('role') ?? '') && counts.prose < whole.prose * 0.1) return 'choice'
-    if (!OFF.has('footer') && element.name === 'footer' && !isBeforeTitle && whole.titles > 0) return 'frame of the site'
-    if (INLINE.has(element.name) && !standsAlone(element)) return undefined
-    if (counts.prose > 0) return undefined
-    if (!OFF.has('before') && isBeforeTitle) return 'before the title'
-    if (!OFF.has('price') && counts.text <= 60 && PRICE.test(lineOf(element)) && !isFact(element)) return 'price'
-    if (!OFF.has('link') && counts.link >= counts.text * 0.9) return 'link to another page'
-    if (!OFF.has('label') && isLabel(element, counts, statistics)) return 'label'
-    return undefined
-  })
-}
-
-const PRICE = /(?:\p{Sc}|\b(?:USD|EUR|GBP|CHF|AED|CAD|AUD)\b)\s?\d|\d\s?(?:\p{Sc}|(?:USD|EUR|GBP|CHF|AED|CAD|AUD|kr|zł)\b)/u
-
-function isFact(element: Element): boolean {
-  return FACTS.has(element.name)
-}
-const FACTS = new Set(['td', 'th', 'dd', 'dt', 'tr', 'tbody', 'table', 'dl'])
-const STRUCTURE = new Set(['ul', 'ol', 'table', 'dl', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'summary', 'details', 'li', 'td', 'th', 'tr', 'dd', 'dt', 'tbody', 'caption', 'thead', 'blockquote', 'figcaption', 'a', 'p', 'br', 'strong', 'b', 'em', 'i', 'u', 'sup', 'sub'])
-
-function isLabel(element: Element, counts: Statistics, statistics: StatisticsMap): boolean {
-  if (counts.headings > 0 || counts.text > 50) return false
-  if (STRUCTURE.has(element.name)) return false
-  const { parent } = element
-  if (parent === undefined || STRUCTURE.has(parent.name)) return false
-  for (const one of element.descendants()) if (one.name === 'li' || one.name === 'tr' || one.name === 'dt') return false
-  void statistics
-  return true
-}
-
-/** Whether no text stands beside an inline element in its line. */
-function standsAlone(element: Element): boolean {
-  const { parent } = element
-  if (parent === undefined || INLINE.has(parent.name)) return false
-  for (const sibling of parent.children) {
-    if (sibling === element) continue
-    if (typeof sibling === 'string' ? sibling.trim() !== '' : INLINE.has(sibling.name) && lineOf(sibling) !== '')
-      return false
+  const visit = (element: Element) => {
+    if (element.name === 'pre') return
+    for (const child of partsOf(element, statistics)) {
+      const counts = statistics.get(child)
+      if (child.name === 'h1') isBeforeTitle = false
+      const reason =
+        counts.titles > 0
+          ? undefined
+          : (reasonOfAttributes(child, ATTRIBUTES) ??
+            byName(child) ??
+            reasonOfState(child, counts, whole) ??
+            (counts.prose > 0 ? undefined : reasonOfLabel(child, counts, isBeforeTitle)))
+      if (reason !== undefined) drop(child, STEP, reason)
+      else visit(child)
+    }
   }
-  return true
+  visit(content)
+}
+
+/** Child elements that are no part of a line of text: blocks, and inline elements that stand alone in their line. */
+function partsOf(element: Element, statistics: StatisticsMap): Element[] {
+  const parts: Element[] = []
+  let line: Node[] = []
+  const endLine = () => {
+    const [only] = line
+    if (line.length === 1 && typeof only === 'object') parts.push(only)
+    line = []
+  }
+  for (const child of element.children) {
+    if (typeof child === 'string') {
+      if (child.trim() !== '') line.push(child)
+    } else if (child.dropped === undefined && statistics.get(child).text > 0) {
+      if (INLINE.has(child.name)) line.push(child)
+      else {
+        endLine()
+        parts.push(child)
+      }
+    }
+  }
+  endLine()
+  return parts
+}
+
+/** Parts that scripts fill with news of the cart, and slides, which hold pictures and what is said about them. */
+function reasonOfState(element: Element, { prose }: Statistics, whole: Statistics): string | undefined {
+  if (prose > whole.prose * SMALL_SHARE) return undefined
+  const live = element.attribute('aria-live')
+  if (live !== undefined && live !== 'off') return 'message'
+  return element.attribute('role') === 'group' ? 'choice of a variant' : undefined
+}
+
+const SMALL_SHARE = 0.1
+
+/** Parts without a sentence. */
+function reasonOfLabel(element: Element, counts: Statistics, isBeforeTitle: boolean): string | undefined {
+  if (isBeforeTitle) return 'before the title'
+  if (FACTS.has(element.name)) return undefined
+  if (linkShare(counts) > LINK_SHARE && leadsAway(element)) return 'link to another page'
+  return counts.text <= PRICE_CHARS && PRICE.test(lineOf(element)) ? 'price' : undefined
+}
+
+/** A price in a table of facts is one of them; a term may be a link that opens its description. */
+const FACTS = new Set(['table', 'thead', 'tbody', 'tr', 'td', 'th', 'dl', 'dt', 'dd', 'summary'])
+const LINK_SHARE = 0.9
+const PRICE_CHARS = 60
+const PRICE =
+  /(?:\p{Sc}|\b(?:USD|EUR|GBP|CHF|CAD|AUD))\s?\d|\d\s?(?:\p{Sc}|(?:USD|EUR|GBP|CHF|CAD|AUD|SEK|NOK|DKK|PLN|kr|zł|Kč)(?!\p{L}))/u
+
+/** Whether the first link in an element leads to another page and does not open a part of this one. */
+function leadsAway(element: Element): boolean {
+  const link = find(element, ({ name }) => name === 'a')
+  return !(link?.attribute('href') ?? '').startsWith('#')
 }
