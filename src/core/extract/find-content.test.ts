@@ -85,7 +85,7 @@ describe('findContent', () => {
       'a text once that stands on the page twice',
       `<body><div class="wide">${prose('rooms')}</div><div class="narrow">${prose('rooms')}</div></body>`,
       ['Sentence 0 about rooms'],
-      ['Sentence 5 about rooms, which goes on for a while to be one. Sentence 0'],
+      ['Sentence 5 about rooms, which goes on for a while to be one.Sentence 0'],
     ],
     [
       'a listing as often as a tutorial shows it',

@@ -49,6 +49,7 @@ describe('a tree', () => {
       'p("a" select x-y("b") video "c") ul',
     ],
     ['void elements', '<p>a<br>b<img src=x>c</br>d', 'p("a" br "b" img "c" br "d")'],
+    ['words that may be broken', '<p>balance_<wbr>trans<WBR/>action</wbr>s', 'p("balance_transactions")'],
     ['an unclosed head', '<head><title>a</title><p>b', 'head(title("a")) p("b")'],
     ['a head that text ends', '<head><meta charset=x> b', 'head(meta) " b"'],
     ['content after the body', '<body>a</body>b<p>c', 'body("a" "b" p("c"))'],

@@ -84,9 +84,10 @@ class TreeBuilder implements TokenizerCallbacks {
   }
 
   onopentagname(start: number, end: number): void {
-    this.#flushText()
     this.#name = this.#source.slice(start, end).toLowerCase()
     this.#attributes = []
+    // Where a word may be broken it is one word all the same.
+    if (this.#name !== 'wbr') this.#flushText()
   }
 
   onattribname(start: number, end: number): void {
@@ -115,8 +116,10 @@ class TreeBuilder implements TokenizerCallbacks {
   }
 
   onclosetag(start: number, end: number): void {
+    const name = this.#source.slice(start, end).toLowerCase()
+    if (name === 'wbr') return
     this.#flushText()
-    this.#closeElement(this.#source.slice(start, end).toLowerCase())
+    this.#closeElement(name)
   }
 
   ontext(start: number, end: number): void {
@@ -161,6 +164,7 @@ class TreeBuilder implements TokenizerCallbacks {
 
   #openElement(isSelfClosing: boolean): void {
     const name = this.#name
+    if (name === 'wbr') return
     if (name === 'html') {
       for (let i = 0; i < this.#attributes.length; i += 2) this.#inherit(this.root, i)
       return

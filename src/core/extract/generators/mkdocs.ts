@@ -1,5 +1,5 @@
 import { find, selector } from '../../html/selector.ts'
-import type { Element } from '../../html/tree.ts'
+import { type Element, textOf } from '../../html/tree.ts'
 import { markTex } from '../normalize/tex.ts'
 import type { Generator } from './generator.ts'
 import { createElement, fill } from './rewrite.ts'
@@ -37,13 +37,22 @@ export const mkdocs: Generator = {
 
 const isFormula = selector('.arithmatex')
 const isTitledTable = selector('table.highlighttable')
+/** Sessions in a terminal that a script plays: what it prints is markup, written as text. */
+const isTerminal = selector('.termy code')
+/** A name in angle brackets is more often something to fill in. */
+const STYLING = /<\/?(?:font|span|u|b|i)(?:\s[^<>]*)?>/g
 const isFileHead = selector('th.filename')
 
 function normalizeMkdocs(content: Element): void {
   for (const element of content.descendants()) {
     if (isFormula(element)) markTex(element)
     else if (isTitledTable(element)) moveTitle(element)
+    else if (isTerminal(element)) showOutput(element)
   }
+}
+
+function showOutput(code: Element): void {
+  fill(code, [textOf(code).replaceAll(STYLING, '')])
 }
 
 /** The name of a file stands in the table with line numbers; elsewhere it stands before the code. */

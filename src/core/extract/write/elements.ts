@@ -204,7 +204,7 @@ export const ELEMENTS: ReadonlyMap<string, Write> = new Map<string, Write>([
   ),
   ...each(
     `area button canvas datalist head input link map meta meter noframes noscript option param progress
-    rp script select source style svg template textarea title track wbr`,
+    rp script select source style svg template textarea title track`,
     writeNothing,
   ),
   ...each('h1 h2 h3 h4 h5 h6', writeHeading),
