@@ -83,9 +83,9 @@ describe('findContent', () => {
     ],
     [
       'a text once that stands on the page twice',
-      `<body><div class="wide">${prose('rooms')}</div><div class="narrow">${prose('rooms')}</div></body>`,
+      `<body><div class="wide">${prose('rooms', 9)}</div><div class="narrow">${prose('rooms', 9)}</div></body>`,
       ['Sentence 0 about rooms'],
-      ['Sentence 5 about rooms, which goes on for a while to be one.Sentence 0'],
+      ['Sentence 8 about rooms, which goes on for a while to be one.Sentence 0'],
     ],
     [
       'a listing as often as a tutorial shows it',
