@@ -53,6 +53,7 @@ describe('a tree', () => {
     ['an unclosed head', '<head><title>a</title><p>b', 'head(title("a")) p("b")'],
     ['a head that text ends', '<head><meta charset=x> b', 'head(meta) " b"'],
     ['content after the body', '<body>a</body>b<p>c', 'body("a" "b" p("c"))'],
+    ['content after the end of a document without a body', '<p>a</p></html><p>b</p><p>c', 'p("a") p("b") p("c")'],
     ['raw text', '<script>a<b></script><style>p{}</style><p>x', 'script("a<b>") style("p{}") p("x")'],
     ['SVG that HTML ends', '<svg><g/><path/><title>t</title><p>x', 'svg(g path title("t")) p("x")'],
     ['HTML in SVG', '<svg><foreignObject><p>x</p></foreignObject></svg>y', 'svg(foreignobject(p("x"))) "y"'],

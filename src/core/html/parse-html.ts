@@ -65,6 +65,8 @@ class TreeBuilder implements TokenizerCallbacks {
   readonly #stack: Element[] = [this.root]
   /** How often each name is on the stack. */
   readonly #open = new Map<string, number>()
+  /** How many of them are `svg` or `math`. */
+  #foreign = 0
   /** Elements beyond the greatest depth that are open, by name. */
   readonly #tooDeep = new Map<string, number>()
   #body: Element | undefined
@@ -147,7 +149,7 @@ class TreeBuilder implements TokenizerCallbacks {
   }
 
   get #isForeign(): boolean {
-    return this.#isOpen('svg') || this.#isOpen('math')
+    return this.#foreign > 0
   }
 
   #isOpen(name: string): boolean {
@@ -184,6 +186,7 @@ class TreeBuilder implements TokenizerCallbacks {
       return
     }
     this.#stack.push(element)
+    if (FOREIGN.has(name)) this.#foreign++
     this.#open.set(name, (this.#open.get(name) ?? 0) + 1)
   }
 
@@ -195,7 +198,9 @@ class TreeBuilder implements TokenizerCallbacks {
 
   #pop(): void {
     const element = this.#stack.pop()
-    if (element !== undefined) this.#open.set(element.name, (this.#open.get(element.name) ?? 1) - 1)
+    if (element === undefined) return
+    if (FOREIGN.has(element.name)) this.#foreign--
+    this.#open.set(element.name, (this.#open.get(element.name) ?? 1) - 1)
   }
 
   #popTo(length: number): void {
@@ -203,6 +208,8 @@ class TreeBuilder implements TokenizerCallbacks {
   }
 
   #closeImplied(name: string): void {
+    // Most of a page is text with marks in it.
+    if (INLINE.has(name) && name !== 'a' && !this.#isForeign && this.#top.name !== 'head') return
     if (this.#isOpen('head') && !METADATA.has(name) && this.#top.name === 'head') this.#pop()
     if (BREAKOUT.has(name) && this.#isForeign) this.#leaveForeign()
     const implied = IMPLIED.get(name)
@@ -252,9 +259,13 @@ class TreeBuilder implements TokenizerCallbacks {
       this.#top.append(new Element('br'))
       return
     }
-    const tooDeep = this.#tooDeep.get(name) ?? 0
+    const tooDeep = this.#tooDeep.size === 0 ? 0 : (this.#tooDeep.get(name) ?? 0)
     if (tooDeep > 0) {
       this.#tooDeep.set(name, tooDeep - 1)
+      return
+    }
+    if (this.#top.name === name && this.#top !== this.#body && this.#stack.length > 1) {
+      this.#pop()
       return
     }
     if (!this.#isOpen(name)) return

@@ -64,7 +64,7 @@ export class Element {
   }
 
   get classes(): readonly string[] {
-    this.#classes ??= (this.attribute('class') ?? '').split(/\s+/).filter((name) => name !== '')
+    this.#classes ??= splitClasses(this.attribute('class'))
     return this.#classes
   }
 
@@ -111,6 +111,14 @@ export class Element {
     }
     return false
   }
+}
+
+const NO_CLASSES: readonly string[] = []
+
+/** Nearly all elements have one class or none; a page has a hundred thousand of them. */
+function splitClasses(value: string | undefined): readonly string[] {
+  if (value === undefined || value === '') return NO_CLASSES
+  return /\s/.test(value) ? value.split(/\s+/).filter((name) => name !== '') : [value]
 }
 
 /** The text in an element as it stands in the source, without what is dropped. */
