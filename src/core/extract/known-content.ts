@@ -1,5 +1,5 @@
-import { find, SelectorMap, selector } from '../html/selector.ts'
-import { type Element, lineOf } from '../html/tree.ts'
+import { find, SelectorMap } from '../html/selector.ts'
+import { type Element, holdsText } from '../html/tree.ts'
 import { drop } from './drop.ts'
 import type { Generator } from './generators/generator.ts'
 
@@ -14,18 +14,54 @@ const LEAST_CHARS = 20
  */
 export function takeKnownContent(root: Element, generator: Generator | undefined): Element[] | undefined {
   if (generator === undefined || generator.isMixed === true) return undefined
-  const rules = new SelectorMap(Object.entries(generator.drop ?? {}))
-  for (const element of root.descendants()) {
-    const reason = rules.match(element)
-    if (reason !== undefined) drop(element, STEP, reason)
-  }
-  for (const place of generator.content) {
-    const content = find(root, selector(place))
-    if (content === undefined || lineOf(content).length < LEAST_CHARS) continue
+  const rules = rulesOf(generator)
+  for (const content of findPlaces(root, rules.places)) {
+    if (!holdsText(content, LEAST_CHARS)) continue
     const title = find(content, isTitle) === undefined ? findTitle(root, content) : undefined
-    return title === undefined ? [content] : [title, content]
+    const found = title === undefined ? [content] : [title, content]
+    for (const element of found) dropBy(rules.drops, element)
+    return found
   }
   return undefined
+}
+
+/** What a generator says about its pages, ready to be asked. */
+interface Rules {
+  /** The place of a selector among those for the content. */
+  readonly places: SelectorMap<number>
+  readonly drops: SelectorMap<string>
+}
+
+/** Made once for each generator: a site has many pages. */
+const rulesByGenerator = new WeakMap<Generator, Rules>()
+
+function rulesOf(generator: Generator): Rules {
+  const known = rulesByGenerator.get(generator)
+  if (known !== undefined) return known
+  const rules = {
+    places: new SelectorMap(generator.content.map((place, rank) => [place, rank] as const)),
+    drops: new SelectorMap(Object.entries(generator.drop ?? {})),
+  }
+  rulesByGenerator.set(generator, rules)
+  return rules
+}
+
+/** The first element for each selector, best selector first. */
+function findPlaces(root: Element, places: SelectorMap<number>): Element[] {
+  const found = new Map<number, Element>()
+  for (const element of root.descendants()) {
+    const rank = places.match(element)
+    if (rank !== undefined && !found.has(rank)) found.set(rank, element)
+    if (rank === 0) break
+  }
+  return [...found].sort(([a], [b]) => a - b).map(([, element]) => element)
+}
+
+function dropBy(rules: SelectorMap<string>, content: Element): void {
+  for (const element of content.descendants()) {
+    const reason = element === content ? undefined : rules.match(element)
+    if (reason !== undefined) drop(element, STEP, reason)
+  }
 }
 
 function isTitle(element: Element): boolean {

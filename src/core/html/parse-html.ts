@@ -14,11 +14,23 @@ const MAX_ATTRIBUTES = 100
  * Time and memory grow with the length of the source alone.
  */
 export function parseHtml(source: string): Element {
+  return parseDocument(source).root
+}
+
+/** What a source holds. */
+export interface ParsedDocument {
+  readonly root: Element
+  /** How many characters stand in comments, without the white space around them. */
+  readonly commentChars: number
+}
+
+/** As {@link parseHtml}, for those who also want to know about what no tree shows. */
+export function parseDocument(source: string): ParsedDocument {
   const builder = new TreeBuilder(source)
   const tokenizer = new Tokenizer({ decodeEntities: true }, builder)
   tokenizer.write(source)
   tokenizer.end()
-  return builder.root
+  return { root: builder.root, commentChars: builder.commentChars }
 }
 
 /** What is left open is closed when one of these begins, up to one of `within`. */
@@ -61,6 +73,7 @@ const BARRIERS = new Set(['td', 'th', 'caption', 'table', 'template', 'foreignob
 
 class TreeBuilder implements TokenizerCallbacks {
   readonly root = new Element('html')
+  commentChars = 0
   readonly #source: string
   readonly #stack: Element[] = [this.root]
   /** How often each name is on the stack. */
@@ -136,7 +149,10 @@ class TreeBuilder implements TokenizerCallbacks {
     if (this.#isForeign) this.#text += this.#source.slice(start, end - endOffset)
   }
 
-  oncomment(): void {}
+  oncomment(start: number, end: number, endOffset: number): void {
+    this.commentChars += this.#source.slice(start, end - endOffset).trim().length
+  }
+
   ondeclaration(): void {}
   onprocessinginstruction(): void {}
 

@@ -82,7 +82,10 @@ function firstMatch<T>(
 /** Makes a test out of a selector. Throws on one it does not understand. */
 export function selector(text: string): Test {
   const paths = parseSelector(text)
-  return (element) => paths.some((path) => matchesPath(element, path))
+  const [only] = paths
+  if (only !== undefined && paths.length === 1) return (element) => matchesPath(element, only)
+  const map = new SelectorMap([[text, true]])
+  return (element) => map.match(element) === true
 }
 
 /** The first element in `root`, itself included, that matches and is not dropped. */

@@ -139,3 +139,14 @@ export const HTML_SPACE: RegExp = /[ \t\n\f\r]+/g
 export function lineOf(node: Node): string {
   return textOf(node).replace(/\s+/g, ' ').trim()
 }
+
+/** Whether an element has at least so many characters that are not white space. Reads no further than that. */
+export function holdsText(element: Element, chars: number): boolean {
+  let left = chars
+  const read = (node: Node): boolean => {
+    if (typeof node !== 'string') return node.dropped === undefined && node.children.some(read)
+    for (let i = 0; i < node.length && left > 0; i++) if (node.charCodeAt(i) > 0x20) left--
+    return left <= 0
+  }
+  return read(element)
+}
