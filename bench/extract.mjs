@@ -20,6 +20,8 @@ const share = Number(option('share') ?? 0.05)
 const pages = folders.flatMap(readPages)
 const every = Math.round(1 / share)
 const some = pages.filter((_, i) => i % every === 0)
+const growth = [50_000, 100_000, 200_000, 400_000]
+const paragraph = '<p>A paragraph that says something, as the content of a page does.</p>'
 const turndown = new TurndownService({ headingStyle: 'atx', codeBlockStyle: 'fenced' })
 
 const contenders = {
@@ -43,6 +45,23 @@ for (const [name, work] of Object.entries(contenders)) {
   rows.push([name, rate.toFixed(2), (ours / rate).toFixed(1)])
 }
 printTable(['', 'MB a CPU s', 'ours ÷ this'], rows)
+
+console.log('\nCPU seconds as a page grows')
+const shapes = {
+  'nested elements': (n) => '<div>'.repeat(n) + paragraph + '</div>'.repeat(n),
+  'rows of a table': (n) => `<table>${'<tr><td>cell one</td><td>cell two</td></tr>'.repeat(n)}</table>${paragraph}`,
+  'links in a list': (n) => `<ul>${'<li><a href="/page">a link to a page</a></li>'.repeat(n)}</ul>${paragraph}`,
+}
+printTable(
+  ['', ...growth.map((n) => `n ${n.toLocaleString('en')}`)],
+  Object.entries(shapes).map(([name, shape]) => [name, ...growth.map((n) => grow(shape(n)).toFixed(2))]),
+)
+
+function grow(html) {
+  const start = process.cpuUsage()
+  extractPage({ url: 'https://docs.example/', body: html }, { sha256: nodeSha256 })
+  return cpuSeconds(start)
+}
 
 async function measure(work, list) {
   for (const page of list.slice(0, 5)) await work(page)

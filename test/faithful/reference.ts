@@ -13,6 +13,8 @@ export interface Content {
   readonly code: readonly string[]
   /** The words of each row of each table. */
   readonly rows: readonly (readonly string[])[]
+  /** Those that name columns; Markdown has one for several. */
+  readonly heads: readonly (readonly string[])[]
   /** How many words are repeated when every cell is written wherever it spans. */
   readonly repeated: number
 }
@@ -64,6 +66,7 @@ export function readDocument(html: string, maker: Maker): Content {
       .filter(({ parent }) => parent === null || !('attribs' in parent) || !hasClass(parent, 'footnotes'))
       .map((row) => wordsOf(readText(row)))
       .filter((words) => words.length > 0),
+    heads: [],
     repeated: ['td', 'th'].flatMap((name) => find(main, name)).reduce((sum, cell) => sum + countRepeated(cell), 0),
   }
 }
@@ -127,7 +130,9 @@ export function readMarkdown(markdown: string): Content {
   const words: string[] = []
   const code: string[] = []
   const rows: string[][] = []
+  const heads: string[][] = []
   let row: string[] | undefined
+  let isHead = false
   const add = (text: string) => {
     const found = wordsOf(text)
     for (const word of found) words.push(word)
@@ -138,7 +143,10 @@ export function readMarkdown(markdown: string): Content {
   const plain = markdown.replaceAll(/^(\s*)\[\^([^\]\s]+)\]:/gm, '$1- $2:')
   for (const token of markdownIt.parse(plain, {})) {
     if (token.type === 'tr_open') row = []
+    if (token.type === 'thead_open') isHead = true
+    if (token.type === 'thead_close') isHead = false
     if (token.type === 'tr_close' && row !== undefined) {
+      if (isHead) heads.push(row)
       rows.push(row)
       row = undefined
     }
@@ -150,7 +158,7 @@ export function readMarkdown(markdown: string): Content {
     if (token.type === 'list_item_open') add(token.info)
     if (token.type === 'inline') add(readInline(token.children ?? []))
   }
-  return { words, code, rows, repeated: 0 }
+  return { words, code, rows, heads, repeated: 0 }
 }
 
 function readInline(tokens: NonNullable<ReturnType<typeof markdownIt.parse>[number]['children']>): string {

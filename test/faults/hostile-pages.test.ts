@@ -74,6 +74,12 @@ const PAGES: Readonly<Record<string, () => string>> = {
     `${fill('<div role=tablist><button role=tab>a</button></div><div role=tabpanel>x</div>', 10_000)}${PROSE}`,
   'definition lists': () => `<dl>${fill('<dt>term<dd>meaning', 30_000)}</dl>${PROSE}`,
   footnotes: () => `${fill('<sup><a href="#fn1">1</a></sup>', 30_000)}<ol><li id=fn1>note</ol>${PROSE}`,
+  'footnotes in lists of their own': () => {
+    const note = (i: number) => `<sup><a href="#fn${i}">${i}</a></sup><ol class=footnotes><li id=fn${i}>x</ol>`
+    return Array.from({ length: 3000 * SCALE }, (_, i) => note(i)).join('') + PROSE
+  },
+  'a long base': () => `<base href="https://a.example/${fill('a/', 4000)}">${fill('<a href=x>y</a> ', 1000)}${PROSE}`,
+  'candidates of a picture': () => `<img alt="A picture" src=a.png srcset="${fill(',', 20_000)}">${PROSE}`,
   formulas: () => `${fill('<math><mrow><mi>x</mi></mrow></math>', 20_000)}${PROSE}`,
   'nested formulas': () => `<math>${fill('<msup><mrow>', 10_000)}</math>${PROSE}`,
   images: () => `${fill('<img src=a.png alt="An image">', 50_000)}${PROSE}`,
