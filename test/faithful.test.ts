@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { extractPage } from '../src/core/extract/extract-page.ts'
-import { type Content, type Maker, missingWords, readDocument, readMarkdown } from './faithful/reference.ts'
+import { type Content, isOurs, type Maker, missingWords, readDocument, readMarkdown } from './faithful/reference.ts'
 
 /*
  * Nothing that a page of documentation shows is lost: words, blocks of code and rows of tables of its main content are
@@ -35,11 +35,6 @@ function compare(html: string, maker: Maker, url: string): string[] {
     ...lostRows(shown, written),
     ...(markdown.includes('¶') ? ['a mark of a permalink'] : []),
   ]
-}
-
-/** Numbers of items, names of boxes and marks of tasks are written where a page draws them. */
-function isOurs(word: string): boolean {
-  return /^(?:\d+|note|tip|important|warning|caution|x)$/.test(word)
 }
 
 function lostCode(shown: Content, written: Content): string[] {

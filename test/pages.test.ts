@@ -2,6 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { extractPage } from '../src/core/extract/extract-page.ts'
+import { isOurs, readMarkdown, vocabularyOf } from './faithful/reference.ts'
 
 /*
  * Pages as real generators write them, and the Markdown that a careful reader would make of each. See pages/README.md.
@@ -40,6 +41,12 @@ describe('pages of real generators', () => {
       const expected = await readFile(join(PAGES, name, 'expected.md'), 'utf8')
       expect(expected, name).not.toMatch(/INVISIBLE|¶/)
     }
+  })
+
+  test.each(cases)('%s is expected to say nothing that the page does not', async (name) => {
+    const vocabulary = vocabularyOf(await readFile(join(PAGES, name, 'input.html'), 'utf8'))
+    const { words } = readMarkdown(await readFile(join(PAGES, name, 'expected.md'), 'utf8'))
+    expect(words.filter((word) => !vocabulary.has(word) && !isOurs(word))).toEqual([])
   })
 
   test('are many, from many generators', () => {

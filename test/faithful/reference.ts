@@ -77,6 +77,24 @@ function countRepeated(cell: DomElement): number {
   return times === 0 ? 0 : times * wordsOf(readText(cell)).length
 }
 
+/** Every word in a document, also those of attributes: nothing else may be in its Markdown. */
+export function vocabularyOf(html: string): Set<string> {
+  const words = new Set<string>()
+  const visit = (node: DomNode): void => {
+    if (node.type === 'text') for (const word of wordsOf(node.data)) words.add(word)
+    if ('attribs' in node)
+      for (const value of Object.values(node.attribs)) for (const word of wordsOf(value)) words.add(word)
+    if ('children' in node) for (const child of node.children) visit(child)
+  }
+  const { childNodes } = parseDocument(html)
+  for (const node of childNodes) {
+    visit(node)
+    // Words may be put together from parts of a line.
+    for (const word of wordsOf(readText(node))) words.add(word)
+  }
+  return words
+}
+
 function find(root: DomElement, name: string): DomElement[] {
   return DomUtils.getElementsByTagName(name, root.children).filter((element) => !isLeftOut(element, root))
 }
@@ -186,4 +204,9 @@ export function missingWords(all: readonly string[], some: readonly string[]): s
     left.set(word, count - 1)
     return count <= 0
   })
+}
+
+/** Numbers of items, names of boxes and marks of tasks are written where a page draws them. */
+export function isOurs(word: string): boolean {
+  return /^(?:\d+|note|tip|important|warning|caution|x)$/.test(word)
 }
