@@ -22,12 +22,26 @@ export function listRemovals(root: Element): Removal[] {
     }
     if (NEVER_SHOWN.has(element.name)) return
     element.dropped = undefined
-    const text = lineOf(element).slice(0, REPORT_CHARS)
+    const text = (lineOf(element) || describePicture(element)).slice(0, REPORT_CHARS)
     element.dropped = dropped
     if (text !== '') removals.push({ ...dropped, element: describeElement(element), text })
   }
   visit(root)
   return removals
+}
+
+const PICTURES = new Set(['img', 'iframe', 'video', 'audio', 'embed', 'object'])
+
+/** What the first picture in an element without text, or what is played in it, says about itself; else where it is. */
+function describePicture(element: Element): string {
+  for (const inner of element.descendants()) {
+    if (!PICTURES.has(inner.name)) continue
+    const name = inner.attribute('alt') ?? inner.attribute('title') ?? ''
+    const source = inner.attribute('src') ?? inner.attribute('data') ?? ''
+    const text = name.trim() || (source.startsWith('data:') ? '' : source.trim())
+    if (text !== '') return text
+  }
+  return ''
 }
 
 /** `div#main.content.wide` */

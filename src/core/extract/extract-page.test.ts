@@ -39,6 +39,24 @@ describe('extractPage', () => {
     expect(extractPage({ url, body: '<p>seen</p><p hidden>hidden</p>' }).removals).toEqual([])
   })
 
+  test('keeps what is said to those without scripts where it is the page, and what stands beside it', () => {
+    const text = 'The tide comes in twice a day and nobody can stop it. '.repeat(5)
+    const body = `<main><h1>Tides</h1><p>High at six.</p><noscript><p>${text}</p></noscript></main>`
+    expect(extractPage({ url, body })).toMatchObject({
+      page: { markdown: `# Tides\n\nHigh at six.\n\n${text.trim()}\n` },
+    })
+  })
+
+  test('counts comments as hidden', () => {
+    expect(extractPage({ url, body: '<p>Tides<!-- secret --></p>' })).toMatchObject({ page: { hiddenChars: 6 } })
+  })
+
+  test('makes no page without text', () => {
+    const body = '<main><audio src="a.mp3">High at six, low at noon, high at six again.</audio></main>'
+    const extraction = extractPage({ url, body })
+    expect(extraction.type === 'page' ? extraction.page.markdown : extraction.reason).not.toBe('')
+  })
+
   test('makes a page of Markdown', () => {
     const headers = { 'content-type': 'text/markdown' }
     expect(extractPage({ url, body: '# Tides\n', headers })).toMatchObject({

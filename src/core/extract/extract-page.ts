@@ -1,4 +1,4 @@
-import { parseHtml } from '../html/parse-html.ts'
+import { parseDocument } from '../html/parse-html.ts'
 import type { Element } from '../html/tree.ts'
 import type { Extraction, Sha256, Snapshot } from '../model.ts'
 import { placeStreamed } from './content/streamed.ts'
@@ -42,13 +42,15 @@ export function extractPage(snapshot: Snapshot, options: ExtractOptions = {}): E
 }
 
 function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
-  const root = parseHtml(decodeHtml(snapshot.body, snapshot.headers?.['content-type'] ?? ''))
+  const source = decodeHtml(snapshot.body, snapshot.headers?.['content-type'] ?? '')
+  const { root, commentChars } = parseDocument(source)
   const base = baseOf(root, snapshot.url)
-  const metadata = readMetadata(root, base, snapshot.headers)
   placeStreamed(root)
   const generator = recognizeGenerator(root)
   const isTypeset = typesetsTex(root)
   const hiddenChars = removeHidden(root, generator)
+  // What is hidden gives a page no title.
+  const metadata = readMetadata(root, base, snapshot.headers)
   const content = takeKnownContent(root, generator) ?? searchContent(root, generator, metadata)
   const links = readLinks(root, base, content)
   const refusal = refuse(snapshot, root, content, metadata, base)
@@ -60,6 +62,9 @@ function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
     normalizeContent(element)
   }
   const { markdown, sections } = writeMarkdown(content, base)
+  if (markdown === '') {
+    return { type: 'no-page', reason: 'empty', detail: 'no text', target: null, links, removals }
+  }
   const { types: _, ...about } = metadata
   return {
     type: 'page',
@@ -71,7 +76,7 @@ function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
       sections,
       links,
       ...measureMarkdown(markdown, options.sha256),
-      hiddenChars,
+      hiddenChars: hiddenChars + commentChars,
     },
     removals,
   }

@@ -30,18 +30,25 @@ const CARDS = `<ul>${['a', 'b', 'c', 'd'].map(card).join('')}</ul>`
 describe('findContent', () => {
   const cases: [name: string, html: string, kept: string[], gone: string[]][] = [
     [
-      'the text of an article without byline, comments, captions and teasers',
+      'the text of an article without byline, comments, credits and teasers',
       `${ARTICLE}<body><div class="entry-content"><p class="byline">By Ada</p>${prose('rivers')}
-        <figure><img src="x.jpg"><figcaption>A picture by Bob</figcaption></figure>${CARDS}
-        <h2>You may also like</h2><p>Something else entirely</p></div>
+        <figure><img src="x.jpg"><figcaption>Seen from the bridge</figcaption></figure>
+        <figure><img src="y.jpg"><figcaption>Photo: Bob</figcaption></figure>${CARDS}
+        <h2>You may also like</h2><p><a href="/else">Something else entirely</a></p></div>
         <div id="comments">${prose('opinions')}</div></body>`,
-      ['about rivers'],
+      ['about rivers', 'Seen from the bridge'],
       ['Ada', 'opinions', 'Bob', 'Card a', 'Something else'],
     ],
     [
       'a reference with all its headings, code and cross references',
       `<body><main><h1>Title</h1>${prose('calls')}<h2>Related topics</h2><p>See there.</p><pre>x = 1</pre></main></body>`,
       ['Title', 'about calls', 'Related topics', 'See there.', 'x = 1'],
+      [],
+    ],
+    [
+      'a chapter about comments, which nobody can write into',
+      `<body><main><h1>Title</h1>${prose('grammar')}<div id="comments"><h2>Comments</h2>${prose('comments', 1)}</div></main></body>`,
+      ['about grammar', 'about comments'],
       [],
     ],
     [
@@ -131,7 +138,7 @@ describe('findContent', () => {
 
   test('drops pictures that stand for pages and those that repeat the title', () => {
     const root = parseHtml(
-      `<title>Cup</title><body><a href="/b"><img src="b.jpg" alt="b"></a><img src="c.jpg" alt="Cup"><a href="d.jpg"><img src="d.jpg" alt="A plan"></a>${prose('cups')}</body>`,
+      `<title>Cup</title><body><div><a href="/b"><img src="b.jpg" alt="b"></a></div><img src="c.jpg" alt="Cup"><a href="d.jpg"><img src="d.jpg" alt="A plan"></a>${prose('cups')}</body>`,
     )
     const [content] = findContent(root, undefined, readMetadata(root, 'https://example.com/'))
     const images = [...(content?.descendants() ?? [])].filter(({ name }) => name === 'img')

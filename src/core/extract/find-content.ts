@@ -3,12 +3,12 @@ import type { Element } from '../html/tree.ts'
 import { findContainer, findKnown, findMain } from './content/container.ts'
 import { findThread } from './content/forum.ts'
 import { type Kind, kindOf } from './content/kind.ts'
-import { namesSite } from './content/site-name.ts'
 import { countStatistics, type StatisticsMap } from './content/statistics.ts'
+import { findTitle } from './content/title.ts'
 import type { Generator } from './generators/generator.ts'
 import type { Metadata } from './metadata.ts'
 import { removeBylines } from './remove/bylines.ts'
-import { removeCaptions } from './remove/captions.ts'
+import { removeCredits } from './remove/captions.ts'
 import { removeComments } from './remove/comments.ts'
 import { removeContents } from './remove/contents.ts'
 import { removeCopies } from './remove/copies.ts'
@@ -40,13 +40,16 @@ const MUCH_MORE = 10
 /** The content of a page that is no thread of a forum. */
 function findPage(body: Element, all: StatisticsMap, generator: Generator | undefined, metadata: Metadata): Element[] {
   const kind = kindOf(metadata, all.get(findMain(body, all)))
-  removeComments(body, all)
-  if (kind === 'product') removeReviews(body, all)
-  const statistics = countStatistics(body)
+  const hadComments = removeComments(body, all)
+  const hadReviews = kind === 'product' && removeReviews(body, all)
+  const statistics = hadComments || hadReviews ? countStatistics(body) : all
   const container = findKnown(body, statistics, generator) ?? findContainer(body, statistics, kind)
   removeContents(container)
   prune(container, kind, statistics)
-  removeThumbnails(container, metadata.title)
+  removeThumbnails(container, statistics, {
+    title: metadata.title,
+    isCatalogue: kind === 'product' || kind === 'listing',
+  })
   const title = kind === 'article' ? undefined : findTitle(body, container)
   return title === undefined ? [container] : [title, container]
 }
@@ -58,16 +61,6 @@ function prune(container: Element, kind: Kind, statistics: StatisticsMap): void 
   if (kind !== 'listing') removeTitledParts(container, statistics, kind === 'product')
   if (kind === 'product' || kind === 'article') removeTeasers(container, statistics)
   if (kind === 'product') removeOffers(container, statistics)
-  if (kind === 'article') removeCaptions(container)
+  if (kind === 'article') removeCredits(container)
   removeCopies(container, statistics, kind === 'product')
-}
-
-/** The heading of the page where it stands before what holds the content. */
-function findTitle(body: Element, container: Element): Element | undefined {
-  let title: Element | undefined
-  for (const element of body.descendants()) {
-    if (element === container) return title
-    if (element.name === 'h1' && !namesSite(element)) title = element
-  }
-  return undefined
 }

@@ -1,5 +1,6 @@
 import { find, SelectorMap } from '../html/selector.ts'
 import { type Element, holdsText } from '../html/tree.ts'
+import { findTitle } from './content/title.ts'
 import { drop } from './drop.ts'
 import type { Generator } from './generators/generator.ts'
 
@@ -66,14 +67,4 @@ function dropBy(rules: SelectorMap<string>, content: Element): void {
 
 function isTitle(element: Element): boolean {
   return element.name === 'h1'
-}
-
-/** The heading of the page where it stands before what holds the content. */
-function findTitle(root: Element, content: Element): Element | undefined {
-  let title: Element | undefined
-  for (const element of root.descendants()) {
-    if (element === content) return title
-    if (isTitle(element)) title = element
-  }
-  return undefined
 }

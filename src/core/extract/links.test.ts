@@ -110,3 +110,13 @@ describe('readLinks', () => {
     expect(links(html)).toHaveLength(100_000)
   })
 })
+
+test('a base of unreasonable length does not make every link long', () => {
+  const root = parseHtml(`<base href="https://x.example/${'a/'.repeat(1000)}"><a href="b">B</a>`)
+  expect(baseOf(root, 'https://example.com/')).toBe('https://example.com/')
+})
+
+test('addresses that no server takes are left out', () => {
+  const root = parseHtml(`<a href="/${'a'.repeat(8000)}">A</a><a href="/b">B</a>`)
+  expect(readLinks(root, 'https://example.com/', []).map(({ text }) => text)).toEqual(['B'])
+})

@@ -2,10 +2,13 @@ import type { Element } from '../html/tree.ts'
 import type { Link } from '../model.ts'
 import { clipText } from '../text/lines.ts'
 
+/** Every relative link becomes as long as the base: a longer one only makes a small document large. */
+const MAX_BASE = 2000
+
 /** Where relative addresses of a document start: its `<base>`, else its own address. */
 export function baseOf(root: Element, url: string): string {
   const href = firstBase(root)
-  return (href === undefined ? undefined : resolveHttp(href, url)) ?? url
+  return (href === undefined || href.length > MAX_BASE ? undefined : resolveHttp(href, url)) ?? url
 }
 
 /** As in browsers, the first `<base>` that has an address counts, wherever it stands. */
@@ -29,6 +32,8 @@ export function resolveHttp(href: string, base: string): string | undefined {
 }
 
 const MAX_TEXT = 200
+/** No server takes longer addresses. */
+const MAX_URL = 8000
 
 /** What is read of a link while the document is gone through. */
 interface OpenLink {
@@ -42,7 +47,8 @@ interface OpenLink {
 
 /**
  * Every link of a document to another one, in order, each address once and without its fragment. Links in what was
- * dropped count as well. `content` is what was taken as the content of the document.
+ * dropped count as well. `content` is what was taken as the content of the document. Links are absolute: where the
+ * document has no address of the web, relative ones lead nowhere and are left out.
  */
 export function readLinks(root: Element, base: string, content: readonly Element[]): Link[] {
   const links = new Map<string, Link>()
@@ -53,7 +59,7 @@ export function readLinks(root: Element, base: string, content: readonly Element
     const href = hrefOf(element)?.trim()
     if (href === undefined || href === '' || href.startsWith('#')) return undefined
     const [url = '', fragment] = resolveHttp(href, base)?.split('#', 2) ?? []
-    if (url === '' || (url === own && fragment !== undefined)) return undefined
+    if (url === '' || url.length > MAX_URL || (url === own && fragment !== undefined)) return undefined
     const label = element.attribute('aria-label') ?? element.attribute('title') ?? element.attribute('alt') ?? ''
     const rel = (element.attribute('rel') ?? '').toLowerCase().split(/\s+/).filter(Boolean)
     return { url, rel, isContent, label, text: '' }

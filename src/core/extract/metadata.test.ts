@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseHtml } from '../html/parse-html.ts'
 import { type Metadata, readMetadata } from './metadata.ts'
+import { removeHidden } from './remove/hidden.ts'
 
 function read(html: string, headers: Readonly<Record<string, string>> = {}): Metadata {
   return readMetadata(parseHtml(html), 'https://www.example.com/a/', headers)
@@ -137,6 +138,8 @@ describe('addresses', () => {
     ['<meta property=og:url content="https://example.com/c">', 'https://example.com/c'],
     ['<link rel=canonical href="javascript:x()"><meta property=og:url content="/c">', 'https://www.example.com/c'],
     ['<link rel=canonical href="">', null],
+    ['<p>text</p><link rel=canonical href="/b">', null],
+    ['<head><script></script></head><body><link rel=canonical href="/b">', null],
   ])('canonical of %s', (html, expected) => {
     expect(read(html).canonical).toBe(expected)
   })
@@ -175,5 +178,29 @@ test('types come from JSON-LD, microdata and og:type', () => {
 
 test('the description is on one line and bounded', () => {
   expect(read('<meta name=description content=" a\n b ">').description).toBe('a b')
-  expect(read(`<meta property=og:description content="${'x'.repeat(5000)}">`).description).toHaveLength(1000)
+  expect(read(`<meta property=og:description content="${'x'.repeat(5000)}">`).description).toHaveLength(2000)
+})
+
+test('what nobody sees is not part of what a document says about itself', () => {
+  const { title, description, author, alternates } = read(
+    `<title>A\u202eB\u{e0041}\u200b\nC</title><meta name=description content="x\u{e0049}\u202e\ny">
+     <meta name=author content="Ja\u200bne"><link rel=alternate hreflang="de\u200b" href=/de>`,
+  )
+  expect({ title, description, author, language: alternates[0]?.language }).toEqual({
+    title: 'AB C',
+    description: 'x y',
+    author: 'Jane',
+    language: 'de',
+  })
+})
+
+test('a title and the name of an author are bounded', () => {
+  const { title, author } = read(`<title>${'x'.repeat(900)}</title><meta name=author content="${'x'.repeat(900)}">`)
+  expect([title.length, author?.length]).toEqual([500, 300])
+})
+
+test('a heading that is hidden gives no title', () => {
+  const root = parseHtml('<h1 hidden>Secret</h1><h1>Tides <span style="display:none">secret</span></h1>')
+  removeHidden(root, undefined)
+  expect(readMetadata(root, 'https://example.com/').title).toBe('Tides')
 })

@@ -1,11 +1,11 @@
 import type { Element } from '../html/tree.ts'
 import type { Alternate, Page, Snapshot } from '../model.ts'
-import { clipText } from '../text/lines.ts'
 import { resolveHttp } from './links.ts'
 import { chooseAuthor } from './metadata/author.ts'
 import { parseDate } from './metadata/dates.ts'
 import { type Facts, gatherFacts } from './metadata/facts.ts'
 import { readJsonLd, typeName } from './metadata/json-ld.ts'
+import { cleanLine, MAX_AUTHOR, MAX_DESCRIPTION, MAX_NAME, MAX_TITLE } from './metadata/line.ts'
 import { readRobots } from './metadata/robots.ts'
 import { chooseTitle } from './metadata/title.ts'
 
@@ -23,6 +23,7 @@ export function readMetadata(root: Element, base: string, headers: Snapshot['hea
   const facts = gatherFacts(root)
   const { meta, items } = facts
   const jsonLd = readJsonLd(facts.jsonLd)
+  const host = URL.canParse(base) ? new URL(base).hostname : ''
   const values = (...names: string[]) => names.flatMap((name) => meta.get(name) ?? [])
   const [description = jsonLd.description] = values('description', 'og:description', 'twitter:description')
   const published = [jsonLd.datePublished, ...values(...PUBLISHED), ...(items.get('datepublished') ?? [])]
@@ -34,9 +35,9 @@ export function readMetadata(root: Element, base: string, headers: Snapshot['hea
     ...(ogType === undefined ? [] : [ogType.toLowerCase()]),
   ]
   return {
-    title: chooseTitle(facts, jsonLd.headline, URL.canParse(base) ? new URL(base).hostname : ''),
-    description: description === '' ? null : clipText(description, MAX_DESCRIPTION),
-    author: chooseAuthor(facts, jsonLd.author),
+    title: cleanLine(chooseTitle(facts, jsonLd.headline, host), MAX_TITLE) ?? '',
+    description: cleanLine(description, MAX_DESCRIPTION),
+    author: cleanLine(chooseAuthor(facts, jsonLd.author) ?? '', MAX_AUTHOR),
     publishedAt: firstDate([...published, ...facts.times]),
     modifiedAt: firstDate(modified),
     language: firstLanguage([
@@ -51,8 +52,6 @@ export function readMetadata(root: Element, base: string, headers: Snapshot['hea
     types: [...new Set(types)].filter((type) => type !== ''),
   }
 }
-
-const MAX_DESCRIPTION = 1000
 
 /** Names of `<meta>` that give the day a page appeared, best first. */
 const PUBLISHED = [
@@ -119,8 +118,8 @@ function alternatesOf({ links }: Facts, base: string): Alternate[] {
   const alternates = new Map<string, Alternate>()
   for (const link of links) {
     const rel = relOf(link)
-    const language = link.attribute('hreflang')?.trim() || null
-    const type = link.attribute('type')?.trim().toLowerCase() || null
+    const language = cleanLine(link.attribute('hreflang') ?? '', MAX_NAME)
+    const type = cleanLine((link.attribute('type') ?? '').toLowerCase(), MAX_NAME)
     const isForm = rel.includes('alternate') && !rel.includes('stylesheet') && !type?.includes('oembed')
     const url = isForm && (language ?? type) !== null ? resolveHttp(link.attribute('href') ?? '', base) : undefined
     if (url !== undefined) alternates.set(`${url} ${language} ${type}`, { url, language, type })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MAX_DEPTH, parseHtml } from './parse-html.ts'
+import { MAX_DEPTH, parseDocument, parseHtml } from './parse-html.ts'
 import { Element, type Node, textOf } from './tree.ts'
 
 /** The tree in a short form: `name(child child "text")`. */
@@ -122,4 +122,9 @@ describe('a tree', () => {
       }),
     )
   })
+})
+
+test('characters in comments are counted', () => {
+  expect(parseDocument('<p>a<!-- two --><!----></p><!--never closed').commentChars).toBe(15)
+  expect(parseDocument('<p>a</p>').commentChars).toBe(0)
 })

@@ -118,8 +118,10 @@ function fits(element: Element, { tests }: Step): boolean {
   return true
 }
 
-const COMPOUND = /^(?:[\w-]+|\*|[#.][\w-]+|\[[^\]]+\])+$/
-const SIMPLE = /[\w-]+|\*|[#.][\w-]+|\[[^\]]+\]/g
+/** Letters of names; with a backslash any character is one. */
+const LETTER = String.raw`(?:[\w\x80-\uffff-]|\\.)`
+const COMPOUND = new RegExp(String.raw`^(?:[\w-]+|\*|[#.]${LETTER}+|\[[^\]]+\])+$`)
+const SIMPLE = new RegExp(String.raw`[\w-]+|\*|[#.]${LETTER}+|\[[^\]]+\]`, 'g')
 const ATTRIBUTE = /^\[\s*([\w:-]+)\s*(?:([~^$*]?=)\s*["']?([^"']*)["']?)?\s*\]$/
 
 function parseSelector(text: string): Path[] {
@@ -158,12 +160,16 @@ function parseStep(word: string, whole: string): Step {
   const simples = word.match(SIMPLE) ?? []
   const indexed = simples.find((simple) => simple.startsWith('#')) ?? simples.find((simple) => simple.startsWith('.'))
   const name = simples.find((simple) => /^[\w-]/.test(simple))
-  return { tests: simples.map((simple) => createTest(simple, whole)), key: indexed ?? name ?? '' }
+  return { tests: simples.map((simple) => createTest(simple, whole)), key: plainName(indexed ?? name ?? '') }
+}
+
+function plainName(name: string): string {
+  return name.includes('\\') ? name.replace(/\\(.)/g, '$1') : name
 }
 
 function createTest(simple: string, whole: string): Test {
   if (simple === '*') return () => true
-  const rest = simple.slice(1)
+  const rest = plainName(simple.slice(1))
   if (simple.startsWith('#')) return (element) => element.id === rest
   if (simple.startsWith('.')) return (element) => element.hasClass(rest)
   if (!simple.startsWith('[')) return (element) => element.name === simple

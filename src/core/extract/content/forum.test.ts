@@ -16,7 +16,7 @@ describe('findThread', () => {
   const posts: [forum: string, post: string, kept: string][] = [
     [
       'Discourse',
-      '<div class="topic-body crawler-post"><div class="crawler-post-meta">N</div><div class="post">T</div><i>X</i></div>',
+      '<div class="topic-body crawler-post"><div class="crawler-post-meta"><b class="creator">N</b><i itemprop="position">X</i></div><div class="post">T</div><i>X</i></div>',
       'NT',
     ],
     [
@@ -66,6 +66,13 @@ describe('findThread', () => {
 
   test('takes a single post that nobody answered', () => {
     expect(threadOf(`<div class="postbody"><div class="content">${TEXT}</div></div>`)).toBe(TEXT)
+  })
+
+  test('begins with the title, which stands before the posts or among them', () => {
+    const post = `<div class="postbody"><div class="content">${TEXT}</div></div>`
+    expect(threadOf(`<h1><a href="/t/1">Tides</a></h1><div>${post}${post}</div>`)).toBe(`Tides ${TEXT}${TEXT}`)
+    expect(threadOf(`<h1>Tides</h1>${post}${post}`)).toBe(`Tides${TEXT}${TEXT}`)
+    expect(threadOf(`<h1><a href="/">Our forum</a></h1><div>${post}${post}</div>`)).toBe(TEXT + TEXT)
   })
 
   test('is not misled by a page with a few posts in it, unless the page says that it is a thread', () => {

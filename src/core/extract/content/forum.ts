@@ -1,9 +1,11 @@
+import { INLINE } from '../../html/names.ts'
 import { SelectorMap } from '../../html/selector.ts'
-import type { Element } from '../../html/tree.ts'
+import { Element, type Node } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
 import type { Metadata } from '../metadata.ts'
 import { FORUMS } from './forums.ts'
 import type { StatisticsMap } from './statistics.ts'
+import { findTitle } from './title.ts'
 
 const STEP = 'forum'
 
@@ -17,8 +19,9 @@ const PARTS = new SelectorMap<Part>(
 )
 
 /**
- * The one element that holds the posts of a thread, in which all but the posts, their writers and their dates is dropped: no
- * avatars, ranks, signatures, votes. `undefined` when the document is no thread of a forum we know.
+ * The title of a thread, where it stands before it, and the one element that holds its posts, in which all but the posts,
+ * their writers and their dates is dropped: no avatars, ranks, signatures, votes. `undefined` when the document is no thread
+ * of a forum we know.
  */
 export function findThread(
   root: Element,
@@ -30,10 +33,14 @@ export function findThread(
   if (posts === undefined) return undefined
   const least = types.some((type) => THREADS.has(type)) ? 0 : statistics.get(root).text * POSTS_SHARE
   if (sumOf(posts.bodies, (body) => statistics.get(body).text) < least) return undefined
+  const [first] = posts.bodies
   const thread = commonAncestor(posts.bodies)
-  if (thread === undefined) return undefined
-  removeFurniture(thread, new Set([...posts.bodies, ...posts.about]))
-  return [thread]
+  if (first === undefined || thread === undefined) return undefined
+  const title = findTitle(root, first)
+  const isInside = title !== undefined && thread.contains(title)
+  removeFurniture(thread, new Set([...posts.bodies, ...posts.about, ...(title === undefined ? [] : [title])]))
+  setApart(posts.about)
+  return title === undefined || isInside ? [thread] : [title, thread]
 }
 
 /** With less of the text of a page in posts it is a page with comments, unless it says that it is a thread. */
@@ -111,4 +118,19 @@ function removeFurniture(thread: Element, kept: ReadonlySet<Element>): void {
     for (const child of element.elements()) visit(child)
   }
   visit(thread)
+}
+
+/** Puts writers and dates that style sheets keep apart on lines of their own. */
+function setApart(about: readonly Element[]): void {
+  const own = new Set<Node>(about.filter(({ name }) => INLINE.has(name)))
+  const parents = new Set(about.flatMap(({ parent }) => (parent === undefined ? [] : [parent])))
+  for (const parent of parents) {
+    parent.children = parent.children.map((child) => {
+      if (!own.has(child)) return child
+      const line = new Element('div')
+      line.parent = parent
+      line.append(child)
+      return line
+    })
+  }
 }

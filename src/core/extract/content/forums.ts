@@ -12,7 +12,7 @@ export const FORUMS: readonly Forum[] = [
   {
     name: 'discourse',
     body: '.crawler-post .post, .topic-post .cooked, .topic-body .cooked',
-    about: '.crawler-post .creator, .crawler-post time, .crawler-post-meta, .topic-meta-data .username, .post-date',
+    about: '.crawler-post .creator, .crawler-post time, .topic-meta-data .username, .topic-meta-data .post-date',
   },
   {
     name: 'xenforo',

@@ -38,7 +38,7 @@ class Counts implements Statistics {
   images = 0
   codes = 0
 
-  add(other: Counts): void {
+  add(other: Statistics): void {
     this.text += other.text
     this.link += other.link
     this.prose += other.prose
@@ -72,6 +72,13 @@ export function countStatistics(root: Element): StatisticsMap {
   const map = new Map<Element, Counts>()
   countElement(root, map, new Run(), false)
   return { get: (element) => map.get(element) ?? NOTHING }
+}
+
+/** What several elements contain together. */
+export function sumOf(parts: readonly Statistics[]): Statistics {
+  const sum = new Counts()
+  for (const part of parts) sum.add(part)
+  return sum
 }
 
 /** Share of the text that stands in links, from 0 to 1. */

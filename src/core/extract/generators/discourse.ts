@@ -9,7 +9,7 @@ export const discourse: Generator = {
   isMixed: true,
   drop: {
     '#related-topics, .crawler-nav, .navigation, .topic-list-container': 'navigation',
-    '.crawler-linkback-list, .post-likes, .position, [itemprop=interactionStatistic]': 'control',
+    '.crawler-linkback-list, .post-likes, .position, [itemprop=position], [itemprop=interactionStatistic]': 'control',
     '.topic-category, .discourse-tags': 'breadcrumbs',
     '.quote .quote-controls, a.anchor': 'control',
   },

@@ -1,9 +1,8 @@
-import { clipText } from '../../text/lines.ts'
 import type { Facts } from './facts.ts'
 
 /** Who wrote a page, in the words of the page; several names are joined by commas. */
 export function chooseAuthor({ meta, items, bylines }: Facts, fromJsonLd: string): string | null {
-  if (fromJsonLd !== '') return clipText(fromJsonLd, MAX_AUTHOR)
+  if (fromJsonLd !== '') return fromJsonLd
   const stated = [
     'author',
     'article:author',
@@ -15,7 +14,7 @@ export function chooseAuthor({ meta, items, bylines }: Facts, fromJsonLd: string
   ]
   for (const name of stated) {
     const authors = (meta.get(name) ?? []).map(cleanName).filter((author) => author !== '')
-    if (authors.length > 0) return clipText([...new Set(authors)].join(', '), MAX_AUTHOR)
+    if (authors.length > 0) return [...new Set(authors)].join(', ')
   }
   for (const text of [...(items.get('author') ?? []), ...bylines]) {
     const author = cleanName(text)
@@ -24,7 +23,6 @@ export function chooseAuthor({ meta, items, bylines }: Facts, fromJsonLd: string
   return null
 }
 
-const MAX_AUTHOR = 200
 const MAX_NAME = 80
 const MAX_WORDS = 8
 

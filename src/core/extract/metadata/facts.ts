@@ -1,4 +1,5 @@
-import { type Element, lineOf, textOf } from '../../html/tree.ts'
+import { METADATA } from '../../html/names.ts'
+import type { Element } from '../../html/tree.ts'
 import { clipText } from '../../text/lines.ts'
 
 /** Where a document may speak about itself, gathered in one pass. Texts are on one line and bounded. */
@@ -9,7 +10,7 @@ export interface Facts {
   readonly items: ReadonlyMap<string, readonly string[]>
   /** `itemtype` of every item. */
   readonly itemTypes: readonly string[]
-  /** Every `<link>` that has an address and a relation. */
+  /** Every `<link>` in the head that has an address and a relation. In the body it may be anybody's. */
   readonly links: readonly Element[]
   /** Texts of JSON-LD scripts. */
   readonly jsonLd: readonly string[]
@@ -23,9 +24,12 @@ export interface Facts {
 }
 
 /** Longer values are cut; nobody's name or title is so long. */
-const MAX_VALUE = 1000
+const MAX_VALUE = 2000
 const MAX_VALUES = 20
 const MAX_JSON_LD = 1_000_000
+
+/** What may stand before the body, whose first element ends the head. */
+const HEAD: ReadonlySet<string> = new Set(['html', 'head', ...METADATA])
 
 /** How far from the first heading a date may stand, in characters of text. */
 const NEAR_AFTER = 500
@@ -34,7 +38,7 @@ const NEAR_BEFORE = 200
 const BYLINE_CLASS =
   /(?:^|\s)(?:by-?line|author|(?:entry|post|article|story|page)[-_]{1,2}author|author[-_]{1,2}name|byline[-_]{1,2}name)(?=\s|$)/i
 
-/** Gathers what a document says about itself. */
+/** Gathers what a document says about itself. Headings that were dropped as hidden are none. */
 export function gatherFacts(root: Element): Facts {
   const meta = new Map<string, string[]>()
   const items = new Map<string, string[]>()
@@ -48,15 +52,18 @@ export function gatherFacts(root: Element): Facts {
   let title = ''
   let chars = 0
   let headingAt = 0
+  let isInHead = true
 
-  const visit = (element: Element, isInComment: boolean) => {
+  const visit = (element: Element, isInComment: boolean, isHidden: boolean) => {
+    if (!HEAD.has(element.name)) isInHead = false
     switch (element.name) {
       case 'svg':
       case 'template':
       case 'style':
+      case 'noscript':
         return
       case 'script': {
-        const text = /^application\/ld\+json/i.test(element.attribute('type') ?? '') ? textOf(element) : ''
+        const text = /^application\/ld\+json/i.test(element.attribute('type') ?? '') ? element.children.join('') : ''
         if (text !== '' && text.length <= jsonLdLeft) {
           jsonLd.push(text)
           jsonLdLeft -= text.length
@@ -70,12 +77,13 @@ export function gatherFacts(root: Element): Facts {
         break
       }
       case 'link':
-        if (element.hasAttribute('href') && element.hasAttribute('rel')) links.push(element)
+        if (isInHead && element.hasAttribute('href') && element.hasAttribute('rel')) links.push(element)
         break
       case 'title':
-        if (title === '') title = lineOf(element)
+        if (title === '') title = boundedLine(element)
         return
       case 'h1':
+        if (isHidden || element.dropped !== undefined) break
         if (headings.length === 0) headingAt = chars
         if (headings.length < MAX_VALUES) headings.push(boundedLine(element))
         break
@@ -95,10 +103,10 @@ export function gatherFacts(root: Element): Facts {
     }
     for (const child of element.children) {
       if (typeof child === 'string') chars += child.trim().length
-      else visit(child, isComment)
+      else visit(child, isComment, isHidden || element.dropped !== undefined)
     }
   }
-  visit(root, false)
+  visit(root, false, false)
 
   const language = root.attribute('lang') ?? root.attribute('xml:lang') ?? ''
   const near = times
@@ -111,7 +119,7 @@ export function gatherFacts(root: Element): Facts {
     itemTypes: [...itemTypes],
     links,
     jsonLd,
-    title: clipText(title, MAX_VALUE),
+    title,
     headings: headings.filter((heading) => heading !== ''),
     times: near.map(({ value }) => value),
     bylines: bylines.filter((byline) => byline !== ''),
@@ -167,6 +175,7 @@ function boundedLine(element: Element): string {
     if (typeof node === 'string') text += node.slice(0, MAX_VALUE)
     else if (node.name !== 'script' && node.name !== 'style') {
       for (const child of node.children) {
+        if (typeof child !== 'string' && child.dropped !== undefined) continue
         if (text.length > MAX_VALUE || visited > MAX_VALUE) return
         visit(child)
       }

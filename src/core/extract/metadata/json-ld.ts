@@ -113,7 +113,7 @@ function namesOf(value: unknown, byId: ReadonlyMap<string, Thing>): string {
   return [...new Set(names.filter((name) => name !== '' && !/^https?:/.test(name)))].join(', ')
 }
 
-const MAX_TEXT = 1000
+const MAX_TEXT = 2000
 
 /** A text on one line. Sites put HTML and its entities into JSON as well. */
 function textIn(value: unknown): string {

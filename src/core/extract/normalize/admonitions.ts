@@ -12,10 +12,11 @@ const BOXES = `admonition admonitionblock custom-block theme-admonition alert ma
 /** Words that are classes of such boxes on their own. */
 const WORDS = `note tip warning important caution danger seealso hint attention error deprecated`.split(/\s+/)
 
-export const ADMONITION_SELECTOR: string = [
-  ...BOXES.map((name) => `.${name}`),
-  ...WORDS.flatMap((name) => [`div.${name}`, `aside.${name}`, `p.${name}`, `section.${name}`, `blockquote.${name}`]),
-].join(', ')
+const ELEMENTS = ['div', 'aside', 'section', 'p', 'blockquote']
+
+export const ADMONITION_SELECTOR: string = [...new Set([...BOXES, ...WORDS])]
+  .flatMap((name) => ELEMENTS.map((element) => `${element}.${name}`))
+  .join(', ')
 
 const KINDS: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -27,7 +28,6 @@ const KINDS: ReadonlyMap<string, string> = new Map(
   }).flatMap(([kind, names]) => names.split(' ').map((name): [string, string] => [name, kind])),
 )
 
-const ELEMENTS = new Set(['div', 'aside', 'section', 'p', 'blockquote', 'details'])
 const HEADINGS_OF_PAGES = new Set(['h1', 'h2'])
 const MAX_LOOKED_AT = 100
 
@@ -37,7 +37,6 @@ export const normalizeAdmonition: Rule = (element) => {
 
 /** Makes an element an admonition if its classes say that it is one. */
 export function asAdmonition(element: Element): void {
-  if (!ELEMENTS.has(element.name)) return
   const kind = kindOf(element)
   if (kind === undefined) return
   const inside = below(element, MAX_LOOKED_AT)

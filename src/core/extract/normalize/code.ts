@@ -1,6 +1,5 @@
 import { Element, type Node } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
-import { cleanCode } from '../write/escape.ts'
 import { languageOf } from './languages.ts'
 import { below, elementAfter, elementBefore, hasText, type Rule, shortText, wrapChildren } from './rule.ts'
 
@@ -114,13 +113,11 @@ function isNumbering(node: Node): boolean {
   return typeof node === 'string' ? /^[\s\d.:|+-]*$/.test(node) : node.children.every(isNumbering)
 }
 
-/** The code in an element as its reader sees it, without line numbers and buttons, trimmed by blank lines. */
+/** The code in an element as its reader sees it, without line numbers and buttons, trimmed by blank lines. The writer cleans it. */
 function readCode(element: Element): string {
   const reader = new CodeReader()
   reader.read(element.children, false)
-  return cleanCode(reader.text)
-    .replace(/^(?:[ \t]*\n)+/, '')
-    .trimEnd()
+  return reader.text.replace(/^(?:[ \t]*[\r\n])+/, '').trimEnd()
 }
 
 const LINES = new Set([

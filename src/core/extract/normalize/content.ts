@@ -5,6 +5,7 @@ import { CODE_TITLE_SELECTOR, normalizeCodeTitle, normalizeInlineCode, normalize
 import { normalizeAccordion, normalizeDetails } from './details.ts'
 import { Footnotes } from './footnotes.ts'
 import { normalizeHeading, normalizePermalink } from './headings.ts'
+import { normalizeImage } from './images.ts'
 import { MATH_IMAGE_SELECTOR, MATH_SELECTOR, normalizeMath, restoreMathScript } from './math.ts'
 import type { Rule } from './rule.ts'
 import { normalizeSignature, normalizeTerm, SIGNATURE_SELECTOR } from './signatures.ts'
@@ -23,6 +24,7 @@ import { normalizeTabs, TABS_SELECTOR } from './tabs.ts'
  *   FootnoteRef Label       the mark in the text
  *   Footnote Label          the note itself
  *   h1 … h6 Anchor          the fragment that leads to a heading
+ *   img, picture Source     the address of a picture for readers without scripts
  *
  * All else is HTML: `details`, `figure`, `picture`, definition lists and tables are written as they are. A table that
  * only arranges things becomes `div`s.
@@ -35,6 +37,8 @@ export function normalizeContent(content: Element): void {
     if (element.dropped !== undefined) restoreMathScript(element)
     if (element.dropped !== undefined || isFinished(element)) return
     RULES.match(element)?.(element, siblings, index)
+    if (element.dropped !== undefined || isFinished(element)) return
+    RULES_BY_NAME.get(element.name)?.(element, siblings, index)
     if (element.dropped !== undefined || isFinished(element)) return
     footnotes.notice(element)
     walk(element.children)
@@ -61,13 +65,27 @@ const RULES = new SelectorMap<Rule>([
   [CODE_TITLE_SELECTOR, normalizeCodeTitle],
   [SIGNATURE_SELECTOR, normalizeSignature],
   [TABS_SELECTOR, normalizeTabs],
-  ['details', normalizeDetails],
   [ADMONITION_SELECTOR, normalizeAdmonition],
-  ['pre, listing, xmp, plaintext', normalizePre],
+])
+
+/** What all elements of a name get after that. Classes often mean nothing here, so they cannot stand in the way. */
+const RULES_BY_NAME: ReadonlyMap<string, Rule> = new Map<string, Rule>([
+  ['details', normalizeDetails],
+  ['pre', normalizePre],
+  ['listing', normalizePre],
+  ['xmp', normalizePre],
+  ['plaintext', normalizePre],
   ['code', normalizeInlineCode],
-  ['h1, h2, h3, h4, h5, h6', normalizeHeading],
+  ['h1', normalizeHeading],
+  ['h2', normalizeHeading],
+  ['h3', normalizeHeading],
+  ['h4', normalizeHeading],
+  ['h5', normalizeHeading],
+  ['h6', normalizeHeading],
   ['a', normalizePermalink],
   ['table', normalizeTable],
   ['dt', normalizeTerm],
   ['button', normalizeAccordion],
+  ['img', normalizeImage],
+  ['picture', normalizeImage],
 ])

@@ -1,5 +1,6 @@
 import type { Element } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
+import { decodeFragment } from './fragment.ts'
 import { below, shortText } from './rule.ts'
 
 const STEP = 'footnotes'
@@ -54,16 +55,15 @@ export class Footnotes {
       note.element.setAttribute('Label', label)
       for (const ref of refs) makeRef(ref, label)
     }
-    for (const list of lists) {
-      unwrapList(list)
-      dropRule(list)
-    }
+    for (const list of lists) unwrapList(list)
+    for (const parent of new Set([...lists].map((list) => list.parent)))
+      if (parent !== undefined) dropRules(parent, lists)
   }
 
   #noticeRef(link: Element): void {
     const href = link.attribute('href') ?? ''
     if (!href.startsWith('#') || href.length < 2 || !isRef(link)) return
-    const id = decode(href.slice(1))
+    const id = decodeFragment(href.slice(1))
     const refs = this.#refs.get(id)
     if (refs === undefined) this.#refs.set(id, [link])
     else refs.push(link)
@@ -129,7 +129,7 @@ function takeBackLinks(note: Note, refs: readonly Element[]): void {
     const href = element.name === 'a' ? (element.attribute('href') ?? '') : ''
     const leadsBack =
       href.startsWith('#') &&
-      (targets.has(decode(href.slice(1))) || BACK_SIGN.test(shortText(element, MAX_LABEL) ?? 'long'))
+      (targets.has(decodeFragment(href.slice(1))) || BACK_SIGN.test(shortText(element, MAX_LABEL) ?? 'long'))
     const isKnown = element.hasAttribute('class') && element.classes.some((name) => BACK_CLASS.test(name))
     if (leadsBack || isKnown) drop(element, STEP, 'link back from a note')
   }
@@ -160,18 +160,12 @@ function unwrapList(list: Element): void {
 }
 
 /** A line between the text and its notes is drawn by Markdown readers themselves. */
-function dropRule(list: Element): void {
-  for (const sibling of list.parent?.elements() ?? []) {
-    if (sibling === list) return
-    if (sibling.name === 'hr') drop(sibling, STEP, 'line above the notes')
-  }
-}
-
-function decode(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment)
-  } catch {
-    // A percent sign that encodes nothing stands for itself.
-    return fragment
+function dropRules(parent: Element, lists: ReadonlySet<Element>): void {
+  let rules: Element[] = []
+  for (const child of parent.elements()) {
+    if (child.name === 'hr') rules.push(child)
+    if (!lists.has(child)) continue
+    for (const rule of rules) drop(rule, STEP, 'line above the notes')
+    rules = []
   }
 }

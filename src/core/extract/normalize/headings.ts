@@ -1,5 +1,6 @@
 import { Element, type Node } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
+import { decodeFragment } from './fragment.ts'
 import { below, elementAfter, elementBefore, hasText, type Rule, shortText, wrapChildren } from './rule.ts'
 
 const STEP = 'headings'
@@ -83,14 +84,7 @@ function firstChild(parent: Element): Node | undefined {
 function fragmentOf(link: Element): string {
   const href = link.attribute('href') ?? ''
   const at = href.indexOf('#')
-  if (at === -1) return ''
-  const fragment = href.slice(at + 1)
-  try {
-    return decodeURIComponent(fragment)
-  } catch {
-    // A percent sign that encodes nothing stands for itself.
-    return fragment
-  }
+  return at === -1 ? '' : decodeFragment(href.slice(at + 1))
 }
 
 const PERMALINK_CLASSES = new Set(

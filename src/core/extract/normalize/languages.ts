@@ -1,4 +1,5 @@
 import type { Element } from '../../html/tree.ts'
+import { KNOWN_LANGUAGES, SPOKEN_LANGUAGES } from './known-languages.ts'
 
 /** Names that say there is no language, or that belong to the markup around code. */
 const NO_LANGUAGE = new Set(
@@ -17,9 +18,11 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ['golang', 'go'],
 ])
 
-const PREFIXED =
-  /^(?:language|lang|highlight-source|highlight-text|highlight|brush|src|code|syntax|sourcecode)[-:](.+)$/i
-const NAME = /^[a-z][\w+#.-]{0,19}$/
+/** Classes that can only mean a language. What follows its name are lines to mark and other options. */
+const STATED = /^(?:language|lang|highlight-source|highlight-text)-([\w+#.-]{1,30})(?:[{:[(,;]|$)/i
+/** Classes that often mean something else. */
+const SUPPOSED = /^(?:highlight|brush|src|code|syntax|sourcecode)[-:]([\w+#.-]{1,30})$/i
+const NAME = /^[\w+#.-]{1,30}$/
 /** Beside these a class names the language without saying so. */
 const HIGHLIGHTERS = new Set(['hljs', 'sourceCode', 'prettyprint', 'chroma', 'highlight', 'CodeRay', 'brush:', 'src'])
 
@@ -58,24 +61,42 @@ function isWrapper(element: Element): boolean {
   )
 }
 
+const ATTRIBUTES = ['data-lang', 'data-language', 'data-code-lang', 'lang-name', 'language']
+
 function ownLanguage(element: Element): string {
-  for (const name of ['data-lang', 'data-language', 'data-code-lang', 'lang-name']) {
+  for (const name of ATTRIBUTES) {
     const language = canonical(element.attribute(name) ?? '')
     if (language !== '') return language
   }
-  const { classes } = element
+  const isCode = element.name === 'pre' || element.name === 'code'
+  return languageInClasses(element.classes, isCode) || (isCode ? languageInLang(element) : '')
+}
+
+function languageInClasses(classes: readonly string[], isCode: boolean): string {
+  // Sphinx names every language that way.
+  const isSphinx = classes.includes('notranslate')
   for (const [i, name] of classes.entries()) {
-    const value = name === 'brush:' ? (classes[i + 1] ?? '').replace(/;$/, '') : PREFIXED.exec(name)?.[1]
-    const language = value === undefined ? '' : canonical(value)
+    const stated = name === 'brush:' ? (classes[i + 1] ?? '').replace(/;$/, '') : STATED.exec(name)?.[1]
+    const supposed = SUPPOSED.exec(name)?.[1] ?? ''
+    const language = stated === undefined ? (isSphinx ? canonical(supposed) : known(supposed)) : canonical(stated)
     if (language !== '') return language
   }
-  const isHighlighter = classes.length > 1 && classes.some((name) => HIGHLIGHTERS.has(name))
-  if (!isHighlighter || (element.name !== 'pre' && element.name !== 'code')) return ''
+  if (!isCode || classes.length < 2 || !classes.some((name) => HIGHLIGHTERS.has(name))) return ''
   for (const name of classes) {
-    const language = /[-_]/.test(name) || HIGHLIGHTERS.has(name) ? '' : canonical(name)
+    const language = HIGHLIGHTERS.has(name) ? '' : known(name)
     if (language !== '') return language
   }
   return ''
+}
+
+/** `lang` is meant for languages of people. */
+function languageInLang(element: Element): string {
+  const name = element.attribute('lang') ?? ''
+  return SPOKEN_LANGUAGES.has(name.toLowerCase()) ? '' : known(name)
+}
+
+function known(name: string): string {
+  return KNOWN_LANGUAGES.has(name.toLowerCase()) ? canonical(name) : ''
 }
 
 function canonical(name: string): string {
@@ -83,6 +104,6 @@ function canonical(name: string): string {
     .trim()
     .toLowerCase()
     .replace(/^(?:source|text|language|lang)-/, '')
-  if (!NAME.test(lower) || NO_LANGUAGE.has(lower)) return ''
+  if (!NAME.test(lower) || !/[a-z]/.test(lower) || NO_LANGUAGE.has(lower)) return ''
   return ALIASES.get(lower) ?? lower
 }

@@ -1,5 +1,6 @@
 import { type Element, lineOf, textOf } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
+import { isLikely } from './likely-tex.ts'
 import { writeMathMl } from './mathml.ts'
 import { elementAfter, type Rule } from './rule.ts'
 
@@ -56,8 +57,8 @@ function findTex(element: Element): string {
   const math = element.name === 'math' ? element : findAny(element, (inner) => inner.name === 'math')
   if (math !== undefined) {
     const annotation = findAny(math, isTexAnnotation)
-    if (annotation !== undefined) return cleanTex(rawText(annotation))
-    return cleanTex(math.attribute('alttext') ?? '') || writeMathMl(math)
+    const tex = cleanTex(annotation === undefined ? (math.attribute('alttext') ?? '') : rawText(annotation))
+    return tex !== '' && isLikely(tex, shownText(element)) ? tex : writeMathMl(math)
   }
   const script = findAny(element, (inner) => inner.name === 'script' && isTexScript(inner))
   if (script !== undefined) return rawText(script).trim()
@@ -90,6 +91,12 @@ function findAny(root: Element, matches: (element: Element) => boolean): Element
     return undefined
   }
   return search(root)
+}
+
+/** What a reader sees of a formula: all but the source that is kept in it. */
+function shownText(element: Element): string {
+  if (element.name.startsWith('annotation') || element.name === 'script') return ''
+  return element.children.map((child) => (typeof child === 'string' ? child : shownText(child))).join('')
 }
 
 function rawText(element: Element): string {

@@ -8,26 +8,22 @@ export type Rule = (element: Element, siblings: readonly Node[], index: number) 
 
 /** The next element; `undefined` when text comes first. */
 export function elementAfter(siblings: readonly Node[], index: number): Element | undefined {
-  for (let i = index + 1; i < siblings.length; i++) {
-    const node = siblings[i]
-    if (node === undefined) return undefined
-    if (typeof node !== 'string') {
-      if (node.dropped === undefined) return node
-    } else if (node.trim() !== '') return undefined
-  }
-  return undefined
+  return elementBeside(siblings, index, 1)
 }
 
 /** The element before; `undefined` when text comes first. */
 export function elementBefore(siblings: readonly Node[], index: number): Element | undefined {
-  for (let i = index - 1; i >= 0; i--) {
+  return elementBeside(siblings, index, -1)
+}
+
+function elementBeside(siblings: readonly Node[], index: number, direction: 1 | -1): Element | undefined {
+  for (let i = index + direction; ; i += direction) {
     const node = siblings[i]
     if (node === undefined) return undefined
     if (typeof node !== 'string') {
       if (node.dropped === undefined) return node
     } else if (node.trim() !== '') return undefined
   }
-  return undefined
 }
 
 /** The first `limit` elements below one, in the order of the source, without what is dropped. */

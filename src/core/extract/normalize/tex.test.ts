@@ -9,6 +9,8 @@ describe('TeX in text', () => {
     ['a \\[x^2\\] b', 'a\n\n$$x^2$$\n\nb\n'],
     ['two: \\(a\\), \\(b\\)', 'two: $a$, $b$\n'],
     ['never closed: \\(a', 'never closed: \\\\(a\n'],
+    ['a $$x_1$$ b', 'a\n\n$$x_1$$\n\nb\n'],
+    ['$$ is no end, \\(a\\) is', '$$ is no end, $a$ is\n'.replace('$$', '\\$\\$')],
     ['<code>\\(a\\)</code>', '`\\(a\\)`\n'],
   ])('%s becomes %s', (html, markdown) => {
     const root = parseHtml(`<p>${html}</p>`)

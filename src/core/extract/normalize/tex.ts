@@ -12,7 +12,7 @@ function isTypesetter(element: Element): boolean {
 
 const CODE = new Set(['pre', 'code', 'CodeBlock', 'Signature', 'Math', 'kbd', 'samp', 'tt'])
 
-/** Makes formulas of the TeX between `\(` and `\)` or `\[` and `\]` in an element, which scripts would have typeset. */
+/** Makes formulas of the TeX between `\(` and `\)`, `\[` and `\]` or two `$$`, which scripts would have typeset. */
 export function markTex(element: Element): void {
   if (element.dropped !== undefined || CODE.has(element.name)) return
   const children: Node[] = []
@@ -31,26 +31,34 @@ export function markTex(element: Element): void {
 
 function splitTex(text: string): Node[] {
   const nodes: Node[] = []
-  let end = 0
-  for (let formula = nextFormula(text, 0); formula !== undefined; formula = nextFormula(text, end)) {
-    const { start, isDisplay } = formula
-    nodes.push(text.slice(end, start), createMath(text.slice(start + 2, formula.end), isDisplay))
-    end = formula.end + 2
+  /** Signs that do not come again: what they would close is text, and they are not searched for twice. */
+  const missing = new Set<string>()
+  let written = 0
+  for (let at = nextOpener(text, 0); at !== -1; at = nextOpener(text, at)) {
+    const closer = CLOSERS.get(text.slice(at, at + 2)) ?? ''
+    const end = missing.has(closer) ? -1 : text.indexOf(closer, at + 2)
+    if (end === -1) {
+      missing.add(closer)
+      at += 2
+      continue
+    }
+    nodes.push(text.slice(written, at), createMath(text.slice(at + 2, end), closer !== '\\)'))
+    at = written = end + 2
   }
-  nodes.push(text.slice(end))
+  nodes.push(text.slice(written))
   return nodes
 }
 
-const OPENER = /\\[([]/g
+const CLOSERS: ReadonlyMap<string, string> = new Map([
+  ['\\(', '\\)'],
+  ['\\[', '\\]'],
+  ['$$', '$$'],
+])
+const OPENER = /\\[([]|\$\$/g
 
-/** The first formula from `from` on. What is opened and never closed is text, and so is all after it. */
-function nextFormula(text: string, from: number): { start: number; end: number; isDisplay: boolean } | undefined {
+function nextOpener(text: string, from: number): number {
   OPENER.lastIndex = from
-  const start = OPENER.exec(text)?.index ?? -1
-  if (start === -1) return undefined
-  const isDisplay = text[start + 1] === '['
-  const end = text.indexOf(isDisplay ? '\\]' : '\\)', start + 2)
-  return end === -1 ? undefined : { start, end, isDisplay }
+  return OPENER.exec(text)?.index ?? -1
 }
 
 function createMath(tex: string, isDisplay: boolean): Element {

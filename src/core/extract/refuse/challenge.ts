@@ -9,13 +9,15 @@ interface Guard {
   readonly mark?: RegExp
   readonly title?: RegExp
   readonly text?: RegExp
+  /** Whether pages also put it beside their forms. */
+  readonly isWidget?: true
 }
 
 const GUARDS: readonly Guard[] = [
   {
     name: 'Cloudflare',
-    script: /_cf_chl_opt|challenges\.cloudflare\.com\/turnstile/,
-    mark: /^(?:challenge-form|challenge-error-text|cf-challenge-running|cf-error-details|cf-turnstile)$/m,
+    script: /_cf_chl_opt/,
+    mark: /^(?:challenge-form|challenge-error-text|cf-challenge-running|cf-error-details)$/m,
     title: /^(?:just a moment|attention required! \| cloudflare|ddos-guard)/i,
   },
   {
@@ -42,8 +44,9 @@ const GUARDS: readonly Guard[] = [
   { name: 'Sucuri', script: /sucuri_cloudproxy_js/, title: /sucuri website firewall/i },
   { name: 'Vercel', title: /^vercel security checkpoint/i },
   { name: 'Kasada', script: /KPSDK/ },
-  { name: 'hCaptcha', script: /hcaptcha\.com\/1\/api\.js/ },
-  { name: 'reCAPTCHA', script: /google\.com\/recaptcha|recaptcha\.net/ },
+  { name: 'Turnstile', script: /challenges\.cloudflare\.com\/turnstile/, mark: /^cf-turnstile$/m, isWidget: true },
+  { name: 'hCaptcha', script: /hcaptcha\.com\/1\/api\.js/, isWidget: true },
+  { name: 'reCAPTCHA', script: /google\.com\/recaptcha|recaptcha\.net/, isWidget: true },
 ]
 
 /** Fields by which an answer says itself that it is a challenge. */
@@ -54,32 +57,52 @@ const HEADERS: readonly (readonly [string, RegExp, string])[] = [
 
 /** What guards without a name of their own say. */
 const ASKS =
-  /\b(?:are you (?:a )?(?:human|robot)|verify (?:that )?you(?:'re| are) (?:a )?human|not a (?:ro)?bot|security check|robot check|human verification|pardon our interruption|unusual traffic|automated (?:access|requests?|queries)|access (?:to this page )?(?:has been |is )?denied|request (?:was )?blocked|you have been blocked|been blocked by network security|too many requests|checking your browser)\b/i
+  /\b(?:are you (?:a )?(?:human|robot)|verify (?:that )?you(?:'re| are) (?:a )?human|verifying you are human|prove your humanity|not a (?:ro)?bot|robot (?:check|challenge)|human verification|pardon our interruption|unusual traffic|you have been blocked|been blocked by network security|checking (?:your browser|the site connection))\b/i
+
+/** What they also say, and what is written about in manuals just as often. */
+const DENIES =
+  /\b(?:security check|automated (?:access|requests?|queries)|access (?:to this page )?(?:has been |is )?denied|request (?:was )?blocked|too many requests)\b/i
+/** Words to the one who is turned away, which no manual has. */
+const TURNS_AWAY = /\b(?:you(?:r|rs)?|try again|permission|administrator|incident|reference|support id)\b/i
 
 /** A page that says more is one, with a form to protect or an article about such forms. */
 const LITTLE = 600
-/** An answer that says itself that it was refused may explain at length. */
+/** An answer that says itself that it was refused may explain at length, and so may a guard that gives its name. */
 const LITTLE_WHEN_REFUSED = 1500
+const LITTLE_WHEN_NAMED = 3000
+/** With so little text beside it, a script of a guard is all there is. */
+const NEXT_TO_NOTHING = 100
+const NOTHING = 20
 
 const REFUSED = new Set([401, 403, 405, 429, 503])
 
 /** Which guard stands in front of the page, if one does. */
 export function findChallenge(signs: Signs): string | undefined {
-  const { shown, title, heading, status, names, headers } = signs
+  const { shown, title, heading, status, headers, hasCode } = signs
   for (const [name, pattern, guard] of HEADERS) if (pattern.test(headers[name] ?? '')) return `${guard} challenge`
   const isRefused = REFUSED.has(status)
-  if (shown.length > (isRefused ? LITTLE_WHEN_REFUSED : LITTLE)) return undefined
-  const asks = ASKS.test(`${title}. ${heading}. ${shown}`)
-  const scripts = signs.sources + signs.scripts
-  const guard = GUARDS.find(
-    ({ script, mark, title: named, text }) =>
-      named?.test(title) ||
-      text?.test(shown) ||
-      ((asks || isRefused || shown.length < 100) && (script?.test(scripts) || mark?.test(names))),
-  )
+  if (shown.length > LITTLE_WHEN_NAMED) return undefined
   // A form that is merely protected has fields of its own.
-  if (guard !== undefined && !signs.hasPassword) return `${guard.name} challenge`
-  return asks && (isRefused || ASKS.test(title) || ASKS.test(heading))
-    ? 'asks whether the reader is a robot'
-    : undefined
+  const guard = signs.hasPassword ? undefined : GUARDS.find((one) => isInFront(one, signs, isRefused))
+  if (guard !== undefined) return `${guard.name} challenge`
+  if (shown.length > (isRefused ? LITTLE_WHEN_REFUSED : LITTLE) || (hasCode && !isRefused)) return undefined
+  const named = `${title}. ${heading}`
+  const isAsked = isRefused ? ASKS.test(shown) || ASKS.test(named) : ASKS.test(named)
+  const isDenied = isRefused
+    ? DENIES.test(shown) || DENIES.test(named)
+    : DENIES.test(named) && (TURNS_AWAY.test(shown) || shown.length < NEXT_TO_NOTHING / 2)
+  return isAsked || isDenied ? 'asks whether the reader is a robot' : undefined
+}
+
+function isInFront(guard: Guard, signs: Signs, isRefused: boolean): boolean {
+  const { shown, title, heading } = signs
+  const isNamed = guard.title?.test(title) === true
+  const isMarked = guard.script?.test(signs.sources + signs.scripts) === true || guard.mark?.test(signs.names) === true
+  if (isNamed && isMarked) return true
+  if (shown.length > (isRefused ? LITTLE_WHEN_REFUSED : LITTLE)) return false
+  if (isNamed || guard.text?.test(shown) === true) return true
+  if (!isMarked) return false
+  if (isRefused || ASKS.test(`${title}. ${heading}`)) return true
+  const isBare = shown.length < (guard.isWidget === true ? NOTHING : NEXT_TO_NOTHING)
+  return isBare || (shown.length < 2 * NEXT_TO_NOTHING && ASKS.test(shown))
 }

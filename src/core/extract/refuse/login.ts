@@ -9,11 +9,23 @@ const LITTLE_WHEN_NAMED = 600
 /** A page with so much text in all has more to it than its form. */
 const MUCH = 3000
 
-/** What asks for a password before it shows anything. */
-export function findLogin({ hasPassword, contentOutsideForms, shown, title, heading }: Signs): string | undefined {
-  if (!hasPassword || shown.length > MUCH) return undefined
+/** A page that is closed says so in a few words. */
+const FEW_WORDS = 300
+
+/** What is said to those who have to log in first. */
+const DEMANDS =
+  /\b(?:(?:must|need to|have to|please) (?:be )?(?:log(?:ged)? ?in|sign(?:ed)? ?in)|(?:login|log-in|sign-in|authentication|authorization) (?:is )?required|not logged in|(?:log|sign) ?in to (?:continue|view|access|see|proceed))\b/i
+
+/** What asks who its reader is before it shows anything. */
+export function findLogin(signs: Signs): string | undefined {
+  const { hasPassword, hasIdentity, contentLength, contentOutsideForms, shown, title, heading, status } = signs
   const isNamed = ASKS.test(title) || ASKS.test(heading)
-  return contentOutsideForms <= (isNamed ? LITTLE_WHEN_NAMED : LITTLE)
-    ? 'a form for a password and little else'
-    : undefined
+  if (status === 401 && shown.length <= LITTLE_WHEN_NAMED) return 'answered with status 401'
+  if (hasPassword && shown.length <= MUCH) {
+    const isBare = contentOutsideForms <= (isNamed ? LITTLE_WHEN_NAMED : LITTLE)
+    return isBare ? 'a form for a password and little else' : undefined
+  }
+  if (signs.hasCode || contentLength > FEW_WORDS) return undefined
+  if (DEMANDS.test(`${title}. ${heading}`) || (isNamed && DEMANDS.test(shown))) return 'says that one must log in'
+  return isNamed && hasIdentity && contentLength <= LITTLE ? 'a form for a login and little else' : undefined
 }

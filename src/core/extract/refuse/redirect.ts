@@ -18,12 +18,15 @@ const SHORT_SCRIPT = 2000
 const REFRESH = /^\s*(\d+)(?:\.\d*)?\s*[;,\s]\s*(?:url\s*=\s*)?["']?([^"'>\s]+)/i
 const LOCATION =
   /\blocation(?:\.href)?\s*=\s*["'`]([^"'`\s]+)["'`]|\blocation\.(?:replace|assign)\(\s*["'`]([^"'`\s]+)["'`]/
+/** As {@link LOCATION}, with a variable. */
+const LOCATION_VARIABLE =
+  /\blocation(?:\.href)?\s*=\s*([a-z_$][\w$]*)\s*(?:[;}\n]|$)|\blocation\.(?:replace|assign)\(\s*([a-z_$][\w$]*)\s*\)/i
 const SAYS_SO =
-  /redirect|has moved|moved (?:to|permanently)|weitergeleitet|weiterleitung|umgeleitet|redirig|reindirizz/i
+  /\bredirecting|\bredirection\b|being redirected|will be redirected|has (?:been )?moved|moved (?:to|permanently)|weitergeleitet|weiterleitung|umgeleitet|redirig|reindirizz/i
 
 /** Where a page leads, when it has nothing of its own. */
 export function findRedirect(signs: Signs, base: string): Redirect | undefined {
-  const { shown, refresh, scripts, sources, scriptLength, canonical, title } = signs
+  const { shown, refresh, scripts, sources, scriptLength, canonical, title, frames, targets } = signs
   if (shown.length > LITTLE) return undefined
   const own = withoutFragment(signs.url)
   const to = (href: string | undefined, detail: string): Redirect | undefined => {
@@ -35,13 +38,29 @@ export function findRedirect(signs: Signs, base: string): Redirect | undefined {
     const found = to(href, `refreshes to another address after ${seconds} s`)
     if (found !== undefined) return found
   }
+  const [frame, ...others] = frames
+  if (frame !== undefined && others.length === 0) return to(frame, 'shows another address in a frame')
   if (shown.length > LITTLE_BESIDE_SCRIPT) return undefined
   if (sources === '' && scriptLength < SHORT_SCRIPT) {
     const [, assigned, replaced] = LOCATION.exec(scripts) ?? []
-    const found = to(assigned ?? replaced, 'a script leads to another address')
+    const found = to(assigned ?? replaced ?? variableIn(scripts), 'a script leads to another address')
     if (found !== undefined) return found
   }
-  return SAYS_SO.test(`${title} ${shown}`) ? to(canonical ?? undefined, 'says that it has moved') : undefined
+  if (signs.hasCode || !SAYS_SO.test(`${title} ${shown}`)) return undefined
+  const [link, another] = targets
+  const moved = to(canonical ?? undefined, 'says that it has moved')
+  return moved ?? to(another === undefined ? link : undefined, 'says that it has moved')
+}
+
+/** The address in `var to = "/new"; location = to`. */
+function variableIn(scripts: string): string | undefined {
+  const [, assigned, replaced] = LOCATION_VARIABLE.exec(scripts) ?? []
+  const name = assigned ?? replaced
+  if (name === undefined) return undefined
+  const value = new RegExp(
+    String.raw`(?:^|[\s;,])${name.replaceAll('$', '\\$')}\s*=\s*["'${'`'}]([^"'${'`'}\s]+)["'${'`'}]`,
+  )
+  return value.exec(scripts)?.[1]
 }
 
 function withoutFragment(url: string): string {

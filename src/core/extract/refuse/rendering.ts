@@ -1,9 +1,14 @@
+import { countSentences } from './prose.ts'
 import type { Signs } from './signs.ts'
 
 const ASKS_FOR_SCRIPTS =
   /\b(?:enable|activate|requires?|needs?|turn on|without|support(?:s|ed)?|aktivieren|activer|activez|habilit\w+|activar?|abilita\w*)\b.{0,40}\bjava ?script\b|\bjava ?script\b.{0,60}\b(?:enabled?|required|disabled|aktivieren|benötigt|requis|necesario|off)\b|(?:включите|включить).{0,20}javascript|javascript.{0,20}有効/i
 const IS_LOADING =
   /^(?:loading|please wait|wird geladen|chargement|cargando|caricamento|загрузка|読み込み中|加载中)?[\s.…]*$/i
+
+/** What is asked of a reader, not told about scripts. */
+const ADDRESSES =
+  /\b(?:please|to (?:continue|run|view|use|proceed)|this (?:site|app(?:lication)?|page|website)|sorry|you|requires?|must)\b/i
 
 /** Text on the shell of a page that scripts will fill. */
 const LITTLE = 200
@@ -21,8 +26,11 @@ export function findShell(signs: Signs): string | undefined {
       ? 'the element for the content is empty until scripts fill it'
       : undefined
   }
-  if (ASKS_FOR_SCRIPTS.test(shown) || ASKS_FOR_SCRIPTS.test(noscript))
+  const isTitled = signs.heading !== '' && signs.heading.length < contentLength
+  const isAsked = ASKS_FOR_SCRIPTS.test(shown) && !(isTitled && !ADDRESSES.test(shown))
+  if (isAsked || (ASKS_FOR_SCRIPTS.test(noscript) && countSentences(signs.content) === 0)) {
     return 'asks for JavaScript and shows nothing else'
+  }
   if (hasEmptyRoot) return 'an empty element that scripts fill'
   if (IS_LOADING.test(shown)) return 'scripts and no text'
   return scriptLength > 50 * shown.length && scriptLength > 10_000 && contentLength < 50

@@ -1,4 +1,4 @@
-import type { Element } from '../../html/tree.ts'
+import { type Element, lineOf } from '../../html/tree.ts'
 import type { Snapshot } from '../../model.ts'
 import type { Metadata } from '../metadata.ts'
 
@@ -17,7 +17,11 @@ export interface Signs {
   /** Length of the text that was taken as the content, and of that part of it that is in no form for a password. */
   readonly contentLength: number
   readonly contentOutsideForms: number
+  /** Beginning of that text. */
+  readonly content: string
   readonly hasPicture: boolean
+  /** Whether the content shows code: what asks something of its reader, or excuses itself, shows none. */
+  readonly hasCode: boolean
   /** What is said to those without scripts. */
   readonly noscript: string
   /** Addresses of scripts and frames, one a line. */
@@ -27,6 +31,12 @@ export interface Signs {
   /** Length of all of them. */
   readonly scriptLength: number
   readonly hasPassword: boolean
+  /** Whether it has a field for the name or address of its reader. */
+  readonly hasIdentity: boolean
+  /** Where the first links in the shown text lead, no more than two. */
+  readonly targets: readonly string[]
+  /** Addresses of the frames of a frameset. */
+  readonly frames: readonly string[]
   /** Content of `<meta http-equiv="refresh">`, also from the answer's fields. */
   readonly refresh: string
   /** Ids and classes, one a line. */
@@ -56,12 +66,17 @@ export function gatherSigns(snapshot: Snapshot, root: Element, content: readonly
   let unframedLength = 0
   let refresh = snapshot.headers?.['refresh'] ?? ''
   let hasPassword = false
+  let hasIdentity = false
+  const targets: string[] = []
+  const frames: string[] = []
   let hasEmptyRoot = false
   let rootsLeft = MAX_ROOTS
 
   const visit = (element: Element, isShown: boolean, isInFrame: boolean) => {
     const { name } = element
     const source = name === 'script' || name === 'iframe' || name === 'frame' ? element.attribute('src') : undefined
+    if (source !== undefined && name === 'frame') frames.push(source)
+    if (parts.names.length < MAX_NAMES) parts.names += `${element.id}\n${element.classes.slice(0, 20).join('\n')}\n`
     if (source !== undefined) parts.sources += `${source.slice(0, 500)}\n`
     if (name === 'script') {
       const text = textIn(element, Number.POSITIVE_INFINITY)
@@ -72,18 +87,19 @@ export function gatherSigns(snapshot: Snapshot, root: Element, content: readonly
     if (name === 'style' || name === 'template' || name === 'svg') return
     if (name === 'noscript') {
       if (parts.noscript.length < MAX_SHOWN) parts.noscript += ` ${lineIn(element)}`
-      // It stays when a page has hardly any other text, and then counts as shown.
-      if (element.dropped !== undefined) return
+      return
     }
     if (name === 'title' && title === '') title = lineIn(element)
-    if (name === 'h1' && heading === '') heading = lineIn(element)
     if (name === 'meta' && element.attribute('http-equiv')?.toLowerCase() === 'refresh') {
       refresh ||= element.attribute('content') ?? ''
     }
     const isSeen = isShown && element.dropped?.step !== 'hidden'
+    if (name === 'h1' && heading === '' && isSeen) heading = lineIn(element)
     if (isPassword(element)) hasPassword ||= isSeen
+    if (isIdentity(element)) hasIdentity ||= isSeen
+    const href = name === 'a' && isSeen && targets.length < 2 ? element.attribute('href') : undefined
+    if (href !== undefined) targets.push(href)
     if (!hasEmptyRoot && APP_ROOT.test(element.id) && rootsLeft-- > 0) hasEmptyRoot = isEmpty(element)
-    if (parts.names.length < MAX_NAMES) parts.names += `${element.id}\n${element.classes.slice(0, 20).join('\n')}\n`
     const isFramed = isInFrame || FRAME.has(name)
     for (const child of element.children) {
       if (typeof child !== 'string') visit(child, isSeen, isFramed)
@@ -109,10 +125,15 @@ export function gatherSigns(snapshot: Snapshot, root: Element, content: readonly
     noscript: parts.noscript.trim(),
     contentLength: lengths.reduce((sum, { all }) => sum + all, 0),
     contentOutsideForms: lengths.reduce((sum, { outsideForms }) => sum + outsideForms, 0),
+    content: content.map((element) => lineOf(element).slice(0, MAX_SHOWN)).join(' '),
     hasPicture: lengths.some((one) => one.hasPicture),
+    hasCode: lengths.some((one) => one.hasCode),
     unframedLength,
     scriptLength,
     hasPassword,
+    hasIdentity,
+    targets,
+    frames,
     refresh,
     hasEmptyRoot,
   }
@@ -137,12 +158,13 @@ function isEmpty(element: Element): boolean {
 }
 
 /** Lengths of the text in an element. A form counts as one only if it asks for a password: forums put posts into forms. */
-function lengthsOf(content: Element): { all: number; outsideForms: number; hasPicture: boolean } {
-  const lengths = { all: 0, outsideForms: 0, hasPicture: false }
+function lengthsOf(content: Element): { all: number; outsideForms: number; hasPicture: boolean; hasCode: boolean } {
+  const lengths = { all: 0, outsideForms: 0, hasPicture: false, hasCode: false }
   const visit = (element: Element): { length: number; hasPassword: boolean } => {
     const inside = { length: 0, hasPassword: isPassword(element) }
     if (element.dropped !== undefined) return inside
     if (element.name === 'img' || element.name === 'svg' || element.name === 'video') lengths.hasPicture = true
+    if (element.name === 'code' || element.name === 'pre') lengths.hasCode = true
     for (const child of element.children) {
       if (typeof child === 'string') {
         inside.length += child.trim().length
@@ -159,6 +181,16 @@ function lengthsOf(content: Element): { all: number; outsideForms: number; hasPi
   lengths.outsideForms = visit(content).length
   lengths.all += lengths.outsideForms
   return lengths
+}
+
+/** Names of fields that ask who somebody is. */
+const IDENTITY = /user|login|e-?mail|identifier|account/i
+
+function isIdentity(element: Element): boolean {
+  if (element.name !== 'input') return false
+  const type = element.attribute('type')?.toLowerCase() ?? 'text'
+  if (type === 'email') return true
+  return /^(?:text|tel)$/.test(type) && IDENTITY.test(`${element.attribute('name')} ${element.id}`)
 }
 
 function isPassword(element: Element): boolean {

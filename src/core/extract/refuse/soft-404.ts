@@ -1,11 +1,12 @@
+import { countSentences } from './prose.ts'
 import type { Signs } from './signs.ts'
 
 /** What pages that are not there call themselves. */
 const NOT_FOUND = new RegExp(
   [
-    String.raw`^(?:error\s*)?404\b`,
+    String.raw`^(?:error\s*)?404(?:$|\s*[-–—|:!.,(]|\s+(?:error|not found|page|file)\b)`,
     String.raw`\b404\b.{0,20}\b(?:error|not found)\b`,
-    String.raw`\b(?:page|file|document|content|article|url) (?:(?:was|is|could|can|does|has|you\S*|requested|are|looking|for|be|been)\s+){0,8}(?:not|no longer|cannot|can(?:'|’)?t|couldn(?:'|’)?t|doesn(?:'|’)?t)(?: be)? (?:found|exist|available|here|find)`,
+    String.raw`\b(?:page|file|document|content|article|url) (?:(?:was|is|could|can|does|has|you\S*|requested|are|looking|for|be|been)\s+){0,8}(?:not|no longer|cannot|can(?:'|’)?t|couldn(?:'|’)?t|doesn(?:'|’)?t|isn(?:'|’)?t)(?: be)? (?:found|exist|available|here|find)`,
     String.raw`\b(?:can(?:'|’)?t|cannot|couldn(?:'|’)?t|could not) (?:find|locate) (?:that|this|the|your) page`,
     String.raw`\bthat page (?:can(?:'|’)?t|cannot) be found`,
     'seite (?:wurde )?nicht gefunden|seite existiert nicht',
@@ -21,24 +22,45 @@ const NOT_FOUND = new RegExp(
   'iu',
 )
 
+/** What stands alone over a page that is not there, or over a search without hits. */
+const NOTHING =
+  /^(?:not found|nothing (?:was )?found|no results(?: (?:were )?found)?|content (?:is )?not available)[.!]?$/i
+const SEPARATOR = /\s+[|–—·•»«:-]\s+/
+
 /** Content of a page that has none: an excuse, a search form, a few links. */
 const LITTLE = 500
 /** As much is believed when more than one sign says so. */
 const LITTLE_WHEN_SURE = 1500
+/** Less is no explanation. */
+const EXPLANATION = 120
 
 const GONE = new Set([404, 410])
 
+/** Words of an excuse, which speaks to its reader; what explains an error does not. */
+const EXCUSES =
+  /\b(?:you(?:r|['’]re)?|we|our|us|sorry|oops|go (?:back|home)|home ?page|wir|sie|ihre?|nous|vous|votre|lo sentimos|nuestr[ao]|su|ci|spiacenti|desculpe|wij|uw|vi|мы|вы|вам)\b|申し訳|抱歉|죄송/iu
+
 /** Tells whether a title, a heading or a line says that there is no page. */
 export function saysNotFound(line: string): boolean {
-  return NOT_FOUND.test(line)
+  return NOT_FOUND.test(line) || line.split(SEPARATOR).some((part) => NOTHING.test(part.trim()))
 }
 
 /** What says that there is no page here, whatever the status says. */
-export function findSoft404({ title, heading, status, contentLength }: Signs): string | undefined {
+export function findSoft404(signs: Signs): string | undefined {
+  const { title, heading, status, contentLength } = signs
+  const isGone = GONE.has(status)
+  if (isGone && contentLength <= LITTLE) return `answered with status ${status}`
   const isTitled = saysNotFound(title)
   const isHeaded = saysNotFound(heading)
   if (!isTitled && !isHeaded) return undefined
-  const isSure = GONE.has(status) || (isTitled && isHeaded)
+  const isSure = isGone || (isTitled && isHeaded)
   if (contentLength > (isSure ? LITTLE_WHEN_SURE : LITTLE)) return undefined
+  if (!isGone && explains(signs)) return undefined
   return `says "${(isHeaded ? heading : title).slice(0, 80)}"`
+}
+
+/** Whether a page tells what the error is that it has for a title. */
+function explains({ content, contentLength, hasCode }: Signs): boolean {
+  if (hasCode) return true
+  return contentLength >= EXPLANATION && !EXCUSES.test(content) && countSentences(content) >= 2
 }

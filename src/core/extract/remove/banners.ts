@@ -15,6 +15,7 @@ export const NOTICES: Chrome = {
 /** What is for sale beside the text. */
 export const ADVERTISEMENTS: Chrome = {
   reason: 'advertisement',
+  isJargon: true,
   says: { 'aria-label': 'advertisement' },
   terms: `ad ads advert adverts advertisement advertisements advertising advertorial adsbygoogle adslot adunit adbox
     sponsored sponsor sponsors sponsorship dfp outbrain taboola partner-offers affiliate-disclosure`,

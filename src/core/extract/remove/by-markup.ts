@@ -4,6 +4,7 @@ import { namesSite } from '../content/site-name.ts'
 import { linkShare, type Statistics, type StatisticsMap } from '../content/statistics.ts'
 import { CONTROLS } from './forms.ts'
 import { FRAME } from './frame.ts'
+import { isTitledMedia } from './media.ts'
 import { NAVIGATION } from './navigation.ts'
 import { type Chrome, wordsIn } from './rule.ts'
 
@@ -29,8 +30,8 @@ export function indexAttributes(concerns: readonly Chrome[]): AttributeRules {
 const SILENT = new Set(wordsIn('script style template iframe object svg canvas audio video'))
 
 /** Whether an element is none of the text of a page, wherever it stands. */
-export function isSilent({ name }: Element): boolean {
-  return SILENT.has(name)
+export function isSilent(element: Element): boolean {
+  return SILENT.has(element.name) && !isTitledMedia(element)
 }
 
 /** What elements mean by their name alone. */
@@ -55,15 +56,16 @@ export function createMarkupJudge(
     if (name === 'html' || name === 'body' || name === 'main' || name === 'article') return undefined
     const counts = statistics.get(element)
     if (liesBesidePage(element, counts, whole)) return name === 'footer' ? FRAME.reason : 'dialog'
+    if (isTitledMedia(element)) return undefined
     const certain = BY_NAME.get(name)
-    if (certain !== undefined && !holdsContent(counts, whole)) return certain
-    if (counts.text === 0 || holdsContent(counts, whole) || isAccordion(element, counts)) return undefined
+    if (certain !== undefined && !outweighsMarkup(counts, whole)) return certain
+    if (counts.text === 0 || outweighsMarkup(counts, whole) || isAccordion(element, counts)) return undefined
     return reasonOfAttributes(element, rules) ?? reasonOfContents(element, counts, whole)
   }
 }
 
-/** Whether so much of the page is in an element that what it claims to be must be wrong. */
-function holdsContent(counts: Statistics, whole: Statistics): boolean {
+/** Whether so much of the page is in an element that what its markup claims must be wrong. */
+function outweighsMarkup(counts: Statistics, whole: Statistics): boolean {
   if (counts.mains > 0) return true
   const share = counts.prose / Math.max(1, whole.prose)
   if (counts.titles > 0) return share > 0.2

@@ -1,7 +1,8 @@
 import type { Element } from '../../html/tree.ts'
 import { linkShare, type Statistics, type StatisticsMap } from '../content/statistics.ts'
+import { Forms, isLinkDense, isSection } from './evidence.ts'
 import { type Chrome, wordsIn } from './rule.ts'
-import { TermReader } from './terms.ts'
+import { type Term, TermReader } from './terms.ts'
 
 /** Concerns by term. */
 export interface TermRules {
@@ -19,6 +20,24 @@ export function indexTerms(concerns: readonly Chrome[]): TermRules {
 /** Never chrome, whatever they are called. */
 const KEPT = new Set(wordsIn('html body main article h1 h2 h3 h4 h5 h6 pre code table tbody tr td th dt dd blockquote'))
 
+/** Words after a term that only say which part of the thing this is: `share-buttons`, but not `related-work`. */
+const PARTS = new Set(
+  wordsIn(
+    `a accordion all app area arrow articles aside back background backdrop badge banner bar base block blocks body border
+    bottom box brand brands btn button buttons card cards carousel cell center child close col collapse column columns
+    component container content contents control controls copy count counter cta custom dark default desc description
+    desktop details dialog div divider drop el email end entry expand extra field fields first flex footer form full grid
+    group head header heading helper holder home horizontal icon icons image images img info inline inner input item items
+    js label large last layer layout left li light line link links list live logo logos main media menu menus message meta
+    middle mobile modal module more name nav network networks new next notice offers outer overlay page panel parent
+    placeholder policy popup post posts prev previous primary privacy products prompt promo region right root row rows
+    scroll scroller search secondary section sections select separator service services settings side sidebar single site
+    slider slot small social source space spacer sticky stories style styles sub submit subtitle success support svg tab
+    tabs target template terms text theme threads tile title toggle toggler tool tools top topics ul unit user utilities
+    vertical video videos widget widgets wide width window wrap wrapper zone`,
+  ),
+)
+
 /** Says of elements whether the names that their author gave them make them chrome, and why. */
 export function createNameJudge(
   { strong, weak }: TermRules,
@@ -27,20 +46,26 @@ export function createNameJudge(
 ): (element: Element) => string | undefined {
   const whole = statistics.get(root)
   const terms = new TermReader()
+  const forms = new Forms(root)
+  const isNoun = ({ next }: Term) => next === '' || PARTS.has(next) || strong.has(next) || weak.has(next)
   return (element) => {
     if (KEPT.has(element.name)) return undefined
     const counts = statistics.get(element)
-    if (counts.text === 0 || holdsContent(counts, whole)) return undefined
-    for (const { text, isLast } of terms.read(element)) {
-      const concern = strong.get(text) ?? (isLast && isThin(counts, whole) ? weak.get(text) : undefined)
-      if (concern !== undefined && counts.text <= (concern.maxChars ?? Infinity)) return concern.reason
+    if (counts.text === 0 || outweighsName(counts, whole)) return undefined
+    for (const term of terms.read(element)) {
+      const concern =
+        (isNoun(term) || isLinkDense(counts) ? strong.get(term.text) : undefined) ??
+        (term.isLast && isThin(counts, whole) ? weak.get(term.text) : undefined)
+      if (concern === undefined || counts.text > (concern.maxChars ?? Infinity)) continue
+      const isMeant = concern.isJargon !== true && isSection(counts) && !forms.isIn(element)
+      return isMeant ? undefined : concern.reason
     }
     return undefined
   }
 }
 
 /** Whether so much of the page is in an element that its name must tell of the layout. */
-function holdsContent(counts: Statistics, whole: Statistics): boolean {
+function outweighsName(counts: Statistics, whole: Statistics): boolean {
   if (counts.mains > 0 || counts.text > whole.text * 0.4) return true
   const share = counts.prose / Math.max(1, whole.prose)
   return counts.titles > 0 ? share > 0.1 : share > 0.3

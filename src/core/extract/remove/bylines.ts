@@ -17,7 +17,8 @@ const BYLINES: Chrome = {
     article-date publish-date published-date pubdate publication-date date-published last-updated last-modified
     updated-on timestamp dateline read-time reading-time readtime readingtime min-read time-to-read tag-list
     tags-list post-tags entry-tags article-tags tagcloud tags-links cat-links post-categories entry-categories
-    entry-category post-category taxonomy eyebrow kicker credit`,
+    entry-category post-category taxonomy eyebrow kicker photo-credit
+    image-credit`,
   weakTerms: 'author authors tags tag meta categories date byline-block vcard',
 }
 

@@ -1,9 +1,20 @@
-import type { Element } from '../../html/tree.ts'
+import { type Element, lineOf } from '../../html/tree.ts'
 import { removeBy } from './remove-by.ts'
 
 const STEP = 'captions'
 
-/** Drops captions, which in the press tell about a picture and who took it, not what the text tells. */
-export function removeCaptions(content: Element): void {
-  removeBy(content, STEP, ({ name }) => (name === 'figcaption' ? 'caption of a picture' : undefined))
+/** What a caption begins with that only tells who took the picture. */
+const CREDIT =
+  /^(?:(?:photo|image|picture|illustration|graphic|foto|bild|crédit|quelle)s?(?: (?:credit|by|courtesy|source|von|from|via))?s?\s*[:|/©]|(?:photo|image|picture|illustration|courtesy|credit|source)s? (?:by|of|courtesy|from|via)\b|credits?:|©|\(c\))/i
+
+/** A longer caption says something about the picture as well. */
+const MOST_CHARS = 100
+
+/** Drops captions, and parts of them, that only tell who took a picture. Others say what there is to see. */
+export function removeCredits(content: Element): void {
+  removeBy(content, STEP, (element) => {
+    if (element.name !== 'figcaption' && element.parent?.name !== 'figcaption') return undefined
+    const text = lineOf(element)
+    return text.length <= MOST_CHARS && CREDIT.test(text) ? 'credit of a picture' : undefined
+  })
 }

@@ -32,6 +32,14 @@ describe('removeChrome', () => {
     ['<div class="newsletter">Your address</div>', 'newsletter'],
     ['<div class="share-buttons">Post it</div>', 'sharing'],
     ['<div class="related-posts"><a href="/b">Another</a></div>', 'other pages'],
+    ['<div class="related-things"><a href="/b">Another</a></div>', 'other pages'],
+    [
+      '<div class="newsletter"><h3>News</h3><p>What happens here and elsewhere, once a week, in your mail.</p><form><input></form></div>',
+      'newsletter',
+    ],
+    ['<iframe src="https://googletagmanager.com/ns" title="x" width="9" height="9">x</iframe>', 'iframe'],
+    ['<iframe src="/count" title="x" width="1" height="1">x</iframe>', 'iframe'],
+    ['<video>Too old to play it</video>', 'video'],
     ['<form><input> Search</form>', 'form'],
     ['<button>Press</button>', 'form'],
     ['<div class="page-feedback">Was this page helpful?</div>', 'feedback on the page'],
@@ -60,6 +68,25 @@ describe('removeChrome', () => {
     ['a page inside a form', `<form><input type="hidden">${PROSE}</form>`],
     ['words of chrome in code', '<pre><span class="nav">x</span></pre>'],
     ['a list that only its pager names', `<div class="pagination">${'<p>An item of the list</p>'.repeat(40)}</div>`],
+    ...[
+      'related-work',
+      'cookie-recipe',
+      'social-security',
+      'newsletter-api',
+      'pagination-api',
+      'login-flow',
+      'subscribe-method',
+      'toc-example',
+      'helpful',
+    ].map((name): [string, string] => [
+      `what only begins with a word of chrome: ${name}`,
+      `<div class="${name}"><p>Of this.</p></div>`,
+    ]),
+    [
+      'a section with a heading and sentences of its own',
+      '<div class="related"><h2>Related work</h2><p>Others have tried to do the same before, and with some success.</p></div>',
+    ],
+    ['a video that says what it is', '<iframe src="/v" title="How it works">x</iframe>'],
     ['what is filed under a word of chrome', '<div class="post tag-sponsored">A post</div>'],
   ]
   test.each(kept)('keeps %s', (_, html) => {

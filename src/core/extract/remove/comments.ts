@@ -1,6 +1,7 @@
 import type { Element } from '../../html/tree.ts'
 import type { StatisticsMap } from '../content/statistics.ts'
 import { indexTerms } from './by-name.ts'
+import { Forms, holdsComments, isSection } from './evidence.ts'
 import { removeBy } from './remove-by.ts'
 import type { Chrome } from './rule.ts'
 import { TermReader } from './terms.ts'
@@ -16,15 +17,18 @@ const TERMS = indexTerms([COMMENTS]).strong
 /** With more of a page's sentences and of all its text in them, what is called comments is what the page is about. */
 const MAX_SHARE = 0.85
 
-/** Drops what readers wrote under a page. Not for forums, where that is the page. */
-export function removeComments(body: Element, statistics: StatisticsMap): void {
+/** Drops what readers wrote under a page, and says whether they did. Not for forums, where that is the page. */
+export function removeComments(body: Element, statistics: StatisticsMap): boolean {
   const most = statistics.get(body).prose * MAX_SHARE
   const mostText = statistics.get(body).text * MAX_SHARE
   const terms = new TermReader()
-  removeBy(body, STEP, (element) => {
+  const forms = new Forms(body)
+  return removeBy(body, STEP, (element) => {
     const counts = statistics.get(element)
     if (element === body || counts.mains > 0 || counts.titles > 0) return undefined
     if (counts.prose > most && counts.text > mostText) return undefined
-    return terms.read(element).some(({ text }) => TERMS.has(text)) ? COMMENTS.reason : undefined
+    if (!terms.read(element).some(({ text }) => TERMS.has(text))) return undefined
+    // A chapter about comments is called so too, but nobody can write into it.
+    return isSection(counts) && !forms.isIn(element) && !holdsComments(element) ? undefined : COMMENTS.reason
   })
 }

@@ -17,6 +17,6 @@ export const CONTROLS: Chrome = {
 export const FEEDBACK: Chrome = {
   reason: 'feedback on the page',
   maxChars: 1500,
-  terms: `feedback helpful rate-this survey qualtrics edit-page edit-this-page editpage edit-link edit-on-github
+  terms: `feedback was-helpful is-helpful page-helpful rate-this survey qualtrics edit-page edit-this-page editpage edit-link edit-on-github
     improve-page report-issue page-actions print-link print-button printfriendly download-pdf`,
 }

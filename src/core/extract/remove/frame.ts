@@ -3,6 +3,7 @@ import type { Chrome } from './rule.ts'
 /** What a site puts at the head and the foot of every page. */
 export const FRAME: Chrome = {
   reason: 'frame of the site',
+  isJargon: true,
   says: { role: 'banner contentinfo complementary search', itemtype: 'WPHeader WPFooter WPSideBar' },
   terms: `footer footers sitefooter colophon copyright copyrights masthead siteheader site-header page-header-bar
     global-header topheader top-header header-top header-nav navigation-header site-info site-branding logo

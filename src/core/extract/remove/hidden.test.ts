@@ -34,6 +34,21 @@ describe('an element is not seen', () => {
     ['clip', '<p style="position:absolute;clip:rect(0,0,0,0)">hidden</p>'],
     ['clip path', '<p style="clip-path: inset(50%)">hidden</p>'],
     ['the colour of the ground', '<p style="color:#fff;background-color:white">hidden</p>'],
+    ['opacity, in any spelling', '<p style="opacity:.0 ! important">hidden</p>'],
+    ['font size, in any spelling', '<p style="font-size:0.0px!important">hidden</p>'],
+    ['the size in a font', '<p style="font:0/0 a">hidden</p>'],
+    ['a comment in between', '<p style="display:/* x */none">hidden</p>'],
+    ['a value after it that no browser knows', '<p style="display:none;display:bogus">hidden</p>'],
+    ['an important value before another', '<p style="display:none!important;display:block">hidden</p>'],
+    ['a colour in another notation', '<p style="color:rgb(255 255 255);background:#FFF none">hidden</p>'],
+    ['no colour', '<p style="color:transparent">hidden</p>'],
+    ['a colour of which nothing is seen', '<p style="color:rgba(0, 0, 0, 0)">hidden</p>'],
+    ['far left in another unit', '<p style="position:absolute;left:-100vw">hidden</p>'],
+    ['a margin', '<p style="margin-left:-9999px">hidden</p>'],
+    ['a shift', '<p style="transform:translateX(-9999px)">hidden</p>'],
+    ['no scale', '<p style="transform:scale(0)">hidden</p>'],
+    ['a circle of nothing', '<p style="clip-path:circle(0)">hidden</p>'],
+    ['content that is not laid out', '<p style="content-visibility:hidden">hidden</p>'],
     ['for screen readers', '<p class="sr-only">hidden</p>'],
     ['for screen readers, in another framework', '<p class="a govuk-visually-hidden">hidden</p>'],
   ])('%s', (_, html) => {
@@ -51,7 +66,10 @@ describe('an element is seen', () => {
     ['a part that will fade in', '<p style="opacity:0;transform:translateY(20px)">hidden</p>'],
     ['a part that a library shows', '<p data-aos="fade-up" style="opacity:0">hidden</p>'],
     ['a little to the left', '<p style="position:absolute;left:-10px">hidden</p>'],
-    ['text with a gradient', '<p style="color:transparent;background:transparent">hidden</p>'],
+    ['text with a gradient', '<p style="color:transparent;background-clip:text">hidden</p>'],
+    ['text with a shadow', '<p style="color:transparent;text-shadow:0 0 1px red">hidden</p>'],
+    ['a ground that is wider than the text', '<p style="margin-left:-9999px;padding-left:9999px">hidden</p>'],
+    ['a slide of a carousel', '<p style="transform:translate3d(-2400px,0,0)">hidden</p>'],
     ['a shadow root', '<template shadowrootmode="open">hidden</template>'],
     ['no class of screen readers after all', '<p class="sr-only sm:not-sr-only">hidden</p>'],
   ])('%s', (_, html) => {
@@ -61,15 +79,23 @@ describe('an element is seen', () => {
 
 describe('what opens with a click is content', () => {
   test.each([
-    ['a tab panel', '<div role="tabpanel" hidden>hidden</div>'],
-    ['a pane', '<div class="tab-pane" style="display:none">hidden</div>'],
-    ['a panel of Material for MkDocs', '<div class="tabbed-block" hidden>hidden</div>'],
-    ['a panel in a set', '<div class="tabs-container"><div hidden>hidden</div></div>'],
-    ['an accordion', '<div class="accordion-body" style="height:0;overflow:hidden">hidden</div>'],
+    ['a tab panel', '<ul role="tablist"></ul><div><div role="tabpanel" hidden>hidden</div></div>'],
+    ['a pane', '<ul class="nav nav-tabs"></ul><div class="tab-pane" style="display:none">hidden</div>'],
+    [
+      'a panel of Material for MkDocs',
+      '<div class="tabbed-labels"></div><div class="tabbed-content"><div class="tabbed-block" hidden>hidden</div></div>',
+    ],
+    ['a panel in a set', '<div class="tabs-container"><label></label><div hidden>hidden</div></div>'],
+    ['an accordion', '<h3></h3><div class="accordion-body" style="height:0;overflow:hidden">hidden</div>'],
+    ['an answer', '<div><button></button></div><div class="faq" hidden>hidden</div>'],
     ['what a button controls', '<button aria-expanded="false" aria-controls="x"></button><p id="x" hidden>hidden</p>'],
     ['what a link of Bootstrap opens', '<a data-toggle="collapse" href="#x"></a><p id="x" class="y" hidden>hidden</p>'],
-    ['a part with a heading that opens it', '<div aria-labelledby="h" hidden>hidden</div>'],
-    ['what React sends later', '<div hidden id="S:0">hidden</div>'],
+    [
+      'a part with a heading that opens it',
+      '<h3 id="h"><button></button></h3><div aria-labelledby="h" hidden>hidden</div>',
+    ],
+    ['what React sends later', '<script>$RC("B:0","S:0")</script><div hidden id="S:0">hidden</div>'],
+    ['what Marko sends later', '<div style="display:none" id="afx3">hidden</div><script>$afx(3)</script>'],
   ])('%s', (_, html) => {
     expect(remove(`<p>seen</p> ${html}`)).toEqual(STAYS)
   })
@@ -80,6 +106,11 @@ describe('what opens with a click is content', () => {
       '<button aria-expanded="false" aria-controls="x"></button><ul role="menu" id="x" hidden><li>hidden</ul>',
     ],
     ['the menu of a site', '<nav><div class="collapse" style="display:none">hidden</div></nav>'],
+    ['a panel without tabs', '<div role="tabpanel" hidden>hidden</div>'],
+    ['a set of one', '<div class="tabs"><p style="display:none">hidden</p></div>'],
+    ['an answer without a question', '<div class="faq toggle collapse" style="display:none">hidden</div>'],
+    ['a part whose heading is not there', '<div aria-labelledby="h" hidden>hidden</div>'],
+    ['a part that nothing puts in place', '<div hidden id="S:0">hidden</div>'],
     ['a dialog', '<div class="modal" role="dialog" aria-labelledby="h" style="display:none">hidden</div>'],
   ])('but not %s', (_, html) => {
     expect(remove(`<p>seen</p> ${html}`)).toEqual(GONE)
@@ -92,7 +123,7 @@ describe('what opens with a click is content', () => {
 })
 
 describe('style sheets in the page', () => {
-  const shown = '<p>seen</p> <p id="i" class="a b">hidden</p>'
+  const shown = '<p class="s">seen</p> <p id="i" class="a b" data-h>hidden</p>'
   test.each([
     ['a class', '.a{display:none}'],
     ['an id', '#i { visibility: hidden }'],
@@ -116,8 +147,47 @@ describe('style sheets in the page', () => {
     ['a rule that is undone by what is not there', '.a{display:none}.open .a{display:block}'],
     ['a rule that is never closed', '.a{display:none'],
     ['out of sight', '.a{position:absolute;left:-9999px}'],
+    ['what is around it', 'main .a,body .a{display:none}'],
+    ['what it stands in', 'body > .a{display:none}'],
+    ['an attribute', '[data-h]{display:none}'],
+    ['a value', 'p[class="a b"]{display:none}'],
+    ['one of one', ':is(.a){display:none}'],
+    ['a name with escapes', '.\\61 {display:none}'],
+    ['a property with escapes', '.a{d\\69splay:none}'],
+    ['a rule in a layer', '@layer x{.a{display:none}}'],
+    ['a rule for what browsers can do', '@supports (display:grid){.a{display:none}}'],
+    ['a rule for common screens', '@media only screen and (min-width:1px){.a{display:none}}'],
+    ['a rule in marks of a comment', '<!-- .a{display:none} -->'],
+    ['a value that browsers know', '.a{display:none;display:bogus}'],
+    ['a rule that is undone on no screen', '.a{display:none}@media not all{.a{display:block!important}}'],
+    ['a rule that is undone on paper', '.a{display:none}@media print{.a{display:block}}'],
+    ['a rule that is undone on small screens', '.a{display:none}@media (max-width:600px){.a{display:block}}'],
+    ['a rule that is undone elsewhere', '.a{display:none}.s .a{display:block}'],
+    ['the last of many rules', `${'.a{display:block}'.repeat(60)}.a{display:none}`],
   ])('hide by %s', (_, css) => {
-    expect(remove(`<style>${css}</style>${shown}`)).toEqual(GONE)
+    expect(remove(`<style>${css}</style><body>${shown}</body>`)).toEqual(GONE)
+  })
+
+  test.each([
+    ['no size', '.a{font-size:0}'],
+    ['no opacity', '.a{opacity:0}'],
+  ])('hide a little by %s', (_, css) => {
+    const text = 'word '.repeat(20)
+    expect(remove(`<style>${css}</style><p>${text}</p>${shown}`).hiddenChars).toBe(6)
+    expect(
+      remove(
+        `<style>${css.replace('}', ';transition:all 1s}').replace('font-size', 'opacity')}</style><p>${text}</p>${shown}`,
+      ).hiddenChars,
+    ).toBe(0)
+  })
+
+  test('an important rule is stronger than a style attribute', () => {
+    const html = '<p>seen</p> <p class="a" style="display:block">hidden</p>'
+    expect(remove(`<style>.a{display:none!important}</style>${html}`)).toEqual(GONE)
+  })
+
+  test('a sheet for screens is read', () => {
+    expect(remove(`<style media="only screen">.a{display:none}</style>${shown}`)).toEqual(GONE)
   })
 
   test.each([
@@ -128,7 +198,8 @@ describe('style sheets in the page', () => {
     ['a rule that is undone by a checked box', '.a{display:none}input:checked + .a{display:block}'],
     ['a rule for paper', '@media print{.a{display:none}}'],
     ['a rule for small screens', '@media (max-width:600px){.a{display:none}}'],
-    ['a rule about what is around it', '.x .a{display:none} body > .a{display:none}'],
+    ['a rule about what is not around it', '.s .a{display:none} body > div > .a{display:none}'],
+    ['a state until scripts run', '.no-js .a{display:none}[x-cloak]{display:none}'],
     ['a rule for another state', '.a:not(.b){display:none}'],
     ['the beginning of an animation', '.a{opacity:0}'],
     ['the closed part of an accordion', '.a{height:0;overflow:hidden}'],

@@ -1,11 +1,12 @@
 import { find, selector } from '../../html/selector.ts'
-import { type Element, lineOf, textOf } from '../../html/tree.ts'
+import { type Element, lineOf, type Node, textOf } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
 import type { Generator } from '../generators/generator.ts'
-import { type HidingRule, HidingRules } from './hidden/hiding-rules.ts'
-import { controlledId, isFrame, keepTest } from './hidden/kept.ts'
+import { type HidingRule, HidingRules, type Sheet } from './hidden/hiding-rules.ts'
+import { Controls, isFrame, keepTest } from './hidden/kept.ts'
+import { mediaApplies } from './hidden/media.ts'
 import { readDeclarations } from './hidden/stylesheet.ts'
-import { isTransparent, judgeDeclarations, type Verdicts } from './hidden/visibility.ts'
+import { judgeDeclarations, type Verdicts } from './hidden/visibility.ts'
 
 const STEP = 'hidden'
 
@@ -19,12 +20,12 @@ export function removeHidden(root: Element, generator: Generator | undefined): n
   removeUnseen(survey)
   const textLength = lineOf(root).length
   const rules = new HidingRules(survey.sheets, (name) => survey.names.has(name))
-  const isKept = keepTest(generator, survey.controlled)
+  const isKept = keepTest(generator, survey.controls)
   const ignored = new Set<unknown>()
   for (let attempt = 1; ; attempt++) {
     const found = findHidden(root, (element, isInFrame) => {
-      const hidden = whyHidden(element, rules)
-      return hidden === undefined || ignored.has(hidden.cause) || isKept(element, isInFrame) ? undefined : hidden
+      const hidden = whyHidden(element, rules, ignored)
+      return hidden === undefined || isKept(element, isInFrame) ? undefined : hidden
     })
     const excess = causeOfTooMuch(found, textLength)
     if (excess === undefined || attempt === MAX_ATTEMPTS) return dropAll(found)
@@ -38,24 +39,21 @@ interface Survey {
   readonly unseen: Element[]
   /** The outermost ones. */
   readonly noscripts: Element[]
-  readonly sheets: { css: string; isConditional: boolean }[]
+  readonly sheets: Sheet[]
   /** Every class (`.a`) and id (`#a`). */
   readonly names: Set<string>
-  /** Ids of what a button or tab opens. */
-  readonly controlled: Set<string>
+  readonly controls: Controls
 }
 
 const UNSEEN = new Set(['head', 'script', 'style', 'datalist'])
 
 function surveyDocument(root: Element): Survey {
-  const survey: Survey = { unseen: [], noscripts: [], sheets: [], names: new Set(), controlled: new Set() }
+  const survey: Survey = { unseen: [], noscripts: [], sheets: [], names: new Set(), controls: new Controls() }
   const visit = (element: Element, isInNoscript: boolean) => {
     const { name } = element
     if (name === 'style') {
-      const media = element.attribute('media') ?? ''
-      if (!/print|speech/i.test(media)) {
-        survey.sheets.push({ css: textOf(element), isConditional: !/^(?:|all|screen)$/i.test(media.trim()) })
-      }
+      const applies = mediaApplies(element.attribute('media') ?? '')
+      if (applies !== 'never') survey.sheets.push({ css: textOf(element), isConditional: applies === 'sometimes' })
     }
     // A template with a shadow root is shown like any element.
     const isTemplate = name === 'template' && !element.hasAttribute('shadowrootmode')
@@ -65,8 +63,7 @@ function surveyDocument(root: Element): Survey {
     if (isTemplate) return
     if (element.id !== '') survey.names.add(`#${element.id}`)
     for (const className of element.classes) survey.names.add(`.${className}`)
-    const id = controlledId(element)
-    if (id !== undefined) survey.controlled.add(id)
+    survey.controls.add(element)
     for (const child of element.children) if (typeof child !== 'string') visit(child, isInNoscript || isNoscript)
   }
   visit(root, false)
@@ -86,7 +83,19 @@ function removeUnseen({ unseen, noscripts }: Survey): void {
   while (root.parent !== undefined) root = root.parent
   const shown = lineOf(root).length
   if (without <= MUCH_MORE * shown) return
-  for (const element of noscripts) element.dropped = undefined
+  unwrap(noscripts)
+}
+
+/** Puts what elements hold in their place, so that it is a part of the page like any other. */
+function unwrap(elements: readonly Element[]): void {
+  const wrappers = new Set<Node>(elements)
+  for (const parent of new Set(elements.map((element) => element.parent))) {
+    if (parent === undefined) continue
+    parent.children = parent.children.flatMap((child) =>
+      typeof child !== 'string' && wrappers.has(child) ? child.children : child,
+    )
+    for (const child of parent.children) if (typeof child !== 'string') child.parent = parent
+  }
 }
 
 /** Why an element is hidden, and by what: the rule, the element itself, or the habit of making things transparent. */
@@ -100,32 +109,42 @@ const FADING = 'opacity'
 const SCREEN_READER_CLASS =
   /(?:^|\s)(?:[\w-]*[-:])?(?:sr-only|visually-?hidden|hidden-visually|screen-reader-(?:text|only)|show-for-sr|element-invisible|a11y-hidden|accessibly-hidden)(?=\s|$)/
 
-function whyHidden(element: Element, rules: HidingRules): Hidden | undefined {
-  const byElement = (reason: string): Hidden => ({ reason, cause: element })
-  const hidden = element.attribute('hidden')
-  if (hidden !== undefined && hidden.toLowerCase() !== 'until-found') return byElement('hidden attribute')
-  if (element.name === 'dialog' && !element.hasAttribute('open')) return byElement('closed dialog')
-  if (element.hasAttribute('popover')) return byElement('closed popover')
-  if (element.attribute('aria-hidden') === 'true' && isFrame(element)) return byElement('closed menu or dialog')
-  const className = element.attribute('class') ?? ''
-  if (SCREEN_READER_CLASS.test(className) && !className.includes('not-sr-only')) {
-    return byElement('for screen readers only')
-  }
+function whyHidden(element: Element, rules: HidingRules, ignored: ReadonlySet<unknown>): Hidden | undefined {
+  const reason = ignored.has(element) ? undefined : reasonInElement(element)
+  if (reason !== undefined) return { reason, cause: element }
   const style = element.attribute('style')
-  const declarations = style === undefined ? undefined : readDeclarations(style)
-  const inline: Verdicts = declarations === undefined ? {} : judgeDeclarations(declarations, true)
-  if (inline.display === true || inline.visibility === true || inline.box === true) return byElement('style attribute')
-  if (declarations !== undefined) {
-    if (isTransparent(declarations) && !willFadeIn(element)) return { reason: 'transparent', cause: FADING }
-    if (/^0(?:px|em|rem|%|pt)?$/.test(declarations.get('font-size') ?? '') && isPlain(element)) {
-      return byElement('font size 0')
-    }
+  const inline: Verdicts = style === undefined ? {} : judgeDeclarations(readDeclarations(style), true)
+  if (!ignored.has(element)) {
+    const byElement = (because: string): Hidden => ({ reason: because, cause: element })
+    if (inline.display?.hides || inline.visibility?.hides || inline.box?.hides) return byElement('style attribute')
+    if (inline.font?.hides && isPlain(element)) return byElement('font size 0')
   }
-  const rule = rules.match(element, inline)
+  if (inline.opacity?.hides && !ignored.has(FADING) && !willFadeIn(element)) {
+    return { reason: 'transparent', cause: FADING }
+  }
   // Nobody hides the content of a page for good.
-  return rule === undefined || element.name === 'main'
-    ? undefined
-    : { reason: `style sheet: ${rule.selector}`, cause: rule }
+  if (element.name === 'main') return undefined
+  const rule = rules.match(element, inline).find((one) => !ignored.has(one) && isMeant(one, element))
+  return rule === undefined ? undefined : { reason: `style sheet: ${rule.selector}`, cause: rule }
+}
+
+/** Why an element is hidden by what it is and by its attributes, its style apart. */
+function reasonInElement(element: Element): string | undefined {
+  const hidden = element.attribute('hidden')
+  if (hidden !== undefined && hidden.toLowerCase() !== 'until-found') return 'hidden attribute'
+  if (element.name === 'dialog' && !element.hasAttribute('open')) return 'closed dialog'
+  if (element.hasAttribute('popover')) return 'closed popover'
+  if (element.attribute('aria-hidden') === 'true' && isFrame(element)) return 'closed menu or dialog'
+  const className = element.attribute('class') ?? ''
+  return SCREEN_READER_CLASS.test(className) && !className.includes('not-sr-only')
+    ? 'for screen readers only'
+    : undefined
+}
+
+/** Whether a rule of a style sheet is meant to hide for good, not to close gaps or to begin an animation. */
+function isMeant({ aspect }: HidingRule, element: Element): boolean {
+  if (aspect === 'font') return isPlain(element)
+  return aspect !== 'opacity' || !willFadeIn(element)
 }
 
 /** Marks of the libraries that show parts of a page as it is scrolled. */
@@ -170,6 +189,9 @@ const MAX_ATTEMPTS = 5
 const MOST_OF_A_RULE = 0.5
 /** One element may hide more, as long as it does not hold the page itself. */
 const MOST_OF_AN_ELEMENT = 0.8
+/** What holds the page itself, or fades in when a script says so, may hide less. */
+const MOST_WITH_PAGE = 0.4
+const MOST_OF_A_FADING = 0.2
 /** In less text than this shares mean little: a short page may well hide a long text. */
 const ENOUGH_TEXT = 1000
 
@@ -178,12 +200,17 @@ function causeOfTooMuch(found: ReadonlyMap<Element, Hidden>, textLength: number)
   for (const [element, { cause }] of found) {
     const length = (lengths.get(cause) ?? 0) + lineOf(element).length
     lengths.set(cause, length)
-    if (length <= MOST_OF_A_RULE * textLength) continue
-    if (holdsPage(element)) return cause
+    const share = length / textLength
+    if (share > MOST_OF_A_FADING && isFading(cause)) return cause
+    if (share > MOST_WITH_PAGE && holdsPage(element)) return cause
     const most = cause === element ? MOST_OF_AN_ELEMENT : MOST_OF_A_RULE
-    if (textLength >= ENOUGH_TEXT && length > most * textLength) return cause
+    if (textLength >= ENOUGH_TEXT && share > most) return cause
   }
   return undefined
+}
+
+function isFading(cause: Hidden['cause']): boolean {
+  return typeof cause === 'object' && 'aspect' in cause && (cause.aspect === 'opacity' || cause.aspect === 'font')
 }
 
 const PAGE = selector('html, body, main, article, h1, [role=main]')

@@ -3,6 +3,7 @@ import type { Chrome } from './rule.ts'
 /** Ways through a site. */
 export const NAVIGATION: Chrome = {
   reason: 'navigation',
+  isJargon: true,
   says: {
     role: 'navigation menu menubar menuitem tablist toolbar directory',
     itemtype: 'SiteNavigationElement',

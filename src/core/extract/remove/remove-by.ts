@@ -1,16 +1,22 @@
 import type { Element } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
 
-/** Drops every element in a tree for which there is a reason. What stands in code is about its colours. */
-export function removeBy(root: Element, step: string, judge: (element: Element) => string | undefined): void {
+/**
+ * Drops every element in a tree for which there is a reason, and says whether there was one. What stands in code is about
+ * its colours.
+ */
+export function removeBy(root: Element, step: string, judge: (element: Element) => string | undefined): boolean {
+  let hasDropped = false
   const visit = (element: Element) => {
     const reason = judge(element)
     if (reason !== undefined) {
       drop(element, step, reason)
+      hasDropped = true
       return
     }
     if (element.name === 'pre') return
     for (const child of element.elements()) visit(child)
   }
   visit(root)
+  return hasDropped
 }

@@ -16,11 +16,11 @@ const TERMS = indexTerms([
 /** With more of a page's sentences in them, they are what it is about. */
 const MAX_SHARE = 0.95
 
-/** Drops what customers wrote about a product. */
-export function removeReviews(body: Element, statistics: StatisticsMap): void {
+/** Drops what customers wrote about a product, and says whether they did. */
+export function removeReviews(body: Element, statistics: StatisticsMap): boolean {
   const most = statistics.get(body).prose * MAX_SHARE
   const terms = new TermReader()
-  removeBy(body, STEP, (element) => {
+  return removeBy(body, STEP, (element) => {
     const counts = statistics.get(element)
     if (element === body || counts.mains > 0 || counts.titles > 0 || counts.prose > most) return undefined
     return terms

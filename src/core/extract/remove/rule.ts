@@ -8,6 +8,8 @@ export interface Chrome {
   readonly terms?: string
   /** Terms that authors use for content too: they mean it at the end of a name and where there is hardly a sentence. */
   readonly weakTerms?: string
+  /** Whether the terms are jargon of those who make pages, so that no section of a text is called so. @default false */
+  readonly isJargon?: boolean
   /** A part with more text is something else, whatever it is called. @default Infinity */
   readonly maxChars?: number
 }

@@ -26,29 +26,49 @@ const HASH = /__(?=[\w-]*[A-Z\d])[\w-]{5,6}$/
 /** A term of a name. */
 export interface Term {
   readonly text: string
-  /** Whether the name ends with it. The last word says what a part is, those before it which one. */
+  /** Whether the name ends with it, but for what varies it. The last word says what a part is, those before it which one. */
   readonly isLast: boolean
+  /** The word that follows it, '' for none. */
+  readonly next: string
 }
 
 /** Reads terms out of classes and ids. Names repeat a thousand times on a page, so each is taken apart once. */
 export class TermReader {
-  readonly #terms = new Map<string, readonly Term[]>()
+  readonly #byName = new Map<string, readonly Term[]>()
+  /** By value of the attribute `class`, which repeats as well. */
+  readonly #byClasses = new Map<string, readonly Term[]>()
 
   /** The terms of an element's classes and id, and of its name if it is a custom one, with repetitions. */
   read(element: Element): readonly Term[] {
-    const { id } = element
     const classes = element.attribute('class') ?? ''
-    const own = element.name.includes('-') ? element.name : ''
-    if (id === '' && classes === '' && own === '') return []
-    const names = `${element.name} ${classes} #${id}`
-    let terms = this.#terms.get(names)
+    const ofClasses = classes === '' ? NONE : this.#readClasses(classes, element)
+    const { id } = element
+    const ofId = id === '' || tellsStory(id) || isSection(element) ? NONE : this.#readName(id)
+    const ofElement = element.name.includes('-') ? this.#readName(element.name) : NONE
+    if (ofId.length === 0 && ofElement.length === 0) return ofClasses
+    return [...ofElement, ...ofClasses, ...ofId]
+  }
+
+  #readClasses(classes: string, element: Element): readonly Term[] {
+    let terms = this.#byClasses.get(classes)
     if (terms === undefined) {
-      terms = [...splitName(own), ...element.classes.flatMap(splitName), ...(isSection(element) ? [] : splitId(id))]
-      this.#terms.set(names, terms)
+      terms = element.classes.flatMap((name) => this.#readName(name))
+      this.#byClasses.set(classes, terms)
+    }
+    return terms
+  }
+
+  #readName(name: string): readonly Term[] {
+    let terms = this.#byName.get(name)
+    if (terms === undefined) {
+      terms = splitName(name)
+      this.#byName.set(name, terms)
     }
     return terms
   }
 }
+
+const NONE: readonly Term[] = []
 
 /** The id of a section is made of the words of its heading. It says nothing about the part. */
 function isSection(element: Element): boolean {
@@ -56,8 +76,8 @@ function isSection(element: Element): boolean {
 }
 
 /** So is that of many a heading and anchor, so a long one is not believed. */
-function splitId(id: string): readonly Term[] {
-  return id.split(/[-_\s]+/).length > MAX_ID_WORDS ? [] : splitName(id)
+function tellsStory(id: string): boolean {
+  return id.split(/[-_\s]+/).length > MAX_ID_WORDS
 }
 
 function splitName(name: string): readonly Term[] {
@@ -70,7 +90,8 @@ function splitName(name: string): readonly Term[] {
   const terms: Term[] = []
   for (let from = 0; from < words.length; from++) {
     for (let to = from + 1; to <= from + MAX_WORDS && to <= words.length; to++) {
-      terms.push({ text: words.slice(from, to).join('-'), isLast: to === last })
+      const isLast = to === last
+      terms.push({ text: words.slice(from, to).join('-'), isLast, next: isLast ? '' : (words[to] ?? '') })
     }
   }
   return terms

@@ -1,44 +1,106 @@
 import { HEADINGS } from '../../html/names.ts'
 import { type Element, lineOf } from '../../html/tree.ts'
+import type { StatisticsMap } from '../content/statistics.ts'
 import { drop } from '../drop.ts'
+import { isLinkDense } from './evidence.ts'
 
 const STEP = 'thumbnails'
 
 /**
- * Drops pictures that say nothing of their own: those that stand for a page they link to, and those whose text repeats the
- * title, a heading or an earlier picture, as in galleries.
+ * Drops pictures that say nothing of their own: those of cards, which stand for a page they link to, and those whose text
+ * repeats the title or a heading, or which are shown a second time. In a catalogue every linked picture is one of a card,
+ * and one with the words of another shows the same thing from behind.
  */
-export function removeThumbnails(content: Element, title: string): void {
-  const said = new Set<string>()
-  const titles = [fold(title)].filter((text) => text !== '')
-  const visit = (element: Element, link: Element | undefined) => {
+export function removeThumbnails(
+  content: Element,
+  statistics: StatisticsMap,
+  { title, isCatalogue }: { readonly title: string; readonly isCatalogue: boolean },
+): void {
+  const headings = new Set<string>()
+  const shown = new Set<string>()
+  const titles = [wordsOf(title)]
+  const named = namedPages(content, statistics)
+  const visit = (element: Element, around: Around) => {
     if (HEADINGS.has(element.name)) {
-      const heading = fold(lineOf(element))
-      said.add(heading)
-      if (element.name === 'h1' && heading !== '' && titles.length < MAX_TITLES) titles.push(heading)
+      const words = wordsOf(lineOf(element))
+      headings.add(words.join(' '))
+      if (element.name === 'h1' && titles.length < MAX_TITLES) titles.push(words)
     }
     if (element.name === 'img') {
-      judge(element, link)
+      const reason = reasonOf(element, around)
+      if (reason !== undefined) drop(element, STEP, reason)
       return
     }
-    for (const child of element.elements()) visit(child, element.name === 'a' ? element : link)
+    const next = {
+      link: element.name === 'a' ? element : around.link,
+      isText: around.isText || IN_TEXT.has(element.name),
+      block: BLOCKS.has(element.name) ? element : around.block,
+    }
+    for (const child of element.elements()) visit(child, next)
   }
-  const judge = (image: Element, link: Element | undefined) => {
+  const reasonOf = (image: Element, { link, isText, block }: Around): string | undefined => {
     if (link !== undefined && !leadsToPicture(link)) {
-      drop(image, STEP, 'stands for a page it links to')
-      return
+      const isCard = named.has(link.attribute('href') ?? '') || (!isText && leadsElsewhere(block, statistics))
+      if (isCatalogue || isCard) return 'stands for a page it links to'
     }
-    const alt = fold(image.attribute('alt') ?? '')
-    if (alt === '') return
-    if (said.has(alt) || titles.some((text) => text.includes(alt) || alt.includes(text)))
-      drop(image, STEP, 'repeats what the page says')
-    said.add(alt)
+    const words = wordsOf(image.attribute('alt') ?? '')
+    if (words.length === 0) return undefined
+    const alt = words.join(' ')
+    const picture = isCatalogue ? alt : `${alt} ${(image.attribute('src') ?? '').replace(SCHEME, '')}`
+    if (headings.has(alt) || titles.some((text) => repeats(words, text, isCatalogue)) || shown.has(picture))
+      return 'repeats what the page says'
+    shown.add(picture)
+    return undefined
   }
-  visit(content, undefined)
+  visit(content, { link: undefined, isText: false, block: content })
 }
+
+/** What addresses of the same picture for light and for dark screens differ in. */
+const SCHEME = /[-_.]?(?:dark|light)/gi
+
+/** Where a picture stands. */
+interface Around {
+  readonly link: Element | undefined
+  /** Whether it is part of the text: in a paragraph or with a caption. */
+  readonly isText: boolean
+  readonly block: Element
+}
+
+const IN_TEXT = new Set(['figure', 'td', 'dd'])
+const BLOCKS = new Set(['p', 'div', 'li', 'section', 'article', 'header', 'td', 'body', 'main'])
 
 /** A page has one title, said in two ways at most. */
 const MAX_TITLES = 3
+
+/** Where links of words lead: a picture that leads there too is their ornament. */
+function namedPages(content: Element, statistics: StatisticsMap): ReadonlySet<string> {
+  const pages = new Set<string>()
+  for (const element of content.descendants()) {
+    const href = element.name === 'a' ? element.attribute('href') : undefined
+    if (href !== undefined && statistics.get(element).text > 0) pages.add(href)
+  }
+  return pages
+}
+
+/** Whether what stands beside a linked picture is links as well, if anything. */
+function leadsElsewhere(block: Element, statistics: StatisticsMap): boolean {
+  const counts = statistics.get(block)
+  return counts.text === 0 || isLinkDense(counts)
+}
+
+/** Texts of fewer words are alike by chance. */
+const LEAST_WORDS = 3
+const LIKE_SHARE = 0.8
+
+/** Whether two texts are the same but for a word or two; in a catalogue, whether the one is part of the other. */
+function repeats(words: readonly string[], title: readonly string[], isCatalogue: boolean): boolean {
+  const [longer, shorter] = words.length > title.length ? [words, title] : [title, words]
+  if (longer.join(' ') === shorter.join(' ')) return longer.length > 0
+  if (shorter.length < LEAST_WORDS) return false
+  if (!isCatalogue && shorter.length < longer.length * LIKE_SHARE) return false
+  const known = new Set(longer)
+  return shorter.filter((word) => known.has(word)).length >= shorter.length * LIKE_SHARE
+}
 
 const PICTURE = /\.(?:avif|gif|jpe?g|png|svg|webp)(?:$|[?#])/i
 
@@ -47,9 +109,6 @@ function leadsToPicture(link: Element): boolean {
   return PICTURE.test(link.attribute('href') ?? '')
 }
 
-function fold(text: string): string {
-  return text
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim()
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
 }

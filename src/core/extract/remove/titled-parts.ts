@@ -1,41 +1,76 @@
 import { HEADINGS } from '../../html/names.ts'
 import { type Element, lineOf } from '../../html/tree.ts'
-import type { StatisticsMap } from '../content/statistics.ts'
+import { type Statistics, type StatisticsMap, sumOf } from '../content/statistics.ts'
 import { drop } from '../drop.ts'
+import { Forms, holdsComments } from './evidence.ts'
 
 const STEP = 'titled parts'
 
-type Title = readonly [RegExp, string]
+/** What a part must hold so that its heading is believed. */
+type Evidence = (part: Part) => boolean
 
-/** What headings over parts that are no content say, by reason. Whole headings, but for a number or a name after them. */
+interface Part {
+  readonly counts: Statistics
+  /** Length of its sentences and labels without the heading. */
+  readonly chars: number
+  /** Whether it holds something to fill in. */
+  readonly isForm: boolean
+  readonly members: readonly Element[]
+}
+
+const leadsAway: Evidence = ({ counts, chars }) =>
+  chars === 0 || counts.link > chars * LINK_SHARE || (counts.links > 1 && counts.images + counts.headings > 2)
+const asks: Evidence = (part) => (part.isForm && part.counts.prose <= FORM_PROSE) || leadsAway(part)
+const asksBriefly: Evidence = (part) => asks(part) || part.counts.prose === 0
+const quotesReaders: Evidence = (part) => part.isForm || part.members.some(holdsComments)
+/** What the heading says is enough. */
+const always: Evidence = () => true
+
+/** With more sentences a part explains more than the form in it. */
+const FORM_PROSE = 600
+
+/** A list of links has a word between them here and there. */
+const LINK_SHARE = 0.4
+
+type Title = readonly [heading: RegExp, evidence: Evidence, reason: string]
+
+/** What whole headings over parts that are no content say. */
 const TITLES: readonly Title[] = [
   [
     /^(?:related|recommended|similar|suggested|popular|trending|latest|recent|featured|other) (?:posts?|articles?|stories|content|news|products?|items?|topics?|reading|resources|questions|guides?|pages?|videos?|links|searches|blogs?)\b.{0,20}$/,
+    leadsAway,
     'other pages',
   ],
   [
-    /^(?:you (?:may|might|could|would|will)(?: also)? (?:like|love|enjoy|be interested)|(?:more|also) (?:from|like|by|for you|stories|articles|news|to (?:explore|read|discover|love))|read (?:next|more|also)|up next|keep (?:reading|exploring)|continue reading|what to read next|next (?:post|article)|recently viewed|(?:people|customers|others|shoppers|users)(?: who .{1,30})? also|frequently bought|(?:often )?bought together|complete (?:the|your) (?:look|set)|pairs? (?:well|with)|goes well with|recommended(?: for you)?$|related$|you may need|compare (?:with )?similar|explore more|discover more|don.t miss|trending(?: now)?$|most (?:popular|read|viewed)|popular (?:now|right now)|editors?.? picks?)/,
+    /^(?:you (?:may|might|could|would|will)(?: also)? (?:like|love|enjoy|be interested)(?: .{1,30})?|(?:more|also) (?:from|like|by|for you|stories|articles|news|to (?:explore|read|discover|love))(?: .{1,30})?|read (?:next|more|also)|up next|keep (?:reading|exploring)|continue reading|what to read next|next (?:post|article)|recently viewed(?: .{1,20})?|(?:people|customers|others|shoppers|users)(?: who .{1,30})? also .{1,30}|frequently bought(?: together)?|(?:often )?bought together|complete (?:the|your) (?:look|set)|pairs? (?:well|with)(?: .{1,20})?|goes well with|recommended(?: for you)?|related|you may need|compare (?:with )?similar(?: .{1,20})?|explore more(?: .{1,30})?|discover more(?: .{1,30})?|don.t miss(?: .{1,20})?|trending(?: now)?|most (?:popular|read|viewed)(?: .{1,20})?|popular (?:right )?now|editors?.? picks?)$/,
+    leadsAway,
     'other pages',
   ],
   [
-    /^(?:das könnte|ähnliche |weitere |mehr zum thema|vous aimerez|articles? (?:similaires|liés)|à lire aussi|produits? (?:similaires|associés)|también te|artículos relacionados|productos relacionados|potrebbe interessarti|articoli correlati|artigos relacionados|veja também|gerelateerde )/,
+    /^(?:das könnte .{1,40}|(?:ähnliche|weitere) (?:artikel|beiträge|themen|produkte|seiten)|mehr zum thema|vous aimerez .{1,30}|articles? (?:similaires|liés)|à lire aussi|produits? (?:similaires|associés)|también te .{1,30}|artículos relacionados|productos relacionados|potrebbe interessarti.{0,20}|articoli correlati|artigos relacionados|veja também|gerelateerde .{1,30})$/,
+    leadsAway,
     'other pages',
   ],
   [
-    /^(?:share (?:this|on|via|the)\b|share$|follow us|connect with us|stay (?:connected|in touch|informed|up to date)|join (?:our|the) (?:newsletter|mailing list|community)|(?:sign up|subscribe)\b|get (?:our|the) (?:newsletter|latest)|newsletter)/,
+    /^(?:share(?: (?:this|on|via|the)\b.{0,30})?|follow us(?: .{1,30})?|connect with us|stay (?:connected|in touch|informed|up to date)|join (?:our|the) (?:newsletter|mailing list|community)|(?:sign up|subscribe)\b.{0,40}|get (?:our|the) (?:newsletter|latest)\b.{0,40}|newsletter)$/,
+    asks,
     'newsletter and sharing',
   ],
   [
-    /^(?:\d+ )?(?:comments?|responses?|replies)(?: \(?\d+\)?)?$|^(?:leave|add|post|write) (?:a|your) (?:comment|reply|response)|^(?:join the (?:discussion|conversation))|^(?:\d+ )?thoughts on /,
+    /^\d+ (?:comments?|responses?|replies|thoughts on .+)$|^(?:comments?|responses?|replies) \(?\d+\)?$|^(?:leave|add|post|write) (?:a|your) (?:comment|reply|response)$|^join the (?:discussion|conversation)$/,
+    always,
     'comments of readers',
   ],
-  [/^(?:about the authors?|written by|meet the author|author bio)/, 'byline'],
+  [/^(?:comments?|responses?|replies)$/, quotesReaders, 'comments of readers'],
+  [/^(?:about the authors?|written by|meet the author|author bio)$/, always, 'byline'],
   [
     /^(?:table of contents|on this page|in this (?:article|guide|post|section)|contents|jump to|quick links|inhaltsverzeichnis|sommaire)$/,
+    leadsAway,
     'table of contents',
   ],
   [
     /^(?:was this (?:page|article|helpful)|did (?:this|you find)|is this page useful|how (?:helpful|useful) was|give feedback|feedback$|help us improve|rate this)/,
+    asksBriefly,
     'feedback on the page',
   ],
 ]
@@ -43,6 +78,7 @@ const TITLES: readonly Title[] = [
 /** On the page of a product others speak of it. */
 const REVIEWS: Title = [
   /^(?:(?:customer|user|product|verified|guest|our) )?(?:reviews?|ratings?)(?: (?:&|and) (?:reviews?|ratings?|questions?))?(?: \(?[\d,.]+\)?)?$|^what (?:customers|people) (?:are saying|say)/,
+  always,
   'reviews of customers',
 ]
 
@@ -56,35 +92,41 @@ interface Step {
   readonly index: number
 }
 
-/** Drops parts whose heading says that they are no content. */
+/** Drops parts whose heading says that they are no content and which look like it. */
 export function removeTitledParts(content: Element, statistics: StatisticsMap, isProduct: boolean): void {
   const titles = isProduct ? [...TITLES, REVIEWS] : TITLES
   const most = statistics.get(content).prose * MAX_SHARE
+  const forms = new Forms(content)
   const path: Step[] = []
   const visit = (element: Element, index: number) => {
     if (element.dropped !== undefined) return
     path.push({ element, index })
-    const reason = HEADINGS.has(element.name) && element.name !== 'h1' ? reasonOf(element, titles) : undefined
-    if (reason === undefined) {
+    const title = HEADINGS.has(element.name) && element.name !== 'h1' ? titleOf(element, titles) : undefined
+    if (title === undefined || !removePart(element, title)) {
       element.children.forEach((child, position) => {
         if (typeof child !== 'string') visit(child, position)
       })
-    } else {
-      const part = partOf(path, statistics)
-      const prose = part.reduce((sum, member) => sum + statistics.get(member).prose, 0)
-      if (prose <= most) for (const member of part) drop(member, STEP, reason)
     }
     path.pop()
+  }
+  const removePart = (heading: Element, [, isEvident, reason]: Title): boolean => {
+    const members = partOf(path, statistics)
+    const counts = sumOf(members.map((member) => statistics.get(member)))
+    const chars = counts.text - statistics.get(heading).text
+    const isForm = members.some((member) => forms.isIn(member))
+    if (counts.codes > 0 || counts.prose > most || !isEvident({ counts, chars, isForm, members })) return false
+    for (const member of members) drop(member, STEP, reason)
+    return true
   }
   visit(content, 0)
 }
 
-function reasonOf(heading: Element, titles: readonly Title[]): string | undefined {
-  const title = lineOf(heading)
+function titleOf(heading: Element, titles: readonly Title[]): Title | undefined {
+  const text = lineOf(heading)
     .toLowerCase()
     .replace(/[:!.…]+$/, '')
-  if (title.length > MAX_TITLE_CHARS) return undefined
-  return titles.find(([pattern]) => pattern.test(title))?.[1]
+  if (text.length > MAX_TITLE_CHARS) return undefined
+  return titles.find(([pattern]) => pattern.test(text))
 }
 
 /** The largest element that begins with a heading; or the heading and what follows it up to the next one of its rank. */

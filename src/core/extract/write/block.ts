@@ -1,6 +1,6 @@
 /*
  * What Markdown is made of. `text` and cells are Markdown already: inline markup and escapes are in it. A cell's pipes
- * are the exception; they are escaped when the table is laid out.
+ * are the exception; they are escaped when the table is laid out. So are dollars, whose lines have to be known.
  */
 
 export interface Heading {
@@ -14,8 +14,8 @@ export interface Heading {
 
 export interface List {
   readonly type: 'list'
-  /** Number of the first item; `undefined` for bullets. */
-  readonly start: number | undefined
+  /** Numbers of the items; none for bullets. */
+  readonly numbers: readonly number[]
   readonly items: readonly (readonly Block[])[]
 }
 

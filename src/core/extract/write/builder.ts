@@ -1,7 +1,8 @@
-import type { Element, Node } from '../../html/tree.ts'
+import { type Element, type Node, textOf } from '../../html/tree.ts'
 import { Addresses } from './address.ts'
 import type { Block } from './block.ts'
 import { ELEMENTS } from './elements.ts'
+import { countUnseen } from './escape.ts'
 import { InlineRun, type Mark } from './inline.ts'
 import { isBlock } from './is-block.ts'
 
@@ -10,6 +11,8 @@ export interface RepeatBudget {
   cells: number
   chars: number
 }
+
+const CODE_BLOCKS = new Set(['pre', 'CodeBlock'])
 
 /** A link around blocks, which goes to the first text in them. */
 interface Card {
@@ -23,7 +26,10 @@ export class BlockBuilder {
   readonly repeats: RepeatBudget = { cells: 100_000, chars: 1_000_000 }
   /** How many lists and quotations are open. */
   nesting = 0
+  /** How many characters are left out because nobody sees them. */
+  unseenChars = 0
   readonly #withBlocks = new Set<Element>()
+  readonly #withCode = new Set<Element>()
   #blocks: Block[] = []
   #run = new InlineRun(true)
   #isLine = false
@@ -37,13 +43,13 @@ export class BlockBuilder {
 
   /** The blocks of the given elements. To be called once. */
   build(content: readonly Element[]): Block[] {
-    for (const element of content) this.#findBlocks(element)
+    for (const element of content) this.#lookThrough(element)
     for (const element of content) {
       this.flush()
       this.visit(element)
     }
     this.flush()
-    return this.#blocks
+    return withoutOuterRules(this.#blocks)
   }
 
   /** Where text and inline markup go. */
@@ -59,6 +65,11 @@ export class BlockBuilder {
   /** Whether blocks stand in an element, at any depth. */
   hasBlocks(element: Element): boolean {
     return this.#withBlocks.has(element)
+  }
+
+  /** Whether code on several lines stands in an element, at any depth. */
+  hasCode(element: Element): boolean {
+    return this.#withCode.has(element)
   }
 
   visit(node: Node): void {
@@ -160,15 +171,28 @@ export class BlockBuilder {
     return run
   }
 
-  #findBlocks(element: Element): void {
+  #lookThrough(element: Element): void {
     for (const child of element.children) {
-      if (typeof child === 'string' || child.dropped !== undefined) continue
-      if (isBlock(child)) this.#markAncestors(child)
-      this.#findBlocks(child)
+      if (typeof child === 'string') this.unseenChars += countUnseen(child, CODE_BLOCKS.has(element.name))
+      else if (child.dropped === undefined) {
+        if (isBlock(child)) addAncestors(this.#withBlocks, child)
+        if (CODE_BLOCKS.has(child.name) && textOf(child).trim().includes('\n')) addAncestors(this.#withCode, child)
+        this.#lookThrough(child)
+      }
     }
   }
+}
 
-  #markAncestors(block: Element): void {
-    for (let at = block.parent; at !== undefined && !this.#withBlocks.has(at); at = at.parent) this.#withBlocks.add(at)
-  }
+function addAncestors(set: Set<Element>, element: Element): void {
+  for (let at = element.parent; at !== undefined && !set.has(at); at = at.parent) set.add(at)
+}
+
+/** A rule divides what is around it. One at the very start would be read as the beginning of metadata. */
+function withoutOuterRules(blocks: readonly Block[]): Block[] {
+  const start = blocks.findIndex(isNoRule)
+  return start === -1 ? [] : blocks.slice(start, blocks.findLastIndex(isNoRule) + 1)
+}
+
+function isNoRule({ type }: Block): boolean {
+  return type !== 'rule'
 }

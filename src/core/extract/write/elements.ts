@@ -1,14 +1,14 @@
 import { type Element, textOf } from '../../html/tree.ts'
 import type { Block } from './block.ts'
 import type { BlockBuilder } from './builder.ts'
-import { writeCodeSpan } from './escape.ts'
+import { cleanCode, writeCodeSpan } from './escape.ts'
 import { flatten } from './flatten.ts'
 import { writeImage, writeMedia } from './image.ts'
-import { InlineRun } from './inline.ts'
 import { writeList } from './list.ts'
 import { writeMath } from './math.ts'
 import { MAX_NESTING } from './nesting.ts'
 import { plainText } from './plain-text.ts'
+import { strongLine } from './strong-line.ts'
 import { writeTable } from './table.ts'
 
 type Write = (builder: BlockBuilder, element: Element) => void
@@ -63,15 +63,6 @@ const writeAdmonition: Write = (builder, element) => {
   }))
 }
 
-/** A paragraph of strong text. */
-function strongLine(source: string): Block {
-  const run = new InlineRun(false)
-  const mark = run.open('**')
-  run.text(source)
-  run.close(mark)
-  return { type: 'paragraph', text: run.finishLine() }
-}
-
 function pushNested(builder: BlockBuilder, element: Element, wrap: (blocks: Block[]) => Block): void {
   if (builder.nesting >= MAX_NESTING) {
     writeBlock(builder, element)
@@ -97,14 +88,10 @@ const writeFootnote: Write = (builder, element) => {
 }
 
 const writeCodeBlock: Write = (builder, element) => {
-  const text = textOf(element)
-  if (text.trim() !== '') builder.push({ type: 'code', lang: element.attribute('Lang') ?? '', text })
-}
-
-/** Preformatted text that no step has brought into the common form. */
-const writePre: Write = (builder, element) => {
-  const text = textOf(element).replace(/^\n/, '').trimEnd()
-  if (text !== '') builder.push({ type: 'code', lang: '', text })
+  const text = cleanCode(textOf(element))
+    .replace(/^(?:[ \t]*\n)+/, '')
+    .trimEnd()
+  if (text !== '') builder.push({ type: 'code', lang: element.attribute('Lang') ?? '', text })
 }
 
 const writeSignature: Write = (builder, element) => {
@@ -209,7 +196,7 @@ export const ELEMENTS: ReadonlyMap<string, Write> = new Map<string, Write>([
   ),
   ...each('h1 h2 h3 h4 h5 h6', writeHeading),
   ...each('ul ol', writeList),
-  ...each('pre listing xmp plaintext', writePre),
+  ...each('pre listing xmp plaintext CodeBlock', writeCodeBlock),
   ...each('b strong', (builder, element) => builder.marked(element, '**')),
   ...each('em i var cite dfn', (builder, element) => builder.marked(element, '*')),
   ...each('del s strike', (builder, element) => builder.marked(element, '~~')),
@@ -229,7 +216,6 @@ export const ELEMENTS: ReadonlyMap<string, Write> = new Map<string, Write>([
   ['sup', writeSup],
   ['table', writeTable],
   ['Admonition', writeAdmonition],
-  ['CodeBlock', writeCodeBlock],
   ['Footnote', writeFootnote],
   ['FootnoteRef', writeFootnoteRef],
   ['Math', writeMath],

@@ -1,19 +1,38 @@
+import { holdDollars } from './dollars.ts'
+
 /*
  * Text of a page becomes text in Markdown: what would be read as markup gets a backslash, and only that, so that prose
  * stays readable. Characters nobody sees are left out, because they hide words from readers and from search.
  */
 
-/** Controls, soft hyphens, zero-width spaces, marks of direction and tags: nobody sees them. */
+/**
+ * Controls, soft hyphens, zero-width spaces, marks of direction, fillers, selectors of variants and tags: nobody sees
+ * them. The selector that makes a sign colourful stays where there is such a sign.
+ */
 const UNSEEN =
-  /[[\p{Cc}\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]--[\t\n\f\r]]+/gv
+  /(?:[[\p{Cc}\xad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}\u{e0100}-\u{e01ef}]--[\t\n\f\r]]|(?<![\p{Extended_Pictographic}\d#*])\ufe0f)+/gv
+/** Where the author of code lets a long line break, and the empty cell of pictures made of dots. */
+const KEPT_IN_CODE = /[\u200b\u2800]/g
 
-const NOT_ASCII = /[^\t\n\f\r -~]/
+/** Finds out fast that there is nothing to leave out: all but what is seen, by halves of characters. */
+const MAY_BE_UNSEEN =
+  /[^\t\n\f\r -~\xa0-\xac\xae-\u034e\u0350-\u061b\u061d-\u115e\u1161-\u180a\u1810-\u200a\u200c\u200d\u2010-\u2029\u202f-\u205f\u2070-\u27ff\u2801-\u3163\u3165-\udb3f\udb41-\ufdff\ufe10-\ufefe\uff00-\uff9f\uffa1-\ufff8\ufffc-\uffff]/
 const SPACES = /[ \t\n\f\r\xa0\u2028\u2029]+/g
 const SPACES_TO_COLLAPSE = /[\t\n\f\r\xa0\u2028\u2029]| {2}/
 
 /** Leaves out what nobody sees. */
 export function cleanText(text: string): string {
-  return NOT_ASCII.test(text) ? text.replace(UNSEEN, '') : text
+  return MAY_BE_UNSEEN.test(text) ? text.replace(UNSEEN, '') : text
+}
+
+/** How many characters of text, or of a block of code, are left out because nobody sees them. */
+export function countUnseen(text: string, isCode: boolean): number {
+  if (!MAY_BE_UNSEEN.test(text)) return 0
+  let count = 0
+  for (const [unseen] of text.matchAll(UNSEEN)) {
+    count += [...(isCode ? unseen.replace(KEPT_IN_CODE, '') : unseen)].length
+  }
+  return count
 }
 
 /** Cleans text and makes every stretch of white space one space. */
@@ -22,14 +41,15 @@ export function collapseText(text: string): string {
   return SPACES_TO_COLLAPSE.test(clean) ? clean.replace(SPACES, ' ') : clean
 }
 
-/**
- * Code as it is shown: lines end with LF, and what indents them is spaces. Zero-width spaces are where its author lets a
- * long line break, and say nothing; they stay, for code is kept to the letter.
- */
+const FOREIGN_LINE_END = /\r\n?|[\f\u2028\u2029]/g
+
+/** Code as it is shown, for it is kept to the letter: lines end with LF, and what indents them is spaces. */
 export function cleanCode(text: string): string {
-  const unix = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text
-  if (!NOT_ASCII.test(unix)) return unix
-  const seen = unix.replace(UNSEEN, (unseen) => unseen.replaceAll(/[^\u200b]/g, ''))
+  const unix = text.replace(FOREIGN_LINE_END, '\n')
+  const seen = MAY_BE_UNSEEN.test(unix)
+    ? unix.replace(UNSEEN, (unseen) => (unseen.match(KEPT_IN_CODE) ?? []).join(''))
+    : unix
+  if (!seen.includes('\xa0')) return seen
   return seen.replace(/^[ \t\xa0]+/gm, (indent) => indent.replaceAll('\xa0', ' '))
 }
 
@@ -48,14 +68,14 @@ const ENTITY = /&(?:#?[A-Za-z0-9]{1,31})?(?:;|$)|&#$/y
 export function escapeText(text: string, before: string, isInLink: boolean): string {
   const first = text[0] ?? ''
   const lead = joinsToMarkup(before, first) ? '\\' : ''
-  if (!SPECIAL.test(text)) return lead + text
+  if (!SPECIAL.test(text)) return lead + holdDollars(text)
   const escaped = text.replace(EACH_SPECIAL, (special, at: number) => {
     const previous = at === 0 ? before : (text[at - 1] ?? '')
     const next = text[at + special.length] ?? ''
     if (!needsEscape(special, previous, next, text, at, isInLink)) return special
     return special.length === 1 ? `\\${special}` : '\\_'.repeat(special.length)
   })
-  return lead !== '' && escaped.startsWith('\\') ? escaped : lead + escaped
+  return holdDollars(lead !== '' && escaped.startsWith('\\') ? escaped : lead + escaped)
 }
 
 /** `](` and `]:` make links, `[^` footnotes and `[!` alerts, also when the two come from different elements. */
@@ -109,17 +129,19 @@ export function isWord(character: string): boolean {
 }
 
 /** What would begin a block at the start of a line; the second group is what the backslash goes before. */
-const LINE_START = /^(?:#{1,6}(?= |$)|[-+](?= |$)|-[- ]*$|\*(?= |$)|>|_[_ ]*$|(\d{1,9})[.)](?= |$))/
-/** What makes the line before it a heading or a table. */
+const LINE_START = /^(?:#{1,6}(?= |$)|[-+](?= |$)|(?=[-:| ]*$)[:| ]*-|=+ *$|\*(?= |$)|>|_[_ ]*$|(\d{1,9})[.)](?= |$))/
+/** What could make the line before it a heading or a table. */
 const UNDERLINE = /^(?:[=:|]|--)/
+
+/** What would define a link: its bracket may be closed by one in code, where there are no escapes. */
+const DEFINITION = /^\[(?:\\.|[^[\]\\])*\]:/s
 
 /** Escapes the beginnings of lines, so that a paragraph stays one. */
 export function escapeLines(text: string): string {
-  if (!text.includes('\n')) return escapeLine(text)
-  return text
-    .split('\n')
-    .map((line, i) => (i > 0 && UNDERLINE.test(line) ? `\\${line}` : escapeLine(line)))
-    .join('\n')
+  const lead = text.startsWith('[') && DEFINITION.test(text) ? '\\' : ''
+  if (!text.includes('\n')) return lead + escapeLine(text)
+  const lines = text.split('\n').map((line, i) => (i > 0 && UNDERLINE.test(line) ? `\\${line}` : escapeLine(line)))
+  return lead + lines.join('\n')
 }
 
 function escapeLine(line: string): string {

@@ -1,5 +1,5 @@
 import type { Block } from './block.ts'
-import { writeCodeSpan } from './escape.ts'
+import { escapeText, writeCodeSpan } from './escape.ts'
 
 /** Blocks on one line, for cells and headings. What stood on lines of its own is set apart by `separator`. */
 export function flatten(blocks: readonly Block[], separator = '; '): string {
@@ -20,9 +20,9 @@ function flattenBlock(block: Block, separator: string): string {
     case 'code':
       return block.text
         .split('\n')
-        .map((line) => line.trim())
+        .map((line) => line.trimEnd())
         .filter((line) => line !== '')
-        .map(writeCodeSpan)
+        .map(flattenCode)
         .join(' ')
     case 'list':
       return join(
@@ -40,6 +40,11 @@ function flattenBlock(block: Block, separator: string): string {
     case 'rule':
       return ''
   }
+}
+
+/** In a cell a pipe needs a backslash, which then cannot be told from one that is part of the code. */
+function flattenCode(line: string): string {
+  return line.includes('\\|') ? escapeText(line.trimStart(), '', false) : writeCodeSpan(line)
 }
 
 function oneLine(text: string): string {

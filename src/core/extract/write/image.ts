@@ -60,7 +60,7 @@ function findSource(image: Element, around: Element): string {
     const source = widest(set)
     if (source !== '') return source
   }
-  return isAddress(src) ? src : ''
+  return image.attribute('Source') ?? around.attribute('Source') ?? (isAddress(src) ? src : '')
 }
 
 function isAddress(text: string): boolean {
@@ -73,16 +73,43 @@ function isPlaceholder(src: string): boolean {
   return PLACEHOLDER.test(src)
 }
 
+/** No author writes more; scripts that want to be slow do. */
+const MAX_CANDIDATES = 64
+
 /** The address of the largest picture in a `srcset`. Addresses may contain commas, but none at their ends. */
 function widest(set: string): string {
   let best = ''
   let bestSize = -1
-  for (const [, address = '', size = '1'] of set.matchAll(/(\S*[^\s,])(?:\s+([\d.]+)[wx])?\s*(?:,|$)/g)) {
-    if (!isAddress(address) || Number(size) <= bestSize) continue
+  let at = 0
+  for (let count = 0; count < MAX_CANDIDATES && at < set.length; count++) {
+    const start = endOf(BETWEEN, set, at)
+    const end = endOf(ADDRESS, set, start)
+    const address = trimCommas(set.slice(start, end))
+    // A comma right after an address ends the candidate; what describes one ends with a comma as well.
+    at = start + address.length < end ? end : endOf(DESCRIPTION, set, end)
+    const size = Number(/^\s*([\d.]+)[wx]/.exec(set.slice(end, at))?.[1] ?? '1')
+    if (!isAddress(address) || !(size > bestSize)) continue
     best = address
-    bestSize = Number(size)
+    bestSize = size
   }
   return best
+}
+
+const BETWEEN = /[\s,]*/y
+const ADDRESS = /\S*/y
+const DESCRIPTION = /[^,]*/y
+
+/** Where what matches from `at` on ends. */
+function endOf(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at
+  pattern.test(text)
+  return pattern.lastIndex
+}
+
+function trimCommas(text: string): string {
+  let end = text.length
+  while (text[end - 1] === ',') end--
+  return text.slice(0, end)
 }
 
 /** Pictures nobody is meant to see count visits. */

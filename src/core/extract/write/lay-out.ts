@@ -1,4 +1,5 @@
 import type { Block, List, Table } from './block.ts'
+import { settleDollars } from './dollars.ts'
 import { escapeHeading, fenceFor } from './escape.ts'
 import type { PlacedHeading } from './sections.ts'
 
@@ -41,11 +42,11 @@ class Layout implements LaidOut {
   #writeBlock(block: Block, first: string, rest: string, isAlternate: boolean): void {
     switch (block.type) {
       case 'paragraph':
-        this.#writeText(block.text, first, rest)
+        this.#writeText(settleDollars(block.text), first, rest)
         return
       case 'heading':
         if (rest === '') this.headings.push({ ...block, startLine: this.lines.length + 1 })
-        this.lines.push(`${first}${'#'.repeat(block.level)} ${escapeHeading(block.text)}`)
+        this.lines.push(`${first}${'#'.repeat(block.level)} ${escapeHeading(settleDollars(block.text))}`)
         return
       case 'code': {
         const fence = fenceFor(block.text, 3)
@@ -89,13 +90,12 @@ class Layout implements LaidOut {
   #writeList(list: List, first: string, rest: string, isAlternate: boolean): void {
     const isTight = list.items.every(isTightItem)
     let lead = first
-    let number = list.start
     for (const [i, item] of list.items.entries()) {
       if (i > 0 && !isTight) this.#blank(rest)
+      const number = list.numbers[i]
       const marker = number === undefined ? (isAlternate ? '* ' : '- ') : `${number}${isAlternate ? ')' : '.'} `
       this.write(item, lead + marker, rest + ' '.repeat(marker.length), isTight)
       lead = rest
-      if (number !== undefined) number++
     }
   }
 
@@ -118,8 +118,13 @@ class Layout implements LaidOut {
 
 function writeRow(cells: readonly string[]): string {
   let line = '|'
-  for (const cell of cells) line += cell === '' ? ' |' : ` ${cell.includes('|') ? cell.replace(/\|/g, '\\|') : cell} |`
+  for (const cell of cells) line += cell === '' ? ' |' : ` ${writeCell(cell)} |`
   return line
+}
+
+function writeCell(cell: string): string {
+  const text = settleDollars(cell)
+  return text.includes('|') ? text.replace(/\|/g, '\\|') : text
 }
 
 /** Items of one paragraph, with or without lists below it, need no blank lines. */
@@ -127,9 +132,9 @@ function isTightItem(item: readonly Block[]): boolean {
   const [first, ...rest] = item
   if (first === undefined || (first.type !== 'paragraph' && first.type !== 'list')) return false
   // A list that begins with another number than 1 needs a blank line to be seen as one.
-  return rest.every((block, i) => block.type === 'list' && (block.start ?? 1) === 1 && !areAlike(item[i], block))
+  return rest.every((block, i) => block.type === 'list' && (block.numbers[0] ?? 1) === 1 && !areAlike(item[i], block))
 }
 
 function areAlike(previous: Block | undefined, list: List): boolean {
-  return previous?.type === 'list' && (previous.start === undefined) === (list.start === undefined)
+  return previous?.type === 'list' && (previous.numbers.length === 0) === (list.numbers.length === 0)
 }

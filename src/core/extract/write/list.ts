@@ -15,32 +15,56 @@ export function writeList(builder: BlockBuilder, element: Element): void {
     return
   }
   builder.nesting++
-  const items: Block[][] = []
+  const items: Item[] = []
   gather(builder, element, items)
   builder.nesting--
-  if (items.some((item) => item.some((block) => block.type === 'heading'))) {
-    for (const block of items.flat()) builder.push(block)
+  if (items.some(({ blocks }) => blocks.some((block) => block.type === 'heading'))) {
+    for (const block of items.flatMap(({ blocks }) => blocks)) builder.push(block)
   } else if (items.length > 0) {
-    builder.push({ type: 'list', start: element.name === 'ol' ? startOf(element) : undefined, items })
+    const numbers = element.name === 'ol' ? numberItems(items, readNumber(element, 'start') ?? 1) : []
+    builder.push({ type: 'list', numbers, items: items.map(({ blocks }) => blocks) })
   }
 }
 
+interface Item {
+  readonly blocks: Block[]
+  /** Its number, if it has one of its own. */
+  readonly value: number | undefined
+}
+
+/** Larger numbers would not be read as numbers of items. */
+const MAX_NUMBER = 999_999_999
+
+function numberItems(items: readonly Item[], start: number): number[] {
+  let next = start
+  return items.map(({ value }) => {
+    const number = Math.min(value ?? next, MAX_NUMBER)
+    next = number + 1
+    return number
+  })
+}
+
+function readNumber(element: Element, attribute: string): number | undefined {
+  const value = element.attribute(attribute) ?? ''
+  return /^\d{1,9}$/.test(value) ? Number(value) : undefined
+}
+
 /** Items that stand in something else than the list itself count as well. */
-function gather(builder: BlockBuilder, parent: Element, items: Block[][]): void {
+function gather(builder: BlockBuilder, parent: Element, items: Item[]): void {
   for (const child of parent.children) {
     if (typeof child !== 'string' && child.dropped !== undefined) continue
     if (typeof child === 'string') {
-      if (child.trim() !== '') items.push(builder.collect([child]))
+      if (child.trim() !== '') items.push({ blocks: builder.collect([child]), value: undefined })
     } else if (child.name === 'li') {
       const blocks = writeItem(builder, child)
-      if (blocks.length > 0) items.push(blocks)
+      if (blocks.length > 0) items.push({ blocks, value: readNumber(child, 'value') })
     } else if (hasItems(child)) gather(builder, child, items)
     else {
       const blocks = builder.collect([child])
       const last = items.at(-1)
       // A list directly in a list belongs to the item above it.
-      if (last !== undefined && blocks[0]?.type === 'list') last.push(...blocks)
-      else if (blocks.length > 0) items.push(blocks)
+      if (last !== undefined && blocks[0]?.type === 'list') last.blocks.push(...blocks)
+      else if (blocks.length > 0) items.push({ blocks, value: undefined })
     }
   }
 }
@@ -84,9 +108,4 @@ function firstElement(parent: Element): Element | undefined {
     if (child.trim() !== '') return undefined
   }
   return undefined
-}
-
-function startOf(list: Element): number {
-  const start = list.attribute('start') ?? ''
-  return /^\d{1,9}$/.test(start) ? Number(start) : 1
 }

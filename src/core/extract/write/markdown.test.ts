@@ -107,6 +107,8 @@ describe('lists', () => {
       '<ul><li>a<ol start="4"><li>b</li></ol></li></ul>',
       '- a\n\n  4. b',
     ],
+    ['keeps numbers of items', '<ol><li>a<li value="5">b<li>c</ol>', '1. a\n5. b\n6. c'],
+    ['counts no further than readers do', '<ol start="999999999"><li>a<li>b</ol>', '999999999. a\n999999999. b'],
     ['drops empty items', '<ul><li></li><li>a</li></ul>', '- a'],
   ])('%s', (_, html, markdown) => {
     expect(markdownOf(html)).toBe(`${markdown}\n`)
@@ -133,7 +135,7 @@ describe('tables', () => {
     [
       'makes no columns of spans alone',
       '<table><tr><td colspan="1000000">a</td></tr><tr><td>b</td><td>c</td></tr></table>',
-      '| | |\n| --- | --- |\n| a | a |\n| b | c |',
+      '| | |\n| --- | --- |\n| a |\n| b | c |',
     ],
     [
       'writes blocks of a cell on one line',
@@ -154,6 +156,41 @@ describe('tables', () => {
       'writes the caption before',
       '<table><caption>Cap</caption><tr><th>a</th><th>b</th></tr></table>',
       '**Cap**\n\n| a | b |\n| --- | --- |',
+    ],
+    [
+      'writes a cell over the whole width once',
+      '<table><tr><th>A</th><th>B</th></tr><tr><td colspan="2">part</td></tr><tr><td>1</td><td>2</td></tr></table>',
+      '| A | B |\n| --- | --- |\n| part |\n| 1 | 2 |',
+    ],
+    [
+      'takes a head over the whole width for a caption',
+      '<table><tr><th colspan="2">Cap</th></tr><tr><th>a</th><td>1</td></tr></table><table><tr><th colspan="2">Cap</th></tr><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>',
+      '**Cap**\n\n| | |\n| --- | --- |\n| a | 1 |\n\n**Cap**\n\n| a | b |\n| --- | --- |\n| 1 | 2 |',
+    ],
+    [
+      'writes a head over many columns once',
+      '<table><thead><tr><th colspan="3">All</th></tr></thead><tr><td>1</td><td>2</td><td>3</td></tr></table>',
+      '| All | | |\n| --- | --- | --- |\n| 1 | 2 | 3 |',
+    ],
+    [
+      'keeps a table of few lines of code',
+      '<table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td><pre>a\nb</pre></td></tr><tr><td>2</td><td>3</td></tr><tr><td>4</td><td>5</td></tr></table>',
+      '| A | B |\n| --- | --- |\n| 1 | `a` `b` |\n| 2 | 3 |\n| 4 | 5 |',
+    ],
+    [
+      'puts the foot last',
+      '<table><thead><tr><th>A</th><th>B</th></tr></thead><tfoot><tr><td>sum</td><td>2</td></tr></tfoot><tbody><tr><td>1</td><td>1</td></tr></tbody></table>',
+      '| A | B |\n| --- | --- |\n| 1 | 1 |\n| sum | 2 |',
+    ],
+    [
+      'keeps what indents code',
+      '<table><tr><td><pre>a\n  b  \n\n</pre></td><td><pre>x\\|y</pre></td></tr></table>',
+      '| | |\n| --- | --- |\n| `a` `  b` | x\\\\\\|y |',
+    ],
+    [
+      'takes a table with code on several lines apart',
+      '<table><thead><tr><th>Good</th><th>Bad</th></tr></thead><tr><td><pre>a\nb</pre></td><td>text<pre>c</pre></td></tr></table>',
+      '**Good**\n\n```\na\nb\n```\n\n**Bad**\n\ntext\n\n```\nc\n```',
     ],
     [
       'puts several rows of names together',
@@ -199,6 +236,11 @@ describe('links and images', () => {
       'finds images that load late',
       '<p><img data-src="/l.jpg" src="data:image/gif;base64,xx" alt="a"><p><img srcset="s.jpg 100w, l.jpg 900w" alt="b"><p><picture><source srcset="s.webp 1x, l.webp 2x"><img alt="c"></picture>',
       '![a](https://ex.org/l.jpg)\n\n![b](https://ex.org/a/l.jpg)\n\n![c](https://ex.org/a/l.webp)',
+    ],
+    [
+      'takes the largest of a set',
+      '<p><img srcset="a,b.jpg 2x, c.jpg, , d.jpg 1.5x," alt="a"><p><img srcset="data:image/gif;base64,xx 9w, e.jpg" alt="b">',
+      '![a](https://ex.org/a/a,b.jpg)\n\n![b](https://ex.org/a/e.jpg)',
     ],
     [
       'leaves out images nobody sees',
@@ -254,6 +296,27 @@ describe('text that looks like markup', () => {
       '[a\\]: http://x\n\n\\[^1\\]: y\n\n\\[!NOTE]',
     ],
     ['characters nobody sees', '<p>a\u200bb\u00adc\u202ed \0e', 'abcd e'],
+    [
+      'more characters nobody sees',
+      '<p>a\u061cb\u180ec\u115fd\u1160e\u3164f\uffa0g\u034fh\u2800i\ufff9j\u206ak\u{e0100}l\ufe00m\ufe0fn ☀\ufe0f 1\ufe0f\u20e3',
+      'abcdefghijklmn ☀\ufe0f 1\ufe0f\u20e3',
+    ],
+    [
+      'a table',
+      '<p>a|b<br>-|-<br>c|d<p>x<br>:-<ul><li>a|b<br>-:|-</ul><blockquote>a<br>- | -</blockquote>',
+      'a|b  \n\\-|-  \nc|d\n\nx  \n\\:-\n\n- a|b  \n  \\-:|-\n\n> a  \n> \\- | -',
+    ],
+    ['a definition whose end is code', '<p>[a<code>]: x</code>', '\\[a`]: x`'],
+    [
+      'line ends of other systems',
+      '<p>a&#13;# b\u2028# c\u2029# d\f# e\x0b# f\x85# g<p><code>a&#13;# b\u2028# c</code>',
+      'a # b # c # d # e# f# g\n\n`a # b # c`',
+    ],
+    [
+      'formulas',
+      '<p>$a$ and $b<p>$$x$$<p>$5 and $10<p>5$ or 10$<p>$HOME/$USER<p>US$, 5$<p>$<b>a</b>$<p>a $ b',
+      '\\$a$ and $b\n\n\\$\\$x\\$\\$\n\n$5 and $10\n\n5$ or 10$\n\n\\$HOME/$USER\n\nUS\\$, 5$\n\n\\$**a**$\n\na $ b',
+    ],
     ['no-break spaces', '<p>a&nbsp;&nbsp;b', 'a b'],
   ])('%s', (_, html, markdown) => {
     expect(markdownOf(html)).toBe(`${markdown}\n`)
@@ -287,8 +350,30 @@ describe('sections', () => {
   })
 })
 
+describe('code', () => {
+  test.each([
+    ['has one kind of line ends', '<pre>a&#13;# b\u2028# c\u2029d\fe</pre>', '```\na\n# b\n# c\nd\ne\n```'],
+    ['stays in its quotation', '<blockquote><pre>a&#13;# b\u2028c</pre></blockquote>', '> ```\n> a\n> # b\n> c\n> ```'],
+    ['has no characters nobody sees', '<pre>a\u202eb\u{e0041}c\u200b\u2800d</pre>', '```\nabc\u200b\u2800d\n```'],
+  ])('%s', (_, html, markdown) => {
+    expect(markdownOf(html)).toBe(`${markdown}\n`)
+  })
+})
+
+test.each([
+  ['a rule at the start', '<hr><p>title: x</p><hr><h1>Real</h1>', 'title: x\n\n---\n\n# Real\n'],
+  ['a rule at the end', '<p>x</p><hr><hr>', 'x\n'],
+  ['nothing but rules', '<hr><hr>', ''],
+])('divides nothing: %s', (_, html, markdown) => {
+  expect(markdownOf(html)).toBe(markdown)
+})
+
+test('characters nobody sees are counted', () => {
+  expect(written('<p>a\u200bb\u{e0041}\u{e0042}</p><pre>\u200b\u202e</pre><h2>\u00adx</h2>').unseenChars).toBe(5)
+})
+
 test('nothing in, nothing out', () => {
-  expect(written('<p> </p><ul></ul><table></table>')).toEqual({ markdown: '', sections: [] })
+  expect(written('<p> </p><ul></ul><table></table>')).toEqual({ markdown: '', sections: [], unseenChars: 0 })
 })
 
 test('a few bytes that span many cells stay a few lines', () => {
@@ -298,4 +383,16 @@ test('a few bytes that span many cells stay a few lines', () => {
 
 test('lines do not grow with the depth of lists', () => {
   expect(markdownOf('<ul><li>a'.repeat(5000)).length).toBeLessThan(500_000)
+})
+
+test.each([
+  ['commas in a set of pictures', `<img alt=x srcset="${','.repeat(200_000)}">`],
+  ['a long address in a set of pictures', `<img alt=x srcset="${'a,'.repeat(200_000)}">`],
+  ['a long line of dashes', `<p>a<br>${'-'.repeat(200_000)}x`],
+  ['dollars', `<p>${'$a '.repeat(100_000)}`],
+  ['characters nobody sees', `<p>${'\u200b'.repeat(200_000)}a`],
+])('time does not grow with the square of %s', (_, html) => {
+  const start = performance.now()
+  markdownOf(html)
+  expect(performance.now() - start).toBeLessThan(1000)
 })

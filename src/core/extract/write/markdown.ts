@@ -8,6 +8,8 @@ import { createSections } from './sections.ts'
 export interface Written {
   readonly markdown: string
   readonly sections: readonly Section[]
+  /** How many characters of the text and code were left out because nobody sees them. */
+  readonly unseenChars: number
 }
 
 /**
@@ -15,7 +17,8 @@ export interface Written {
  * Markdown contains no HTML, and no markup that the elements do not stand for.
  */
 export function writeMarkdown(content: readonly Element[], base: string): Written {
-  const page = layOut(new BlockBuilder(base).build(content))
+  const builder = new BlockBuilder(base)
+  const page = layOut(builder.build(content))
   const markdown = page.lines.length === 0 ? '' : `${page.lines.join('\n')}\n`
-  return { markdown, sections: createSections(page.lines, page.headings) }
+  return { markdown, sections: createSections(page.lines, page.headings), unseenChars: builder.unseenChars }
 }

@@ -15,7 +15,17 @@ export function writeMath(builder: BlockBuilder, element: Element): void {
   builder.flush()
 }
 
-/** Readers that know no formulas must not find tags or links in one; spaces mean nothing to TeX. */
+/**
+ * Nothing in a formula may end it, and readers that know no formulas must not find tags, links or code in one. Spaces
+ * mean nothing to TeX, and a backtick is an opening quotation mark.
+ */
 function protect(tex: string): string {
-  return tex.replace(/<(?=[A-Za-z/!?])/g, '< ').replace(/\](?=\()/g, '] ')
+  return tex
+    .replace(/\\.|\$/g, (escaped) => (escaped === '$' ? '\\$' : escaped))
+    .replace(/<(?=[A-Za-z/!?])/g, '< ')
+    .replace(/\](?=[(:])/g, '] ')
+    .replace(/\[(?=[\^!])/g, '[ ')
+    .replaceAll('`', '‘')
+    .replace(/(?<!\\)(\\\\)*\\$/, '$1')
+    .trim()
 }

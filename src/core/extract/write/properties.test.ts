@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import MarkdownIt, { type Token } from 'markdown-it'
 import { expect, test } from 'vitest'
 import { Element } from '../../html/tree.ts'
+import { normalizeContent } from '../normalize/content.ts'
 import { writeMarkdown } from './markdown.ts'
 
 /*
@@ -49,6 +50,22 @@ const text = fc
         '「',
         '😀',
       ),
+      fc.constantFrom(
+        '\r',
+        '\u2028',
+        '\u2029',
+        '\x85',
+        '\v',
+        '\f',
+        '\u200b',
+        '\u{e0041}',
+        '$',
+        '$$',
+        '-|-',
+        ':-',
+        '|-',
+        '===',
+      ),
     ),
     { minLength: 1, maxLength: 12 },
   )
@@ -71,13 +88,14 @@ const inline: fc.Arbitrary<(Element | string)[]> = fc.array(
     { weight: 1, arbitrary: text.map((inner) => element('span', [inner])) },
     { weight: 1, arbitrary: text.map((inner) => element('a', [inner], ['href', 'http://x.y/(z)?a=1&amp;b'])) },
     { weight: 1, arbitrary: text.map((inner) => element('b', ['x', element('a', [inner], ['href', '/']), 'y'])) },
-    { weight: 1, arbitrary: fc.constant(null).map(() => element('br', [])) },
+    { weight: 2, arbitrary: fc.constant(null).map(() => element('br', [])) },
   ),
   { minLength: 1, maxLength: 5 },
 )
 
+/** What is seen of text, without its spaces. */
 function squeeze(source: string): string {
-  return source.replace(/\s+/g, '')
+  return source.replace(/[\s\v\x85\u200b\u{e0041}]+/gu, '')
 }
 
 function textIn(nodes: readonly (Element | string)[]): string {
@@ -123,6 +141,8 @@ function allowed(nodes: readonly (Element | string)[], extra: readonly string[])
   return new Set([...PLAIN, ...extra, ...[...names].flatMap((name) => MARKS[name] ?? [])])
 }
 
+const TABLE = 'table thead tbody tr th td'.split(' ').flatMap((name) => [`${name}_open`, `${name}_close`])
+
 const PLACES: [string, (nodes: (Element | string)[]) => Element, string[]][] = [
   ['a paragraph', (nodes) => element('p', nodes), []],
   ['a heading', (nodes) => element('h2', nodes), ['heading_open', 'heading_close']],
@@ -132,20 +152,7 @@ const PLACES: [string, (nodes: (Element | string)[]) => Element, string[]][] = [
     ['bullet_list_open', 'bullet_list_close', 'list_item_open', 'list_item_close'],
   ],
   ['a quotation', (nodes) => element('blockquote', [element('p', nodes)]), ['blockquote_open', 'blockquote_close']],
-  [
-    'a cell',
-    (nodes) => element('table', [element('tr', [element('td', nodes), element('td', ['2'])])]),
-    [
-      'table_open',
-      'table_close',
-      'thead_open',
-      'thead_close',
-      'tbody_open',
-      'tbody_close',
-      'tr_open',
-      'tr_close',
-    ].concat(['th_open', 'th_close', 'td_open', 'td_close']),
-  ],
+  ['a cell', (nodes) => element('table', [element('tr', [element('td', nodes), element('td', ['2'])])]), TABLE],
 ]
 
 test.each(PLACES)('text in %s is read as it stands in the page', (_, put, extra) => {
@@ -160,5 +167,80 @@ test.each(PLACES)('text in %s is read as it stands in the page', (_, put, extra)
       expect([...seen.types].filter((type) => !most.has(type))).toEqual([])
     }),
     { numRuns: 1500 },
+  )
+})
+
+/** Whatever stands in attributes is text at most, and never the beginning of anything. */
+const withAttributes: fc.Arbitrary<Element> = fc
+  .record({
+    name: fc.constantFrom('img', 'iframe', 'pre', 'div', 'table', 'math', 'Tab', 'Admonition'),
+    value: text,
+    inner: text,
+  })
+  .map(({ name, value, inner }) => {
+    const attributes = ['alt', 'title', 'alttext', 'class', 'data-lang', 'summary', 'lang', 'aria-label'].flatMap(
+      (each) => [each, value],
+    )
+    attributes.push('src', '/x', 'Title', value, 'Label', value)
+    if (name === 'table')
+      return element(name, [element('tr', [element('td', [inner]), element('td', ['2'])])], attributes)
+    return element(name, name === 'img' ? [] : [element(name === 'pre' ? 'code' : 'span', [inner])], attributes)
+  })
+
+const EXPECTED_OF_ATTRIBUTES: Record<string, string[]> = {
+  img: ['image'],
+  iframe: ['link_open', 'link_close'],
+  pre: ['fence'],
+  table: TABLE,
+  Tab: ['strong_open', 'strong_close'],
+  Admonition: ['strong_open', 'strong_close', 'blockquote_open', 'blockquote_close'],
+  math: ['em_open', 'em_close', 'strong_open', 'strong_close', 's_open', 's_close'],
+}
+
+test('attributes make no markup', () => {
+  fc.assert(
+    fc.property(withAttributes, (made) => {
+      const { name } = made
+      const root = element('body', [made, element('p', ['end'])])
+      normalizeContent(root)
+      const { markdown } = writeMarkdown([root], 'https://example.org/')
+      const most = new Set([...PLAIN, ...(EXPECTED_OF_ATTRIBUTES[name] ?? [])])
+      const seen = read(markdown)
+      expect(
+        [...seen.types].filter((type) => !most.has(type)),
+        markdown,
+      ).toEqual([])
+      expect(seen.text.endsWith('end'), markdown).toBe(true)
+    }),
+    { numRuns: 1500 },
+  )
+})
+
+test('code is read as it stands in the page', () => {
+  fc.assert(
+    fc.property(text, fc.constantFrom('pre', 'blockquote', 'li'), (inner, place) => {
+      const code = element('pre', [inner])
+      const root = place === 'pre' ? code : element(place === 'li' ? 'ul' : 'div', [element(place, ['x', code])])
+      const { markdown } = writeMarkdown([root], 'https://example.org/')
+      const fences = reader.parse(markdown, {}).filter(({ type }) => type === 'fence')
+      expect(squeeze(fences.map(({ content }) => content).join('')), markdown).toBe(squeeze(inner))
+    }),
+    { numRuns: 1500 },
+  )
+})
+
+test('a page never begins with metadata', () => {
+  const line = fc.constantFrom('---', 'key: value', 'title: x', '...', '+++')
+  const block = fc.oneof(
+    fc.constant(null).map(() => element('hr', [])),
+    line.map((inner) => element('p', [inner])),
+    line.map((inner) => element('div', [inner, element('br', []), '---'])),
+  )
+  fc.assert(
+    fc.property(fc.array(block, { maxLength: 6 }), (blocks) => {
+      const { markdown } = writeMarkdown([element('body', blocks)], 'https://example.org/')
+      expect(markdown).not.toMatch(/^---/)
+      expect(read(markdown).types).not.toContain('heading_open')
+    }),
   )
 })

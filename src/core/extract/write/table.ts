@@ -1,9 +1,9 @@
 import type { Element } from '../../html/tree.ts'
 import type { BlockBuilder, RepeatBudget } from './builder.ts'
 import { flatten } from './flatten.ts'
-
-/** What HTML allows a cell to span. */
-const MAX_SPAN = 1000
+import { plainText } from './plain-text.ts'
+import { strongLine } from './strong-line.ts'
+import { readTable, type SourceCell, type SourceRow } from './table-rows.ts'
 
 interface Cell {
   readonly text: string
@@ -11,80 +11,67 @@ interface Cell {
   readonly rows: number
 }
 
-interface Row {
-  readonly cells: readonly Cell[]
-  readonly isHeader: boolean
-}
-
 /** Writes a table of data. Cells that span others are repeated in their places. */
 export function writeTable(builder: BlockBuilder, table: Element): void {
   builder.flush()
-  const rows: Row[] = []
-  gatherRows(builder, table, false, rows)
-  const grid = rows.some(({ cells }) => cells.some(isSpanning))
-    ? fillSpans(rows, builder.repeats)
-    : rows.map(({ cells }) => cells.map(({ text }) => text))
+  const { titles, rows } = readTable(table)
+  for (const title of titles) {
+    builder.marked(title, '**')
+    builder.flush()
+  }
   const headers = countHeaders(rows)
+  if (!builder.isLine && builder.hasCode(table) && canBeTakenApart(builder, rows, headers)) {
+    writeParts(builder, rows, headers)
+    return
+  }
+  const cells = rows.map((row) => row.cells.map((cell) => readCell(builder, cell)))
+  const grid = cells.some((row) => row.some(isSpanning))
+    ? fillSpans(cells, headers, builder.repeats)
+    : cells.map((row) => row.map(({ text }) => text))
   const width = grid.reduce((most, row) => Math.max(most, row.length), 0)
   const body = grid.slice(headers).filter((row) => row.some((text) => text !== ''))
   const header = mergeHeaders(grid.slice(0, headers), width)
   if (body.length > 0 || header.some((text) => text !== '')) builder.push({ type: 'table', header, rows: body })
 }
 
-function gatherRows(builder: BlockBuilder, parent: Element, isHead: boolean, rows: Row[]): void {
-  for (const child of parent.elements()) {
-    if (child.name === 'tr') rows.push(readRow(builder, child, isHead))
-    else if (child.name === 'caption') {
-      builder.marked(child, '**')
-      builder.flush()
-    } else if (child.name === 'td' || child.name === 'th') {
-      rows.push({ cells: [readCell(builder, child)], isHeader: isHead })
-    } else if (child.name !== 'colgroup' && child.name !== 'col') {
-      gatherRows(builder, child, child.name === 'thead', rows)
+function readCell(builder: BlockBuilder, { element, columns, rows }: SourceCell): Cell {
+  return { text: flatten(builder.collect(element.children, true)), columns, rows }
+}
+
+const MAX_PARTS = 4
+
+/** Code on several lines has no place in a cell. A few columns of it with names can stand one below the other. */
+function canBeTakenApart(builder: BlockBuilder, rows: readonly SourceRow[], headers: number): boolean {
+  const [names, ...body] = rows
+  if (names === undefined || headers !== 1 || names.cells.length < 2) return false
+  if (rows.some(({ cells }) => cells.length > MAX_PARTS || cells.some(isSpanning))) return false
+  const withCode = body.filter(({ cells }) => cells.some(({ element }) => builder.hasCode(element)))
+  return 2 * withCode.length >= body.length
+}
+
+/** Writes every cell below the name of its column. */
+function writeParts(builder: BlockBuilder, rows: readonly SourceRow[], headers: number): void {
+  const names = rows[0]?.cells.map(({ element }) => plainText(element)) ?? []
+  for (const { cells } of rows.slice(headers)) {
+    for (const [column, { element }] of cells.entries()) {
+      const blocks = builder.collect(element.children)
+      const name = names[column] ?? ''
+      if (blocks.length > 0 && name !== '') builder.push(strongLine(name))
+      for (const block of blocks) builder.push(block)
     }
   }
 }
 
-function readRow(builder: BlockBuilder, row: Element, isHead: boolean): Row {
-  const cells: Cell[] = []
-  let isAllHeads = true
-  for (const child of row.elements()) {
-    if (child.name !== 'th') isAllHeads = false
-    cells.push(readCell(builder, child))
-  }
-  return { cells, isHeader: isHead || (isAllHeads && !isTitle(cells)) }
-}
-
-/** One cell over the whole width names the table rather than a column. */
-function isTitle(cells: readonly Cell[]): boolean {
-  const [first] = cells
-  return first === undefined || (cells.length === 1 && first.columns > 1)
-}
-
-function readCell(builder: BlockBuilder, cell: Element): Cell {
-  const text = flatten(builder.collect(cell.children, true))
-  return { text, columns: spanOf(cell, 'colspan'), rows: spanOf(cell, 'rowspan') }
-}
-
-function spanOf(cell: Element, name: string): number {
-  const value = cell.attribute(name)
-  if (value === undefined) return 1
-  const span = Number.parseInt(value, 10)
-  // Zero rows means all that are left.
-  if (span === 0 && name === 'rowspan') return MAX_SPAN
-  return span >= 1 ? Math.min(span, MAX_SPAN) : 1
-}
-
-function isSpanning({ columns, rows }: Cell): boolean {
+function isSpanning({ columns, rows }: { readonly columns: number; readonly rows: number }): boolean {
   return columns > 1 || rows > 1
 }
 
 /** Only columns in which a cell begins are kept: a span alone makes no column. */
-function fillSpans(rows: readonly Row[], budget: RepeatBudget): string[][] {
+function fillSpans(rows: readonly (readonly Cell[])[], headers: number, budget: RepeatBudget): string[][] {
   const grid: string[][] = []
   const starts = new Set<number>()
   let above: ({ readonly text: string; readonly rows: number } | undefined)[] = []
-  for (const { cells } of rows) {
+  for (const cells of rows) {
     const line: string[] = []
     const below: typeof above = []
     let column = 0
@@ -108,7 +95,13 @@ function fillSpans(rows: readonly Row[], budget: RepeatBudget): string[][] {
     above = budget.cells > 0 ? below : []
   }
   const columns = [...starts].sort((a, b) => a - b)
-  return grid.map((line) => columns.filter((column) => column < line.length).map((column) => line[column] ?? ''))
+  return grid.map((line, i) => {
+    const kept = columns.filter((column) => column < line.length).map((column) => line[column] ?? '')
+    // One cell over the whole width divides the rows; it belongs to no column.
+    const [only, ...others] = headers > 1 && i < headers ? [] : (rows[i] ?? [])
+    const isDivider = only !== undefined && others.length === 0 && only.columns > (columns.at(-1) ?? 0)
+    return isDivider ? kept.slice(0, 1) : kept
+  })
 }
 
 function takeRepeat(text: string, budget: RepeatBudget): string {
@@ -118,7 +111,7 @@ function takeRepeat(text: string, budget: RepeatBudget): string {
 }
 
 /** How many rows at the top name the columns. */
-function countHeaders(rows: readonly Row[]): number {
+function countHeaders(rows: readonly SourceRow[]): number {
   const end = rows.findIndex(({ isHeader }) => !isHeader)
   return end === -1 ? Math.min(rows.length, 1) : Math.min(end, MAX_HEADERS)
 }

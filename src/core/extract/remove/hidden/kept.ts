@@ -1,21 +1,21 @@
+import { HEADINGS } from '../../../html/names.ts'
 import { SelectorMap } from '../../../html/selector.ts'
-import type { Element } from '../../../html/tree.ts'
+import type { Element, Node } from '../../../html/tree.ts'
 import type { Generator } from '../../generators/generator.ts'
 
 /*
  * What is not shown at first and is content all the same: panels of a tab set, parts of an accordion, collapsed members
- * of an API. A reader opens them with one click.
+ * of an API. A reader opens them with one click, so there must be something to click.
  */
 
-const PANEL_CLASS =
-  /(?:^|[\s_-])(?:tab(?:s|bed)?(?:[-_]?(?:item|pane|panel|content|container|body|block|set|s))?|accordions?|collaps(?:e|ed|ible)|expand(?:er|able)|toggle|faqs?|spoiler|code-?group)(?=[\s_-]|$)/i
+const TAB_CLASS =
+  /(?:^|[\s_-])(?:tab(?:s|bed|set|list)?(?:[-_]?(?:item|pane|panel|content|container|body|block|set|s))?|code-?group)(?=[\s_-]|$)/i
+const FOLD_CLASS =
+  /(?:^|[\s_-])(?:accordions?|collaps(?:e|ed|ible)|expand(?:er|able)|toggle|faqs?|spoiler)(?=[\s_-]|$)/i
 
 /** What opens over a page or belongs to its frame, although its class may speak of collapsing. */
 const FRAME_CLASS = /nav|menu|dropdown|modal|dialog|popup|popover|offcanvas|drawer|search|sidebar|cart|cookie|share/i
 const FRAME_ROLE = /^(?:menu|menubar|dialog|alertdialog|listbox|navigation|search|tooltip)$/
-
-/** What arrives after the rest of a page and is put in its place by a script: React (`S:0`) and Marko do so. */
-const STREAMED_ID = /^(?:S:[\da-f]+|af[a-z]*\d+)$/
 
 /** Tells whether something hidden belongs to the frame of a page: a menu, a dialog. */
 export function isFrame(element: Element): boolean {
@@ -27,28 +27,109 @@ export function isFrame(element: Element): boolean {
   )
 }
 
-/** Makes the test whether a hidden element is content. `controlled` are the ids of what a button or tab opens. */
+/** Makes the test whether a hidden element is content. */
 export function keepTest(
   generator: Generator | undefined,
-  controlled: ReadonlySet<string>,
+  { opened, labels, streamed }: Controls,
 ): (element: Element, isInFrame: boolean) => boolean {
   const kept = new SelectorMap((generator?.keep ?? []).map((selector) => [selector, true] as const))
   return (element, isInFrame) => {
-    if (kept.match(element) === true) return true
-    if (element.attribute('role') === 'tabpanel' || STREAMED_ID.test(element.id)) return true
-    if (isInFrame || isFrame(element)) return false
-    return (
-      controlled.has(element.id) ||
-      // A part with a heading of its own that opens it.
-      element.hasAttribute('aria-labelledby') ||
-      PANEL_CLASS.test(element.attribute('class') ?? '') ||
-      PANEL_CLASS.test(element.parent?.attribute('class') ?? '')
-    )
+    if (kept.match(element) === true || streamed.has(element.id)) return true
+    const isPanel = element.attribute('role') === 'tabpanel'
+    if (!isPanel && (isInFrame || isFrame(element))) return false
+    if (opened.has(element.id)) return true
+    // A part with a heading of its own that opens it.
+    if ((element.attribute('aria-labelledby') ?? '').split(/\s+/).some((id) => labels.has(id))) return true
+    const names = `${element.attribute('class') ?? ''} ${element.parent?.attribute('class') ?? ''}`
+    if (FOLD_CLASS.test(names) && followsControl(element)) return true
+    return (isPanel || TAB_CLASS.test(names)) && isInTabSet(element)
   }
 }
 
+/** How far above a panel the tabs may stand, and how many elements beside it are looked at. */
+const MAX_LEVELS = 4
+const MAX_BESIDE = 50
+
+/** Whether tabs, or other panels, stand near a panel. One hidden element alone is no set, whatever it is called. */
+function isInTabSet(panel: Element): boolean {
+  let inside = panel
+  for (let level = 0; level < MAX_LEVELS && inside.parent !== undefined; level++) {
+    const within = inside
+    const around = inside.parent
+    if (around.children.slice(0, MAX_BESIDE).some((one) => one !== within && isTab(one))) return true
+    inside = around
+  }
+  return false
+}
+
+function isTab(node: Node): boolean {
+  if (typeof node === 'string') return false
+  if (/^tab(?:list|panel)?$/.test(node.attribute('role') ?? '')) return true
+  if (node.name === 'label' || (node.name === 'input' && node.attribute('type') === 'radio')) return true
+  return TAB_CLASS.test(node.attribute('class') ?? '') || /nav-(?:tabs|pills)/.test(node.attribute('class') ?? '')
+}
+
+/** Whether what stands before an element, or before its parent, can open it. */
+function followsControl(element: Element): boolean {
+  const before = elementBefore(element) ?? (element.parent === undefined ? undefined : elementBefore(element.parent))
+  return before !== undefined && [before, ...before.elements()].some(isControl)
+}
+
+function elementBefore(element: Element): Element | undefined {
+  const beside = element.parent?.children ?? []
+  for (let i = beside.indexOf(element) - 1; i >= 0; i--) {
+    const node = beside[i]
+    if (typeof node === 'object') return node
+  }
+  return undefined
+}
+
+const CONTROLS = new Set([...HEADINGS, 'a', 'button', 'dt', 'label', 'summary'])
+const CONTROL_CLASS = /toggle|trigger|head|title|question|button|btn|label/i
+
+function isControl(element: Element): boolean {
+  return (
+    CONTROLS.has(element.name) ||
+    element.attribute('role') === 'button' ||
+    element.hasAttribute('aria-expanded') ||
+    CONTROL_CLASS.test(element.attribute('class') ?? '')
+  )
+}
+
+/** What a document has to open parts of it with. */
+export class Controls {
+  /** Ids of what a button, tab or link opens. */
+  readonly opened: Set<string> = new Set()
+  /** Ids of buttons and tabs, and of the headings they stand in. */
+  readonly labels: Set<string> = new Set()
+  /** Ids of what arrives after the rest of a page and is put in its place by a script, as React and Marko do. */
+  readonly streamed: Set<string> = new Set()
+
+  /** Takes note of an element, if it opens something. */
+  add(element: Element): void {
+    if (element.name === 'script') this.#addStreamed(element.children[0])
+    const opened = openedId(element)
+    if (opened !== undefined) this.opened.add(opened)
+    const isTab = element.attribute('role') === 'tab'
+    if (!isTab && opened === undefined && element.name !== 'button' && element.name !== 'summary') return
+    for (const one of [element, element.parent]) if (one !== undefined && one.id !== '') this.labels.add(one.id)
+  }
+
+  #addStreamed(script: Node | undefined): void {
+    if (typeof script !== 'string' || !/\$(?:R[CSX]|af)/.test(script)) return
+    for (const [, part, group = '', number = ''] of script.slice(0, MAX_SCRIPT).matchAll(PLACES_PART)) {
+      this.streamed.add(part ?? `af${group}${number}`)
+    }
+  }
+}
+
+/** `$RC("B:0","S:0")`, `$RS("S:1","P:1")`, `$af(3)` */
+const PLACES_PART = /\$R[CSX]\((?:"B:[\da-f]+",)?"(S:[\da-f]+)"|\$af([a-z]*)\((\d+)\)/g
+/** Scripts that put parts in their place do little else. */
+const MAX_SCRIPT = 20_000
+
 /** The id of what an element opens, if it is a tab or a button that does. */
-export function controlledId(element: Element): string | undefined {
+function openedId(element: Element): string | undefined {
   const opens = element.hasAttribute('aria-expanded') || element.attribute('role') === 'tab'
   const controls = element.attribute('aria-controls')
   if (opens && controls !== undefined) return controls

@@ -1,3 +1,5 @@
+import { type Applies, mediaApplies } from './media.ts'
+
 /*
  * As much of CSS as it takes to know what a page hides by its own style sheets. One pass over the characters, whatever
  * they are: comments, strings, addresses and rules inside of rules are stepped over, nothing is an error.
@@ -39,9 +41,10 @@ export function* readStyleRules(css: string): Generator<StyleRule, void, void> {
       i++
     } else if (character === '{') {
       take(i, i + 1)
-      const opened = openBlock(text.trim(), block)
+      const prelude = text.replace(COMMENT_MARKS, '').trim()
+      const opened = openBlock(prelude, block)
       blocks.push(opened)
-      if (opened === 'declarations') selectors = text.trim()
+      if (opened === 'declarations') selectors = prelude
       // Of what stands before a rule inside of a rule, the last part is its selector.
       text = block === 'declarations' ? text.slice(0, text.lastIndexOf(';') + 1) : ''
     } else if (character === '}') {
@@ -65,14 +68,32 @@ export function* readStyleRules(css: string): Generator<StyleRule, void, void> {
   yield { selectors, declarations: text, isConditional: blocks.includes('conditional rules') }
 }
 
-const CONDITIONS = /^@(?:media|supports|layer|container)\b/i
+/** Marks that hid style sheets from the first browsers; they mean nothing. */
+const COMMENT_MARKS = /^(?:<!--|-->|\s)+/
 
 function openBlock(prelude: string, around: Block): Block {
   if (around === 'declarations' || around === 'nothing') return 'nothing'
-  if (!prelude.startsWith('@')) return 'declarations'
-  if (/^@media\s+(?:only\s+)?(?:all|screen)$/i.test(prelude)) return around
-  const isForScreens = CONDITIONS.test(prelude) && !/^@media\s+(?:only\s+)?(?:print|speech)\b/i.test(prelude)
-  return isForScreens ? 'conditional rules' : 'nothing'
+  const [, name = '', condition = ''] = /^@([\w-]+)(.*)$/s.exec(prelude) ?? []
+  switch (name.toLowerCase()) {
+    case '':
+      return prelude.startsWith('@') ? 'nothing' : 'declarations'
+    case 'media':
+      return ruled(mediaApplies(condition), around)
+    case 'supports':
+      // What a page asks for is there, or it would not ask.
+      return ruled(/\bnot\b/i.test(condition) ? 'sometimes' : 'always', around)
+    case 'layer':
+      return around
+    case 'container':
+      return 'conditional rules'
+    default:
+      return 'nothing'
+  }
+}
+
+function ruled(applies: Applies, around: Block): Block {
+  if (applies === 'always') return around
+  return applies === 'never' ? 'nothing' : 'conditional rules'
 }
 
 function endOf(css: string, mark: string, from: number): number {
@@ -89,22 +110,30 @@ function endOfString(css: string, from: number): number {
   return css.length
 }
 
-/** Property and value of every declaration, in lower case; of several with one name the last counts. */
-export function readDeclarations(text: string): Map<string, string> {
-  const declarations = new Map<string, string>()
+/** The value of a property, in lower case. */
+export interface Declaration {
+  readonly value: string
+  readonly isImportant: boolean
+}
+
+/** Declarations by their properties, in lower case. */
+export type Declarations = ReadonlyMap<string, Declaration>
+
+/** Every declaration; of several with one name the last counts that is important, or else the last. */
+export function readDeclarations(source: string): Declarations {
+  const text = source.includes('/*') ? source.replace(/\/\*.*?(?:\*\/|$)/gs, '') : source
+  const declarations = new Map<string, Declaration>()
   let depth = 0
   let from = 0
   const take = (to: number) => {
     const colon = text.indexOf(':', from)
     if (colon >= 0 && colon < to) {
-      const name = text.slice(from, colon).trim().toLowerCase()
-      declarations.set(
-        name,
-        text
-          .slice(colon + 1, Math.min(to, colon + MAX_VALUE))
-          .trim()
-          .toLowerCase(),
-      )
+      const name = readEscapes(text.slice(from, colon).trim()).toLowerCase()
+      const isImportant = IMPORTANT.test(text.slice(Math.max(colon, to - MAX_VALUE), to))
+      const value = readEscapes(text.slice(colon + 1, Math.min(to, colon + MAX_VALUE)).replace(IMPORTANT, ''))
+      const known = declarations.get(name)
+      if (isImportant || known?.isImportant !== true)
+        setKnown(declarations, name, value.trim().toLowerCase(), isImportant)
     }
     from = to + 1
   }
@@ -121,3 +150,22 @@ export function readDeclarations(text: string): Map<string, string> {
 
 /** Values that matter here are short; pictures in a style sheet are not. */
 const MAX_VALUE = 100
+const IMPORTANT = /!\s*important\s*$/i
+
+const DISPLAYS =
+  /^(?:none|contents|(?:block|inline|flow|flow-root|flex|grid|table|ruby|math|list-item|run-in)(?:[\s-].*)?|-\w+-.+|inherit|initial|unset|revert(?:-layer)?|var\(.*)$/
+
+/** Takes a value, unless it is one that a browser would pass over. */
+function setKnown(declarations: Map<string, Declaration>, name: string, value: string, isImportant: boolean): void {
+  if (name === 'display' && !DISPLAYS.test(value)) return
+  declarations.set(name, { value, isImportant })
+}
+
+/** Text of a style sheet with its escapes read: `\\64 isplay` is `display`. */
+export function readEscapes(text: string): string {
+  if (!text.includes('\\')) return text
+  return text.replace(/\\(?:([\da-f]{1,6})\s?|(.))/gis, (_, hex: string | undefined, character: string | undefined) => {
+    const code = Number.parseInt(hex ?? '0', 16)
+    return character ?? (code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd')
+  })
+}

@@ -1,59 +1,98 @@
+import type { Declarations } from './stylesheet.ts'
+import { type Colour, colourOf, isSameColour, lengthOf } from './values.ts'
+
 /** Ways to hide something that CSS decides one by one. */
-export const ASPECTS = ['display', 'visibility', 'box'] as const
+export const ASPECTS = ['display', 'visibility', 'box', 'opacity', 'font'] as const
 
 /** One of {@link ASPECTS}. */
 export type Aspect = (typeof ASPECTS)[number]
 
-/** What declarations say: `true` hides, `false` shows, no entry leaves it to others. */
-export type Verdicts = Partial<Record<Aspect, boolean>>
+/** What declarations say about one aspect. */
+export interface Verdict {
+  readonly hides: boolean
+  readonly isImportant: boolean
+}
+
+/** No entry leaves an aspect to other declarations. */
+export type Verdicts = Partial<Record<Aspect, Verdict>>
 
 /**
- * What the declarations of one rule, or of a `style` attribute, say about whether an element is seen. Collapsed and
- * transparent parts are found in a `style` attribute only: in style sheets they are the beginning of an animation or
- * the closed part of an accordion.
+ * What the declarations of one rule, or of a `style` attribute, say about whether an element is seen. Collapsed parts and
+ * such without colour are found in a `style` attribute only: in style sheets they are the closed part of an accordion, or
+ * lettering that a picture shines through.
  */
-export function judgeDeclarations(declarations: ReadonlyMap<string, string>, isInline: boolean): Verdicts {
+export function judgeDeclarations(declarations: Declarations, isInline: boolean): Verdicts {
   const verdicts: Verdicts = {}
-  const value = (name: string) => (declarations.get(name) ?? '').replace(/\s*!important$/, '')
+  const value = (name: string) => declarations.get(name)?.value ?? ''
+  const say = (aspect: Aspect, hides: boolean, ...names: string[]) => {
+    verdicts[aspect] = { hides, isImportant: names.some((name) => declarations.get(name)?.isImportant === true) }
+  }
   const display = value('display')
-  if (display !== '') verdicts.display = display === 'none'
+  if (display !== '') say('display', display === 'none', 'display')
   const visibility = value('visibility')
-  if (visibility !== '') verdicts.visibility = visibility === 'hidden' || visibility === 'collapse'
-  if (isOutOfSight(value) || hasColourOfGround(value) || (isInline && isCollapsed(value))) verdicts.box = true
-  else if (/^(?:static|relative)$/.test(value('position')) || value('clip') === 'auto') verdicts.box = false
+  if (visibility !== '') say('visibility', visibility === 'hidden' || visibility === 'collapse', 'visibility')
+  else if (isInline && value('content-visibility') === 'hidden') say('visibility', true, 'content-visibility')
+  const isGone = isOutOfSight(value) || hasColourOfGround(value)
+  if (isGone || (isInline && (isCollapsed(value) || isWithoutColour(value)))) say('box', true, ...declarations.keys())
+  else if (/^(?:static|relative)$/.test(value('position')) || value('clip') === 'auto') say('box', false, 'position')
+  if (isTransparent(value) || (isInline && isShrunk(value))) say('opacity', true, 'opacity')
+  else if (Number.parseFloat(value('opacity')) > 0) say('opacity', false, 'opacity')
+  const size = value('font-size') || sizeIn(value('font'))
+  if (size !== '') say('font', lengthOf(size) === 0, 'font-size', 'font')
   return verdicts
 }
 
-/** Whether declarations make something transparent, and nothing in them says that it will fade in. */
-export function isTransparent(declarations: ReadonlyMap<string, string>): boolean {
-  if (!/^0(?:\.0+)?%?$/.test(declarations.get('opacity') ?? '')) return false
-  return !ANIMATED.some((name) => declarations.has(name))
+type Value = (name: string) => string
+
+const MOVED = ['transition', 'animation', 'will-change']
+const ANIMATED = [...MOVED, 'transform', '-webkit-transform', 'filter', 'translate']
+
+function isAnimated(value: Value, names: readonly string[]): boolean {
+  return names.some((name) => !/^(?:|none|0s|initial|unset|auto)$/.test(value(name)))
 }
 
-const ANIMATED = ['transform', '-webkit-transform', 'transition', 'animation', 'will-change', 'filter', 'translate']
+/** Whether something is transparent, and nothing beside it says that it will fade in. */
+function isTransparent(value: Value): boolean {
+  return lengthOf(value('opacity')) === 0 && !isAnimated(value, ANIMATED)
+}
 
-type Value = (name: string) => string
+function isShrunk(value: Value): boolean {
+  const isScaled = /(?:^|\s)scale(?:3d|x|y)?\(\s*0*\.?0+\s*[,)]/.test(value('transform'))
+  return isScaled && value('opacity') === '' && !isAnimated(value, MOVED)
+}
 
 /** Further out than any layout puts something that is to be seen. */
 const OFF_SCREEN = -900
+/** Carousels move what they show by a few thousand pixels. */
+const FAR_OFF = -5000
 
 function isOutOfSight(value: Value): boolean {
-  if (parseFloat(value('text-indent')) <= OFF_SCREEN) return true
-  if (/^inset\((?:50|[6-9]\d|100)%/.test(value('clip-path'))) return true
+  if (lengthOf(value('text-indent')) <= OFF_SCREEN) return true
+  if (/^inset\((?:50|[6-9]\d|100)%|^circle\(\s*0(?:px|%)?\s*(?:\)|at\b)/.test(value('clip-path'))) return true
   if (isNothing(value('width')) && isNothing(value('height')) && isClipped(value)) return true
+  if (isMovedFar(value)) return true
   if (!/^(?:absolute|fixed)$/.test(value('position'))) return false
   if (/^rect\(\s*[01](?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?\s*\)/.test(value('clip'))) return true
-  return ['left', 'top', 'right', 'bottom'].some((side) => parseFloat(value(side)) <= OFF_SCREEN)
+  return ['left', 'top', 'right', 'bottom'].some((side) => lengthOf(value(side)) <= OFF_SCREEN)
+}
+
+/** Moved away by a margin or a transformation. A margin that padding makes up for only widens the ground. */
+function isMovedFar(value: Value): boolean {
+  const isOut = ['left', 'top'].some((side) => {
+    return lengthOf(value(`margin-${side}`)) <= FAR_OFF && !(lengthOf(value(`padding-${side}`)) > 0)
+  })
+  const [, x = '', y = ''] = /translate(?:3d|x|y)?\(\s*([^,)\s]+)(?:\s*,\s*([^,)\s]+))?/.exec(value('transform')) ?? []
+  return isOut || lengthOf(x) <= FAR_OFF || lengthOf(y) <= FAR_OFF
 }
 
 function isCollapsed(value: Value): boolean {
   const sides = ['width', 'height', 'max-width', 'max-height']
-  return isClipped(value) && sides.some((side) => /^0(?:px|em|rem|%)?$/.test(value(side)))
+  return isClipped(value) && sides.some((side) => lengthOf(value(side)) === 0)
 }
 
 /** A box of one pixel shows no text either. */
 function isNothing(length: string): boolean {
-  return /^[01]px$|^0$/.test(length)
+  return lengthOf(length) <= 1
 }
 
 function isClipped(value: Value): boolean {
@@ -62,16 +101,30 @@ function isClipped(value: Value): boolean {
 
 function hasColourOfGround(value: Value): boolean {
   const colour = colourOf(value('color'))
-  if (!/^#|^rgb|^hsl|^[a-z]+$/.test(colour) || /^(?:transparent|inherit|initial|unset|currentcolor)$/.test(colour)) {
-    return false
-  }
-  return colour === colourOf(value('background-color')) || colour === colourOf(value('background'))
+  if (colour === undefined || colour[3] === 0) return false
+  const ground = colourOf(value('background-color')) ?? groundOf(value('background'))
+  return ground !== undefined && isSameColour(colour, ground)
 }
 
-const NAMED: Readonly<Record<string, string>> = { white: '#ffffff', black: '#000000' }
+/** The colour in `background`, unless a picture lies over it. */
+function groundOf(background: string): Colour | undefined {
+  if (/url\(|gradient\(/.test(background)) return undefined
+  for (const part of background.match(/[\w-]+\([^()]*\)|[^\s()]+/g) ?? []) {
+    const colour = colourOf(part)
+    if (colour !== undefined) return colour
+  }
+  return undefined
+}
 
-function colourOf(value: string): string {
-  const colour = value.replace(/\s+/g, '')
-  if (/^#[\da-f]{3}$/.test(colour)) return colour.replace(/[\da-f]/g, '$&$&')
-  return NAMED[colour] ?? colour
+/** Text without a colour, unless its ground or its shadow draws the letters. */
+function isWithoutColour(value: Value): boolean {
+  const ink = value('-webkit-text-fill-color') || value('color')
+  if (colourOf(ink)?.[3] !== 0) return false
+  const isDrawn = /text/.test(value('background-clip') + value('-webkit-background-clip') + value('background'))
+  return !isDrawn && /^(?:|none)$/.test(value('text-shadow'))
+}
+
+/** The size in `font: italic 0/1 serif`. */
+function sizeIn(font: string): string {
+  return /(?:^|\s)(\.?\d[\d.]*(?:[a-z]+|%)?)(?=[\s/])(?!\s+[\d.])/.exec(font)?.[1] ?? ''
 }

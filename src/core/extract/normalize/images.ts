@@ -1,0 +1,28 @@
+import type { Element, Node } from '../../html/tree.ts'
+import type { Rule } from './rule.ts'
+
+/** Gives a picture that loads late the address that is there for readers without scripts. */
+export const normalizeImage: Rule = (element, siblings, index) => {
+  const noscript = nextElement(siblings, index)
+  if (noscript?.name !== 'noscript') return
+  const source = imageIn(noscript)?.attribute('src') ?? ''
+  if (source !== '') element.setAttribute('Source', source)
+}
+
+/** The element right after one, also if it is dropped: what is there for readers without scripts always is. */
+function nextElement(siblings: readonly Node[], index: number): Element | undefined {
+  for (let i = index + 1; i < siblings.length; i++) {
+    const node = siblings[i]
+    if (typeof node !== 'string') return node
+    if (node.trim() !== '') return undefined
+  }
+  return undefined
+}
+
+/** The picture that is all there is in an element. One of a single dot counts visits. */
+function imageIn(parent: Element): Element | undefined {
+  const [only, ...others] = parent.children.filter((child) => typeof child !== 'string' || child.trim() !== '')
+  if (only === undefined || typeof only === 'string' || others.length > 0) return undefined
+  if (only.name !== 'img') return only.name === 'picture' ? imageIn(only) : undefined
+  return only.attribute('width') === '1' || only.attribute('height') === '1' ? undefined : only
+}

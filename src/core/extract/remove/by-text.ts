@@ -1,0 +1,154 @@
+import { HEADINGS, INLINE } from '../../html/names.ts'
+import { type Element, lineOf } from '../../html/tree.ts'
+import type { Statistics, StatisticsMap } from '../content/statistics.ts'
+import { drop } from '../drop.ts'
+import { FEEDBACK } from './forms.ts'
+import { BREADCRUMBS, NAVIGATION } from './navigation.ts'
+import { wordsIn } from './rule.ts'
+import { SHARING } from './sharing.ts'
+
+/** A block with more letters says more than one of these phrases. */
+const MOST_CHARS = 120
+
+interface Phrases {
+  readonly reason: string
+  /** Whether only a link means it: as a step of a list, "Edit the document" tells the reader what to do. */
+  readonly isLink: boolean
+  /** Regular expressions of whole phrases. */
+  readonly phrases: readonly string[]
+}
+
+const ANSWERS = '(?:[\\s|·•/👍👎]*(?:yes|no|ja|nein|oui|non|sí|sì|sim|não))*'
+
+/** What blocks say that are about the page and not part of it. Phrases of one kind may follow one another in a block. */
+const KINDS: readonly Phrases[] = [
+  {
+    reason: FEEDBACK.reason,
+    isLink: false,
+    phrases: [
+      `(?:was|is) this (?:page|article|section|document|doc|topic|content|information|guide)? ?(?:helpful|useful)(?: to you)?\\?${ANSWERS}`,
+      `did (?:this (?:page|article) help(?: you)?|you find this (?:page|article) (?:helpful|useful))\\?${ANSWERS}`,
+      `(?:war diese seite hilfreich|cette page (?:vous )?a-t-elle été utile|¿te (?:ha sido|resultó) útil esta página|¿fue útil esta página|esta página foi útil|questa pagina (?:ti )?è stata utile)\\s?\\?${ANSWERS}`,
+      'このページは役に立ちましたか？?|此页面(?:对你|对您)?有帮助吗？?|thanks for your feedback!?',
+    ],
+  },
+  {
+    reason: FEEDBACK.reason,
+    isLink: true,
+    phrases: [
+      '(?:edit|improve|view|help improve) (?:this|the) (?:page|doc|document|article|source)(?: (?:on|in|at) \\w+)?|edit on \\w+|view (?:page )?source(?: on \\w+)?',
+      'suggest (?:an )?edits?(?: (?:to|for) this page)?|open an issue|(?:report|raise) (?:an issue|a (?:bug|problem))(?: (?:on|with|about) (?:this page|\\w+))?|(?:send|give|provide) feedback(?: (?:on|about) this (?:page|article))?',
+      'diese seite (?:bearbeiten|verbessern)|seite bearbeiten|problem melden|modifier cette page|éditer cette page|editar esta página|modifica questa pagina|このページを編集(?:する)?|编辑(?:此|本)页|编辑页面',
+    ],
+  },
+  {
+    reason: NAVIGATION.reason,
+    isLink: true,
+    phrases: [
+      '[↑⬆^]?\\s*(?:back|return|go|scroll|jump) to (?:the )?top|top of (?:the )?page|(?:skip|jump) to(?: the)? (?:main )?(?:content|navigation|menu|search)',
+      'nach oben|zum seitenanfang|zum (?:haupt)?inhalt(?: springen)?|(?:retour )?(?:en|vers le) haut(?: de (?:la )?page)?|aller au contenu(?: principal)?|volver arriba|(?:saltar|ir) al contenido(?: principal)?|torna su|vai al contenuto|voltar ao topo|pular para o conteúdo',
+    ],
+  },
+  {
+    reason: SHARING.reason,
+    isLink: false,
+    phrases: ['copy (?:page |permanent )?(?:link|url)(?: to clipboard)?', 'share this (?:page|article|post)'],
+  },
+  {
+    reason: 'date of the page',
+    isLink: false,
+    phrases: [
+      '(?:this page was )?last (?:updated|modified|edited|reviewed|changed)(?: (?:on|at))?\\s*:?[^.!?:]{0,40}\\d{4}(?:[^.!?]{0,30}\\d\\d)?(?: by [^.!?]{1,30})?\\.?',
+      '(?:zuletzt (?:aktualisiert|geändert|bearbeitet)|letzte (?:aktualisierung|änderung)|dernière (?:mise à jour|modification)|última (?:actualización|atualização|modificación)|ultimo aggiornamento|最終更新|最后更新)[^!?]{0,40}\\d{4}[^!?]{0,20}',
+    ],
+  },
+]
+
+const RULES = KINDS.map(({ reason, isLink, phrases }) => ({
+  reason,
+  isLink,
+  pattern: new RegExp(`^(?:(?:${phrases.join('|')})[\\s|·•/]*)+$`, 'iu'),
+}))
+
+/** A block in which none occurs has no part that is one. */
+const ANY = new RegExp(KINDS.flatMap(({ phrases }) => phrases).join('|'), 'iu')
+
+/** What has its meaning from where it stands: rows of tables, terms, code. */
+const KEPT = new Set(wordsIn('html body main article pre code table thead tbody tr td th dl dt dd blockquote figure'))
+
+/** Drops small blocks by all that they say: questions about the page, ways to its top, the path that leads to it. */
+export function removeByText(root: Element, step: string, statistics: StatisticsMap): void {
+  let isAtTop = true
+  const visit = (element: Element) => {
+    const { children } = element
+    for (let i = 0; i < children.length; i++) {
+      const child = children[i]
+      if (typeof child !== 'object' || child.dropped !== undefined || child.name === 'pre') continue
+      if (INLINE.has(child.name) && (isInLine(children[i - 1]) || isInLine(children[i + 1]))) continue
+      const counts = statistics.get(child)
+      if (counts.text === 0) continue
+      if (counts.text <= MOST_CHARS) {
+        const text = lineOf(child)
+        const mayTell = ANY.test(text)
+        const reason =
+          isAtTop && counts.links >= LEAST_LINKS && isPath(child)
+            ? BREADCRUMBS.reason
+            : mayTell
+              ? reasonOf(child, text, counts)
+              : undefined
+        if (reason !== undefined) {
+          drop(child, step, reason)
+          continue
+        }
+        if (!isAtTop && !mayTell) continue
+      }
+      if (endsTop(child, counts)) isAtTop = false
+      visit(child)
+    }
+  }
+  visit(root)
+}
+
+/** Whether a neighbour makes an inline element a part of a line of text. */
+function isInLine(node: Element | string | undefined): boolean {
+  if (node === undefined) return false
+  if (typeof node === 'string') return node.trim() !== ''
+  return node.dropped === undefined && INLINE.has(node.name)
+}
+
+function reasonOf(element: Element, text: string, counts: Statistics): string | undefined {
+  if (KEPT.has(element.name) || HEADINGS.has(element.name) || counts.headings > 0 || counts.codes > 0) return undefined
+  const hasLink = counts.links > 0
+  return RULES.find(({ isLink, pattern }) => (hasLink || (!isLink && element.name !== 'li')) && pattern.test(text))
+    ?.reason
+}
+
+/** The text of a page has begun: a path to it stands before. */
+function endsTop({ name }: Element, { prose }: Statistics): boolean {
+  return (name === 'p' && prose > 0) || name === 'h2' || name === 'h3' || name === 'table'
+}
+
+const SEPARATOR = /^[\s›»>/→⟩❯▸\\|]+$/u
+const LEAST_PLACES = 3
+const LEAST_LINKS = 2
+
+/** Whether a line is places with signs between them: "Home › Guide › Install". The last need be no link. */
+function isPath(element: Element): boolean {
+  if (KEPT.has(element.name) || HEADINGS.has(element.name)) return false
+  let places = 0
+  let signs = 0
+  for (const child of element.children) {
+    if (typeof child !== 'string') {
+      if (child.dropped !== undefined) continue
+      if (!INLINE.has(child.name)) return false
+      if (SEPARATOR.test(lineOf(child))) signs++
+      else places++
+    } else if (child.trim() !== '') {
+      const [sign = '', rest = ''] = child.trim().split(/(?<=^[›»>/→⟩❯▸\\|])\s*/u)
+      if (!SEPARATOR.test(sign)) return false
+      signs++
+      if (rest !== '') places++
+    }
+  }
+  return places >= LEAST_PLACES && signs === places - 1
+}

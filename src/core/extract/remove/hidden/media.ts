@@ -1,0 +1,38 @@
+/** Whether a condition of a style sheet holds where pages are read. */
+export type Applies = 'always' | 'sometimes' | 'never'
+
+/** Width of the screen that pages are taken to be read on. On a wider one more may be shown, but nothing is hidden. */
+const SCREEN = 1200
+
+/** Whether a list of media queries holds on a screen of common width. */
+export function mediaApplies(list: string): Applies {
+  const all = list
+    .toLowerCase()
+    .split(',')
+    .map((query) => queryApplies(query.trim()))
+  if (all.includes('always')) return 'always'
+  return all.includes('sometimes') ? 'sometimes' : 'never'
+}
+
+function queryApplies(query: string): Applies {
+  if (/^not (?:all|screen)$/.test(query)) return 'never'
+  if (/^not (?:print|speech)$/.test(query)) return 'always'
+  if (/\b(?:not|or)\b/.test(query)) return 'sometimes'
+  const terms = query.replace(/^only\s+/, '').split(/\s*\band\b\s*/)
+  const all = terms.map(termApplies)
+  if (all.includes('never')) return 'never'
+  return all.includes('sometimes') ? 'sometimes' : 'always'
+}
+
+const WIDTH = /^\(\s*(?:(min|max)-(?:device-)?width\s*:|width\s*([<>])=?)\s*([\d.]+)(px|r?em)?\s*\)$/
+
+function termApplies(term: string): Applies {
+  if (term === '' || term === 'all' || term === 'screen') return 'always'
+  if (/^[a-z-]+$/.test(term)) return 'never'
+  const [, bound, sign, number, unit] = WIDTH.exec(term) ?? []
+  if (number === undefined) return 'sometimes'
+  const pixels = Number(number) * (unit === undefined || unit === 'px' ? 1 : 16)
+  const isLeast = bound === 'min' || sign === '>'
+  if (isLeast) return pixels <= SCREEN ? 'always' : 'sometimes'
+  return pixels < SCREEN ? 'never' : 'sometimes'
+}

@@ -1,0 +1,84 @@
+import { readEscapes } from './stylesheet.ts'
+
+/** A selector of a style sheet, as far as it can be asked about elements. */
+export interface ReadSelector {
+  /** In the part of CSS that `SelectorMap` knows. */
+  readonly selector: string
+  /** What its rules are counted by: a class, an id or a name. */
+  readonly key: string
+  /** Its specificity. */
+  readonly weight: number
+  /** Whether a rule with it may hide something, or only show it again. */
+  readonly mayHide: boolean
+}
+
+const MAX_SELECTOR = 200
+/** Longer paths are about the layout of a site, and costly. */
+const MAX_STEPS = 3
+
+/** States in which a page is not read, and what is not in the document at all. */
+const PASSING = /::|:(?:hover|focus|active|visited|disabled|before|after|placeholder)/
+
+/** What stands between the steps of a path, and in no brackets. */
+const COMBINATORS = /(?:\s*[>+~]\s*|\s+)(?![^[\]]*\])/
+const NAME = /[#.](?:[\w\x80-\uffff-]|\\.)+/g
+const ATTRIBUTES = /\[[^\]]*\]/g
+const PSEUDO = /(?<!\\):[\w-]+(?:\([^)]*\))?/g
+const COMPOUND =
+  /^(?:[a-z][\w-]*|\*)?(?:[#.](?:[\w\x80-\uffff-]|\\.)+|\[[\w:-]+(?:[~^$*]?=(?:"[^"'\]]*"|'[^"'\]]*'|[\w-]+))?\])*$/i
+
+/** What a page is marked with until its scripts have run. */
+const UNTIL_SCRIPTS = /cloak|no-?js|no-?script|\bjs\b|load|lazy|reveal|unresolved|hydrat/i
+
+/** The selectors in a list that may match something in the document, where `isThere` knows its classes and ids. */
+export function readSelectors(
+  list: string,
+  isConditional: boolean,
+  isThere: (name: string) => boolean,
+): ReadSelector[] {
+  return list.split(',').flatMap((one) => readSelector(plainSelector(one), isConditional, isThere) ?? [])
+}
+
+/** A selector whose escapes are needed, and that asks for no more than one thing in `:is()`. */
+function plainSelector(text: string): string {
+  const plain = text
+    .trim()
+    .replace(/\s+/g, ' ')
+    .replace(/:(?:is|where)\(\s*([.#][\w-]+)\s*\)/gi, '$1')
+  if (!plain.includes('\\')) return plain
+  return plain.replace(/\\(?:[\da-f]{1,6}\s?|.)/gis, (escaped) => {
+    const character = readEscapes(escaped)
+    return /^[\w\x80-\uffff-]/.test(character) ? character : `\\${character}`
+  })
+}
+
+function readSelector(
+  text: string,
+  isConditional: boolean,
+  isThere: (name: string) => boolean,
+): ReadSelector | undefined {
+  if (text === '' || text.length > MAX_SELECTOR || PASSING.test(text)) return undefined
+  const bare = text.replace(ATTRIBUTES, '')
+  const names = bare.match(NAME) ?? []
+  if (!names.every((name) => isThere(name.replace(/\\(.)/g, '$1')))) return undefined
+  const plain = text.replace(PSEUDO, '')
+  const steps = plain.split(COMBINATORS)
+  const own = steps.at(-1) ?? ''
+  if (own === '' || own === '*' || !steps.every((step) => step !== '' && COMPOUND.test(step))) return undefined
+  // Of what looks at states or at what stands beside it, only the element itself is looked at.
+  const isExact = plain === text && !/[+~]/.test(bare.replace(/\\./g, '')) && steps.length <= MAX_STEPS
+  const ids = names.filter((name) => name.startsWith('#')).length
+  const others = names.length - ids + (text.match(ATTRIBUTES)?.length ?? 0) + (text.match(PSEUDO)?.length ?? 0)
+  return {
+    selector: (isExact ? text : own).replace(/(?<=^|[\s>])[a-z][\w-]*/gi, (name) => name.toLowerCase()),
+    key: own.match(NAME)?.[0] ?? own,
+    weight: ids * 10_000 + others * 100 + steps.filter((step) => /^[a-z]/i.test(step)).length,
+    // Components of a page's own (`my-card`) are often hidden until their script has made them.
+    mayHide: isExact && !isConditional && !/^[a-z]+-/i.test(own) && !isUntilScripts(steps),
+  }
+}
+
+/** Whether a selector speaks of what is only there until scripts run: in a state around the element, or by a cloak. */
+function isUntilScripts(steps: readonly string[]): boolean {
+  return steps.some((step, i) => (i < steps.length - 1 || step.includes('[')) && UNTIL_SCRIPTS.test(step))
+}

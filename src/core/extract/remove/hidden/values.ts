@@ -1,0 +1,65 @@
+/** Pixels that a unit stands for, roughly: it is enough to tell near from far. */
+const PIXELS: Readonly<Record<string, number>> = {
+  '': 1,
+  px: 1,
+  pt: 1.3,
+  ch: 8,
+  em: 16,
+  rem: 16,
+  '%': 10,
+  vw: 12,
+  vh: 8,
+  vmin: 8,
+  vmax: 12,
+  cm: 38,
+  in: 96,
+}
+
+/** A length in pixels; not a number for what is none. */
+export function lengthOf(text: string): number {
+  const [, number, unit = ''] = /^([+-]?(?:\d+\.?\d*|\.\d+))([a-z]*|%)$/.exec(text) ?? []
+  return number === undefined ? Number.NaN : Number(number) * (PIXELS[unit] ?? Number.NaN)
+}
+
+/** Red, green and blue up to 255, and how much of it is seen, up to 1. */
+export type Colour = readonly [number, number, number, number]
+
+const NAMED: Readonly<Record<string, Colour>> = {
+  white: [255, 255, 255, 1],
+  black: [0, 0, 0, 1],
+  red: [255, 0, 0, 1],
+  gray: [128, 128, 128, 1],
+  grey: [128, 128, 128, 1],
+  silver: [192, 192, 192, 1],
+  transparent: [0, 0, 0, 0],
+}
+
+/** Reads a colour, where it is written in one of the common ways. */
+export function colourOf(text: string): Colour | undefined {
+  if (Object.hasOwn(NAMED, text)) return NAMED[text]
+  const [, hex] = /^#([\da-f]{3,4}|[\da-f]{6}|[\da-f]{8})$/.exec(text) ?? []
+  if (hex !== undefined) {
+    const digits = hex.length < 6 ? hex.replace(/./g, '$&$&') : hex
+    const [red = 0, green = 0, blue = 0, alpha = 255] = (digits.match(/../g) ?? []).map((two) =>
+      Number.parseInt(two, 16),
+    )
+    return [red, green, blue, alpha / 255]
+  }
+  const [, kind, list = ''] = /^(rgb|hsl)a?\(([^()]*)\)$/.exec(text) ?? []
+  if (kind === undefined) return undefined
+  const [first = 0, second = 0, third = 0, alpha = 1] = list
+    .trim()
+    .split(/[\s,/]+/)
+    .map((part, i) => Number.parseFloat(part) * (part.endsWith('%') ? (i === 3 ? 0.01 : 2.55) : 1))
+  // What hue and lightness come to matters only when nothing is seen of it.
+  if (kind === 'hsl') return alpha === 0 ? [0, 0, 0, 0] : undefined
+  return [first, second, third, alpha]
+}
+
+/** Nobody reads text whose colour differs so little from what is behind it. */
+const SAME = 8
+
+/** Whether one colour cannot be told from the other. */
+export function isSameColour(a: Colour, b: Colour): boolean {
+  return b[3] > 0 && a.every((part, i) => i === 3 || Math.abs(part - (b[i] ?? 0)) <= SAME)
+}

@@ -1,0 +1,22 @@
+import type { Element } from '../../html/tree.ts'
+import { wordsIn } from './rule.ts'
+
+const MEDIA = new Set(wordsIn('iframe audio video'))
+
+/** Frames with these addresses sell, count or ask, whatever their title. */
+const FURNITURE =
+  /doubleclick|googlesyndication|googletagmanager|adservice|amazon-adsystem|captcha|facebook\.com\/(?:tr|plugins)|platform\.twitter|disqus|\/ads?[/.?]/i
+
+/** Whether something to play or an embedded page says what it is, so that a link can lead to it. */
+export function isTitledMedia(element: Element): boolean {
+  if (!MEDIA.has(element.name) || isPixel(element)) return false
+  const title = element.attribute('title') ?? element.attribute('aria-label') ?? ''
+  const source = element.attribute('src') ?? element.attribute('data-src') ?? ''
+  return title.trim() !== '' && !FURNITURE.test(source)
+}
+
+/** Frames of a point or two count visits. */
+function isPixel(element: Element): boolean {
+  const isTiny = (name: string) => /^\s*[0-2](?:px)?\s*$/.test(element.attribute(name) ?? '')
+  return isTiny('width') || isTiny('height')
+}

@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest'
+import { parseHtml } from '../../html/parse-html.ts'
+import { countStatistics } from '../content/statistics.ts'
+import { removeThumbnails } from './thumbnails.ts'
+
+const PROSE = '<p>A sentence that is long enough to be one and says a little.</p>'
+
+function imagesIn(html: string, title: string, isCatalogue = false): string[] {
+  const root = parseHtml(`<body>${html}${PROSE}</body>`)
+  removeThumbnails(root, countStatistics(root), { title, isCatalogue })
+  return [...root.descendants()].filter(({ name }) => name === 'img').map((image) => image.attribute('src') ?? '')
+}
+
+describe('removeThumbnails', () => {
+  test.each([
+    ['whose text holds a letter of the title', '<img src="a" alt="A tree">', 'T'],
+    ['whose text begins with the title', '<img src="a" alt="Architecture diagram of the cache">', 'Architecture'],
+    ['with the text of another', '<img src="b" alt="Screen"><img src="a" alt="Screen">', 'Screens'],
+    [
+      'in a link in a sentence',
+      `<p>The sign <a href="/b"><img src="a" alt="x"></a> leads to a page of its own.</p>`,
+      'T',
+    ],
+    [
+      'in a link with a caption',
+      '<figure><a href="/b"><img src="a"></a><figcaption>Seen from above</figcaption></figure>',
+      'T',
+    ],
+    ['that a link enlarges', '<a href="a.jpg"><img src="a"></a>', 'T'],
+  ])('keeps a picture %s', (_, html, title) => {
+    expect(imagesIn(html, title)).toContain('a')
+  })
+
+  test.each([
+    ['that repeats the title', '<img src="a" alt="On the Tides">', 'On the tides'],
+    ['that nearly repeats it', '<img src="a" alt="How high the tides are">', 'How high are the tides'],
+    ['that repeats a heading', '<h2>Tides</h2><img src="a" alt="Tides">', 'T'],
+    ['of a card', '<div><a href="/b"><img src="a" alt="x"></a></div>', 'T'],
+    [
+      'beside the name of what it leads to',
+      `<div><figure><a href="/b"><img src="a"></a></figure><a href="/b">B</a>${PROSE}</div>`,
+      'T',
+    ],
+  ])('drops a picture %s', (_, html, title) => {
+    expect(imagesIn(html, title)).toEqual([])
+  })
+
+  test('shows the same picture once, be it for light or dark screens', () => {
+    expect(imagesIn('<img src="a.png" alt="x"><img src="a.png" alt="x"><img src="a-dark.png" alt="x">', 'T')).toEqual([
+      'a.png',
+    ])
+  })
+
+  test('takes one picture of each thing in a catalogue', () => {
+    expect(
+      imagesIn('<img src="a" alt="Cup"><img src="b" alt="Cup"><p><a href="/c"><img src="c"></a></p>', 'T', true),
+    ).toEqual(['a'])
+  })
+})

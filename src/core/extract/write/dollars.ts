@@ -1,0 +1,43 @@
+/*
+ * Between dollars stands a formula, in the Markdown that is written here. Whether a dollar of the text could be read as
+ * one of those depends on the rest of its line, which is only known in the end; until then a sign that is in no text
+ * stands in its place.
+ */
+
+/** A dollar of the text. Text has no controls, so no page can write it. */
+const DOLLAR = '\x01'
+
+/** Puts the sign in the place of the dollars in text. */
+export function holdDollars(text: string): string {
+  return text.includes('$') ? text.replaceAll('$', DOLLAR) : text
+}
+
+/** Puts the dollars back; those that would begin a formula get a backslash. */
+export function settleDollars(text: string): string {
+  return text.includes(DOLLAR) ? text.split('\n').map(settleLine).join('\n') : text
+}
+
+function settleLine(line: string): string {
+  const lastEnd = findLastEnd(line)
+  let settled = ''
+  let from = 0
+  for (let at = line.indexOf(DOLLAR); at !== -1; at = line.indexOf(DOLLAR, from)) {
+    const next = line[at + 1] ?? ' '
+    const isPart = isDollar(line[at - 1]) || isDollar(next)
+    settled += line.slice(from, at) + (isPart || (next !== ' ' && at < lastEnd) ? '\\$' : '$')
+    from = at + 1
+  }
+  return settled + line.slice(from)
+}
+
+/** Where the last dollar stands that could end a formula; -1 if none could. */
+function findLastEnd(line: string): number {
+  for (let at = line.length - 1; at > 0; at--) {
+    if (isDollar(line[at]) && line[at - 1] !== ' ' && !/\d/.test(line[at + 1] ?? '')) return at
+  }
+  return -1
+}
+
+function isDollar(character: string | undefined): boolean {
+  return character === '$' || character === DOLLAR
+}

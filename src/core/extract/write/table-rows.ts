@@ -1,0 +1,80 @@
+import type { Element } from '../../html/tree.ts'
+
+/** What HTML allows a cell to span. */
+const MAX_SPAN = 1000
+
+export interface SourceCell {
+  readonly element: Element
+  readonly columns: number
+  readonly rows: number
+}
+
+export interface SourceRow {
+  readonly cells: readonly SourceCell[]
+  /** Whether it names the columns. */
+  readonly isHeader: boolean
+}
+
+/** A table as it stands in the source. */
+export interface SourceTable {
+  /** What names the table, above its rows. */
+  readonly titles: readonly Element[]
+  readonly rows: readonly SourceRow[]
+}
+
+export function readTable(table: Element): SourceTable {
+  const titles: Element[] = []
+  const rows: SourceRow[] = []
+  gather(table, false, titles, rows)
+  const [first, second] = rows
+  const title = first === undefined ? undefined : titleIn(first)
+  const body = rows.slice(1)
+  // Above other names it says what they have in common, and above many columns it is one row of them.
+  const isName = first?.isHeader === true && second?.isHeader === true
+  return title === undefined || isName || body.some(isWide)
+    ? { titles, rows }
+    : { titles: [...titles, title], rows: body }
+}
+
+function isWide({ cells }: SourceRow): boolean {
+  return cells.length > 2
+}
+
+/** One head over the whole width names the table rather than a column. */
+function titleIn({ cells, isHeader }: SourceRow): Element | undefined {
+  const [first] = cells
+  if (first === undefined || cells.length > 1 || first.columns === 1) return undefined
+  return isHeader || first.element.name === 'th' ? first.element : undefined
+}
+
+function gather(parent: Element, isHead: boolean, titles: Element[], rows: SourceRow[]): void {
+  const feet: Element[] = []
+  for (const child of parent.elements()) {
+    if (child.name === 'tr') rows.push(readRow(child, isHead))
+    else if (child.name === 'caption') titles.push(child)
+    else if (child.name === 'td' || child.name === 'th') rows.push({ cells: [readCell(child)], isHeader: isHead })
+    else if (child.name === 'tfoot') feet.push(child)
+    else if (child.name !== 'colgroup' && child.name !== 'col') gather(child, child.name === 'thead', titles, rows)
+  }
+  // It may stand before the rows it sums up.
+  for (const foot of feet) gather(foot, false, titles, rows)
+}
+
+function readRow(row: Element, isHead: boolean): SourceRow {
+  const cells = [...row.elements()].map(readCell)
+  const isNames = cells.every(({ element }) => element.name === 'th') && (cells.length > 1 || cells[0]?.columns === 1)
+  return { cells, isHeader: isHead || isNames }
+}
+
+function readCell(element: Element): SourceCell {
+  return { element, columns: spanOf(element, 'colspan'), rows: spanOf(element, 'rowspan') }
+}
+
+function spanOf(cell: Element, name: string): number {
+  const value = cell.attribute(name)
+  if (value === undefined) return 1
+  const span = Number.parseInt(value, 10)
+  // Zero rows means all that are left.
+  if (span === 0 && name === 'rowspan') return MAX_SPAN
+  return span >= 1 ? Math.min(span, MAX_SPAN) : 1
+}
