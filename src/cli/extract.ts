@@ -15,7 +15,7 @@ interface ExtractFlags extends CommonFlags {
 /** A page of more than this was not made to be read. */
 const MAX_BYTES = 50 * 2 ** 20
 
-/** Stands for the address of a page that was given none: relative links then lead nowhere. */
+/** Stands for the address of a page that was given none: its relative links stay as they are written, and lead nowhere. */
 const NO_ADDRESS = 'about:blank'
 
 /** `pharos extract [file]` */
@@ -58,8 +58,17 @@ function webAddress(text: string): string {
 
 /** A file says by its name what a server says by its `content-type`. */
 function createSnapshot(url: string, body: Uint8Array, name: string): Snapshot {
-  if (/\.(?:md|markdown)$/i.test(name)) return { url, body, headers: { 'content-type': 'text/markdown' } }
-  return /\.txt$/i.test(name) ? { url, body, headers: { 'content-type': 'text/plain' } } : { url, body }
+  const [, extension = ''] = /\.([a-z]+)$/i.exec(name) ?? []
+  const type = MEDIA_TYPES[extension.toLowerCase()]
+  return type === undefined ? { url, body } : { url, body, headers: { 'content-type': type } }
+}
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  md: 'text/markdown',
+  mdx: 'text/markdown',
+  markdown: 'text/markdown',
+  txt: 'text/plain',
+  json: 'application/json',
 }
 
 function answer(extraction: Extraction, source: string, terminal: Terminal): void {
@@ -71,7 +80,22 @@ function answer(extraction: Extraction, source: string, terminal: Terminal): voi
   if (terminal.isJson) terminal.answer('', extraction)
   const { reason, detail, target } = extraction
   const place = target === null ? detail : `${detail}: ${target}`
-  throw new PharosError('PAGE_REFUSED', { source, reason: REASONS[reason], detail: place })
+  const advice =
+    terminal.isJson || HAS_NOTHING.has(reason) ? ADVICE[reason] : `${ADVICE[reason]}; --json gives its links`
+  throw new PharosError('PAGE_REFUSED', { source, reason: REASONS[reason], detail: place, advice })
+}
+
+/** Reasons for which there are no links either. */
+const HAS_NOTHING: ReadonlySet<NoPageReason> = new Set(['empty', 'not_text'])
+
+const ADVICE: Readonly<Record<NoPageReason, string>> = {
+  challenge: 'save the page from a browser that was let through',
+  login: 'save the page from a browser that is logged in',
+  soft_404: 'check the address that it came from',
+  needs_rendering: 'save the page from a browser when it is complete',
+  redirect: 'take the page that it leads to',
+  empty: 'check that it was saved as a whole; --debug tells what was left out',
+  not_text: 'give HTML, Markdown or plain text',
 }
 
 const REASONS: Readonly<Record<NoPageReason, string>> = {

@@ -9,8 +9,11 @@ export interface Input {
   readonly bytes: Uint8Array
 }
 
+const OTHERWISE = 'give a file that this user may read, or the same on standard input'
+
 /** Reads a file, or standard input when there is none or it is called `-`. Never more than `maxBytes`. */
 export async function readInput(path: string | undefined, maxBytes: number): Promise<Input> {
+  if (path === '') throw new PharosError('USAGE', { problem: 'expected the name of a file, got an empty one' })
   const isStdin = path === undefined || path === '-'
   const name = isStdin ? 'standard input' : path
   const chunks: Uint8Array[] = []
@@ -26,21 +29,25 @@ export async function readInput(path: string | undefined, maxBytes: number): Pro
     throw failureOf(error, name)
   }
   if (length > maxBytes) {
-    throw new PharosError('INPUT_UNREADABLE', { source: name, problem: `more than ${writeBytes(maxBytes)}` })
+    const problem = `more than ${writeBytes(maxBytes)}`
+    throw new PharosError('INPUT_UNREADABLE', { source: name, problem, advice: 'give a smaller one, or a part of it' })
   }
   return { name, bytes: Buffer.concat(chunks) }
 }
 
-const PROBLEMS: Readonly<Record<string, string>> = {
-  EISDIR: 'it is a folder',
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
+/** What can be said about failures of the system, and what helps. */
+const FAILURES: Readonly<Record<string, { problem: string; advice: string }>> = {
+  EISDIR: { problem: 'it is a folder', advice: 'name a file in it' },
+  EACCES: { problem: 'permission denied', advice: OTHERWISE },
+  EPERM: { problem: 'permission denied', advice: OTHERWISE },
 }
 
 function failureOf(error: unknown, name: string): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === '') return error
-  if (code === 'ENOENT' || code === 'ENOTDIR')
-    return new PharosError('SOURCE_NOT_FOUND', { path: name }, { cause: error })
-  return new PharosError('INPUT_UNREADABLE', { source: name, problem: PROBLEMS[code] ?? code }, { cause: error })
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    return new PharosError('INPUT_NOT_FOUND', { path: name }, { cause: error })
+  }
+  const failure = FAILURES[code] ?? { problem: code, advice: OTHERWISE }
+  return new PharosError('INPUT_UNREADABLE', { source: name, ...failure }, { cause: error })
 }

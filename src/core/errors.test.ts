@@ -16,11 +16,11 @@ describe.each(entries)('%s', (code, { message, advice, httpStatus, exitCode }) =
   })
 
   test('fills its placeholders', () => {
-    const names = [...message.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '')
+    const names = [...`${message}${advice}`.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '')
     const details = Object.fromEntries(names.map((name) => [name, `<${name}>`]))
     const error = new PharosError(code as ErrorCode, details)
     expect(error.message).toBe(message.replace(/\{(\w+)\}/g, '<$1>'))
-    expect(error.entry).toEqual({ message, advice, httpStatus, exitCode })
+    expect(error.entry).toEqual({ message, advice: advice.replace(/\{(\w+)\}/g, '<$1>'), httpStatus, exitCode })
   })
 })
 

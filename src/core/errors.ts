@@ -48,15 +48,21 @@ export const ERRORS = {
     httpStatus: 409,
     exitCode: 1,
   },
+  INPUT_NOT_FOUND: {
+    message: 'there is no file at {path}',
+    advice: 'check the path; a relative one starts at the current directory',
+    httpStatus: 404,
+    exitCode: 3,
+  },
   INPUT_UNREADABLE: {
     message: '{source} cannot be read: {problem}',
-    advice: 'give a file that this user may read, or the same on standard input',
+    advice: '{advice}',
     httpStatus: 422,
     exitCode: 3,
   },
   PAGE_REFUSED: {
     message: '{source} is no page: {reason} ({detail})',
-    advice: '--json gives its links and where it leads; --debug tells what was left out',
+    advice: '{advice}',
     httpStatus: 422,
     exitCode: 3,
   },
@@ -114,7 +120,7 @@ export const ERRORS = {
 export interface ErrorEntry {
   /** What happened, with the received values in braces. */
   readonly message: string
-  /** What the reader can do next. */
+  /** What the reader can do next. `{advice}` stands for what depends on the cause. */
   readonly advice: string
   readonly httpStatus: number
   readonly exitCode: number
@@ -137,7 +143,8 @@ export class PharosError extends Error {
 
   /** Message, advice, HTTP status and exit code of this failure. */
   get entry(): ErrorEntry {
-    return ERRORS[this.code]
+    const entry = ERRORS[this.code]
+    return { ...entry, advice: fillTemplate(entry.advice, this.details) }
   }
 }
 

@@ -21,6 +21,8 @@ beforeAll(() => {
     'stub.html': '<meta http-equiv="refresh" content="0; url=https://example.org/new">',
     'image.html': Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 0]),
     'empty.html': '',
+    'data.json': '{"a": "<p>b</p>"}',
+    'guide.mdx': '# Guide\n\nText.\n',
     'folder/file': '',
   })
 })
@@ -53,6 +55,16 @@ describe('extract', () => {
     expect((await pharos('extract notes.md')).stdout).toBe('# Heading\n\nText.\n')
   })
 
+  test('reads MDX as Markdown', async () => {
+    expect((await pharos('extract guide.mdx')).stdout).toBe('# Guide\n\nText.\n')
+  })
+
+  test('wants the name of a file', async () => {
+    const { code, stderr } = await shop.run(['extract', ''])
+    expect(code).toBe(2)
+    expect(stderr).toContain('expected the name of a file, got an empty one')
+  })
+
   test('as JSON gives everything', async () => {
     const { stdout, stderr, code } = await pharos('extract page.html --url https://example.com/ --json --debug')
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
@@ -82,15 +94,21 @@ describe('extract', () => {
     [
       'shell.html',
       'shell.html is no page: it is empty until a browser runs its scripts (an empty element that scripts fill)',
+      'save the page from a browser when it is complete; --json gives its links',
     ],
     [
       'stub.html',
       'stub.html is no page: it leads elsewhere (refreshes to another address after 0 s: https://example.org/new)',
+      'take the page that it leads to; --json gives its links',
     ],
-    ['image.html', 'image.html is no page: it is not text (image/png)'],
-    ['empty.html', 'empty.html is no page: it is empty (no text)'],
-  ])('says in one line why %s is no page', async (file, message) => {
-    const advice = '--json gives its links and where it leads; --debug tells what was left out'
+    ['image.html', 'image.html is no page: it is not text (image/png)', 'give HTML, Markdown or plain text'],
+    ['data.json', 'data.json is no page: it is not text (application/json)', 'give HTML, Markdown or plain text'],
+    [
+      'empty.html',
+      'empty.html is no page: it is empty (no text)',
+      'check that it was saved as a whole; --debug tells what was left out',
+    ],
+  ])('says in one line why %s is no page', async (file, message, advice) => {
     expect(await pharos(`extract ${file}`)).toEqual({
       code: 3,
       signal: null,
@@ -103,22 +121,24 @@ describe('extract', () => {
     const { stdout, stderr, code } = await pharos('extract stub.html --json')
     expect(code).toBe(3)
     expect(JSON.parse(stdout)).toMatchObject({ type: 'no-page', reason: 'redirect', target: 'https://example.org/new' })
-    expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'PAGE_REFUSED' } })
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { code: 'PAGE_REFUSED', advice: 'take the page that it leads to' },
+    })
   })
 
   test.each([
-    ['nowhere.html', 'there is no folder or file at nowhere.html'],
-    ['folder', 'folder cannot be read: it is a folder'],
+    ['nowhere.html', 'there is no file at nowhere.html – check the path'],
+    ['folder', 'folder cannot be read: it is a folder – name a file in it'],
   ])('says in one line why %s cannot be read', async (file, message) => {
     const { code, stdout, stderr } = await pharos(`extract ${file}`)
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
-    expect(stderr).toMatch(new RegExp(`^pharos: ${message} – .+\n$`))
+    expect(stderr).toMatch(new RegExp(`^pharos: ${message}.*\n$`))
   })
 
   test('reads no more than 50 MB', async () => {
     const { code, stdout, stderr } = await shop.shell('head -c 60000000 /dev/zero | pharos extract')
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
-    expect(stderr).toContain('standard input cannot be read: more than 50 MB')
+    expect(stderr).toContain('standard input cannot be read: more than 50 MB – give a smaller one')
   })
 
   test('wants an address of the web', async () => {

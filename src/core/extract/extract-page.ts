@@ -61,7 +61,7 @@ function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
     if (isTypeset) markTex(element)
     normalizeContent(element)
   }
-  const { markdown, sections } = writeMarkdown(content, base)
+  const { markdown, sections, unseenChars } = writeMarkdown(content, base)
   if (markdown === '') {
     return { type: 'no-page', reason: 'empty', detail: 'no text', target: null, links, removals }
   }
@@ -76,7 +76,7 @@ function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
       sections,
       links,
       ...measureMarkdown(markdown, options.sha256),
-      hiddenChars: hiddenChars + commentChars,
+      hiddenChars: hiddenChars + commentChars + unseenChars,
     },
     removals,
   }

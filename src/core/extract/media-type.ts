@@ -22,8 +22,8 @@ export function mediumOf({ url, body, headers }: Snapshot): Medium {
   const isMarkup = /^\s*<[!/?a-z]/i.test(beginning)
   const isMarkdownUrl = /\.(?:md|mdx|markdown)(?:[?#]|$)|\/llms(?:-[\w-]+)?\.txt(?:[?#]|$)/i.test(url)
   if (MARKDOWN.test(type)) return { type: 'text', isMarkdown: true }
-  // Plain text that begins with a heading is Markdown, whoever sent it.
-  if (PLAIN.test(type)) return { type: 'text', isMarkdown: isMarkdownUrl || /^\s*# \S/.test(beginning) }
+  // A number sign may begin a heading or a comment: what is sent as plain is read as plain.
+  if (PLAIN.test(type)) return { type: 'text', isMarkdown: isMarkdownUrl }
   const isSilent = UNKNOWN.test(type)
   if (!HTML.test(type) && !isSilent) return { type: 'other', name: type }
   if (isMarkdownUrl && !isMarkup) return { type: 'text', isMarkdown: true }
@@ -53,10 +53,30 @@ const MAGIC: readonly (readonly [string, string])[] = [
 
 /** What bytes are when they are no text, whatever they were said to be. */
 function binaryName(body: Uint8Array | string, beginning: string): string | undefined {
-  if (typeof body === 'string') return undefined
+  if (typeof body === 'string') return isNoise(body.slice(0, NOISE_SAMPLE)) ? 'binary data' : undefined
   const known = MAGIC.find(([magic]) => beginning.startsWith(magic))?.[1]
   if (known !== undefined) return known
   // In UTF-16 zeros stand at every other place; text has no two of them in a row.
-  const head = body.subarray(0, BEGINNING)
-  return head.some((byte, i) => byte === 0 && head[i + 1] === 0) ? 'binary data' : undefined
+  const head = body.subarray(0, NOISE_SAMPLE)
+  if (head.subarray(0, BEGINNING).some((byte, i) => byte === 0 && head[i + 1] === 0)) return 'binary data'
+  const isWide = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff) || isHalfZeros(head)
+  return !isWide && isNoise(String.fromCharCode(...head)) ? 'binary data' : undefined
+}
+
+const NOISE_SAMPLE = 4096
+/** Controls that no text has, and what stands for bytes that could not be read. Escapes begin characters in Japanese. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const NOISE = /[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f\ufffd]/g
+const MOST_NOISE = 0.05
+/** A few may be slips. */
+const LEAST_NOISE = 5
+
+function isNoise(sample: string): boolean {
+  const count = sample.match(NOISE)?.length ?? 0
+  return count >= LEAST_NOISE && count > MOST_NOISE * sample.length
+}
+
+/** Whether bytes look like UTF-16 without a mark. */
+function isHalfZeros(bytes: Uint8Array): boolean {
+  return bytes.filter((byte) => byte === 0).length > bytes.length / 4
 }

@@ -204,3 +204,13 @@ test('a heading that is hidden gives no title', () => {
   removeHidden(root, undefined)
   expect(readMetadata(root, 'https://example.com/').title).toBe('Tides')
 })
+
+test('the fields of the answer may hold links', () => {
+  const link =
+    '<https://www.example.com/c>; rel="canonical", <x.md>; rel="alternate"; type="text/markdown"; hreflang=en'
+  expect(read('<p>text', { link })).toMatchObject({
+    canonical: 'https://www.example.com/c',
+    alternates: [{ url: 'https://www.example.com/a/x.md', language: 'en', type: 'text/markdown' }],
+  })
+  expect(read('<link rel=canonical href=/b>', { link }).canonical).toBe('https://www.example.com/b')
+})

@@ -3,9 +3,10 @@ import type { Alternate, Page, Snapshot } from '../model.ts'
 import { resolveHttp } from './links.ts'
 import { chooseAuthor } from './metadata/author.ts'
 import { parseDate } from './metadata/dates.ts'
-import { type Facts, gatherFacts } from './metadata/facts.ts'
+import { gatherFacts } from './metadata/facts.ts'
 import { readJsonLd, typeName } from './metadata/json-ld.ts'
 import { cleanLine, MAX_AUTHOR, MAX_DESCRIPTION, MAX_NAME, MAX_TITLE } from './metadata/line.ts'
+import { type HeaderLink, readLinkHeader } from './metadata/link-header.ts'
 import { readRobots } from './metadata/robots.ts'
 import { chooseTitle } from './metadata/title.ts'
 
@@ -24,6 +25,7 @@ export function readMetadata(root: Element, base: string, headers: Snapshot['hea
   const { meta, items } = facts
   const jsonLd = readJsonLd(facts.jsonLd)
   const host = URL.canParse(base) ? new URL(base).hostname : ''
+  const links = [...facts.links.map(relationIn), ...readLinkHeader(headers['link'] ?? '')]
   const values = (...names: string[]) => names.flatMap((name) => meta.get(name) ?? [])
   const [description = jsonLd.description] = values('description', 'og:description', 'twitter:description')
   const published = [jsonLd.datePublished, ...values(...PUBLISHED), ...(items.get('datepublished') ?? [])]
@@ -46,8 +48,8 @@ export function readMetadata(root: Element, base: string, headers: Snapshot['hea
       jsonLd.language,
       headers['content-language'] ?? '',
     ]),
-    canonical: canonicalOf(facts, base),
-    alternates: alternatesOf(facts, base),
+    canonical: canonicalOf(links, base, meta.get('og:url')?.[0]),
+    alternates: alternatesOf(links, base),
     robots: readRobots(values('robots'), headers['x-robots-tag'] ?? ''),
     types: [...new Set(types)].filter((type) => type !== ''),
   }
@@ -105,28 +107,37 @@ function firstLanguage(tags: readonly string[]): string | null {
   return null
 }
 
-function canonicalOf({ links, meta }: Facts, base: string): string | null {
-  const link = links.find((one) => relOf(one).includes('canonical'))
-  for (const href of [link?.attribute('href'), meta.get('og:url')?.[0]]) {
+/** A link by which a document speaks about itself, wherever it stands. */
+type Relation = HeaderLink
+
+function relationIn(link: Element): Relation {
+  return {
+    href: link.attribute('href') ?? '',
+    rel: (link.attribute('rel') ?? '').toLowerCase().split(/\s+/),
+    type: link.attribute('type') ?? '',
+    language: link.attribute('hreflang') ?? '',
+  }
+}
+
+/** The address that a document wants to be known by. `shared` is where it says so to other sites. */
+export function canonicalOf(links: readonly Relation[], base: string, shared?: string): string | null {
+  const link = links.find(({ rel }) => rel.includes('canonical'))
+  for (const href of [link?.href, shared]) {
     const url = href === undefined || href.trim() === '' ? undefined : resolveHttp(href, base)
     if (url !== undefined) return url.replace(/#.*$/, '')
   }
   return null
 }
 
-function alternatesOf({ links }: Facts, base: string): Alternate[] {
+/** Other forms of a document, each once. */
+export function alternatesOf(links: readonly Relation[], base: string): Alternate[] {
   const alternates = new Map<string, Alternate>()
   for (const link of links) {
-    const rel = relOf(link)
-    const language = cleanLine(link.attribute('hreflang') ?? '', MAX_NAME)
-    const type = cleanLine((link.attribute('type') ?? '').toLowerCase(), MAX_NAME)
-    const isForm = rel.includes('alternate') && !rel.includes('stylesheet') && !type?.includes('oembed')
-    const url = isForm && (language ?? type) !== null ? resolveHttp(link.attribute('href') ?? '', base) : undefined
+    const language = cleanLine(link.language, MAX_NAME)
+    const type = cleanLine(link.type.toLowerCase(), MAX_NAME)
+    const isForm = link.rel.includes('alternate') && !link.rel.includes('stylesheet') && !type?.includes('oembed')
+    const url = isForm && (language ?? type) !== null ? resolveHttp(link.href, base) : undefined
     if (url !== undefined) alternates.set(`${url} ${language} ${type}`, { url, language, type })
   }
   return [...alternates.values()]
-}
-
-function relOf(link: Element): string[] {
-  return (link.attribute('rel') ?? '').toLowerCase().split(/\s+/)
 }

@@ -48,6 +48,12 @@ describe('a challenge', () => {
     ['Anubis', "<title>Making sure you're not a bot!</title><p>Loading...</p>"],
     ['hCaptcha alone', '<p>Are you a robot?</p><script src="https://hcaptcha.com/1/api.js"></script>'],
     ['reCAPTCHA alone', '<title>Robot Check</title><script src="https://www.google.com/recaptcha/api.js"></script>'],
+    [
+      'Anubis, which explains itself',
+      `<title>Making sure you're not a bot!</title><p>${prose(900)}<script id=anubis_challenge>{}</script>`,
+    ],
+    ['Reddit', '<title>Reddit - Prove your humanity</title><p>Complete the challenge below.</p>'],
+    ['SiteGround', '<title>Robot Challenge Screen</title><h1>Checking the site connection security</h1>'],
     ['no name', '<title>Human Verification</title><p>Please solve the puzzle.'],
   ])('of %s', (_, html) => {
     expect(reasonOf(html)).toBe('challenge')
@@ -77,6 +83,17 @@ describe('a challenge', () => {
       `<h1>Tides</h1><p>${prose(300)}</p><script src="/cdn-cgi/challenge-platform/scripts/jsd/main.js"></script>`,
     ],
     [
+      'an article that quotes one',
+      `<h1>How reCAPTCHA works</h1><p>${prose(300)} Are you a robot? it asks.</p><script src="https://www.google.com/recaptcha/api.js"></script>`,
+    ],
+    ['an imprint', '<h1>Imprint</h1><p>Acme Ltd, 1 Main St.</p><script src="https://hcaptcha.com/1/api.js"></script>'],
+    [
+      'a manual about limits',
+      '<h1>429 Too Many Requests</h1><p>The client has sent too many requests in a given amount of time.</p>',
+    ],
+    ['a manual about rights', '<h1>Access denied</h1><p>The user has no right. Grant it with <code>GRANT</code>.</p>'],
+    ['a manual about origins', '<h1>Request blocked by CORS</h1><p>The server did not allow the origin.</p>'],
+    [
       'a short page with a protected form',
       '<h1>Call us</h1><p>We answer every question within two days, also on Sundays. Write to the harbour, to the lighthouse or to the school; all letters are read.</p><script src="https://www.google.com/recaptcha/api.js"></script>',
     ],
@@ -90,6 +107,9 @@ describe('a login', () => {
     '<title>Sign in</title><h1>Sign in to Example</h1><form><label>Email<input></label><input type=password><button>Sign in</button></form>',
     '<h1>Willkommen</h1><form><input name=user><input type="PASSWORD"></form>',
     `<title>Log in</title><p>${prose(300)}</p><form><input type=password></form>`,
+    '<h1>Sign in</h1><p>Use your account</p><form><input type=email><button>Next</button></form>',
+    '<h1>Log in to Acme</h1><p>You must log in to view this page.</p><a href=/sso>Continue with SSO</a>',
+    '<h1>Login required</h1><p>Please <a href=/login>log in</a> to view other pages.</p>',
   ])('is %s', (html) => {
     expect(reasonOf(html)).toBe('login')
   })
@@ -113,12 +133,20 @@ describe('a login', () => {
   })
 })
 
+test('a login may be what the status asks for', () => {
+  expect(reasonOf('<h1>401 Authorization Required</h1><hr>nginx', { status: 401 })).toBe('login')
+})
+
 describe('a missing page', () => {
   test.each([
     '<title>404 Not Found</title><h1>Oops</h1><p>Go home.',
     '<title>Page not found | Example</title><p>Sorry, we looked everywhere.',
     '<h1>The page you are looking for could not be found</h1>',
     "<h1>We can't find that page</h1><p>Try the search.",
+    '<title>Not Found - Acme</title><p>Try the search.',
+    '<h1>Nothing found</h1><p>Try the search.',
+    '<h1>No results found</h1>',
+    '<h1>Sorry, this page isn’t available</h1><p>The link may be broken.',
     '<h1>Seite nicht gefunden</h1><p>Leider.',
     '<h1>Page introuvable</h1>',
     '<h1>Página no encontrada</h1>',
@@ -129,6 +157,10 @@ describe('a missing page', () => {
     expect(reasonOf(html)).toBe('soft_404')
   })
 
+  test('may say nothing of the kind but by its status', () => {
+    expect(reasonOf('<h1>Hmm</h1><p>We looked everywhere.', { status: 410 })).toBe('soft_404')
+  })
+
   test('may go on when its status says the same', () => {
     const html = `<title>Page not found</title><p>${prose(900)}`
     expect(reasonOf(html, { status: 404 })).toBe('soft_404')
@@ -137,6 +169,12 @@ describe('a missing page', () => {
 
   test.each([
     ['documentation about one', `<title>404 Not Found - HTTP</title><h1>404 Not Found</h1><p>${prose(2000)}`],
+    [
+      'a short manual about one',
+      '<h1>404 Not Found</h1><p>The status indicates that the server cannot find the requested resource. Links that lead to such a page are often called dead links.</p>',
+    ],
+    ['a manual with code', '<h1>File not found</h1><p>Check the path in <code>include</code>.</p>'],
+    ['a name', '<title>404 Media</title><h1>404 Media</h1><p>Independent journalism about technology.</p>'],
     ['an article that mentions one', '<h1>Our pages</h1><p>If a page is not found, tell us.'],
   ])('is not %s', (_, html) => {
     expect(reasonOf(html)).toBe('page')
@@ -162,6 +200,14 @@ describe('a shell that scripts fill', () => {
       'a page for those without scripts',
       `<div id="root"></div><script src="main.js"></script><noscript><h1>Tides</h1><p>${prose(900)}</p></noscript>`,
     ],
+    [
+      'a page that asks for more in passing',
+      '<noscript>Please enable JavaScript</noscript><h1>Tides</h1><p>The tide comes in twice a day.</p><script src="main.js"></script>',
+    ],
+    [
+      'a page about scripts',
+      '<h1>Enable JavaScript</h1><p>In Settings, turn on JavaScript.</p><script src="main.js"></script>',
+    ],
     ['a short page without scripts', '<h1>Tides</h1><p>High at six.'],
     ['a short page with a script', '<h1>Tides</h1><p>High at six.</p><script>count()</script>'],
   ])('is not %s', (_, html) => {
@@ -179,6 +225,12 @@ describe('a redirect', () => {
     ['<base href="/docs/"><meta http-equiv=refresh content="0;url=b">', 'https://example.com/docs/b'],
     ['<script>window.location = "/b"</script>', 'https://example.com/b'],
     ["<script>location.replace('/b?x=1')</script><p>Redirecting…", 'https://example.com/b?x=1'],
+    ['<script>var u="/b";window.location=u</script><p>Redirecting', 'https://example.com/b'],
+    [
+      '<title>301 Moved Permanently</title><p>The document has moved <a href="https://example.org/b">here</a>.',
+      'https://example.org/b',
+    ],
+    ['<frameset><frame src="/real.html"></frameset>', 'https://example.com/real.html'],
     [
       '<link rel=canonical href=/b><title>Redirecting</title><p>This page has moved to <a href=/b>b</a>.',
       'https://example.com/b',
@@ -198,6 +250,10 @@ describe('a redirect', () => {
     [
       'a page with a script that may lead on',
       `<h1>Tides</h1><p>${prose(300)}</p><script>if (x) location.href = "/b"</script>`,
+    ],
+    [
+      'a manual about redirects',
+      '<link rel=canonical href=/b><title>Redirects</title><h1>Redirects</h1><p>Set <code>redirect: true</code>.',
     ],
     ['a page with a canonical address', '<link rel=canonical href=/b><h1>Tides</h1><p>High at six.'],
   ])('is not %s', (_, html) => {

@@ -78,7 +78,7 @@ test('plain text has no sections, but addresses', () => {
   const page = read('# comment\nsee https://a.example/\n', false)
   expect(page.sections).toEqual([])
   expect(page.links.map(({ url }) => url)).toEqual(['https://a.example/'])
-  expect(page.markdown).toBe('# comment\nsee https://a.example/\n')
+  expect(page.markdown).toBe('```\n# comment\nsee https://a.example/\n```\n')
 })
 
 test.each(['', ' \n\t\n', '---\ntitle: A\n---\n\n'])('%j is empty', (body) => {
@@ -87,4 +87,58 @@ test.each(['', ' \n\t\n', '---\ntitle: A\n---\n\n'])('%j is empty', (body) => {
 
 test.each(['404: Not Found\n', 'Page not found'])('%j is a missing page', (body) => {
   expect(extractText({ url: URL, body }, { isMarkdown: false })).toMatchObject({ type: 'no-page', reason: 'soft_404' })
+})
+
+describe('Markdown of somebody else', () => {
+  test.each([
+    ['a comment', 'a <!-- secret --> b', 'a  b\n', 6],
+    ['a comment over paragraphs', 'a\n\n<!-- x\n\n# y -->\n\nb', 'a\n\n\n\nb\n', 4],
+    ['a script', 'a\n\n<script>x\n\ny</script>\n\nb', 'a\n\n\n\nb\n', 2],
+    ['a hidden element', 'a <span hidden>secret <span>x</span></span> b', 'a  b\n', 21],
+    ['an element without display', 'a <div style="display : none">secret</div> b', 'a  b\n', 6],
+    ['a hidden element with code in it', 'a\n\n<div hidden>\n\n```\nx\n```\n\n</div>\n\nb', 'a\n\n\n\nb\n', 9],
+    ['what nobody sees', 'a\u200b\u{e0041}\u202eb\0', 'ab\n', 5],
+  ])('is cleaned of %s', (_, body, markdown, hiddenChars) => {
+    const page = read(body)
+    expect(page.markdown).toBe(markdown)
+    expect(page.hiddenChars).toBe(hiddenChars)
+  })
+
+  test.each([
+    ['a <b>b</b>\n', 'a \\<b>b\\</b>\n'],
+    ['a < b <https://a.example/> <a@b.example>\n', 'a < b <https://a.example/> <a@b.example>\n'],
+    ['`<b>` ``<!-- ` -->`` \\<b>\n', '`<b>` ``<!-- ` -->`` \\<b>\n'],
+    ['```html\n<b hidden>x</b> <!-- y -->\n```\n', '```html\n<b hidden>x</b> <!-- y -->\n```\n'],
+    ['- a\n\n  ```\n  <b>\n  ```\n', '- a\n\n  ```\n  <b>\n  ```\n'],
+    ['a\n\n    <b>\n\nb\n', 'a\n\n    <b>\n\nb\n'],
+    ['a <!-- never closed\n', 'a \\<!-- never closed\n'],
+  ])('has no HTML outside of code: %j', (body, markdown) => {
+    expect(read(body).markdown).toBe(markdown)
+  })
+
+  test('has no links that run scripts', () => {
+    expect(read('[a](javascript:alert(1)) [b](/b)').links.map(({ text }) => text)).toEqual(['b'])
+  })
+
+  test('is cleaned in little time, whatever it holds', () => {
+    for (const part of ['<a "', '`', '<!--', '<b hidden>', '``` ', '\\', '<a@', '<!-- -->']) {
+      expect(extractText({ url: URL, body: part.repeat(100_000) }, { isMarkdown: true }).type).toBeTypeOf('string')
+    }
+  }, 20_000)
+})
+
+test('plain text is shown as it is', () => {
+  const prose = 'The tide comes in *twice* a day.\n1. It goes out again.\n\nNobody can <b>stop</b> it.\n'
+  expect(read(prose, false).markdown).toBe(
+    'The tide comes in \\*twice\\* a day.\n1\\. It goes out again.\n\nNobody can \\<b>stop\\</b> it.\n',
+  )
+  expect(read('a = 1\nb = 2\n```\n', false).markdown).toBe('````\na = 1\nb = 2\n```\n````\n')
+})
+
+test('the fields of the answer may give another address', () => {
+  const link = '</c>; rel="canonical", <x.html>; rel=alternate; type="text/html"'
+  expect(read('# A', true, { link })).toMatchObject({
+    canonical: 'https://example.com/c',
+    alternates: [{ url: 'https://example.com/docs/x.html', language: null, type: 'text/html' }],
+  })
 })

@@ -1,15 +1,20 @@
 import MarkdownIt from 'markdown-it'
 import { parseHtml } from '../html/parse-html.ts'
 import { parseBlocks } from '../markdown/blocks.ts'
-import type { Extraction, Link, Section, Sha256, Snapshot } from '../model.ts'
+import type { Extraction, Link, NoPageReason, Section, Sha256, Snapshot } from '../model.ts'
 import { clipText, isBlank, splitLines } from '../text/lines.ts'
 import { decodePlain } from './decode-html.ts'
 import { cutFrontMatter } from './front-matter.ts'
 import { readLinks } from './links.ts'
 import { measureMarkdown } from './measure.ts'
 import { parseDate } from './metadata/dates.ts'
+import { cleanLine, MAX_AUTHOR, MAX_DESCRIPTION, MAX_NAME, MAX_TITLE } from './metadata/line.ts'
+import { readLinkHeader } from './metadata/link-header.ts'
 import { readRobots } from './metadata/robots.ts'
+import { alternatesOf, canonicalOf } from './metadata.ts'
 import { saysNotFound } from './refuse/soft-404.ts'
+import { cleanMarkdown } from './text/markdown-source.ts'
+import { writePlain } from './text/plain-source.ts'
 import { createSections } from './write/sections.ts'
 
 /** How a text is read. */
@@ -19,48 +24,79 @@ export interface TextOptions {
   readonly sha256?: Sha256 | undefined
 }
 
-const MAX_TITLE = 200
-
 /** A server that has nothing to send says so in fewer characters. */
 const SHORT_LINE = 100
 
-/** Makes a page of an answer that is Markdown or plain text already. The text stays as it is, without front matter. */
+/**
+ * Makes a page of an answer that is Markdown or plain text already. Markdown stays as its author wrote it, without front
+ * matter and without what nobody would see, and with its raw HTML escaped.
+ */
 export function extractText(snapshot: Snapshot, { isMarkdown, sha256 }: TextOptions): Extraction {
   const { url, body, headers = {} } = snapshot
   const { fields, lines } = cutFrontMatter(splitLines(decodePlain(body, headers['content-type'] ?? '')))
-  const first = lines.findIndex((line) => !isBlank(line))
-  const nothing = { type: 'no-page', target: null, links: [], removals: [] } as const
-  if (first < 0) return { ...nothing, reason: 'empty', detail: 'no text' }
-  const text = lines.slice(first, lines.findLastIndex((line) => !isBlank(line)) + 1)
-  const [line = ''] = text
-  if (text.length === 1 && line.length < SHORT_LINE && saysNotFound(line)) {
-    return { ...nothing, reason: 'soft_404', detail: `says "${line.trim()}"` }
+  const source = trimLines(lines)
+  const [line = ''] = source
+  if (source.length === 1 && line.length < SHORT_LINE && saysNotFound(line)) {
+    return noPage('soft_404', `says "${line.trim()}"`)
   }
+  const { text, shown, hiddenChars } = isMarkdown ? readMarkdown(source) : readPlain(source)
+  if (text.length === 0) return noPage('empty', 'no text')
   const markdown = `${text.join('\n')}\n`
   const sections = isMarkdown ? readSections(text) : []
   const heading = sections.find((section) => section.level === 1) ?? sections[0]
+  const links = readLinkHeader(headers['link'] ?? '')
+  const field = (name: string, most: number) => cleanLine(fields.get(name) ?? '', most)
+  const firstLine = isMarkdown ? (text[0] ?? '') : line
   return {
     type: 'page',
     page: {
       url,
-      title: clipText(fields.get('title') ?? heading?.title ?? line.trim(), MAX_TITLE),
-      description: fields.get('description') ?? null,
-      author: fields.get('author') ?? null,
+      title: field('title', MAX_TITLE) ?? cleanLine(heading?.title ?? firstLine, MAX_TITLE) ?? '',
+      description: field('description', MAX_DESCRIPTION),
+      author: field('author', MAX_AUTHOR),
       publishedAt: parseDate(fields.get('date') ?? ''),
       modifiedAt: parseDate(fields.get('updated') ?? fields.get('lastmod') ?? ''),
-      language: fields.get('lang') ?? headers['content-language']?.split(',')[0]?.trim() ?? null,
-      canonical: null,
-      alternates: [],
+      language: field('lang', MAX_NAME) ?? cleanLine(headers['content-language']?.split(',')[0] ?? '', MAX_NAME),
+      canonical: canonicalOf(links, url),
+      alternates: alternatesOf(links, url),
       robots: readRobots([], headers['x-robots-tag'] ?? ''),
       generator: null,
       markdown,
       sections,
-      links: linksIn(markdown, url, isMarkdown),
+      links: linksIn(shown, url, isMarkdown),
       ...measureMarkdown(markdown, sha256),
-      hiddenChars: 0,
+      hiddenChars,
     },
     removals: [],
   }
+}
+
+function noPage(reason: NoPageReason, detail: string): Extraction {
+  return { type: 'no-page', reason, detail, target: null, links: [], removals: [] }
+}
+
+/** Lines without the blank ones around them. */
+function trimLines(lines: readonly string[]): string[] {
+  const first = lines.findIndex((line) => !isBlank(line))
+  return first < 0 ? [] : lines.slice(first, lines.findLastIndex((line) => !isBlank(line)) + 1)
+}
+
+/** Text as it is passed on, as lines and before its HTML is escaped. */
+interface ReadText {
+  readonly text: readonly string[]
+  readonly shown: string
+  readonly hiddenChars: number
+}
+
+function readMarkdown(lines: readonly string[]): ReadText {
+  const { shown, escaped, hiddenChars } = cleanMarkdown(lines)
+  return { text: trimLines(splitLines(escaped)), shown, hiddenChars }
+}
+
+function readPlain(lines: readonly string[]): ReadText {
+  if (lines.length === 0) return { text: [], shown: '', hiddenChars: 0 }
+  const { markdown, hiddenChars } = writePlain(lines)
+  return { text: splitLines(markdown), shown: lines.join('\n'), hiddenChars }
 }
 
 /** The headings of Markdown as a tree. */

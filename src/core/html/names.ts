@@ -35,6 +35,9 @@ export const ENDS_PARAGRAPH: ReadonlySet<string> = names(
 
 export const HEADINGS: ReadonlySet<string> = names('h1 h2 h3 h4 h5 h6')
 
+/** Elements around the content of a page. */
+export const FRAME: ReadonlySet<string> = names('nav header footer aside')
+
 /** Elements that may stand in the head of a document. */
 export const METADATA: ReadonlySet<string> = names(
   'base basefont bgsound link meta noframes noscript script style template title',

@@ -5,7 +5,7 @@ import { find, findAll, SelectorMap, selector } from './selector.ts'
 const root = parseHtml(`
   <main id="top" class="page wide" data-kind="doc page">
     <section><h1 class="title">A</h1><p class="lead title">B <em lang="en-GB">C</em></p></section>
-    <div class="note"><p>D</p><span title="x, y > z">E</span></div>
+    <div class="note a:b"><p>D</p><span title="x, y > z">E</span></div>
   </main>`)
 
 describe('a selector', () => {
@@ -29,6 +29,7 @@ describe('a selector', () => {
     ['main section > p em', 1],
     ['section em, .note span', 2],
     ['div.page', 0],
+    ['.a\\:b', 1],
   ])('%s matches %i elements', (text, count) => {
     expect(findAll(root, selector(text))).toHaveLength(count)
   })

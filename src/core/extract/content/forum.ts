@@ -55,6 +55,7 @@ interface Posts {
 function findParts(root: Element): Map<string, Posts> {
   const parts = new Map<string, Posts>()
   const visit = (element: Element, isInAbout: boolean) => {
+    if (element.dropped !== undefined) return
     const part = PARTS.match(element)
     if (part !== undefined) {
       const posts = parts.get(part.forum) ?? { bodies: [], about: [] }
@@ -65,7 +66,9 @@ function findParts(root: Element): Map<string, Posts> {
       }
       if (!isInAbout) posts.about.push(element)
     }
-    for (const child of element.elements()) visit(child, isInAbout || part !== undefined)
+    for (const child of element.children) {
+      if (typeof child !== 'string') visit(child, isInAbout || part !== undefined)
+    }
   }
   visit(root, false)
   return parts

@@ -1,4 +1,5 @@
-import { type Element, lineOf } from '../../html/tree.ts'
+import { FRAME } from '../../html/names.ts'
+import type { Element } from '../../html/tree.ts'
 import type { Snapshot } from '../../model.ts'
 import type { Metadata } from '../metadata.ts'
 
@@ -54,8 +55,6 @@ const MAX_ROOTS = 10
 /** Ids of the element that a framework draws a page in. */
 const APP_ROOT =
   /^(?:root|app|__next|__nuxt|___gatsby|svelte|app-root|react-root|react-app|q-app|main-app|mount|application|page-root|spa-root)$/
-
-const FRAME = new Set(['nav', 'header', 'footer', 'aside'])
 
 /** Gathers the signs of a document. `content` is what was taken as its content. */
 export function gatherSigns(snapshot: Snapshot, root: Element, content: readonly Element[], metadata: Metadata): Signs {
@@ -125,7 +124,11 @@ export function gatherSigns(snapshot: Snapshot, root: Element, content: readonly
     noscript: parts.noscript.trim(),
     contentLength: lengths.reduce((sum, { all }) => sum + all, 0),
     contentOutsideForms: lengths.reduce((sum, { outsideForms }) => sum + outsideForms, 0),
-    content: content.map((element) => lineOf(element).slice(0, MAX_SHOWN)).join(' '),
+    content: content
+      .map((element) => textIn(element, MAX_SHOWN, true))
+      .join(' ')
+      .replace(/\s+/g, ' ')
+      .trim(),
     hasPicture: lengths.some((one) => one.hasPicture),
     hasCode: lengths.some((one) => one.hasCode),
     unframedLength,
@@ -140,11 +143,12 @@ export function gatherSigns(snapshot: Snapshot, root: Element, content: readonly
 }
 
 /** The beginning of the text in an element, dropped or not: what is not shown may be a sign all the same. */
-function textIn(element: Element, most: number): string {
+function textIn(element: Element, most: number, isKeptOnly = false): string {
   let text = ''
   for (const child of element.children) {
     if (text.length >= most) break
-    text += typeof child === 'string' ? child.slice(0, most) : textIn(child, most)
+    if (typeof child === 'string') text += child.slice(0, most)
+    else if (!isKeptOnly || child.dropped === undefined) text += textIn(child, most, isKeptOnly)
   }
   return text
 }

@@ -57,11 +57,15 @@ export function createNameJudge(
         (isNoun(term) || isLinkDense(counts) ? strong.get(term.text) : undefined) ??
         (term.isLast && isThin(counts, whole) ? weak.get(term.text) : undefined)
       if (concern === undefined || counts.text > (concern.maxChars ?? Infinity)) continue
-      const isMeant = concern.isJargon !== true && isSection(counts) && !forms.isIn(element)
-      return isMeant ? undefined : concern.reason
+      return isMeant(counts, concern) && !forms.isIn(element) ? undefined : concern.reason
     }
     return undefined
   }
+}
+
+/** Whether a part says something of its own and so has its name from what it is about. */
+function isMeant(counts: Statistics, { isJargon = false, isLinks = false }: Chrome): boolean {
+  return isJargon ? false : isSection(counts) || (isLinks && counts.prose > 0 && counts.links === 0)
 }
 
 /** Whether so much of the page is in an element that its name must tell of the layout. */

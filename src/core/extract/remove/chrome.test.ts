@@ -86,6 +86,10 @@ describe('removeChrome', () => {
       'a section with a heading and sentences of its own',
       '<div class="related"><h2>Related work</h2><p>Others have tried to do the same before, and with some success.</p></div>',
     ],
+    [
+      'sentences about pages without a link to one',
+      '<p class="pagination">A cursor leads from one page of the results to the next.</p>',
+    ],
     ['a video that says what it is', '<iframe src="/v" title="How it works">x</iframe>'],
     ['what is filed under a word of chrome', '<div class="post tag-sponsored">A post</div>'],
   ]

@@ -13,13 +13,14 @@ export function removeCopies(content: Element, statistics: StatisticsMap, isProd
   printOf(content, prints, isProduct ? MIN_CHARS.product : MIN_CHARS.other)
   const seen = new Set<string>()
   const visit = (element: Element) => {
+    if (element.dropped !== undefined) return
     // A listing is shown again where it is explained.
     const print = statistics.get(element).codes > 0 ? undefined : prints.get(element)
     if (print !== undefined && seen.has(print)) {
       drop(element, STEP, 'copy of a part before it')
       return
     }
-    for (const child of element.elements()) visit(child)
+    for (const child of element.children) if (typeof child !== 'string') visit(child)
     if (print !== undefined) seen.add(print)
   }
   visit(content)

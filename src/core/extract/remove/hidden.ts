@@ -1,3 +1,4 @@
+import { FRAME } from '../../html/names.ts'
 import { find, selector } from '../../html/selector.ts'
 import { type Element, lineOf, type Node, textOf } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
@@ -45,7 +46,7 @@ interface Survey {
   readonly controls: Controls
 }
 
-const UNSEEN = new Set(['head', 'script', 'style', 'datalist'])
+const NEVER_TEXT = new Set(['head', 'script', 'style', 'datalist'])
 
 function surveyDocument(root: Element): Survey {
   const survey: Survey = { unseen: [], noscripts: [], sheets: [], names: new Set(), controls: new Controls() }
@@ -57,7 +58,7 @@ function surveyDocument(root: Element): Survey {
     }
     // A template with a shadow root is shown like any element.
     const isTemplate = name === 'template' && !element.hasAttribute('shadowrootmode')
-    if (UNSEEN.has(name) || isTemplate) survey.unseen.push(element)
+    if (NEVER_TEXT.has(name) || isTemplate) survey.unseen.push(element)
     const isNoscript = name === 'noscript'
     if (isNoscript && !isInNoscript) survey.noscripts.push(element)
     if (isTemplate) return
@@ -159,8 +160,6 @@ function isPlain(element: Element): boolean {
     (child) => typeof child === 'string' || !(child.hasAttribute('class') || child.hasAttribute('style')),
   )
 }
-
-const FRAME = new Set(['nav', 'header', 'footer', 'aside'])
 
 /** The outermost elements that are hidden. */
 function findHidden(

@@ -19,6 +19,7 @@ export const NAVIGATION: Chrome = {
 /** Where a page stands in its site. */
 export const BREADCRUMBS: Chrome = {
   reason: 'breadcrumbs',
+  isLinks: true,
   maxChars: 600,
   says: { itemtype: 'BreadcrumbList', 'aria-label': 'breadcrumb breadcrumbs' },
   terms: 'breadcrumb breadcrumbs crumb crumbs breadcrumblist nav-path pathway',
@@ -27,6 +28,7 @@ export const BREADCRUMBS: Chrome = {
 /** The way to other parts of what is split over pages. */
 export const PAGERS: Chrome = {
   reason: 'pager',
+  isLinks: true,
   maxChars: 600,
   says: { rel: 'prev', 'aria-label': 'pagination' },
   terms: `pagination paginator pager pagenav page-nav pagenavi page-numbers prev-next prevnext next-prev prev-post
@@ -36,6 +38,7 @@ export const PAGERS: Chrome = {
 /** Lists of the headings of the page itself. */
 export const CONTENTS: Chrome = {
   reason: 'table of contents',
+  isLinks: true,
   says: { role: 'doc-toc' },
   terms: `toc tocs table-of-contents tableofcontents on-this-page onthispage in-this-article in-this-page inpage-nav
     inpage-navigation page-contents jump-to jumplinks contents-list`,

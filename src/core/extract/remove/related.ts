@@ -3,6 +3,7 @@ import type { Chrome } from './rule.ts'
 /** What else a site would have its reader look at. */
 export const RELATED: Chrome = {
   reason: 'other pages',
+  isLinks: true,
   terms: `related relatedposts yarpp recommended recommendation recommendations recommend also-like you-may-also
     more-from more-in more-on more-stories more-articles read-next up-next next-up read-more-list
     further-reading-list recirc recirculation recently-viewed trending most-read mostread most-popular

@@ -8,6 +8,7 @@ import { drop } from '../drop.ts'
 export function removeBy(root: Element, step: string, judge: (element: Element) => string | undefined): boolean {
   let hasDropped = false
   const visit = (element: Element) => {
+    if (element.dropped !== undefined) return
     const reason = judge(element)
     if (reason !== undefined) {
       drop(element, step, reason)
@@ -15,7 +16,8 @@ export function removeBy(root: Element, step: string, judge: (element: Element) 
       return
     }
     if (element.name === 'pre') return
-    for (const child of element.elements()) visit(child)
+    // Every element of every page comes by here, several times, which is too often for a generator.
+    for (const child of element.children) if (typeof child !== 'string') visit(child)
   }
   visit(root)
   return hasDropped

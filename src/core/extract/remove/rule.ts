@@ -10,6 +10,8 @@ export interface Chrome {
   readonly weakTerms?: string
   /** Whether the terms are jargon of those who make pages, so that no section of a text is called so. @default false */
   readonly isJargon?: boolean
+  /** Whether it leads elsewhere, so that sentences without a link are something else, whatever they are called. @default false */
+  readonly isLinks?: boolean
   /** A part with more text is something else, whatever it is called. @default Infinity */
   readonly maxChars?: number
 }

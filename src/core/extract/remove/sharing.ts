@@ -3,6 +3,7 @@ import type { Chrome } from './rule.ts'
 /** Buttons that spread a page, and the site's own channels. */
 export const SHARING: Chrome = {
   reason: 'sharing',
+  isLinks: true,
   terms: `share shares sharing sharebar sharethis addthis addtoany sharedaddy socialshare social socials follow-us
     follow-button like-button likes bookmark-button whatsapp facebook twitter pinterest linkedin instagram
     tiktok`,

@@ -21,6 +21,7 @@ export function removeThumbnails(
   const titles = [wordsOf(title)]
   const named = namedPages(content, statistics)
   const visit = (element: Element, around: Around) => {
+    if (element.dropped !== undefined) return
     if (HEADINGS.has(element.name)) {
       const words = wordsOf(lineOf(element))
       headings.add(words.join(' '))
@@ -31,12 +32,18 @@ export function removeThumbnails(
       if (reason !== undefined) drop(element, STEP, reason)
       return
     }
-    const next = {
-      link: element.name === 'a' ? element : around.link,
-      isText: around.isText || IN_TEXT.has(element.name),
-      block: BLOCKS.has(element.name) ? element : around.block,
-    }
-    for (const child of element.elements()) visit(child, next)
+    const isLink = element.name === 'a'
+    const isText = IN_TEXT.has(element.name)
+    const isBlock = BLOCKS.has(element.name)
+    const next =
+      isLink || isText || isBlock
+        ? {
+            link: isLink ? element : around.link,
+            isText: isText || around.isText,
+            block: isBlock ? element : around.block,
+          }
+        : around
+    for (const child of element.children) if (typeof child !== 'string') visit(child, next)
   }
   const reasonOf = (image: Element, { link, isText, block }: Around): string | undefined => {
     if (link !== undefined && !leadsToPicture(link)) {

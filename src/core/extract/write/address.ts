@@ -1,6 +1,6 @@
 const SCHEMES = new Set(['http:', 'https:', 'mailto:', 'tel:', 'ftp:'])
-const UNSAFE = /[\s<>\\]/
-const EACH_UNSAFE = /[\s<>\\]/g
+const UNSAFE = /[\s<>\\`]/
+const EACH_UNSAFE = /[\s<>\\`]/g
 const ENTITY = /&(?=#?[A-Za-z0-9]{1,31};)/g
 
 /** Addresses on one page, which repeat a lot. */

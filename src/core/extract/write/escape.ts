@@ -16,7 +16,7 @@ const KEPT_IN_CODE = /[\u200b\u2800]/g
 
 /** Finds out fast that there is nothing to leave out: all but what is seen, by halves of characters. */
 const MAY_BE_UNSEEN =
-  /[^\t\n\f\r -~\xa0-\xac\xae-\u034e\u0350-\u061b\u061d-\u115e\u1161-\u180a\u1810-\u200a\u200c\u200d\u2010-\u2029\u202f-\u205f\u2070-\u27ff\u2801-\u3163\u3165-\udb3f\udb41-\ufdff\ufe10-\ufefe\uff00-\uff9f\uffa1-\ufff8\ufffc-\uffff]/
+  /[^\t\n\f\r -~\xa0-\xac\xae-\u02ff\u0370-\u061b\u061d-\u115e\u1161-\u180a\u1810-\u200a\u2010-\u2029\u202f-\u205f\u2070-\u27ff\u2801-\u3163\u3165-\udb3f\udb41-\ufdff\ufe10-\ufefe\uff00-\uff9f\uffa1-\ufff8\ufffc-\uffff]/
 const SPACES = /[ \t\n\f\r\xa0\u2028\u2029]+/g
 const SPACES_TO_COLLAPSE = /[\t\n\f\r\xa0\u2028\u2029]| {2}/
 

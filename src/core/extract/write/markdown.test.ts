@@ -219,6 +219,11 @@ describe('links and images', () => {
       '<p><a href="/x y(1)">a</a> <a href="/a(">b</a> <a href="/?a&copy;">c</a> <a href="/a\\b">d</a>',
       '[a](https://ex.org/x%20y(1)) [b](https://ex.org/a%28) [c](https://ex.org/?a%C2%A9) [d](https://ex.org/a/b)',
     ],
+    [
+      'makes no code of addresses',
+      '<p><a href="/?`">a</a> <a href="/?`">b</a>',
+      '[a](https://ex.org/?%60) [b](https://ex.org/?%60)',
+    ],
     ['leaves out credentials', '<p><a href="https://user:secret@h.io/a">a</a>', '[a](https://h.io/a)'],
     [
       'gives a link around blocks to the first text',

@@ -46,15 +46,18 @@ export class HidingRules {
     font: new SelectorMap(),
   }
 
+  /** Those that a rule hides by. */
+  readonly #aspects: readonly Aspect[]
+
   /** `isThere` tells whether a class (`.a`) or id (`#a`) occurs in the document. */
   constructor(sheets: Iterable<Sheet>, isThere: (name: string) => boolean) {
     const counts = new Map<string, number>()
     // The strongest first, of equals the last: a map answers with the rule that was added first.
     const candidates = readCandidates(sheets, isThere)
-    const hidden = new Set(candidates.map(({ rule }) => (rule.hides ? rule.aspect : undefined)))
+    this.#aspects = ASPECTS.filter((aspect) => candidates.some(({ rule }) => rule.hides && rule.aspect === aspect))
     for (const { rule, key } of candidates.reverse().sort((a, b) => b.weight - a.weight)) {
       const count = counts.get(`${rule.aspect} ${key}`) ?? 0
-      if (!hidden.has(rule.aspect) || count >= MAX_RULES_PER_KEY) continue
+      if (!this.#aspects.includes(rule.aspect) || count >= MAX_RULES_PER_KEY) continue
       counts.set(`${rule.aspect} ${key}`, count + 1)
       this.#maps[rule.aspect].add(rule.selector, rule)
     }
@@ -62,12 +65,14 @@ export class HidingRules {
 
   /** The rules that hide an element. What its `style` attribute says is stronger, unless they are important. */
   match(element: Element, inline: Verdicts): HidingRule[] {
-    return ASPECTS.flatMap((aspect) => {
+    const rules: HidingRule[] = []
+    for (const aspect of this.#aspects) {
       const rule = this.#maps[aspect].match(element)
-      if (rule?.hides !== true) return []
+      if (rule?.hides !== true) continue
       const own = inline[aspect]
-      return own === undefined || (rule.isImportant && !own.isImportant) ? [rule] : []
-    })
+      if (own === undefined || (rule.isImportant && !own.isImportant)) rules.push(rule)
+    }
+    return rules
   }
 }
 

@@ -1,0 +1,198 @@
+import { VOID } from '../../html/names.ts'
+import { parseBlocks } from '../../markdown/blocks.ts'
+import { isBlank } from '../../text/lines.ts'
+import { readDeclarations } from '../remove/hidden/stylesheet.ts'
+import { judgeDeclarations } from '../remove/hidden/visibility.ts'
+import { cleanCode, cleanText } from '../write/escape.ts'
+
+/** Markdown of somebody else, made safe to pass on. */
+export interface CleanMarkdown {
+  /** Without what no reader would see. */
+  readonly shown: string
+  /** The same, with its raw HTML escaped. */
+  readonly escaped: string
+  /** Characters that were left out. */
+  readonly hiddenChars: number
+}
+
+/** Leaves out of Markdown what is not shown when it is rendered, and escapes the HTML that is left. Code stays. */
+export function cleanMarkdown(lines: readonly string[]): CleanMarkdown {
+  const cleaner = new Cleaner()
+  let from = 0
+  const takeProse = (to: number) => {
+    // A code span ends with its paragraph at the latest.
+    for (let i = from; i < to; i++) {
+      if (i + 1 < to && !isBlank(lines[i] ?? '')) continue
+      cleaner.addProse(`${lines.slice(from, i + 1).join('\n')}\n`)
+      from = i + 1
+    }
+  }
+  for (const [start, end] of codeRanges(lines)) {
+    takeProse(start)
+    cleaner.addCode(`${lines.slice(start, end).join('\n')}\n`)
+    from = end
+  }
+  takeProse(lines.length)
+  return cleaner
+}
+
+/** First line and line after the last of every block of code, in order. */
+function codeRanges(lines: readonly string[]): [number, number][] {
+  const ranges: [number, number][] = []
+  for (const block of parseBlocks(lines)) {
+    const { type, open, close, leaves } = block
+    const isIndented = type === 'other' && leaves.length === 0 && /^(?: {4}|\t)/.test(lines[open] ?? '')
+    for (const one of [block, ...leaves]) {
+      if (one.type === 'fence' || (one === block && isIndented))
+        ranges.push([one.open, one === block ? close : one.close])
+    }
+  }
+  return ranges
+}
+
+const AUTOLINK = /<(?:[a-z][a-z\d+.-]{1,31}:[^\s<>]*|[\w.!#$%&'*+/=?^`{|}~-]+@[\w.-]+)>/iy
+const TAG = /^<(\/?)([a-z][\w-]*)((?:[^<>"']|"[^"]*"|'[^']*')*)>/i
+/** Looking for the end of a longer tag would take too long where there are many. */
+const MAX_TAG = 2000
+/** Elements whose content is never shown. */
+const NEVER_TEXT = new Set(['script', 'style', 'template'])
+
+class Cleaner implements CleanMarkdown {
+  shown = ''
+  escaped = ''
+  hiddenChars = 0
+  /** What ends the part that is left out just now: a comment, or an element with others of its name in it. */
+  #until: { readonly name: string; depth: number } | undefined
+
+  addCode(text: string): void {
+    if (this.#until !== undefined) this.#hide(text)
+    else this.#show(text, cleanCode(text))
+  }
+
+  addProse(text: string): void {
+    const spans = new CodeSpans(text)
+    let from = 0
+    const show = (to: number) => {
+      const plain = text.slice(from, to)
+      this.#show(plain, cleanText(plain))
+      from = to
+    }
+    for (let i = 0; i < text.length; ) {
+      if (this.#until !== undefined) {
+        const end = this.#endOfHidden(text, i)
+        this.#hide(text.slice(i, end))
+        from = end
+        i = end
+      } else if (text[i] === '\\') {
+        i += 2
+      } else if (text[i] === '`') {
+        const end = spans.endOf(i)
+        show(i)
+        this.#show(text.slice(i, end), cleanText(text.slice(i, end)))
+        from = end
+        i = end
+      } else if (text[i] === '<') {
+        show(i)
+        i = this.#takeMarkup(text, i)
+        from = i
+      } else i++
+    }
+    show(text.length)
+  }
+
+  /** Goes over what begins with `<`, and returns where text goes on. */
+  #takeMarkup(text: string, at: number): number {
+    if (text.startsWith('<!--', at) && isComment(text, at)) {
+      this.#until = { name: '', depth: 1 }
+      return at + 4
+    }
+    AUTOLINK.lastIndex = at
+    const [address] = AUTOLINK.exec(text) ?? []
+    if (address !== undefined) {
+      this.#show(address, cleanText(address))
+      return at + address.length
+    }
+    const [tag = '', slash, name = '', attributes = ''] = TAG.exec(text.slice(at, at + MAX_TAG)) ?? []
+    const element = name.toLowerCase()
+    const isOpened = tag !== '' && slash === '' && !VOID.has(element) && !attributes.endsWith('/')
+    if (isOpened && (NEVER_TEXT.has(element) || isHidden(attributes))) {
+      this.#until = { name: element, depth: 1 }
+      return at + tag.length
+    }
+    const isMarkup = /[a-z/!?]/i.test(text[at + 1] ?? '')
+    this.shown += '<'
+    this.escaped += isMarkup ? '\\<' : '<'
+    return at + 1
+  }
+
+  /** Where the part that is left out ends; the end of the text when it goes on. */
+  #endOfHidden(text: string, from: number): number {
+    const until = this.#until
+    if (until === undefined) return from
+    if (until.name === '') {
+      const end = text.indexOf('-->', from)
+      if (end < 0) return text.length
+      this.#until = undefined
+      return end + 3
+    }
+    const tags = new RegExp(`<(/?)${until.name}(?=[\\s/>])[^<>]*>`, 'gi')
+    tags.lastIndex = from
+    for (let match = tags.exec(text); match !== null; match = tags.exec(text)) {
+      until.depth += match[1] === '/' ? -1 : 1
+      if (until.depth > 0) continue
+      this.#until = undefined
+      return tags.lastIndex
+    }
+    return text.length
+  }
+
+  #show(source: string, clean: string): void {
+    this.hiddenChars += source.length - clean.length
+    this.shown += clean
+    this.escaped += clean
+  }
+
+  #hide(text: string): void {
+    this.hiddenChars += text.replace(/(?:-->|<\/[\w-]+\s*>)$/, '').trim().length
+  }
+}
+
+/** A comment that is never closed is one only where it begins a block. */
+function isComment(text: string, at: number): boolean {
+  return text.includes('-->', at) || isBlank(text.slice(text.lastIndexOf('\n', at) + 1, at))
+}
+
+function isHidden(attributes: string): boolean {
+  if (/(?:^|\s)hidden(?=[\s=/]|$)/i.test(attributes)) return true
+  const [, double, single] = /\sstyle\s*=\s*(?:"([^"]*)"|'([^']*)')/i.exec(attributes) ?? []
+  const style = double ?? single
+  if (style === undefined) return false
+  return Object.values(judgeDeclarations(readDeclarations(style), true)).some(({ hides }) => hides)
+}
+
+/** Where the code spans of a paragraph end. */
+class CodeSpans {
+  /** Places of runs of backticks by their length, those that come last first. */
+  readonly #runs = new Map<number, number[]>()
+  readonly #text: string
+
+  constructor(text: string) {
+    this.#text = text
+    if (!text.includes('`')) return
+    for (const { 0: run, index } of [...text.matchAll(/`+/g)].reverse()) {
+      const places = this.#runs.get(run.length)
+      if (places === undefined) this.#runs.set(run.length, [index])
+      else places.push(index)
+    }
+  }
+
+  /** Where the span ends that may begin at a backtick; the end of the run itself, where none does. */
+  endOf(at: number): number {
+    let end = at
+    while (this.#text[end] === '`') end++
+    const places = this.#runs.get(end - at) ?? []
+    while ((places.at(-1) ?? end) < end) places.pop()
+    const close = places.pop()
+    return close === undefined ? end : close + (end - at)
+  }
+}

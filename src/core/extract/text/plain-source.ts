@@ -1,0 +1,33 @@
+import { isBlank } from '../../text/lines.ts'
+import { cleanText, escapeLines, escapeText, fenceFor } from '../write/escape.ts'
+
+/** Lines that are laid out by hand: indented, in columns, code, settings, names alone. */
+const LAID_OUT = /^(?: {2,}|\t)|\S {3,}\S|\t|[{};\\]$|^\s*[#/;*<>|$+=-]|^[\w.-]+\s*[=:](?:\s*\S+)?$|^[\w./-]+[=@]\S*$/
+
+/** So many of the lines of prose may be laid out: a heading that is underlined, a signature. */
+const FEW = 0.2
+
+/** Plain text as Markdown that shows it as it is: as paragraphs where it is prose, else as one block of code. */
+export function writePlain(lines: readonly string[]): { markdown: string; hiddenChars: number } {
+  const text = lines.join('\n')
+  const clean = cleanText(text)
+  const hiddenChars = text.length - clean.length
+  const written = lines.filter((line) => !isBlank(line))
+  const isProse = written.filter((line) => LAID_OUT.test(line)).length <= FEW * written.length
+  const fence = fenceFor(clean, 3)
+  return { markdown: isProse ? writeProse(clean) : `${fence}\n${clean}\n${fence}`, hiddenChars }
+}
+
+function writeProse(text: string): string {
+  return text
+    .split(/\n(?:[ \t]*\n)+/)
+    .map((paragraph) =>
+      escapeLines(
+        paragraph
+          .split('\n')
+          .map((line) => escapeText(line.trim(), '', false))
+          .join('\n'),
+      ),
+    )
+    .join('\n\n')
+}
