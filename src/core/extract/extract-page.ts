@@ -44,10 +44,11 @@ export function extractPage(snapshot: Snapshot, options: ExtractOptions = {}): E
 function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
   const source = decodeHtml(snapshot.body, snapshot.headers?.['content-type'] ?? '')
   const { root, commentChars } = parseDocument(source)
-  const base = baseOf(root, snapshot.url)
-  placeStreamed(root)
+  // A look at the source tells whether a look at every element is worth while.
+  const base = /<base\b/i.test(source) ? baseOf(root, snapshot.url) : snapshot.url
+  if (source.includes('B:')) placeStreamed(root)
   const generator = recognizeGenerator(root)
-  const isTypeset = typesetsTex(root)
+  const isTypeset = /mathjax|katex/i.test(source) && typesetsTex(root)
   const hiddenChars = removeHidden(root, generator)
   // What is hidden gives a page no title.
   const metadata = readMetadata(root, base, snapshot.headers)

@@ -23,12 +23,20 @@ function firstBase(element: Element): string | undefined {
 
 /** An address made absolute, without credentials; undefined when it is none or leads elsewhere than to the web. */
 export function resolveHttp(href: string, base: string): string | undefined {
-  if (!URL.canParse(href, base)) return undefined
-  const url = new URL(href, base)
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined
-  url.username = ''
-  url.password = ''
+  const url = parseAddress(href, base)
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined
+  if (url.username !== '') url.username = ''
+  if (url.password !== '') url.password = ''
   return url.href
+}
+
+function parseAddress(href: string, base: string): URL | undefined {
+  try {
+    return new URL(href, base)
+  } catch {
+    // What cannot be read as an address leads nowhere.
+    return undefined
+  }
 }
 
 const MAX_TEXT = 200

@@ -1,4 +1,4 @@
-import type { Element } from '../html/tree.ts'
+import { type Element, holdsText } from '../html/tree.ts'
 import type { NoPageReason, Snapshot } from '../model.ts'
 import type { Metadata } from './metadata.ts'
 import { findChallenge } from './refuse/challenge.ts'
@@ -15,6 +15,9 @@ export interface Refusal {
   readonly target: string | null
 }
 
+/** Nothing that is no page says so much. */
+const PLENTY = 5000
+
 /**
  * Says why a document as a whole is no page, if it is none. `content` is what was taken as its content. In doubt it is
  * a page: an article about captchas or missing pages has the same words, but more of them.
@@ -26,6 +29,7 @@ export function refuse(
   metadata: Metadata,
   base: string,
 ): Refusal | undefined {
+  if ((snapshot.status ?? 200) < 400 && content.some((element) => holdsText(element, PLENTY))) return undefined
   const signs = gatherSigns(snapshot, root, content, metadata)
   const because = (reason: NoPageReason, detail: string | undefined, target: string | null = null) =>
     detail === undefined ? undefined : { reason, detail, target }

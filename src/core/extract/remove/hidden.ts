@@ -41,7 +41,7 @@ interface Survey {
   /** The outermost ones. */
   readonly noscripts: Element[]
   readonly sheets: Sheet[]
-  /** Every class (`.a`) and id (`#a`). */
+  /** Every class (`.a`) and id (`#a`), where there are style sheets that could name them. */
   readonly names: Set<string>
   readonly controls: Controls
 }
@@ -62,13 +62,19 @@ function surveyDocument(root: Element): Survey {
     const isNoscript = name === 'noscript'
     if (isNoscript && !isInNoscript) survey.noscripts.push(element)
     if (isTemplate) return
-    if (element.id !== '') survey.names.add(`#${element.id}`)
-    for (const className of element.classes) survey.names.add(`.${className}`)
     survey.controls.add(element)
     for (const child of element.children) if (typeof child !== 'string') visit(child, isInNoscript || isNoscript)
   }
   visit(root, false)
+  if (survey.sheets.length > 0) gatherNames(root, survey.names)
   return survey
+}
+
+function gatherNames(root: Element, names: Set<string>): void {
+  for (const element of root.descendants()) {
+    if (element.id !== '') names.add(`#${element.id}`)
+    for (const className of element.classes) names.add(`.${className}`)
+  }
 }
 
 /** A page that says so many times as much without scripts as with them lives by the former. */

@@ -17,17 +17,23 @@ const KEPT_IN_CODE = /[\u200b\u2800]/g
 /** Finds out fast that there is nothing to leave out: all but what is seen, by halves of characters. */
 const MAY_BE_UNSEEN =
   /[^\t\n\f\r -~\xa0-\xac\xae-\u02ff\u0370-\u061b\u061d-\u115e\u1161-\u180a\u1810-\u200a\u2010-\u2029\u202f-\u205f\u2070-\u27ff\u2801-\u3163\u3165-\udb3f\udb41-\ufdff\ufe10-\ufefe\uff00-\uff9f\uffa1-\ufff8\ufffc-\uffff]/
+const NOT_ASCII = /[^\t\n\f\r -~]/
 const SPACES = /[ \t\n\f\r\xa0\u2028\u2029]+/g
 const SPACES_TO_COLLAPSE = /[\t\n\f\r\xa0\u2028\u2029]| {2}/
 
+/** Nearly all text is ASCII, which is found out in one look. */
+function hasUnseen(text: string): boolean {
+  return NOT_ASCII.test(text) && MAY_BE_UNSEEN.test(text)
+}
+
 /** Leaves out what nobody sees. */
 export function cleanText(text: string): string {
-  return MAY_BE_UNSEEN.test(text) ? text.replace(UNSEEN, '') : text
+  return hasUnseen(text) ? text.replace(UNSEEN, '') : text
 }
 
 /** How many characters of text, or of a block of code, are left out because nobody sees them. */
 export function countUnseen(text: string, isCode: boolean): number {
-  if (!MAY_BE_UNSEEN.test(text)) return 0
+  if (!hasUnseen(text)) return 0
   let count = 0
   for (const [unseen] of text.matchAll(UNSEEN)) {
     count += [...(isCode ? unseen.replace(KEPT_IN_CODE, '') : unseen)].length
@@ -46,9 +52,7 @@ const FOREIGN_LINE_END = /\r\n?|[\f\u2028\u2029]/g
 /** Code as it is shown, for it is kept to the letter: lines end with LF, and what indents them is spaces. */
 export function cleanCode(text: string): string {
   const unix = text.replace(FOREIGN_LINE_END, '\n')
-  const seen = MAY_BE_UNSEEN.test(unix)
-    ? unix.replace(UNSEEN, (unseen) => (unseen.match(KEPT_IN_CODE) ?? []).join(''))
-    : unix
+  const seen = hasUnseen(unix) ? unix.replace(UNSEEN, (unseen) => (unseen.match(KEPT_IN_CODE) ?? []).join('')) : unix
   if (!seen.includes('\xa0')) return seen
   return seen.replace(/^[ \t\xa0]+/gm, (indent) => indent.replaceAll('\xa0', ' '))
 }
