@@ -47,14 +47,21 @@ function rulesOf(generator: Generator): Rules {
   return rules
 }
 
+/** No page stands in one of these, and most elements do. */
+const TOO_SMALL = new Set(['p', 'pre', 'ul', 'ol', 'dl', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'a', 'span', 'code'])
+
 /** The first element for each selector, best selector first. */
 function findPlaces(root: Element, places: SelectorMap<number>): Element[] {
   const found = new Map<number, Element>()
-  for (const element of root.descendants()) {
+  const visit = (element: Element) => {
     const rank = places.match(element)
     if (rank !== undefined && !found.has(rank)) found.set(rank, element)
-    if (rank === 0) break
+    if (TOO_SMALL.has(element.name)) return
+    for (const child of element.children) {
+      if (typeof child !== 'string' && child.dropped === undefined) visit(child)
+    }
   }
+  visit(root)
   return [...found].sort(([a], [b]) => a - b).map(([, element]) => element)
 }
 

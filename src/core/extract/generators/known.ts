@@ -69,6 +69,8 @@ export function recognizeGenerator(root: Element): Generator | undefined {
   let count = 0
   for (const element of root.descendants()) {
     if (count++ > MAX_ELEMENTS) break
+    // A name in the head settles it, and the body need not be asked.
+    if (element.name === 'body' && named !== undefined) break
     if (element.name === 'meta') named = lower(named, rankOfMeta(element))
     marked = lower(marked, BY_SIGN.match(element))
   }

@@ -61,6 +61,7 @@ export function gatherFacts(root: Element): Facts {
       case 'template':
       case 'style':
       case 'noscript':
+      case 'pre':
         return
       case 'script': {
         const text = /^application\/ld\+json/i.test(element.attribute('type') ?? '') ? element.children.join('') : ''
