@@ -66,9 +66,11 @@ function findPlaces(root: Element, places: SelectorMap<number>): Element[] {
 }
 
 function dropBy(rules: SelectorMap<string>, content: Element): void {
-  for (const element of content.descendants()) {
-    const reason = element === content ? undefined : rules.match(element)
-    if (reason !== undefined) drop(element, STEP, reason)
+  for (const child of content.children) {
+    if (typeof child === 'string') continue
+    const reason = rules.match(child)
+    if (reason !== undefined) drop(child, STEP, reason)
+    if (child.dropped === undefined) dropBy(rules, child)
   }
 }
 

@@ -90,7 +90,12 @@ export function selector(text: string): Test {
 
 /** The first element in `root`, itself included, that matches and is not dropped. */
 export function find(root: Element, matches: Test): Element | undefined {
-  for (const element of root.descendants()) if (matches(element)) return element
+  if (root.dropped !== undefined) return undefined
+  if (matches(root)) return root
+  for (const child of root.children) {
+    const found = typeof child === 'string' ? undefined : find(child, matches)
+    if (found !== undefined) return found
+  }
   return undefined
 }
 

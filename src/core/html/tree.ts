@@ -90,7 +90,8 @@ export class Element {
   *descendants(): Generator<Element, void, void> {
     const ahead: Element[] = [this]
     for (let element = ahead.pop(); element !== undefined; element = ahead.pop()) {
-      if (element.dropped === undefined) yield element
+      if (element.dropped !== undefined) continue
+      yield element
       if (element.dropped !== undefined) continue
       const { children } = element
       for (let i = children.length - 1; i >= 0; i--) {
