@@ -16,7 +16,7 @@ export interface Refusal {
 }
 
 /** Nothing that is no page says so much. */
-const PLENTY = 5000
+const PLENTY = 3000
 
 /**
  * Says why a document as a whole is no page, if it is none. `content` is what was taken as its content. In doubt it is

@@ -37,6 +37,11 @@ export class Element {
     return undefined
   }
 
+  /** Whether it has no attribute at all. */
+  get isBare(): boolean {
+    return this.#attributes.length === 0
+  }
+
   hasAttribute(name: string): boolean {
     return this.attribute(name) !== undefined
   }

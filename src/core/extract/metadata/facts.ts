@@ -94,10 +94,10 @@ export function gatherFacts(root: Element): Facts {
         break
       }
     }
-    const itemType = element.attribute('itemtype')
+    const itemType = element.isBare ? undefined : element.attribute('itemtype')
     if (itemType !== undefined) itemTypes.add(itemType)
     const isComment = isInComment || /(?:^|[\s_-])comments?(?=[\s_-]|$)/i.test(element.attribute('class') ?? '')
-    if (!isComment) {
+    if (!isComment && !element.isBare) {
       const property = element.attribute('itemprop')
       if (property !== undefined && isWanted(items, property)) addValue(items, property, itemValue(element))
       if (isByline(element) && bylines.length < MAX_VALUES) bylines.push(boundedLine(element))

@@ -19,7 +19,6 @@ const STEP = 'hidden'
 export function removeHidden(root: Element, generator: Generator | undefined): number {
   const survey = surveyDocument(root)
   removeUnseen(survey)
-  const textLength = lineOf(root).length
   const rules = new HidingRules(survey.sheets, (name) => survey.names.has(name))
   const isKept = keepTest(generator, survey.controls)
   const ignored = new Set<unknown>()
@@ -28,7 +27,8 @@ export function removeHidden(root: Element, generator: Generator | undefined): n
       const hidden = whyHidden(element, rules, ignored)
       return hidden === undefined || isKept(element, isInFrame) ? undefined : hidden
     })
-    const excess = causeOfTooMuch(found, textLength)
+    if (found.size === 0) return 0
+    const excess = causeOfTooMuch(found, lineOf(root).length)
     if (excess === undefined || attempt === MAX_ATTEMPTS) return dropAll(found)
     ignored.add(excess)
   }
@@ -116,6 +116,9 @@ const FADING = 'opacity'
 const SCREEN_READER_CLASS =
   /(?:^|\s)(?:[\w-]*[-:])?(?:sr-only|visually-?hidden|hidden-visually|screen-reader-(?:text|only)|show-for-sr|element-invisible|a11y-hidden|accessibly-hidden)(?=\s|$)/
 
+/** In code most classes have one letter. */
+const SHORTEST_CLASS = 'sr-only'
+
 function whyHidden(element: Element, rules: HidingRules, ignored: ReadonlySet<unknown>): Hidden | undefined {
   const reason = ignored.has(element) ? undefined : reasonInElement(element)
   if (reason !== undefined) return { reason, cause: element }
@@ -137,13 +140,15 @@ function whyHidden(element: Element, rules: HidingRules, ignored: ReadonlySet<un
 
 /** Why an element is hidden by what it is and by its attributes, its style apart. */
 function reasonInElement(element: Element): string | undefined {
+  if (element.isBare) return element.name === 'dialog' ? 'closed dialog' : undefined
   const hidden = element.attribute('hidden')
   if (hidden !== undefined && hidden.toLowerCase() !== 'until-found') return 'hidden attribute'
   if (element.name === 'dialog' && !element.hasAttribute('open')) return 'closed dialog'
   if (element.hasAttribute('popover')) return 'closed popover'
   if (element.attribute('aria-hidden') === 'true' && isFrame(element)) return 'closed menu or dialog'
   const className = element.attribute('class') ?? ''
-  return SCREEN_READER_CLASS.test(className) && !className.includes('not-sr-only')
+  const isLongEnough = className.length >= SHORTEST_CLASS.length
+  return isLongEnough && SCREEN_READER_CLASS.test(className) && !className.includes('not-sr-only')
     ? 'for screen readers only'
     : undefined
 }
