@@ -71,10 +71,18 @@ function surveyDocument(root: Element): Survey {
 }
 
 function gatherNames(root: Element, names: Set<string>): void {
-  for (const element of root.descendants()) {
+  /** Lists of classes, which repeat from element to element. */
+  const known = new Set<string>()
+  const visit = (element: Element) => {
     if (element.id !== '') names.add(`#${element.id}`)
-    for (const className of element.classes) names.add(`.${className}`)
+    const list = element.attribute('class')
+    if (list !== undefined && !known.has(list)) {
+      known.add(list)
+      for (const className of element.classes) names.add(`.${className}`)
+    }
+    for (const child of element.children) if (typeof child !== 'string') visit(child)
   }
+  visit(root)
 }
 
 /** A page that says so many times as much without scripts as with them lives by the former. */

@@ -29,6 +29,8 @@ const MAX_RULES_PER_KEY = 50
 /** Style sheets longer than this are not written by a site for one page. */
 const MAX_CSS = 2_000_000
 
+const NO_RULES: readonly HidingRule[] = []
+
 /** More than any specificity. */
 const IMPORTANT = 1_000_000_000
 
@@ -64,7 +66,8 @@ export class HidingRules {
   }
 
   /** The rules that hide an element. What its `style` attribute says is stronger, unless they are important. */
-  match(element: Element, inline: Verdicts): HidingRule[] {
+  match(element: Element, inline: Verdicts): readonly HidingRule[] {
+    if (this.#aspects.length === 0) return NO_RULES
     const rules: HidingRule[] = []
     for (const aspect of this.#aspects) {
       const rule = this.#maps[aspect].match(element)
