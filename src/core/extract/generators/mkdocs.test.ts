@@ -1,12 +1,5 @@
 import { expect, test } from 'vitest'
-import { extractPage } from '../extract-page.ts'
-
-function extract(body: string) {
-  const extraction = extractPage({ url: 'https://example.org/docs/page.html', body })
-  if (extraction.type !== 'page') throw new Error(`Expected a page, got \`${extraction.reason}\``)
-  const { generator, markdown } = extraction.page
-  return { generator, markdown }
-}
+import { extract } from '../../../../test/extract.ts'
 
 test('takes the article of Material without permalinks and controls', () => {
   const page = extract(

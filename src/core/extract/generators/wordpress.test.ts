@@ -1,12 +1,5 @@
 import { expect, test } from 'vitest'
-import { extractPage } from '../extract-page.ts'
-
-function extract(body: string) {
-  const extraction = extractPage({ url: 'https://example.org/docs/page.html', body })
-  if (extraction.type !== 'page') throw new Error(`Expected a page, got \`${extraction.reason}\``)
-  const { generator, markdown } = extraction.page
-  return { generator, markdown }
-}
+import { extract } from '../../../../test/extract.ts'
 
 const META = '<html><head><meta name="generator" content="WordPress 6.4"></head>'
 const TEXT = 'The tide was low this morning, and the path along the shore was dry all the way to the old pier.'
