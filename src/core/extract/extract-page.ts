@@ -17,6 +17,8 @@ import { markTex, typesetsTex } from './normalize/tex.ts'
 import { refuse } from './refuse.ts'
 import { removeChrome } from './remove/chrome.ts'
 import { removeHidden } from './remove/hidden.ts'
+import { removeUnseen } from './remove/unseen.ts'
+import { surveyDocument } from './survey.ts'
 import { extractText } from './text-page.ts'
 import { writeMarkdown } from './write/markdown.ts'
 
@@ -45,15 +47,17 @@ function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
   const source = decodeHtml(snapshot.body, snapshot.headers?.['content-type'] ?? '')
   const { root, commentChars } = parseDocument(source)
   // A look at the source tells whether a look at every element is worth while.
-  const base = /<base\b/i.test(source) ? baseOf(root, snapshot.url) : snapshot.url
   if (source.includes('B:')) placeStreamed(root)
+  let survey = surveyDocument(root)
+  const base = baseOf(survey, snapshot.url)
   const generator = recognizeGenerator(root)
-  const isTypeset = /mathjax|katex/i.test(source) && typesetsTex(root)
-  const hiddenChars = removeHidden(root, generator)
+  const isTypeset = survey.scripts.some(typesetsTex)
+  if (removeUnseen(survey)) survey = surveyDocument(root)
+  const hiddenChars = removeHidden(survey, generator)
   // What is hidden gives a page no title.
-  const metadata = readMetadata(root, base, snapshot.headers)
+  const metadata = readMetadata(survey, base, snapshot.headers)
   const content = takeKnownContent(root, generator) ?? searchContent(root, generator, metadata)
-  const links = readLinks(root, base, content)
+  const links = readLinks(survey, base, content)
   const refusal = refuse(snapshot, root, content, metadata, base)
   const removals = options.debug === true ? listRemovals(root) : []
   if (refusal !== undefined) return { type: 'no-page', ...refusal, links, removals }

@@ -4,6 +4,7 @@ import { lineOf } from '../html/tree.ts'
 import { findContent } from './find-content.ts'
 import { readMetadata } from './metadata.ts'
 import { removeChrome } from './remove/chrome.ts'
+import { surveyDocument } from './survey.ts'
 
 /** Sentences that differ, so that none is a copy. */
 function prose(topic: string, count = 6): string {
@@ -15,7 +16,7 @@ function prose(topic: string, count = 6): string {
 
 function contentOf(html: string): string {
   const root = parseHtml(html)
-  const metadata = readMetadata(root, 'https://example.com/')
+  const metadata = readMetadata(surveyDocument(root), 'https://example.com/')
   removeChrome(root, undefined)
   return findContent(root, undefined, metadata).map(lineOf).join(' ')
 }
@@ -140,7 +141,7 @@ describe('findContent', () => {
     const root = parseHtml(
       `<title>Cup</title><body><div><a href="/b"><img src="b.jpg" alt="b"></a></div><img src="c.jpg" alt="Cup"><a href="d.jpg"><img src="d.jpg" alt="A plan"></a>${prose('cups')}</body>`,
     )
-    const [content] = findContent(root, undefined, readMetadata(root, 'https://example.com/'))
+    const [content] = findContent(root, undefined, readMetadata(surveyDocument(root), 'https://example.com/'))
     const images = [...(content?.descendants() ?? [])].filter(({ name }) => name === 'img')
     expect(images.map((image) => image.attribute('alt'))).toEqual(['A plan'])
   })

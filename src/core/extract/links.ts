@@ -1,56 +1,31 @@
 import type { Element } from '../html/tree.ts'
 import type { Link } from '../model.ts'
 import { clipText } from '../text/lines.ts'
+import { createResolver, resolveHttp, withoutFragment } from './resolve.ts'
+import { isTemplate, type Survey } from './survey.ts'
 
 /** Every relative link becomes as long as the base: a longer one only makes a small document large. */
 const MAX_BASE = 2000
 
 /** Where relative addresses of a document start: its `<base>`, else its own address. */
-export function baseOf(root: Element, url: string): string {
-  const href = firstBase(root)
+export function baseOf({ bases }: Survey, url: string): string {
+  // As in browsers, the first that has an address counts, wherever it stands.
+  const href = bases.find((element) => element.hasAttribute('href'))?.attribute('href')
   return (href === undefined || href.length > MAX_BASE ? undefined : resolveHttp(href, url)) ?? url
-}
-
-/** As in browsers, the first `<base>` that has an address counts, wherever it stands. */
-function firstBase(element: Element): string | undefined {
-  if (element.name === 'base') return element.attribute('href')
-  for (const child of element.children) {
-    const href = typeof child === 'string' ? undefined : firstBase(child)
-    if (href !== undefined) return href
-  }
-  return undefined
-}
-
-/** An address made absolute, without credentials; undefined when it is none or leads elsewhere than to the web. */
-export function resolveHttp(href: string, base: string): string | undefined {
-  const url = parseAddress(href, base)
-  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined
-  if (url.username !== '') url.username = ''
-  if (url.password !== '') url.password = ''
-  return url.href
-}
-
-function parseAddress(href: string, base: string): URL | undefined {
-  try {
-    return new URL(href, base)
-  } catch {
-    // What cannot be read as an address leads nowhere.
-    return undefined
-  }
 }
 
 const MAX_TEXT = 200
 /** No server takes longer addresses. */
 const MAX_URL = 8000
 
-/** What is read of a link while the document is gone through. */
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
+
+/** A link that is being read. */
 interface OpenLink {
   readonly url: string
-  readonly rel: readonly string[]
-  readonly isContent: boolean
-  /** Names it when it has no text. */
-  readonly label: string
-  text: string
+  readonly element: Element
+  /** Not read when an earlier link to the same place has one. */
+  text: string | undefined
 }
 
 /**
@@ -58,39 +33,46 @@ interface OpenLink {
  * dropped count as well. `content` is what was taken as the content of the document. Links are absolute: where the
  * document has no address of the web, relative ones lead nowhere and are left out.
  */
-export function readLinks(root: Element, base: string, content: readonly Element[]): Link[] {
-  const links = new Map<string, Link>()
-  const contentElements = new Set(content)
-  const own = resolveHttp('', base)?.replace(/#.*$/, '')
+export function readLinks(survey: Survey, base: string, content: readonly Element[]): Link[] {
+  const links = new Map<string, Mutable<Link>>()
+  const resolve = createResolver(base)
+  const own = withoutFragment(resolveHttp('', base) ?? '')
+  const isContent = contentTest(content)
 
-  const open = (element: Element, isContent: boolean): OpenLink | undefined => {
+  const open = (element: Element): OpenLink | undefined => {
     const href = hrefOf(element)?.trim()
     if (href === undefined || href === '' || href.startsWith('#')) return undefined
-    const [url = '', fragment] = resolveHttp(href, base)?.split('#', 2) ?? []
-    if (url === '' || url.length > MAX_URL || (url === own && fragment !== undefined)) return undefined
-    const label = element.attribute('aria-label') ?? element.attribute('title') ?? element.attribute('alt') ?? ''
-    const rel = (element.attribute('rel') ?? '').toLowerCase().split(/\s+/).filter(Boolean)
-    return { url, rel, isContent, label, text: '' }
+    const url = resolve(href)
+    if (url === '' || url.length > MAX_URL || (url === own && href.includes('#'))) return undefined
+    const known = links.get(url)
+    const link = { url, element, text: known === undefined || known.text === '' ? '' : undefined }
+    if (known === undefined) links.set(url, { url, text: '', rel: relationsOf(element), isContent: isContent(element) })
+    else known.isContent ||= isContent(element)
+    return link
   }
 
-  const visit = (element: Element, isInContent: boolean, around: OpenLink | undefined) => {
-    // What a template holds is not in the document.
-    if (element.name === 'template' && !element.hasAttribute('shadowrootmode')) return
-    const isContent = element.dropped === undefined && (isInContent || contentElements.has(element))
-    const link = open(element, isContent)
-    if (link !== undefined) add(links, link)
+  /** How many of the elements that may be links were come by. */
+  let seen = 0
+  const visit = (element: Element, around: OpenLink | undefined) => {
+    if (isTemplate(element)) return
+    const isLink = LINK_NAMES.has(element.name)
+    if (isLink) seen++
+    const link = isLink ? open(element) : undefined
     const isText = element.dropped === undefined && element.name !== 'script' && element.name !== 'style'
     const inside = link ?? (isText ? around : undefined)
     if (element.name === 'img' && inside !== undefined) addText(inside, ` ${element.attribute('alt') ?? ''} `)
     for (const child of element.children) {
-      if (typeof child !== 'string') visit(child, isContent, inside)
+      if (typeof child !== 'string') visit(child, inside)
       else if (inside !== undefined) addText(inside, child)
     }
     if (link !== undefined) complete(links, link)
   }
-  visit(root, false, undefined)
+  // Links in links follow in the list, and are seen together with the one around them.
+  for (let element = survey.links[0]; element !== undefined; element = survey.links[seen]) visit(element, undefined)
   return [...links.values()]
 }
+
+const LINK_NAMES = new Set(['a', 'area', 'frame', 'link'])
 
 function hrefOf(element: Element): string | undefined {
   switch (element.name) {
@@ -108,24 +90,41 @@ function hrefOf(element: Element): string | undefined {
   }
 }
 
+/** The test whether an element stands in what was taken as the content, and in nothing that was dropped from it. */
+function contentTest(content: readonly Element[]): (element: Element) => boolean {
+  const tops = new Set(content)
+  /** Links often stand beside each other. */
+  let last: Element | undefined
+  let isLastIn = false
+  return (element) => {
+    if (element.dropped !== undefined) return false
+    if (tops.has(element)) return true
+    if (last === element.parent) return isLastIn
+    last = element.parent
+    let at = last
+    while (at !== undefined && at.dropped === undefined && !tops.has(at)) at = at.parent
+    isLastIn = at !== undefined && at.dropped === undefined
+    return isLastIn
+  }
+}
+
+function relationsOf(element: Element): readonly string[] {
+  const rel = element.attribute('rel') ?? ''
+  return rel === '' ? [] : rel.toLowerCase().split(/\s+/).filter(Boolean)
+}
+
 /** Takes as much of a text as can be shown; white space at its beginning counts once, however it is cut up. */
 function addText(link: OpenLink, text: string): void {
-  if (link.text.length >= MAX_TEXT) return
+  if (link.text === undefined || link.text.length >= MAX_TEXT) return
   const line = text.slice(0, 10 * MAX_TEXT).replace(/\s+/g, ' ')
   link.text += link.text === '' || link.text.endsWith(' ') ? line.trimStart() : line
 }
 
-/** Gives a link its place, which is where it begins. */
-function add(links: Map<string, Link>, { url, rel, isContent }: OpenLink): void {
+/** Gives a link its text, unless an earlier one to the same place has one. What has none is named by its attributes. */
+function complete(links: ReadonlyMap<string, Mutable<Link>>, { url, element, text }: OpenLink): void {
   const known = links.get(url)
-  if (known === undefined) links.set(url, { url, text: '', rel, isContent })
-  else if (isContent && !known.isContent) links.set(url, { ...known, isContent })
-}
-
-/** Gives a link its text, unless an earlier one to the same place has one. */
-function complete(links: Map<string, Link>, { url, text, label }: OpenLink): void {
-  const known = links.get(url)
-  if (known === undefined || known.text !== '') return
+  if (text === undefined || known === undefined || known.text !== '') return
+  const label = element.attribute('aria-label') ?? element.attribute('title') ?? element.attribute('alt') ?? ''
   const line = (text.trim() === '' ? label : text).replace(/\s+/g, ' ').trim()
-  if (line !== '') links.set(url, { ...known, text: clipText(line, MAX_TEXT) })
+  known.text = clipText(line, MAX_TEXT)
 }

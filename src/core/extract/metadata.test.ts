@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { parseHtml } from '../html/parse-html.ts'
 import { type Metadata, readMetadata } from './metadata.ts'
 import { removeHidden } from './remove/hidden.ts'
+import { surveyDocument } from './survey.ts'
 
 function read(html: string, headers: Readonly<Record<string, string>> = {}): Metadata {
-  return readMetadata(parseHtml(html), 'https://www.example.com/a/', headers)
+  return readMetadata(surveyDocument(parseHtml(html)), 'https://www.example.com/a/', headers)
 }
 
 test('a document may say nothing about itself', () => {
@@ -201,8 +202,9 @@ test('a title and the name of an author are bounded', () => {
 
 test('a heading that is hidden gives no title', () => {
   const root = parseHtml('<h1 hidden>Secret</h1><h1>Tides <span style="display:none">secret</span></h1>')
-  removeHidden(root, undefined)
-  expect(readMetadata(root, 'https://example.com/').title).toBe('Tides')
+  const survey = surveyDocument(root)
+  removeHidden(survey, undefined)
+  expect(readMetadata(survey, 'https://example.com/').title).toBe('Tides')
 })
 
 test('the fields of the answer may hold links', () => {

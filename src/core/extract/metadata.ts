@@ -1,6 +1,5 @@
 import type { Element } from '../html/tree.ts'
 import type { Alternate, Page, Snapshot } from '../model.ts'
-import { resolveHttp } from './links.ts'
 import { chooseAuthor } from './metadata/author.ts'
 import { parseDate } from './metadata/dates.ts'
 import { gatherFacts } from './metadata/facts.ts'
@@ -9,6 +8,8 @@ import { cleanLine, MAX_AUTHOR, MAX_DESCRIPTION, MAX_NAME, MAX_TITLE } from './m
 import { type HeaderLink, readLinkHeader } from './metadata/link-header.ts'
 import { readRobots } from './metadata/robots.ts'
 import { chooseTitle } from './metadata/title.ts'
+import { resolveHttp, withoutFragment } from './resolve.ts'
+import type { Survey } from './survey.ts'
 
 /** What a page says about itself. */
 export type Metadata = Pick<
@@ -20,8 +21,8 @@ export type Metadata = Pick<
 }
 
 /** Reads what a document and the fields of its answer say about it. Relative addresses start at `base`. */
-export function readMetadata(root: Element, base: string, headers: Snapshot['headers'] = {}): Metadata {
-  const facts = gatherFacts(root)
+export function readMetadata(survey: Survey, base: string, headers: Snapshot['headers'] = {}): Metadata {
+  const facts = gatherFacts(survey)
   const { meta, items } = facts
   const jsonLd = readJsonLd(facts.jsonLd)
   const host = URL.canParse(base) ? new URL(base).hostname : ''
@@ -124,7 +125,7 @@ export function canonicalOf(links: readonly Relation[], base: string, shared?: s
   const link = links.find(({ rel }) => rel.includes('canonical'))
   for (const href of [link?.href, shared]) {
     const url = href === undefined || href.trim() === '' ? undefined : resolveHttp(href, base)
-    if (url !== undefined) return url.replace(/#.*$/, '')
+    if (url !== undefined) return withoutFragment(url)
   }
   return null
 }

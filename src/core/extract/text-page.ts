@@ -13,6 +13,7 @@ import { readLinkHeader } from './metadata/link-header.ts'
 import { readRobots } from './metadata/robots.ts'
 import { alternatesOf, canonicalOf } from './metadata.ts'
 import { saysNotFound } from './refuse/soft-404.ts'
+import { surveyDocument } from './survey.ts'
 import { cleanMarkdown } from './text/markdown-source.ts'
 import { writePlain } from './text/plain-source.ts'
 import { createSections } from './write/sections.ts'
@@ -118,5 +119,5 @@ renderer.linkify.set({ fuzzyLink: false, fuzzyEmail: false })
 function linksIn(text: string, url: string, isMarkdown: boolean): Link[] {
   const clipped = clipText(text, MAX_RENDERED)
   const root = parseHtml(isMarkdown ? renderer.render(clipped) : renderer.renderInline(clipped))
-  return readLinks(root, url, [root])
+  return readLinks(surveyDocument(root), url, [root])
 }

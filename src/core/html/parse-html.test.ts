@@ -84,6 +84,14 @@ describe('a tree', () => {
     ])
   })
 
+  test('has elements that share nothing which is changed', () => {
+    const [first, second] = parseHtml('<hr><hr>').elements()
+    first?.append('x')
+    first?.setAttribute('class', 'a b')
+    expect([first?.children, first?.classes]).toEqual([['x'], ['a', 'b']])
+    expect([second?.children, second?.classes, second?.isBare]).toEqual([[], [], true])
+  })
+
   test('is no deeper than its limit, and loses no text for it', () => {
     const root = parseHtml(`${'<div>'.repeat(100_000)}x${'</div>'.repeat(100_000)}<p>y`)
     let depth = 0

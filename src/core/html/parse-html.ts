@@ -1,6 +1,6 @@
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
-import { BREAKOUT, ENDS_PARAGRAPH, FOREIGN, HEADINGS, INLINE, METADATA, VOID } from './names.ts'
-import { Element } from './tree.ts'
+import { barriersOf, type Implied, PARAGRAPH, Tag, Tags } from './tag.ts'
+import { Element, splitClasses } from './tree.ts'
 
 /** Elements deeper than this become siblings, as in browsers, so that steps may walk the tree by recursion. */
 export const MAX_DEPTH = 500
@@ -33,58 +33,33 @@ export function parseDocument(source: string): ParsedDocument {
   return { root: builder.root, commentChars: builder.commentChars }
 }
 
-/** What is left open is closed when one of these begins, up to one of `within`. */
-interface Implied {
-  readonly closes: ReadonlySet<string>
-  readonly within: ReadonlySet<string>
-}
-
-const TABLE = new Set(['table', 'template'])
-const CELL: Implied = { closes: new Set(['td', 'th']), within: new Set(['tr', ...TABLE]) }
-const SECTION: Implied = { closes: new Set(['thead', 'tbody', 'tfoot', 'caption', 'colgroup']), within: TABLE }
-const TERM: Implied = { closes: new Set(['dt', 'dd']), within: new Set(['dl', 'td', 'th', ...TABLE]) }
-const PARAGRAPH: Implied = {
-  closes: new Set(['p']),
-  within: new Set(['td', 'th', 'caption', 'button', 'object', 'foreignobject', ...TABLE]),
-}
-const RUBY: Implied = { closes: new Set(['rt', 'rp']), within: new Set(['ruby']) }
-
-const IMPLIED: ReadonlyMap<string, Implied> = new Map([
-  ['li', { closes: new Set(['li']), within: new Set(['ul', 'ol', 'menu', 'dir', 'td', 'th', ...TABLE]) }],
-  ['dt', TERM],
-  ['dd', TERM],
-  ['td', CELL],
-  ['th', CELL],
-  ['tr', { closes: new Set(['tr', 'caption', 'colgroup']), within: new Set(['thead', 'tbody', 'tfoot', ...TABLE]) }],
-  ['thead', SECTION],
-  ['tbody', SECTION],
-  ['tfoot', SECTION],
-  ['option', { closes: new Set(['option']), within: new Set(['select', 'datalist', 'optgroup']) }],
-  ['optgroup', { closes: new Set(['option', 'optgroup']), within: new Set(['select']) }],
-  ['rt', RUBY],
-  ['rp', RUBY],
-])
-
-/** Parts of a table, whose end tags reach through anything but another table. */
-const TABLE_PARTS = new Set(['table', 'thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'caption'])
-
-/** Beyond these an end tag closes nothing. */
-const BARRIERS = new Set(['td', 'th', 'caption', 'table', 'template', 'foreignobject'])
-
 class TreeBuilder implements TokenizerCallbacks {
   readonly root = new Element('html')
   commentChars = 0
   readonly #source: string
+  readonly #tags = new Tags()
+  readonly #head = this.#tags.get('head')
+  readonly #link = this.#tags.get('a')
+  readonly #paragraph = this.#tags.get('p')
+  readonly #span = this.#tags.get('span')
+  /** The elements that are open and, beside them, their tags. */
   readonly #stack: Element[] = [this.root]
-  /** How often each name is on the stack. */
-  readonly #open = new Map<string, number>()
+  readonly #open: Tag[] = [new Tag('html')]
+  #top = this.root
+  #topTag: Tag | undefined
   /** How many of them are `svg` or `math`. */
   #foreign = 0
-  /** Elements beyond the greatest depth that are open, by name. */
-  readonly #tooDeep = new Map<string, number>()
   #body: Element | undefined
-  #name = ''
-  #attributes: string[] = []
+  /** How many attributes repeated tags have added. */
+  #inherited = 0
+  /** The tag that is being read. */
+  #tag = this.#span
+  /** Names and values of its attributes in turn, and after them what is left of earlier tags. */
+  readonly #attributes: string[] = []
+  #attributesEnd = 0
+  #classes: readonly string[] | undefined
+  /** Few values of `class` are on very many elements. */
+  readonly #classLists = new Map<string, readonly string[]>()
   #attribute = ''
   #value = ''
   #text = ''
@@ -99,14 +74,15 @@ class TreeBuilder implements TokenizerCallbacks {
   }
 
   onopentagname(start: number, end: number): void {
-    this.#name = this.#source.slice(start, end).toLowerCase()
-    this.#attributes = []
+    this.#tag = this.#tags.get(this.#source.slice(start, end))
+    this.#attributesEnd = 0
+    this.#classes = undefined
     // Where a word may be broken it is one word all the same.
-    if (this.#name !== 'wbr') this.#flushText()
+    if (this.#tag.name !== 'wbr') this.#flushText()
   }
 
   onattribname(start: number, end: number): void {
-    this.#attribute = this.#source.slice(start, end).toLowerCase()
+    this.#attribute = attributeName(this.#source.slice(start, end))
     this.#value = ''
   }
 
@@ -119,7 +95,10 @@ class TreeBuilder implements TokenizerCallbacks {
   }
 
   onattribend(): void {
-    if (this.#attributes.length < 2 * MAX_ATTRIBUTES) this.#attributes.push(this.#attribute, this.#value)
+    if (this.#attributesEnd >= 2 * MAX_ATTRIBUTES) return
+    this.#attributes[this.#attributesEnd++] = this.#attribute
+    this.#attributes[this.#attributesEnd++] = this.#value
+    if (this.#attribute === 'class') this.#classes ??= this.#listClasses(this.#value)
   }
 
   onopentagend(): void {
@@ -131,10 +110,10 @@ class TreeBuilder implements TokenizerCallbacks {
   }
 
   onclosetag(start: number, end: number): void {
-    const name = this.#source.slice(start, end).toLowerCase()
-    if (name === 'wbr') return
+    const tag = this.#tags.get(this.#source.slice(start, end))
+    if (tag.name === 'wbr') return
     this.#flushText()
-    this.#closeElement(name)
+    this.#closeElement(tag)
   }
 
   ontext(start: number, end: number): void {
@@ -160,87 +139,106 @@ class TreeBuilder implements TokenizerCallbacks {
     this.#flushText()
   }
 
-  get #top(): Element {
-    return this.#stack.at(-1) ?? this.root
-  }
-
   get #isForeign(): boolean {
     return this.#foreign > 0
   }
 
-  #isOpen(name: string): boolean {
-    return (this.#open.get(name) ?? 0) > 0
+  #listClasses(value: string): readonly string[] {
+    const known = this.#classLists.get(value)
+    if (known !== undefined) return known
+    const list = splitClasses(value)
+    this.#classLists.set(value, list)
+    return list
   }
 
   #flushText(): void {
     if (this.#text === '') return
     const text = this.#text
     this.#text = ''
-    if (this.#top.name === 'head' && text.trim() !== '') this.#pop()
+    if (this.#topTag === this.#head && text.trim() !== '') this.#pop()
     this.#top.append(text)
   }
 
   #openElement(isSelfClosing: boolean): void {
-    const name = this.#name
+    const tag = this.#tag
+    const { name } = tag
     if (name === 'wbr') return
     if (name === 'html') {
-      for (let i = 0; i < this.#attributes.length; i += 2) this.#inherit(this.root, i)
+      this.#inherit(this.root)
       return
     }
     if (name === 'body' && this.#body !== undefined) {
-      for (let i = 0; i < this.#attributes.length; i += 2) this.#inherit(this.#body, i)
+      this.#inherit(this.#body)
       return
     }
-    this.#closeImplied(name)
-    const element = new Element(name === 'image' ? 'img' : name, this.#attributes)
+    this.#closeImplied(tag)
+    const element = this.#createElement(name === 'image' ? 'img' : name)
     this.#top.append(element)
     if (name === 'body') this.#body = element
-    const isClosed = VOID.has(name) || (isSelfClosing && (this.#isForeign || FOREIGN.has(name)))
+    const isClosed = tag.isVoid || (isSelfClosing && (this.#isForeign || tag.isForeign))
     if (isClosed) return
-    if (this.#stack.length > MAX_DEPTH) {
-      this.#tooDeep.set(name, (this.#tooDeep.get(name) ?? 0) + 1)
-      return
-    }
-    this.#stack.push(element)
-    if (FOREIGN.has(name)) this.#foreign++
-    this.#open.set(name, (this.#open.get(name) ?? 0) + 1)
+    if (this.#stack.length > MAX_DEPTH) tag.tooDeep++
+    else this.#push(element, tag)
   }
 
-  /** Takes over an attribute that a repeated `html` or `body` tag adds. */
-  #inherit(element: Element, index: number): void {
-    const name = this.#attributes[index] ?? ''
-    if (!element.hasAttribute(name)) element.setAttribute(name, this.#attributes[index + 1] ?? '')
+  #createElement(name: string): Element {
+    if (this.#attributesEnd === 0) return new Element(name)
+    return new Element(name, this.#attributes.slice(0, this.#attributesEnd), this.#classes)
+  }
+
+  /** Takes over attributes that a repeated `html` or `body` tag adds. */
+  #inherit(element: Element): void {
+    for (let i = 0; i < this.#attributesEnd; i += 2) {
+      const name = this.#attributes[i] ?? ''
+      if (this.#inherited >= MAX_ATTRIBUTES || element.hasAttribute(name)) continue
+      element.setAttribute(name, this.#attributes[i + 1] ?? '')
+      this.#inherited++
+    }
+  }
+
+  #push(element: Element, tag: Tag): void {
+    this.#stack.push(element)
+    this.#open.push(tag)
+    this.#top = element
+    this.#topTag = tag
+    tag.open++
+    if (tag.isForeign) this.#foreign++
   }
 
   #pop(): void {
-    const element = this.#stack.pop()
-    if (element === undefined) return
-    if (FOREIGN.has(element.name)) this.#foreign--
-    this.#open.set(element.name, (this.#open.get(element.name) ?? 1) - 1)
+    this.#popTo(this.#stack.length - 1)
   }
 
   #popTo(length: number): void {
-    while (this.#stack.length > length) this.#pop()
+    while (this.#stack.length > length) {
+      this.#stack.pop()
+      const tag = this.#open.pop()
+      if (tag === undefined) return
+      tag.open--
+      if (tag.isForeign) this.#foreign--
+    }
+    this.#top = this.#stack[length - 1] ?? this.root
+    this.#topTag = this.#open[length - 1]
   }
 
-  #closeImplied(name: string): void {
+  #closeImplied(tag: Tag): void {
+    const isInHead = this.#topTag === this.#head
     // Most of a page is text with marks in it.
-    if (INLINE.has(name) && name !== 'a' && !this.#isForeign && this.#top.name !== 'head') return
-    if (this.#isOpen('head') && !METADATA.has(name) && this.#top.name === 'head') this.#pop()
-    if (BREAKOUT.has(name) && this.#isForeign) this.#leaveForeign()
-    const implied = IMPLIED.get(name)
-    if (implied !== undefined) this.#closeWithin(implied)
-    if (name === 'a' && this.#isOpen('a')) this.#closeLink()
-    if (ENDS_PARAGRAPH.has(name) && this.#isOpen('p')) this.#closeWithin(PARAGRAPH)
-    if (HEADINGS.has(name) && HEADINGS.has(this.#top.name)) this.#pop()
+    if (tag.isInline && tag !== this.#link && !this.#isForeign && !isInHead) return
+    if (isInHead && !tag.isMetadata) this.#pop()
+    if (tag.isBreakout && this.#isForeign) this.#leaveForeign()
+    if (tag.implied !== undefined) this.#closeWithin(tag.implied)
+    if (tag === this.#link && tag.open > 0) this.#closeLink()
+    if (tag.endsParagraph && this.#paragraph.open > 0) this.#closeWithin(PARAGRAPH)
+    if (tag.isHeading && this.#topTag?.isHeading === true) this.#pop()
   }
 
   /** HTML inside SVG or MathML ends it, unless it stands where HTML may. */
   #leaveForeign(): void {
-    for (let i = this.#stack.length - 1; i > 0; i--) {
-      const name = this.#stack[i]?.name ?? ''
-      if (name === 'foreignobject' || name === 'annotation-xml') return
-      if (FOREIGN.has(name)) {
+    for (let i = this.#open.length - 1; i > 0; i--) {
+      const open = this.#open[i]
+      if (open?.name === 'foreignobject' || open?.name === 'annotation-xml') return
+      if (open?.isForeign === true) {
         this.#popTo(i)
         return
       }
@@ -249,8 +247,8 @@ class TreeBuilder implements TokenizerCallbacks {
 
   #closeWithin({ closes, within }: Implied): void {
     let outermost = 0
-    for (let i = this.#stack.length - 1; i > 0; i--) {
-      const name = this.#stack[i]?.name ?? ''
+    for (let i = this.#open.length - 1; i > 0; i--) {
+      const name = this.#open[i]?.name ?? ''
       if (within.has(name)) break
       if (closes.has(name)) outermost = i
     }
@@ -259,45 +257,45 @@ class TreeBuilder implements TokenizerCallbacks {
 
   /** A link does not stand in another; one around blocks is left alone. */
   #closeLink(): void {
-    for (let i = this.#stack.length - 1; i > 0; i--) {
-      const open = this.#stack[i]?.name ?? ''
-      if (open === 'a') {
+    for (let i = this.#open.length - 1; i > 0; i--) {
+      const open = this.#open[i]
+      if (open === this.#link) {
         this.#popTo(i)
         return
       }
-      if (!INLINE.has(open)) return
+      if (open?.isInline !== true) return
     }
   }
 
-  #closeElement(name: string): void {
+  #closeElement(tag: Tag): void {
+    const { name } = tag
     // As in browsers, a line break is one however it is written, and so is a paragraph.
     if (name === 'br') {
       this.#top.append(new Element('br'))
       return
     }
-    const tooDeep = this.#tooDeep.size === 0 ? 0 : (this.#tooDeep.get(name) ?? 0)
-    if (tooDeep > 0) {
-      this.#tooDeep.set(name, tooDeep - 1)
+    if (tag.tooDeep > 0) {
+      tag.tooDeep--
       return
     }
-    if (this.#top.name === name && this.#top !== this.#body && this.#stack.length > 1) {
+    if (tag === this.#topTag && this.#top !== this.#body) {
       this.#pop()
       return
     }
-    if (!this.#isOpen(name)) return
+    if (tag.open === 0) return
     // What follows the body is shown in it all the same.
     if (name === 'body' || name === 'html') return
-    const isPart = TABLE_PARTS.has(name)
-    const isInline = INLINE.has(name)
-    for (let i = this.#stack.length - 1; i > 0; i--) {
-      const open = this.#stack[i]?.name ?? ''
-      if (open === name) {
+    const barriers = barriersOf(tag)
+    for (let i = this.#open.length - 1; i > 0; i--) {
+      const open = this.#open[i]
+      if (open === undefined) return
+      if (open === tag) {
         this.#popTo(i)
         return
       }
-      if (isPart ? TABLE.has(open) : BARRIERS.has(open)) return
-      if (isInline && !INLINE.has(open)) {
-        this.#endFormatting(i, name)
+      if (barriers.has(open.name)) return
+      if (tag.isInline && !open.isInline) {
+        this.#endFormatting(i, tag)
         return
       }
     }
@@ -307,14 +305,25 @@ class TreeBuilder implements TokenizerCallbacks {
    * An inline element that is closed inside a block it was opened around: what follows in the block is no longer in it.
    * Rebuilding the tree as browsers do is not worth it; the element just counts as plain from now on.
    */
-  #endFormatting(from: number, name: string): void {
-    for (let i = from; i > 0; i--) {
-      const element = this.#stack[i]
-      if (element?.name !== name) continue
-      this.#open.set(name, (this.#open.get(name) ?? 1) - 1)
-      this.#open.set('span', (this.#open.get('span') ?? 0) + 1)
-      element.name = 'span'
-      return
-    }
+  #endFormatting(from: number, tag: Tag): void {
+    const at = this.#open.lastIndexOf(tag, from)
+    const element = this.#stack[at]
+    if (element === undefined) return
+    tag.open--
+    this.#span.open++
+    this.#open[at] = this.#span
+    element.name = 'span'
   }
+}
+
+const ATTRIBUTE_NAMES: ReadonlyMap<string, string> = new Map(
+  ['class', 'id', 'href', 'src', 'alt', 'title', 'rel', 'type', 'name', 'content', 'style', 'role'].map((name) => [
+    name,
+    name,
+  ]),
+)
+
+/** The names that are asked for are the same string each time, which makes comparing them fast. */
+function attributeName(written: string): string {
+  return ATTRIBUTE_NAMES.get(written) ?? written.toLowerCase()
 }

@@ -10,7 +10,7 @@ type Test = (element: Element) => boolean
 
 interface Step {
   readonly tests: readonly Test[]
-  /** What finds it fastest: `#id`, `.class` or the name; '' when it has none of them. */
+  /** What finds it fastest: `#id`, `.class` or the name, `[` for any attribute; '' when it has none of them. */
   readonly key: string
 }
 
@@ -30,10 +30,12 @@ interface Rule<T> {
 
 /** Rules by selector: which value applies to an element? */
 export class SelectorMap<T> {
-  /** By `#id`, `.class` or name of what they match; '' for those that match anything. */
   readonly #byId = new Map<string, Rule<T>[]>()
   readonly #byClass = new Map<string, Rule<T>[]>()
   readonly #byName = new Map<string, Rule<T>[]>()
+  /** Those that match any element with attributes, and any element at all. */
+  readonly #byAttribute: Rule<T>[] = []
+  readonly #forAll: Rule<T>[] = []
   #count = 0
 
   constructor(rules: Iterable<readonly [string, T]> = []) {
@@ -43,26 +45,46 @@ export class SelectorMap<T> {
   /** Adds a rule for every element that the selector matches. Throws on a selector it does not understand. */
   add(selector: string, value: T): void {
     for (const path of parseSelector(selector)) {
-      const key = path.steps[0]?.key ?? ''
-      const map = key.startsWith('#') ? this.#byId : key.startsWith('.') ? this.#byClass : this.#byName
-      const name = /^[#.]/.test(key) ? key.slice(1) : key
       const rule = { path, value, order: this.#count++ }
-      const rules = map.get(name)
-      if (rules === undefined) map.set(name, [rule])
-      else rules.push(rule)
+      this.#listFor(path.steps[0]?.key ?? '').push(rule)
     }
   }
 
   /** The value of the rule that was added first among those that match. */
   match(element: Element): T | undefined {
-    let best = firstMatch(this.#byName.get(''), element, undefined)
+    let best = firstMatch(this.#forAll, element, undefined)
     best = firstMatch(this.#byName.get(element.name), element, best)
+    if (element.isBare) return best?.value
+    best = firstMatch(this.#byAttribute, element, best)
     if (this.#byId.size > 0) best = firstMatch(this.#byId.get(element.id), element, best)
     if (this.#byClass.size > 0) {
       for (const name of element.classes) best = firstMatch(this.#byClass.get(name), element, best)
     }
     return best?.value
   }
+
+  #listFor(key: string): Rule<T>[] {
+    switch (key[0]) {
+      case undefined:
+        return this.#forAll
+      case '[':
+        return this.#byAttribute
+      case '#':
+        return listIn(this.#byId, key.slice(1))
+      case '.':
+        return listIn(this.#byClass, key.slice(1))
+      default:
+        return listIn(this.#byName, key)
+    }
+  }
+}
+
+function listIn<T>(map: Map<string, T[]>, key: string): T[] {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const list: T[] = []
+  map.set(key, list)
+  return list
 }
 
 /** The first of the rules that matches, unless `best` was added before it. */
@@ -101,7 +123,14 @@ export function find(root: Element, matches: Test): Element | undefined {
 
 /** All elements in `root`, itself included, that match and are not dropped. */
 export function findAll(root: Element, matches: Test): Element[] {
-  return [...root.descendants()].filter(matches)
+  const found: Element[] = []
+  const visit = (element: Element) => {
+    if (element.dropped !== undefined) return
+    if (matches(element)) found.push(element)
+    for (const child of element.children) if (typeof child !== 'string') visit(child)
+  }
+  visit(root)
+  return found
 }
 
 function matchesPath(element: Element, { steps, isDirect }: Path): boolean {
@@ -165,7 +194,8 @@ function parseStep(word: string, whole: string): Step {
   const simples = word.match(SIMPLE) ?? []
   const indexed = simples.find((simple) => simple.startsWith('#')) ?? simples.find((simple) => simple.startsWith('.'))
   const name = simples.find((simple) => /^[\w-]/.test(simple))
-  return { tests: simples.map((simple) => createTest(simple, whole)), key: plainName(indexed ?? name ?? '') }
+  const key = indexed ?? name ?? (word.includes('[') ? '[' : '')
+  return { tests: simples.map((simple) => createTest(simple, whole)), key: plainName(key) }
 }
 
 function plainName(name: string): string {

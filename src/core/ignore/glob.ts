@@ -1,9 +1,11 @@
+import { type CharSet, isInSet, parseCharSet } from '../text/char-set.ts'
+
 /** One step of a compiled glob: a character, any character, any run of characters, or a set. */
 type Step =
   | { readonly type: 'char'; readonly char: string }
   | { readonly type: 'any' }
   | { readonly type: 'run' }
-  | { readonly type: 'set'; readonly negated: boolean; readonly ranges: readonly (readonly [string, string])[] }
+  | { readonly type: 'set'; readonly set: CharSet }
 
 /** A glob for one name without `/`: `*`, `?`, `[a-z]`, `[!a]` and `\` before a character that stands for itself. */
 export interface Glob {
@@ -21,10 +23,10 @@ export function parseGlob(pattern: string): Glob | undefined {
     } else if (char === '?') {
       steps.push({ type: 'any' })
     } else if (char === '[') {
-      const set = parseSet(chars, i)
-      if (set === undefined) return undefined
-      steps.push(set.step)
-      i = set.end
+      const parsed = parseCharSet(chars, i)
+      if (parsed === undefined) return undefined
+      steps.push({ type: 'set', set: parsed.set })
+      i = parsed.end
     } else if (char === '\\') {
       if (++i === chars.length) return undefined
       steps.push({ type: 'char', char: chars[i] ?? '' })
@@ -74,64 +76,8 @@ function matchesStep(step: Step, char: string): boolean {
     case 'char':
       return step.char === char
     case 'set':
-      return step.ranges.some(([low, high]) => low <= char && char <= high) !== step.negated
+      return isInSet(step.set, char)
     default:
       return true
   }
-}
-
-/** What `[:name:]` stands for inside a set. */
-const CLASSES: Readonly<Record<string, readonly [string, string][]>> = {
-  alnum: [
-    ['0', '9'],
-    ['A', 'Z'],
-    ['a', 'z'],
-  ],
-  alpha: [
-    ['A', 'Z'],
-    ['a', 'z'],
-  ],
-  digit: [['0', '9']],
-  lower: [['a', 'z']],
-  upper: [['A', 'Z']],
-  space: [
-    ['\t', '\r'],
-    [' ', ' '],
-  ],
-  punct: [
-    ['!', '/'],
-    [':', '@'],
-    ['[', '`'],
-    ['{', '~'],
-  ],
-  xdigit: [
-    ['0', '9'],
-    ['A', 'F'],
-    ['a', 'f'],
-  ],
-}
-
-function parseSet(chars: readonly string[], start: number): { step: Step; end: number } | undefined {
-  let i = start + 1
-  const negated = chars[i] === '!' || chars[i] === '^'
-  if (negated) i++
-  const ranges: [string, string][] = []
-  for (let first = true; i < chars.length; first = false) {
-    if (chars[i] === ']' && !first) return { step: { type: 'set', negated, ranges }, end: i }
-    const named = /^\[:([a-z]+):\]/.exec(chars.slice(i, i + 12).join(''))
-    if (named !== null) {
-      ranges.push(...(CLASSES[named[1] ?? ''] ?? []))
-      i += named[0].length
-      continue
-    }
-    if (chars[i] === '\\') i++
-    const low = chars[i++] ?? ''
-    if (chars[i] === '-' && i + 1 < chars.length && chars[i + 1] !== ']') {
-      ranges.push([low, chars[i + 1] ?? ''])
-      i += 2
-    } else {
-      ranges.push([low, low])
-    }
-  }
-  return undefined
 }

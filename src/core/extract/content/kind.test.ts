@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseHtml } from '../../html/parse-html.ts'
 import { readMetadata } from '../metadata.ts'
+import { surveyDocument } from '../survey.ts'
 import { type Kind, kindOf } from './kind.ts'
 import { countStatistics } from './statistics.ts'
 
@@ -25,5 +26,5 @@ const cases: [name: string, html: string, kind: Kind][] = [
 
 test.each(cases)('knows %s', (_, html, kind) => {
   const root = parseHtml(html)
-  expect(kindOf(readMetadata(root, 'https://example.com/'), countStatistics(root).get(root))).toBe(kind)
+  expect(kindOf(readMetadata(surveyDocument(root), 'https://example.com/'), countStatistics(root).get(root))).toBe(kind)
 })

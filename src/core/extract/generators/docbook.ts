@@ -1,4 +1,4 @@
-import { findAll, selector } from '../../html/selector.ts'
+import { findAll, SelectorMap } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
 import type { Generator } from './generator.ts'
 import { become, fill, listRows } from './rewrite.ts'
@@ -17,28 +17,26 @@ export const docbook: Generator = {
   normalize: normalizeDocbook,
 }
 
-/** Who wrote it is no section. */
-const isByline = selector(
-  '.titlepage h3.author, .titlepage h3.corpauthor, .titlepage h3.editor, .titlepage h4.editedby',
-)
-const isCallouts = selector('.calloutlist table')
-const isQuote = selector('table.blockquote')
-const isQuestions = selector('.qandaset > table, .qandadiv > table')
-const isCalloutMark = selector('pre img[alt]')
-/** Lists of what a book or a part of it has: its parts, figures, tables and examples, or the questions it answers. */
-const isContents = selector(
-  '.toc > dl, .list-of-figures > dl, .list-of-tables > dl, .list-of-examples > dl, .list-of-equations > dl, .qandaset > dl',
-)
+/** The first rule that fits an element is applied. */
+const RULES = new SelectorMap<(element: Element) => void>([
+  // Who wrote it is no section.
+  [
+    '.titlepage h3.author, .titlepage h3.corpauthor, .titlepage h3.editor, .titlepage h4.editedby',
+    (element) => become(element, 'p'),
+  ],
+  // Lists of what a book or a part of it has: its parts, figures, tables and examples, or the questions it answers.
+  [
+    '.toc > dl, .list-of-figures > dl, .list-of-tables > dl, .list-of-examples > dl, .list-of-equations > dl, .qandaset > dl',
+    makeList,
+  ],
+  ['.calloutlist table', listRows],
+  ['table.blockquote', (element) => unwrapRows(element, 'blockquote')],
+  ['.qandaset > table, .qandadiv > table', (element) => unwrapRows(element, 'div')],
+  ['pre img[alt]', replaceMark],
+])
 
 function normalizeDocbook(content: Element): void {
-  for (const element of content.descendants()) {
-    if (isByline(element)) become(element, 'p')
-    else if (isContents(element)) makeList(element)
-    else if (isCallouts(element)) listRows(element)
-    else if (isQuote(element)) unwrapRows(element, 'blockquote')
-    else if (isQuestions(element)) unwrapRows(element, 'div')
-    else if (isCalloutMark(element)) replaceMark(element)
-  }
+  for (const element of content.descendants()) RULES.match(element)?.(element)
 }
 
 /** Terms are the entries, and what belongs to an entry is its definition. */

@@ -1,4 +1,4 @@
-import { findAll, selector } from '../../html/selector.ts'
+import { findAll, SelectorMap, selector } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
 import type { Generator } from './generator.ts'
@@ -46,28 +46,30 @@ export const sphinx: Generator = {
   normalize: normalizeSphinx,
 }
 
-/** Before Sphinx 4 signatures had no class of their own. */
-const isSignature = selector(
-  `dt.sig, dl.function > dt, dl.class > dt, dl.method > dt, dl.attribute > dt, dl.data > dt, dl.exception > dt,
-  dl.classmethod > dt, dl.staticmethod > dt, dl.describe > dt, dl.option > dt, dl.cmdoption > dt, dl.opcode > dt`,
-)
-const isTitle = selector('p.rubric, p.topic-title, p.sidebar-title, .toctree-wrapper > p.caption')
+/** The first rule that fits an element is applied. Before Sphinx 4 signatures had no class of their own. */
+const RULES = new SelectorMap<(element: Element) => void>([
+  [
+    `dt.sig, dl.function > dt, dl.class > dt, dl.method > dt, dl.attribute > dt, dl.data > dt, dl.exception > dt,
+    dl.classmethod > dt, dl.staticmethod > dt, dl.describe > dt, dl.option > dt, dl.cmdoption > dt, dl.opcode > dt`,
+    becomeSignature,
+  ],
+  ['p.rubric, p.topic-title, p.sidebar-title, .toctree-wrapper > p.caption', strengthen],
+  ['.line-block', breakLines],
+  ['.tab-set', labelTabs],
+  ['.classifier', (element) => fill(element, [' : ', ...element.children])],
+  // Examples that show what Python answers.
+  ['div.doctest.highlight-default', (element) => element.setAttribute('class', 'highlight-pycon')],
+])
 
 /** Works that are cited are footnotes with names; references to them look like any link. */
 const isCitation = selector('div.citation[id], dl.citation > dt[id]')
-/** Examples that show what Python answers. */
-const isSession = selector('div.doctest.highlight-default')
 
 function normalizeSphinx(content: Element): void {
   const citations = new Set(findAll(content, isCitation).map(({ id }) => `#${id}`))
   for (const element of content.descendants()) {
-    if (isSignature(element)) becomeSignature(element)
-    else if (isTitle(element)) strengthen(element)
-    else if (element.hasClass('line-block')) breakLines(element)
-    else if (element.hasClass('tab-set')) labelTabs(element)
-    else if (element.hasClass('classifier')) fill(element, [' : ', ...element.children])
+    const rule = RULES.match(element)
+    if (rule !== undefined) rule(element)
     else if (citations.has(element.attribute('href') ?? '')) element.setAttribute('role', 'doc-noteref')
-    else if (isSession(element)) element.setAttribute('class', 'highlight-pycon')
   }
 }
 

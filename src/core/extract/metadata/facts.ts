@@ -1,8 +1,11 @@
-import { METADATA } from '../../html/names.ts'
 import type { Element } from '../../html/tree.ts'
 import { clipText } from '../../text/lines.ts'
+import type { Survey } from '../survey.ts'
+import { boundedLine, MAX_VALUE } from './bounded-line.ts'
+import { isBylineClass } from './class-marks.ts'
+import { nearTimes } from './times.ts'
 
-/** Where a document may speak about itself, gathered in one pass. Texts are on one line and bounded. */
+/** What a document says about itself. Texts are on one line and bounded. */
 export interface Facts {
   /** Values of `<meta>` by name, property or http-equiv in lower case, in order. */
   readonly meta: ReadonlyMap<string, readonly string[]>
@@ -23,109 +26,76 @@ export interface Facts {
   readonly language: string
 }
 
-/** Longer values are cut; nobody's name or title is so long. */
-const MAX_VALUE = 2000
 const MAX_VALUES = 20
 const MAX_JSON_LD = 1_000_000
 
-/** What may stand before the body, whose first element ends the head. */
-const HEAD: ReadonlySet<string> = new Set(['html', 'head', ...METADATA])
-
-/** How far from the first heading a date may stand, in characters of text. */
-const NEAR_AFTER = 500
-const NEAR_BEFORE = 200
-
-const BYLINE_CLASS =
-  /(?:^|\s)(?:by-?line|author|(?:entry|post|article|story|page)[-_]{1,2}author|author[-_]{1,2}name|byline[-_]{1,2}name)(?=\s|$)/i
-
 /** Gathers what a document says about itself. Headings that were dropped as hidden are none. */
-export function gatherFacts(root: Element): Facts {
+export function gatherFacts({ root, headings, statements }: Survey): Facts {
   const meta = new Map<string, string[]>()
-  const items = new Map<string, string[]>()
-  const itemTypes = new Set<string>()
-  const links: Element[] = []
-  const jsonLd: string[] = []
-  const headings: string[] = []
-  const bylines: string[] = []
-  const times: { value: string; at: number }[] = []
-  let jsonLdLeft = MAX_JSON_LD
-  let title = ''
-  let chars = 0
-  let headingAt = 0
-  let isInHead = true
-
-  const visit = (element: Element, isInComment: boolean, isHidden: boolean) => {
-    if (!HEAD.has(element.name)) isInHead = false
-    switch (element.name) {
-      case 'svg':
-      case 'template':
-      case 'style':
-      case 'noscript':
-      case 'pre':
-        return
-      case 'script': {
-        const text = /^application\/ld\+json/i.test(element.attribute('type') ?? '') ? element.children.join('') : ''
-        if (text !== '' && text.length <= jsonLdLeft) {
-          jsonLd.push(text)
-          jsonLdLeft -= text.length
-        }
-        return
-      }
-      case 'meta': {
-        const names = ['name', 'property', 'http-equiv'].map((name) => element.attribute(name))
-        const name = names.find((one) => one !== undefined)
-        if (name !== undefined) addValue(meta, name, element.attribute('content') ?? '')
-        break
-      }
-      case 'link':
-        if (isInHead && element.hasAttribute('href') && element.hasAttribute('rel')) links.push(element)
-        break
-      case 'title':
-        if (title === '') title = boundedLine(element)
-        return
-      case 'h1':
-        if (isHidden || element.dropped !== undefined) break
-        if (headings.length === 0) headingAt = chars
-        if (headings.length < MAX_VALUES) headings.push(boundedLine(element))
-        break
-      case 'time': {
-        const value = element.attribute('datetime')
-        if (value !== undefined && times.length < 100 && !isInComment) times.push({ value, at: chars })
-        break
-      }
-    }
-    const itemType = element.isBare ? undefined : element.attribute('itemtype')
-    if (itemType !== undefined) itemTypes.add(itemType)
-    const isComment = isInComment || /(?:^|[\s_-])comments?(?=[\s_-]|$)/i.test(element.attribute('class') ?? '')
-    if (!isComment && !element.isBare) {
-      const property = element.attribute('itemprop')
-      if (property !== undefined && isWanted(items, property)) addValue(items, property, itemValue(element))
-      if (isByline(element) && bylines.length < MAX_VALUES) bylines.push(boundedLine(element))
-    }
-    for (const child of element.children) {
-      if (typeof child === 'string') chars += child.trim().length
-      else visit(child, isComment, isHidden || element.dropped !== undefined)
-    }
+  for (const element of statements.metas) {
+    const name = element.attribute('name') ?? element.attribute('property') ?? element.attribute('http-equiv')
+    if (name !== undefined) addValue(meta, name, element.attribute('content') ?? '')
   }
-  visit(root, false, false)
-
-  const language = root.attribute('lang') ?? root.attribute('xml:lang') ?? ''
-  const near = times
-    .map(({ value, at }) => ({ value, distance: at - headingAt }))
-    .filter(({ distance }) => distance <= NEAR_AFTER && distance >= -NEAR_BEFORE)
-    .sort((a, b) => Math.abs(a.distance) - Math.abs(b.distance))
+  const items = new Map<string, string[]>()
+  const bylines: string[] = []
+  for (const element of statements.properties) {
+    const property = element.attribute('itemprop')
+    if (property !== undefined && isWanted(items, property)) addValue(items, property, itemValue(element))
+    if (isByline(element) && bylines.length < MAX_VALUES) bylines.push(boundedLine(element))
+  }
+  const seen = seenHeadings(headings)
   return {
     meta,
     items,
-    itemTypes: [...itemTypes],
-    links,
-    jsonLd,
-    title,
-    headings: headings.filter((heading) => heading !== ''),
-    times: near.map(({ value }) => value),
+    itemTypes: [...new Set(statements.items.map((element) => element.attribute('itemtype') ?? ''))],
+    links: statements.links.filter((element) => element.hasAttribute('href') && element.hasAttribute('rel')),
+    jsonLd: readScripts(statements.scripts),
+    title: firstLine(statements.titles),
+    headings: seen.map(boundedLine).filter((heading) => heading !== ''),
+    times: nearTimes(root, statements.times, seen[0]),
     bylines: bylines.filter((byline) => byline !== ''),
-    language,
+    language: root.attribute('lang') ?? root.attribute('xml:lang') ?? '',
   }
+}
+
+function readScripts(scripts: readonly Element[]): string[] {
+  const texts: string[] = []
+  let left = MAX_JSON_LD
+  for (const element of scripts) {
+    if (!/^application\/ld\+json/i.test(element.attribute('type') ?? '')) continue
+    const text = element.children.join('')
+    if (text === '' || text.length > left) continue
+    texts.push(text)
+    left -= text.length
+  }
+  return texts
+}
+
+function firstLine(elements: readonly Element[]): string {
+  for (const element of elements) {
+    const line = boundedLine(element)
+    if (line !== '') return line
+  }
+  return ''
+}
+
+function seenHeadings(headings: readonly Element[]): Element[] {
+  const seen: Element[] = []
+  for (const heading of headings) {
+    if (seen.length === MAX_VALUES) break
+    if (isSeen(heading)) seen.push(heading)
+  }
+  return seen
+}
+
+/** Headings in there are not those of the page. */
+const ASIDE = new Set(['svg', 'template', 'style', 'noscript', 'pre'])
+
+function isSeen(heading: Element): boolean {
+  for (let at: Element | undefined = heading; at !== undefined; at = at.parent) {
+    if (at.dropped !== undefined || ASIDE.has(at.name)) return false
+  }
+  return true
 }
 
 function addValue(values: Map<string, string[]>, name: string, value: string): void {
@@ -146,7 +116,7 @@ function isWanted(items: ReadonlyMap<string, readonly string[]>, property: strin
 }
 
 function isByline(element: Element): boolean {
-  return element.attribute('rel') === 'author' || BYLINE_CLASS.test(element.attribute('class') ?? '')
+  return element.attribute('rel') === 'author' || isBylineClass(element.attribute('class') ?? '')
 }
 
 /** The value of a property, or of the name in it. */
@@ -165,23 +135,4 @@ function namedIn(element: Element): Element | undefined {
     if (typeof inner === 'object' && inner.attribute('itemprop') === 'name') return inner
   }
   return undefined
-}
-
-/** The beginning of the text in an element. Stops as soon as it has enough, since elements with names may be nested. */
-function boundedLine(element: Element): string {
-  let text = ''
-  let visited = 0
-  const visit = (node: Element | string) => {
-    if (text.length > MAX_VALUE || visited++ > MAX_VALUE) return
-    if (typeof node === 'string') text += node.slice(0, MAX_VALUE)
-    else if (node.name !== 'script' && node.name !== 'style') {
-      for (const child of node.children) {
-        if (typeof child !== 'string' && child.dropped !== undefined) continue
-        if (text.length > MAX_VALUE || visited > MAX_VALUE) return
-        visit(child)
-      }
-    }
-  }
-  visit(element)
-  return clipText(text.replace(/\s+/g, ' ').trim(), MAX_VALUE)
 }

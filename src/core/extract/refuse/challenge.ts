@@ -97,9 +97,11 @@ export function findChallenge(signs: Signs): string | undefined {
 function isInFront(guard: Guard, signs: Signs, isRefused: boolean): boolean {
   const { shown, title, heading } = signs
   const isNamed = guard.title?.test(title) === true
+  const isShort = shown.length <= (isRefused ? LITTLE_WHEN_REFUSED : LITTLE)
+  if (!isNamed && !isShort) return false
   const isMarked = guard.script?.test(signs.sources + signs.scripts) === true || guard.mark?.test(signs.names) === true
   if (isNamed && isMarked) return true
-  if (shown.length > (isRefused ? LITTLE_WHEN_REFUSED : LITTLE)) return false
+  if (!isShort) return false
   if (isNamed || guard.text?.test(shown) === true) return true
   if (!isMarked) return false
   if (isRefused || ASKS.test(`${title}. ${heading}`)) return true

@@ -1,4 +1,4 @@
-import { resolveHttp } from '../links.ts'
+import { resolveHttp, withoutFragment } from '../resolve.ts'
 import type { Signs } from './signs.ts'
 
 /** Where a page leads that is only there to lead on. */
@@ -61,8 +61,4 @@ function variableIn(scripts: string): string | undefined {
     String.raw`(?:^|[\s;,])${name.replaceAll('$', '\\$')}\s*=\s*["'${'`'}]([^"'${'`'}\s]+)["'${'`'}]`,
   )
   return value.exec(scripts)?.[1]
-}
-
-function withoutFragment(url: string): string {
-  return url.replace(/#.*$/, '')
 }

@@ -3,7 +3,7 @@ import type { Element } from '../../html/tree.ts'
 import type { Snapshot } from '../../model.ts'
 import type { Metadata } from '../metadata.ts'
 
-/** What tells a page from something that only looks like one, gathered in one pass. */
+/** What tells a page from something that only looks like one. What is seldom asked for is read when it is. */
 export interface Signs {
   readonly url: string
   readonly status: number
@@ -56,13 +56,17 @@ const MAX_ROOTS = 10
 const APP_ROOT =
   /^(?:root|app|__next|__nuxt|___gatsby|svelte|app-root|react-root|react-app|q-app|main-app|mount|application|page-root|spa-root)$/
 
+/** Elements whose text no reader sees, or not as text. */
+const UNSEEN = new Set(['script', 'style', 'template', 'svg', 'noscript'])
+/** Elements that tell more than their text. */
+const TELLING = new Set(['title', 'meta', 'h1', 'input', 'a', 'iframe', 'frame'])
+
 /** Gathers the signs of a document. `content` is what was taken as its content. */
 export function gatherSigns(snapshot: Snapshot, root: Element, content: readonly Element[], metadata: Metadata): Signs {
-  const parts = { shown: '', noscript: '', sources: '', scripts: '', names: '' }
+  const parts = { shown: '', noscript: '', sources: '', scripts: '' }
   let title = ''
   let heading = ''
   let scriptLength = 0
-  let unframedLength = 0
   let refresh = snapshot.headers?.['refresh'] ?? ''
   let hasPassword = false
   let hasIdentity = false
@@ -71,46 +75,72 @@ export function gatherSigns(snapshot: Snapshot, root: Element, content: readonly
   let hasEmptyRoot = false
   let rootsLeft = MAX_ROOTS
 
-  const visit = (element: Element, isShown: boolean, isInFrame: boolean) => {
-    const { name } = element
-    const source = name === 'script' || name === 'iframe' || name === 'frame' ? element.attribute('src') : undefined
-    if (source !== undefined && name === 'frame') frames.push(source)
-    if (parts.names.length < MAX_NAMES) parts.names += `${element.id}\n${element.classes.slice(0, 20).join('\n')}\n`
-    if (source !== undefined) parts.sources += `${source.slice(0, 500)}\n`
-    if (name === 'script') {
+  /** Reads an element that a reader never sees as it is. */
+  const readUnseen = (element: Element) => {
+    if (element.name === 'noscript') {
+      if (parts.noscript.length < MAX_SHOWN) parts.noscript += ` ${lineIn(element)}`
+    } else if (element.name === 'script') {
+      readSource(element)
       const text = textIn(element, Number.POSITIVE_INFINITY)
       scriptLength += text.length
       if (parts.scripts.length < MAX_SCRIPT) parts.scripts += `${text.slice(0, MAX_SCRIPT)}\n`
-      return
     }
-    if (name === 'style' || name === 'template' || name === 'svg') return
-    if (name === 'noscript') {
-      if (parts.noscript.length < MAX_SHOWN) parts.noscript += ` ${lineIn(element)}`
-      return
+  }
+
+  const readSource = (element: Element): string | undefined => {
+    const source = element.attribute('src')
+    if (source !== undefined) parts.sources += `${source.slice(0, 500)}\n`
+    return source
+  }
+
+  const readTelling = (element: Element, isSeen: boolean) => {
+    switch (element.name) {
+      case 'title':
+        if (title === '') title = lineIn(element)
+        break
+      case 'meta':
+        if (element.attribute('http-equiv')?.toLowerCase() === 'refresh') refresh ||= element.attribute('content') ?? ''
+        break
+      case 'h1':
+        if (heading === '' && isSeen) heading = lineIn(element)
+        break
+      case 'input':
+        hasPassword ||= isSeen && isPassword(element)
+        hasIdentity ||= isSeen && isIdentity(element)
+        break
+      case 'a': {
+        const href = isSeen && targets.length < 2 ? element.attribute('href') : undefined
+        if (href !== undefined) targets.push(href)
+        break
+      }
+      case 'iframe':
+        readSource(element)
+        break
+      case 'frame': {
+        const source = readSource(element)
+        if (source !== undefined) frames.push(source)
+        break
+      }
     }
-    if (name === 'title' && title === '') title = lineIn(element)
-    if (name === 'meta' && element.attribute('http-equiv')?.toLowerCase() === 'refresh') {
-      refresh ||= element.attribute('content') ?? ''
+  }
+
+  const visit = (element: Element, isShown: boolean) => {
+    if (UNSEEN.has(element.name)) {
+      readUnseen(element)
+      return
     }
     const isSeen = isShown && element.dropped?.step !== 'hidden'
-    if (name === 'h1' && heading === '' && isSeen) heading = lineIn(element)
-    if (isPassword(element)) hasPassword ||= isSeen
-    if (isIdentity(element)) hasIdentity ||= isSeen
-    const href = name === 'a' && isSeen && targets.length < 2 ? element.attribute('href') : undefined
-    if (href !== undefined) targets.push(href)
+    if (TELLING.has(element.name)) readTelling(element, isSeen)
     if (!hasEmptyRoot && APP_ROOT.test(element.id) && rootsLeft-- > 0) hasEmptyRoot = isEmpty(element)
-    const isFramed = isInFrame || FRAME.has(name)
     for (const child of element.children) {
-      if (typeof child !== 'string') visit(child, isSeen, isFramed)
-      else if (isSeen) {
-        if (!isFramed) unframedLength += child.trim().length
-        if (parts.shown.length < MAX_SHOWN) parts.shown += child.slice(0, MAX_SHOWN)
-      }
+      if (typeof child !== 'string') visit(child, isSeen)
+      else if (isSeen && parts.shown.length < MAX_SHOWN) parts.shown += child.slice(0, MAX_SHOWN)
     }
     if (isSeen && parts.shown.length < MAX_SHOWN) parts.shown += ' '
   }
-  visit(root, true, false)
+  visit(root, true)
 
+  let names: string | undefined
   const lengths = content.map(lengthsOf)
   return {
     url: snapshot.url,
@@ -124,14 +154,19 @@ export function gatherSigns(snapshot: Snapshot, root: Element, content: readonly
     noscript: parts.noscript.trim(),
     contentLength: lengths.reduce((sum, { all }) => sum + all, 0),
     contentOutsideForms: lengths.reduce((sum, { outsideForms }) => sum + outsideForms, 0),
-    content: content
-      .map((element) => textIn(element, MAX_SHOWN, true))
-      .join(' ')
-      .replace(/\s+/g, ' ')
-      .trim(),
+    get content() {
+      const texts = content.map((element) => textIn(element, MAX_SHOWN, true))
+      return texts.join(' ').replace(/\s+/g, ' ').trim()
+    },
     hasPicture: lengths.some((one) => one.hasPicture),
     hasCode: lengths.some((one) => one.hasCode),
-    unframedLength,
+    get unframedLength() {
+      return unframedLength(root)
+    },
+    get names() {
+      names ??= namesIn(root)
+      return names
+    },
     scriptLength,
     hasPassword,
     hasIdentity,
@@ -140,6 +175,27 @@ export function gatherSigns(snapshot: Snapshot, root: Element, content: readonly
     refresh,
     hasEmptyRoot,
   }
+}
+
+function unframedLength(element: Element): number {
+  if (UNSEEN.has(element.name) || FRAME.has(element.name) || element.dropped?.step === 'hidden') return 0
+  let length = 0
+  for (const child of element.children) {
+    length += typeof child === 'string' ? child.trim().length : unframedLength(child)
+  }
+  return length
+}
+
+function namesIn(root: Element): string {
+  let names = ''
+  const visit = (element: Element) => {
+    if (names.length >= MAX_NAMES) return
+    names += `${element.id}\n${element.classes.slice(0, 20).join('\n')}\n`
+    if (UNSEEN.has(element.name)) return
+    for (const child of element.children) if (typeof child !== 'string') visit(child)
+  }
+  visit(root)
+  return names
 }
 
 /** The beginning of the text in an element, dropped or not: what is not shown may be a sign all the same. */
@@ -164,25 +220,22 @@ function isEmpty(element: Element): boolean {
 /** Lengths of the text in an element. A form counts as one only if it asks for a password: forums put posts into forms. */
 function lengthsOf(content: Element): { all: number; outsideForms: number; hasPicture: boolean; hasCode: boolean } {
   const lengths = { all: 0, outsideForms: 0, hasPicture: false, hasCode: false }
-  const visit = (element: Element): { length: number; hasPassword: boolean } => {
-    const inside = { length: 0, hasPassword: isPassword(element) }
-    if (element.dropped !== undefined) return inside
+  /** Fields that are in no form that has ended. */
+  let passwords = 0
+  const visit = (element: Element): number => {
+    const before = passwords
+    if (isPassword(element)) passwords++
+    if (element.dropped !== undefined) return 0
     if (element.name === 'img' || element.name === 'svg' || element.name === 'video') lengths.hasPicture = true
     if (element.name === 'code' || element.name === 'pre') lengths.hasCode = true
-    for (const child of element.children) {
-      if (typeof child === 'string') {
-        inside.length += child.trim().length
-        continue
-      }
-      const { length, hasPassword } = visit(child)
-      inside.length += length
-      inside.hasPassword ||= hasPassword
-    }
-    if (element.name !== 'form' || !inside.hasPassword) return inside
-    lengths.all += inside.length
-    return { length: 0, hasPassword: false }
+    let length = 0
+    for (const child of element.children) length += typeof child === 'string' ? child.trim().length : visit(child)
+    if (element.name !== 'form' || passwords === before) return length
+    lengths.all += length
+    passwords = before
+    return 0
   }
-  lengths.outsideForms = visit(content).length
+  lengths.outsideForms = visit(content)
   lengths.all += lengths.outsideForms
   return lengths
 }
@@ -190,11 +243,10 @@ function lengthsOf(content: Element): { all: number; outsideForms: number; hasPi
 /** Names of fields that ask who somebody is. */
 const IDENTITY = /user|login|e-?mail|identifier|account/i
 
-function isIdentity(element: Element): boolean {
-  if (element.name !== 'input') return false
-  const type = element.attribute('type')?.toLowerCase() ?? 'text'
+function isIdentity(input: Element): boolean {
+  const type = input.attribute('type')?.toLowerCase() ?? 'text'
   if (type === 'email') return true
-  return /^(?:text|tel)$/.test(type) && IDENTITY.test(`${element.attribute('name')} ${element.id}`)
+  return /^(?:text|tel)$/.test(type) && IDENTITY.test(`${input.attribute('name')} ${input.id}`)
 }
 
 function isPassword(element: Element): boolean {

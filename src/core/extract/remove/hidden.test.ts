@@ -3,12 +3,16 @@ import { describe, expect, test } from 'vitest'
 import { parseHtml } from '../../html/parse-html.ts'
 import { lineOf } from '../../html/tree.ts'
 import type { Generator } from '../generators/generator.ts'
+import { surveyDocument } from '../survey.ts'
 import { removeHidden } from './hidden.ts'
+import { removeUnseen } from './unseen.ts'
 
 /** Text that stays and number of characters that were hidden. */
 function remove(html: string, generator?: Generator): { text: string; hiddenChars: number } {
   const root = parseHtml(html)
-  const hiddenChars = removeHidden(root, generator)
+  let survey = surveyDocument(root)
+  if (removeUnseen(survey)) survey = surveyDocument(root)
+  const hiddenChars = removeHidden(survey, generator)
   return { text: lineOf(root), hiddenChars }
 }
 

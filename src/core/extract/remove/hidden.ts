@@ -1,115 +1,57 @@
 import { FRAME } from '../../html/names.ts'
 import { find, selector } from '../../html/selector.ts'
-import { type Element, lineOf, type Node, textOf } from '../../html/tree.ts'
+import { type Element, lineOf } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
 import type { Generator } from '../generators/generator.ts'
+import type { Survey } from '../survey.ts'
 import { type HidingRule, HidingRules, type Sheet } from './hidden/hiding-rules.ts'
 import { Controls, isFrame, keepTest } from './hidden/kept.ts'
+import { lineLength } from './hidden/line-length.ts'
 import { mediaApplies } from './hidden/media.ts'
+import { isForScreenReaders } from './hidden/screen-readers.ts'
 import { readDeclarations } from './hidden/stylesheet.ts'
 import { judgeDeclarations, type Verdicts } from './hidden/visibility.ts'
 
 const STEP = 'hidden'
 
 /**
- * Drops what no reader would have seen: scripts, what attributes, `style` attributes or the page's own style sheets hide,
- * text for screen readers only. Content that opens with a click stays. Returns how many characters of text were hidden,
- * not counting scripts and their kin, which never are text.
+ * Drops what no reader would have seen: what attributes, `style` attributes or the page's own style sheets hide, text for
+ * screen readers only. Content that opens with a click stays. Returns how many characters of text were hidden.
  */
-export function removeHidden(root: Element, generator: Generator | undefined): number {
-  const survey = surveyDocument(root)
-  removeUnseen(survey)
-  const rules = new HidingRules(survey.sheets, (name) => survey.names.has(name))
-  const isKept = keepTest(generator, survey.controls)
+export function removeHidden(survey: Survey, generator: Generator | undefined): number {
+  const rules = new HidingRules(sheetsIn(survey), nameTest(survey))
+  const isKept = keepTest(generator, new Controls(survey))
   const ignored = new Set<unknown>()
+  const judge = (element: Element): Hidden | undefined => whyHidden(element, rules, ignored)
   for (let attempt = 1; ; attempt++) {
-    const found = findHidden(root, (element, isInFrame) => {
-      const hidden = whyHidden(element, rules, ignored)
-      return hidden === undefined || isKept(element, isInFrame) ? undefined : hidden
-    })
-    if (found.size === 0) return 0
-    const excess = causeOfTooMuch(found, lineOf(root).length)
-    if (excess === undefined || attempt === MAX_ATTEMPTS) return dropAll(found)
+    const found = rules.hideNothing ? findAmong(survey.hideable, judge, isKept) : findHidden(survey.root, judge, isKept)
+    const excess = attempt < MAX_ATTEMPTS ? causeOfTooMuch(found, survey.root) : undefined
+    if (excess === undefined) return dropAll(found)
     ignored.add(excess)
   }
 }
 
-/** What the step needs to know about a document before it starts. */
-interface Survey {
-  /** Elements that are never text. */
-  readonly unseen: Element[]
-  /** The outermost ones. */
-  readonly noscripts: Element[]
-  readonly sheets: Sheet[]
-  /** Every class (`.a`) and id (`#a`), where there are style sheets that could name them. */
-  readonly names: Set<string>
-  readonly controls: Controls
-}
-
-const NEVER_TEXT = new Set(['head', 'script', 'style', 'datalist'])
-
-function surveyDocument(root: Element): Survey {
-  const survey: Survey = { unseen: [], noscripts: [], sheets: [], names: new Set(), controls: new Controls() }
-  const visit = (element: Element, isInNoscript: boolean) => {
-    const { name } = element
-    if (name === 'style') {
-      const applies = mediaApplies(element.attribute('media') ?? '')
-      if (applies !== 'never') survey.sheets.push({ css: textOf(element), isConditional: applies === 'sometimes' })
-    }
-    // A template with a shadow root is shown like any element.
-    const isTemplate = name === 'template' && !element.hasAttribute('shadowrootmode')
-    if (NEVER_TEXT.has(name) || isTemplate) survey.unseen.push(element)
-    const isNoscript = name === 'noscript'
-    if (isNoscript && !isInNoscript) survey.noscripts.push(element)
-    if (isTemplate) return
-    survey.controls.add(element)
-    for (const child of element.children) if (typeof child !== 'string') visit(child, isInNoscript || isNoscript)
+function sheetsIn({ styles }: Survey): Sheet[] {
+  const sheets: Sheet[] = []
+  for (const style of styles) {
+    const applies = mediaApplies(style.attribute('media') ?? '')
+    // It is dropped by now, as what is never text.
+    if (applies !== 'never') sheets.push({ css: style.children.join(''), isConditional: applies === 'sometimes' })
   }
-  visit(root, false)
-  if (survey.sheets.length > 0) gatherNames(root, survey.names)
-  return survey
+  return sheets
 }
 
-function gatherNames(root: Element, names: Set<string>): void {
-  /** Lists of classes, which repeat from element to element. */
-  const known = new Set<string>()
-  const visit = (element: Element) => {
-    if (element.id !== '') names.add(`#${element.id}`)
-    const list = element.attribute('class')
-    if (list !== undefined && !known.has(list)) {
-      known.add(list)
-      for (const className of element.classes) names.add(`.${className}`)
+/** The test whether a class (`.a`) or id (`#a`) occurs in a document. Of most pages nobody asks for both. */
+function nameTest({ identified, classLists }: Survey): (name: string) => boolean {
+  let ids: Set<string> | undefined
+  let classes: Set<string> | undefined
+  return (name) => {
+    if (name.startsWith('#')) {
+      ids ??= new Set(identified.map(({ id }) => id))
+      return ids.has(name.slice(1))
     }
-    for (const child of element.children) if (typeof child !== 'string') visit(child)
-  }
-  visit(root)
-}
-
-/** A page that says so many times as much without scripts as with them lives by the former. */
-const MUCH_MORE = 4
-
-function removeUnseen({ unseen, noscripts }: Survey): void {
-  for (const element of unseen) drop(element, STEP, element.name)
-  const [first] = noscripts
-  if (first === undefined) return
-  const without = noscripts.reduce((sum, element) => sum + lineOf(element).length, 0)
-  for (const element of noscripts) drop(element, STEP, 'noscript')
-  let root = first
-  while (root.parent !== undefined) root = root.parent
-  const shown = lineOf(root).length
-  if (without <= MUCH_MORE * shown) return
-  unwrap(noscripts)
-}
-
-/** Puts what elements hold in their place, so that it is a part of the page like any other. */
-function unwrap(elements: readonly Element[]): void {
-  const wrappers = new Set<Node>(elements)
-  for (const parent of new Set(elements.map((element) => element.parent))) {
-    if (parent === undefined) continue
-    parent.children = parent.children.flatMap((child) =>
-      typeof child !== 'string' && wrappers.has(child) ? child.children : child,
-    )
-    for (const child of parent.children) if (typeof child !== 'string') child.parent = parent
+    classes ??= new Set([...classLists].flat())
+    return classes.has(name.slice(1))
   }
 }
 
@@ -120,12 +62,6 @@ interface Hidden {
 }
 
 const FADING = 'opacity'
-
-const SCREEN_READER_CLASS =
-  /(?:^|\s)(?:[\w-]*[-:])?(?:sr-only|visually-?hidden|hidden-visually|screen-reader-(?:text|only)|show-for-sr|element-invisible|a11y-hidden|accessibly-hidden)(?=\s|$)/
-
-/** In code most classes have one letter. */
-const SHORTEST_CLASS = 'sr-only'
 
 function whyHidden(element: Element, rules: HidingRules, ignored: ReadonlySet<unknown>): Hidden | undefined {
   const reason = ignored.has(element) ? undefined : reasonInElement(element)
@@ -154,11 +90,7 @@ function reasonInElement(element: Element): string | undefined {
   if (element.name === 'dialog' && !element.hasAttribute('open')) return 'closed dialog'
   if (element.hasAttribute('popover')) return 'closed popover'
   if (element.attribute('aria-hidden') === 'true' && isFrame(element)) return 'closed menu or dialog'
-  const className = element.attribute('class') ?? ''
-  const isLongEnough = className.length >= SHORTEST_CLASS.length
-  return isLongEnough && SCREEN_READER_CLASS.test(className) && !className.includes('not-sr-only')
-    ? 'for screen readers only'
-    : undefined
+  return isForScreenReaders(element.attribute('class') ?? '') ? 'for screen readers only' : undefined
 }
 
 /** Whether a rule of a style sheet is meant to hide for good, not to close gaps or to begin an animation. */
@@ -180,17 +112,28 @@ function isPlain(element: Element): boolean {
   )
 }
 
+type Judge = (element: Element) => Hidden | undefined
+type KeepTest = (element: Element, isInFrame: boolean) => boolean
+
+/** An element that is hidden, and the length of its text. */
+interface Found {
+  readonly element: Element
+  readonly hidden: Hidden
+  readonly chars: number
+}
+
+function foundIn(element: Element, hidden: Hidden): Found {
+  return { element, hidden, chars: lineOf(element).length }
+}
+
 /** The outermost elements that are hidden. */
-function findHidden(
-  root: Element,
-  why: (element: Element, isInFrame: boolean) => Hidden | undefined,
-): Map<Element, Hidden> {
-  const found = new Map<Element, Hidden>()
+function findHidden(root: Element, why: Judge, isKept: KeepTest): Found[] {
+  const found: Found[] = []
   const visit = (element: Element, isInFrame: boolean) => {
     if (element.dropped !== undefined) return
-    const hidden = why(element, isInFrame)
-    if (hidden !== undefined) {
-      found.set(element, hidden)
+    const hidden = why(element)
+    if (hidden !== undefined && !isKept(element, isInFrame)) {
+      found.push(foundIn(element, hidden))
       return
     }
     const isNowInFrame = isInFrame || FRAME.has(element.name)
@@ -198,6 +141,35 @@ function findHidden(
   }
   visit(root, false)
   return found
+}
+
+/** As {@link findHidden}, where only some elements may be hidden. They are in the order of the source. */
+function findAmong(elements: readonly Element[], why: Judge, isKept: KeepTest): Found[] {
+  const found: Found[] = []
+  /** What is hidden often stands beside other such elements. */
+  let parent: Element | undefined
+  let place: Place = 'page'
+  for (const element of elements) {
+    const hidden = element.dropped === undefined ? why(element) : undefined
+    if (hidden === undefined) continue
+    // What stands in one that was found stands in the last.
+    if (element.parent !== parent) place = placeOf(element, found.at(-1)?.element)
+    parent = element.parent
+    if (place !== 'nowhere' && !isKept(element, place === 'frame')) found.push(foundIn(element, hidden))
+  }
+  return found
+}
+
+/** Where an element stands: in what is left out already, in the frame around a page, or in the page itself. */
+type Place = 'nowhere' | 'frame' | 'page'
+
+function placeOf(element: Element, hidden: Element | undefined): Place {
+  let place: Place = 'page'
+  for (let at = element.parent; at !== undefined; at = at.parent) {
+    if (at.dropped !== undefined || at === hidden) return 'nowhere'
+    if (FRAME.has(at.name)) place = 'frame'
+  }
+  return place
 }
 
 /** So often a rule that hides too much is set aside; each time the document is gone through once more. */
@@ -213,10 +185,14 @@ const MOST_OF_A_FADING = 0.2
 /** In less text than this shares mean little: a short page may well hide a long text. */
 const ENOUGH_TEXT = 1000
 
-function causeOfTooMuch(found: ReadonlyMap<Element, Hidden>, textLength: number): unknown {
+function causeOfTooMuch(found: readonly Found[], root: Element): unknown {
+  const all = found.reduce((sum, { chars }) => sum + chars, 0)
+  // In a longer text all of it together would not be too much.
+  const textLength = lineLength(root, Math.ceil(all / MOST_OF_A_FADING))
   const lengths = new Map<Hidden['cause'], number>()
-  for (const [element, { cause }] of found) {
-    const length = (lengths.get(cause) ?? 0) + lineOf(element).length
+  for (const { element, hidden, chars } of found) {
+    const { cause } = hidden
+    const length = (lengths.get(cause) ?? 0) + chars
     lengths.set(cause, length)
     const share = length / textLength
     if (share > MOST_OF_A_FADING && isFading(cause)) return cause
@@ -237,11 +213,7 @@ function holdsPage(element: Element): boolean {
   return find(element, PAGE) !== undefined
 }
 
-function dropAll(found: ReadonlyMap<Element, Hidden>): number {
-  let chars = 0
-  for (const [element, { reason }] of found) {
-    chars += lineOf(element).length
-    drop(element, STEP, reason)
-  }
-  return chars
+function dropAll(found: readonly Found[]): number {
+  for (const { element, hidden } of found) drop(element, STEP, hidden.reason)
+  return found.reduce((sum, { chars }) => sum + chars, 0)
 }

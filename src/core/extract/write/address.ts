@@ -1,6 +1,7 @@
 const SCHEMES = new Set(['http:', 'https:', 'mailto:', 'tel:', 'ftp:'])
 const UNSAFE = /[\s<>\\`]/
 const EACH_UNSAFE = /[\s<>\\`]/g
+const PLAIN_FRAGMENT = /^[^#]*#[\w.-]+$/
 const ENTITY = /&(?=#?[A-Za-z0-9]{1,31};)/g
 
 /** Addresses on one page, which repeat a lot. */
@@ -16,9 +17,17 @@ export class Addresses {
   link(address: string): string {
     const known = this.#known.get(address)
     if (known !== undefined) return known
-    const resolved = resolve(address, this.#base)
+    const resolved = this.#resolve(address)
     this.#known.set(address, resolved)
     return resolved
+  }
+
+  /** A page links to many places on few others: a plain fragment changes nothing about what stands before it. */
+  #resolve(address: string): string {
+    const start = address.indexOf('#') + 1
+    if (start === 0 || start === address.length || !PLAIN_FRAGMENT.test(address)) return resolve(address, this.#base)
+    const page = this.link(address.slice(0, start))
+    return page === '' ? '' : page + address.slice(start)
   }
 
   /** The same for a picture, which can only come from the web. */

@@ -35,7 +35,7 @@ export class BlockBuilder {
   #isLine = false
   #card: Card | undefined
   /** Kinds of emphasis that are open; inside of them the same kind is nothing new. */
-  readonly #emphasis: string[] = []
+  #emphasis: string[] = []
 
   constructor(base: string) {
     this.addresses = new Addresses(base)
@@ -112,7 +112,8 @@ export class BlockBuilder {
     this.flush()
     const outer = this.#blocks
     const wasLine = this.#isLine
-    const emphasis = this.#emphasis.splice(0)
+    const emphasis = this.#emphasis
+    this.#emphasis = []
     this.#blocks = []
     this.#isLine = isLine
     this.#run = this.#createRun()
@@ -121,7 +122,7 @@ export class BlockBuilder {
     const blocks = this.#blocks
     this.#blocks = outer
     this.#isLine = wasLine
-    this.#emphasis.push(...emphasis)
+    this.#emphasis = emphasis
     this.#run = this.#createRun()
     return blocks
   }
@@ -172,14 +173,19 @@ export class BlockBuilder {
   }
 
   #lookThrough(element: Element): void {
+    const isCode = CODE_BLOCKS.has(element.name)
     for (const child of element.children) {
-      if (typeof child === 'string') this.unseenChars += countUnseen(child, CODE_BLOCKS.has(element.name))
+      if (typeof child === 'string') this.unseenChars += countUnseen(child, isCode)
       else if (child.dropped === undefined) {
-        if (isBlock(child)) addAncestors(this.#withBlocks, child)
-        if (CODE_BLOCKS.has(child.name) && textOf(child).trim().includes('\n')) addAncestors(this.#withCode, child)
+        if (isBlock(child)) this.#noticeBlock(child)
         this.#lookThrough(child)
       }
     }
+  }
+
+  #noticeBlock(block: Element): void {
+    addAncestors(this.#withBlocks, block)
+    if (CODE_BLOCKS.has(block.name) && textOf(block).trim().includes('\n')) addAncestors(this.#withCode, block)
   }
 }
 

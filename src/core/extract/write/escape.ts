@@ -1,3 +1,4 @@
+import { isHtmlSpace } from '../../html/tree.ts'
 import { holdDollars } from './dollars.ts'
 
 /*
@@ -18,12 +19,19 @@ const KEPT_IN_CODE = /[\u200b\u2800]/g
 const MAY_BE_UNSEEN =
   /[^\t\n\f\r -~\xa0-\xac\xae-\u02ff\u0370-\u061b\u061d-\u115e\u1161-\u180a\u1810-\u200a\u2010-\u2029\u202f-\u205f\u2070-\u27ff\u2801-\u3163\u3165-\udb3f\udb41-\ufdff\ufe10-\ufefe\uff00-\uff9f\uffa1-\ufff8\ufffc-\uffff]/
 const NOT_ASCII = /[^\t\n\f\r -~]/
-const SPACES = /[ \t\n\f\r\xa0\u2028\u2029]+/g
-const SPACES_TO_COLLAPSE = /[\t\n\f\r\xa0\u2028\u2029]| {2}/
+/** Stretches of white space that are not one space already. */
+const LOOSE_SPACES = /(?: ?[\t\n\f\r\xa0\u2028\u2029]| {2})[ \t\n\f\r\xa0\u2028\u2029]*/g
+/** All but letters, digits, single spaces and signs that never mark anything in a line. */
+const TO_LOOK_AT = /[^ -#%'-)+-;=-Z^a-}]| {2}/
 
 /** Nearly all text is ASCII, which is found out in one look. */
 function hasUnseen(text: string): boolean {
   return NOT_ASCII.test(text) && MAY_BE_UNSEEN.test(text)
+}
+
+/** Whether text is written as it stands. One look settles it for most of a page. */
+export function isPlain(text: string): boolean {
+  return !TO_LOOK_AT.test(text)
 }
 
 /** Leaves out what nobody sees. */
@@ -33,7 +41,7 @@ export function cleanText(text: string): string {
 
 /** How many characters of text, or of a block of code, are left out because nobody sees them. */
 export function countUnseen(text: string, isCode: boolean): number {
-  if (!hasUnseen(text)) return 0
+  if (isHtmlSpace(text) || !hasUnseen(text)) return 0
   let count = 0
   for (const [unseen] of text.matchAll(UNSEEN)) {
     count += [...(isCode ? unseen.replace(KEPT_IN_CODE, '') : unseen)].length
@@ -43,8 +51,7 @@ export function countUnseen(text: string, isCode: boolean): number {
 
 /** Cleans text and makes every stretch of white space one space. */
 export function collapseText(text: string): string {
-  const clean = cleanText(text)
-  return SPACES_TO_COLLAPSE.test(clean) ? clean.replace(SPACES, ' ') : clean
+  return cleanText(text).replace(LOOSE_SPACES, ' ')
 }
 
 const FOREIGN_LINE_END = /\r\n?|[\f\u2028\u2029]/g
@@ -70,8 +77,7 @@ const ENTITY = /&(?:#?[A-Za-z0-9]{1,31})?(?:;|$)|&#$/y
  * always escaped.
  */
 export function escapeText(text: string, before: string, isInLink: boolean): string {
-  const first = text[0] ?? ''
-  const lead = joinsToMarkup(before, first) ? '\\' : ''
+  const lead = leadOf(text, before)
   if (!SPECIAL.test(text)) return lead + holdDollars(text)
   const escaped = text.replace(EACH_SPECIAL, (special, at: number) => {
     const previous = at === 0 ? before : (text[at - 1] ?? '')
@@ -80,6 +86,15 @@ export function escapeText(text: string, before: string, isInLink: boolean): str
     return special.length === 1 ? `\\${special}` : '\\_'.repeat(special.length)
   })
   return holdDollars(lead !== '' && escaped.startsWith('\\') ? escaped : lead + escaped)
+}
+
+/** As {@link escapeText}, for text that {@link isPlain}. */
+export function escapePlain(text: string, before: string): string {
+  return leadOf(text, before) + text
+}
+
+function leadOf(text: string, before: string): string {
+  return joinsToMarkup(before, text[0] ?? '') ? '\\' : ''
 }
 
 /** `](` and `]:` make links, `[^` footnotes and `[!` alerts, also when the two come from different elements. */

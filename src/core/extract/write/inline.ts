@@ -1,4 +1,5 @@
-import { collapseText, escapeLines, escapeText, isWord, writeCodeSpan } from './escape.ts'
+import { isHtmlSpace } from '../../html/tree.ts'
+import { collapseText, escapeLines, escapePlain, escapeText, isPlain, isWord, writeCodeSpan } from './escape.ts'
 
 /** Markup around a stretch of text. It is written when text comes, so that none is ever empty. */
 export interface Mark {
@@ -55,7 +56,12 @@ export class InlineRun {
 
   /** Adds text as it stands in the source. */
   text(source: string): void {
-    let text = collapseText(source)
+    if (isHtmlSpace(source)) {
+      this.#isSpaceDue ||= source !== ''
+      return
+    }
+    const isReady = isPlain(source)
+    let text = isReady ? source : collapseText(source)
     if (text.startsWith(' ')) {
       this.#isSpaceDue = true
       text = text.slice(1)
@@ -64,7 +70,7 @@ export class InlineRun {
     const endsWithSpace = text.endsWith(' ')
     if (endsWithSpace) text = text.slice(0, -1)
     this.#lead(text)
-    this.#parts.push(escapeText(text, this.#last, this.#linkCount > 0))
+    this.#parts.push(isReady ? escapePlain(text, this.#last) : escapeText(text, this.#last, this.#linkCount > 0))
     this.#last = text.slice(-1)
     this.#isSpaceDue = endsWithSpace
   }
@@ -80,7 +86,7 @@ export class InlineRun {
 
   /** Adds inline code. */
   code(source: string): void {
-    const text = collapseText(source)
+    const text = isPlain(source) ? source : collapseText(source)
     const trimmed = text.trim()
     if (text.startsWith(' ')) this.#isSpaceDue = true
     if (trimmed === '') return

@@ -19,6 +19,6 @@ export interface Written {
 export function writeMarkdown(content: readonly Element[], base: string): Written {
   const builder = new BlockBuilder(base)
   const page = layOut(builder.build(content))
-  const markdown = page.lines.length === 0 ? '' : `${page.lines.join('\n')}\n`
+  const markdown = [...page.lines, ''].join('\n')
   return { markdown, sections: createSections(page.lines, page.headings), unseenChars: builder.unseenChars }
 }

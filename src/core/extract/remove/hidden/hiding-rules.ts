@@ -65,6 +65,11 @@ export class HidingRules {
     }
   }
 
+  /** Whether no element matches any of them. */
+  get hideNothing(): boolean {
+    return this.#aspects.length === 0
+  }
+
   /** The rules that hide an element. What its `style` attribute says is stronger, unless they are important. */
   match(element: Element, inline: Verdicts): readonly HidingRule[] {
     if (this.#aspects.length === 0) return NO_RULES

@@ -2,6 +2,7 @@ import { HEADINGS } from '../../../html/names.ts'
 import { SelectorMap } from '../../../html/selector.ts'
 import type { Element, Node } from '../../../html/tree.ts'
 import type { Generator } from '../../generators/generator.ts'
+import type { Survey } from '../../survey.ts'
 
 /*
  * What is not shown at first and is content all the same: panels of a tab set, parts of an accordion, collapsed members
@@ -105,9 +106,12 @@ export class Controls {
   /** Ids of what arrives after the rest of a page and is put in its place by a script, as React and Marko do. */
   readonly streamed: Set<string> = new Set()
 
-  /** Takes note of an element, if it opens something. */
-  add(element: Element): void {
-    if (element.name === 'script') this.#addStreamed(element.children[0])
+  constructor({ scripts, controls }: Survey) {
+    for (const script of scripts) this.#addStreamed(script.children[0])
+    for (const element of controls) this.#addControl(element)
+  }
+
+  #addControl(element: Element): void {
     const opened = openedId(element)
     if (opened !== undefined) this.opened.add(opened)
     const isTab = element.attribute('role') === 'tab'

@@ -1,0 +1,16 @@
+/* What lists of classes tell about who speaks in an element. */
+
+const BYLINE =
+  /(?:^|\s)(?:by-?line|author|(?:entry|post|article|story|page)[-_]{1,2}author|author[-_]{1,2}name|byline[-_]{1,2}name)(?=\s|$)/i
+
+/** Whether an element with these classes names the author of the document. */
+export function isBylineClass(list: string): boolean {
+  return BYLINE.test(list)
+}
+
+const COMMENT = /(?:^|[\s_-])comments?(?=[\s_-]|$)/i
+
+/** Whether an element with these classes is a comment of a reader, or holds them. */
+export function isCommentClass(list: string): boolean {
+  return COMMENT.test(list)
+}

@@ -1,0 +1,34 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { parseHtml } from '../../../html/parse-html.ts'
+import { lineOf } from '../../../html/tree.ts'
+import { lineLength } from './line-length.ts'
+
+test('the length of a line is that of the line, up to the most', () => {
+  const part = fc.constantFrom(
+    'a',
+    '\u{1f600}',
+    ' ',
+    '\n\t',
+    '\u00a0',
+    '\u2003',
+    '\ufeff',
+    '\u200b',
+    '<b>',
+    '</b>',
+    '<p>',
+  )
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 30 }), fc.nat(30), (parts, most) => {
+      const root = parseHtml(parts.join(''))
+      expect(lineLength(root, most)).toBe(Math.min(lineOf(root).length, most))
+    }),
+  )
+})
+
+test('what is dropped does not count', () => {
+  const root = parseHtml('<p>seen</p><p>dropped</p>')
+  const [, dropped] = [...root.elements()]
+  if (dropped !== undefined) dropped.dropped = { step: 'test', reason: 'test' }
+  expect(lineLength(root, 100)).toBe(4)
+})

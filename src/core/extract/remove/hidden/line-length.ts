@@ -1,0 +1,31 @@
+import type { Node } from '../../../html/tree.ts'
+
+/** How long the text in an element is on one line, as `lineOf` would give it, up to `most`. Reads no further than that. */
+export function lineLength(node: Node, most: number): number {
+  let length = 0
+  let isAfterSpace = false
+  const read = (inner: Node): void => {
+    if (typeof inner === 'string') {
+      for (let i = 0; i < inner.length && length < most; i++) {
+        const isSpace = isWhiteSpace(inner.charCodeAt(i))
+        // White space counts once there is something on both sides of it.
+        if (!isSpace) length += isAfterSpace && length > 0 ? 2 : 1
+        isAfterSpace = isSpace
+      }
+    } else if (inner.dropped === undefined) {
+      for (const child of inner.children) {
+        if (length >= most) return
+        read(child)
+      }
+    }
+  }
+  read(node)
+  return Math.min(length, most)
+}
+
+/** What `\s` stands for. */
+function isWhiteSpace(code: number): boolean {
+  return code <= 0x20
+    ? code === 0x20 || (code >= 9 && code <= 13)
+    : code >= 0xa0 && /\s/.test(String.fromCharCode(code))
+}

@@ -1,0 +1,41 @@
+/** An address made absolute, without credentials; undefined when it is none or leads elsewhere than to the web. */
+export function resolveHttp(href: string, base: string): string | undefined {
+  const url = parseAddress(href, base)
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined
+  if (url.username !== '') url.username = ''
+  if (url.password !== '') url.password = ''
+  return url.href
+}
+
+function parseAddress(href: string, base: string): URL | undefined {
+  try {
+    return new URL(href, base)
+  } catch {
+    // What cannot be read as an address leads nowhere.
+    return undefined
+  }
+}
+
+/**
+ * Resolves addresses of one document as {@link resolveHttp} does, without their fragments; '' for those that lead nowhere.
+ * Most links of a page lead to few others, and each of these is resolved once.
+ */
+export function createResolver(base: string): (href: string) => string {
+  const known = new Map<string, string>()
+  return (href) => {
+    const end = href.indexOf('#')
+    // A space before the fragment belongs to the address only as long as the fragment follows.
+    const plain = end > 0 && href.charCodeAt(end - 1) > 0x20 ? href.slice(0, end) : href
+    const resolved = known.get(plain)
+    if (resolved !== undefined) return resolved
+    const url = withoutFragment(resolveHttp(plain, base) ?? '')
+    known.set(plain, url)
+    return url
+  }
+}
+
+/** An address without the part that leads to a place in what it names. */
+export function withoutFragment(url: string): string {
+  const end = url.indexOf('#')
+  return end < 0 ? url : url.slice(0, end)
+}

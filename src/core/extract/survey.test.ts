@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { parseHtml } from '../html/parse-html.ts'
+import type { Element } from '../html/tree.ts'
+import { type Survey, surveyDocument } from './survey.ts'
+
+function survey(html: string): Survey {
+  return surveyDocument(parseHtml(html))
+}
+
+const ids = (elements: readonly Element[]) => elements.map(({ id }) => id)
+
+test('links are listed in the order of the source, whatever makes them', () => {
+  const { links } = survey('<link id=a><a id=b><map><area id=c></map></a><nav><a id=d></a></nav><p id=e>')
+  expect(ids(links)).toEqual(['a', 'b', 'c', 'd'])
+})
+
+test('what a template holds is in no list but for its names', () => {
+  const { links, scripts, unseen, identified, classLists } = survey(
+    '<template id=t><a id=a class="x y" href=/></a><script id=s></script></template>',
+  )
+  expect([links, scripts]).toEqual([[], []])
+  expect(ids(unseen)).toEqual(['t'])
+  expect(ids(identified)).toEqual(['t', 'a', 's'])
+  expect([...classLists]).toEqual([['x', 'y']])
+})
+
+test('a template with a shadow root is shown like any element', () => {
+  const { links, unseen } = survey('<div><template shadowrootmode=open><a id=a></a></template></div>')
+  expect(ids(links)).toEqual(['a'])
+  expect(unseen).toEqual([])
+})
+
+test('of parts for those without scripts the outermost are listed', () => {
+  expect(ids(survey('<noscript id=a><div><noscript id=b></noscript></div></noscript>').noscripts)).toEqual(['a'])
+})
+
+test.each(['hidden', 'style="color:red"', 'popover', 'aria-hidden=true', 'class="x sr-only"'])(
+  'an element with %s may be hidden',
+  (attribute) => {
+    expect(ids(survey(`<p id=a ${attribute}>text</p><p id=b class=x>text`).hideable)).toEqual(['a'])
+  },
+)
+
+test('a dialog may be hidden and is listed once', () => {
+  expect(ids(survey('<dialog id=a hidden style="color:red">').hideable)).toEqual(['a'])
+})
+
+test('links end with the head, code and pictures say nothing about the page', () => {
+  const { statements } = survey(
+    `<head><link id=a><noscript><img></noscript><link id=b></head><body><link id=c>
+    <pre><time id=d></time></pre><svg><title id=e></title></svg><time id=f></time>`,
+  )
+  expect(ids(statements.links)).toEqual(['a', 'b'])
+  expect(ids(statements.times)).toEqual(['f'])
+  expect(statements.titles).toEqual([])
+})
+
+test('comments tell neither time nor author', () => {
+  const { statements } = survey(
+    '<i id=a class=author></i><div class=comments><p><i id=b class=author itemprop=author></i><time id=c></time></p></div>',
+  )
+  expect(ids(statements.properties)).toEqual(['a'])
+  expect(statements.times).toEqual([])
+})

@@ -1,0 +1,243 @@
+import { METADATA } from '../html/names.ts'
+import type { Element } from '../html/tree.ts'
+import { isBylineClass, isCommentClass } from './metadata/class-marks.ts'
+import { isForScreenReaders } from './remove/hidden/screen-readers.ts'
+
+/**
+ * What the steps look for in a document, found in one walk: each goes through short lists instead of the whole tree. Lists
+ * are in the order of the source. What a template holds is not in the document: of that only ids and classes are listed.
+ */
+export interface Survey {
+  readonly root: Element
+  readonly bases: readonly Element[]
+  readonly scripts: readonly Element[]
+  readonly styles: readonly Element[]
+  /** Elements that are never text, templates among them. */
+  readonly unseen: readonly Element[]
+  /** The outermost ones. */
+  readonly noscripts: readonly Element[]
+  /** Elements that may lead to another address. */
+  readonly links: readonly Element[]
+  /** Every `h1`. */
+  readonly headings: readonly Element[]
+  /** Elements that may be hidden by what they are or by their attributes, whatever style sheets say. */
+  readonly hideable: readonly Element[]
+  /** Elements that may open a part of the page. */
+  readonly controls: readonly Element[]
+  /** Elements with an id. */
+  readonly identified: readonly Element[]
+  /** Lists of classes, each once. */
+  readonly classLists: Iterable<readonly string[]>
+  readonly statements: Statements
+}
+
+/** Where a document speaks about itself, which it does not in code, in pictures and to those without scripts. */
+export interface Statements {
+  readonly titles: readonly Element[]
+  readonly metas: readonly Element[]
+  readonly scripts: readonly Element[]
+  /** Every `<link>` in the head. In the body it may be anybody's. */
+  readonly links: readonly Element[]
+  /** Elements with an `itemtype`. */
+  readonly items: readonly Element[]
+  /** Elements that may be a property of an item, or name who wrote it; none is a part of a comment. */
+  readonly properties: readonly Element[]
+  /** Every `<time>` that stands in no comment. */
+  readonly times: readonly Element[]
+}
+
+/** Looks through a document. What it says holds as long as the document is only marked. */
+export function surveyDocument(root: Element): Survey {
+  const surveyor = new Surveyor(root)
+  surveyor.visit(root, 0)
+  return surveyor
+}
+
+/** Whether what an element holds is not in the document. A template with a shadow root is shown like any element. */
+export function isTemplate(element: Element): boolean {
+  return element.name === 'template' && !element.hasAttribute('shadowrootmode')
+}
+
+/** What may stand before the body, whose first element ends the head. */
+const HEAD: ReadonlySet<string> = new Set(['html', 'head', ...METADATA])
+
+/** Names that steps ask for. Most elements have another one. */
+const NAMES: ReadonlySet<string> = new Set([
+  ...['a', 'area', 'base', 'button', 'datalist', 'dialog', 'frame', 'h1', 'head', 'link', 'meta', 'noscript', 'pre'],
+  ...['script', 'style', 'summary', 'svg', 'template', 'time', 'title'],
+])
+
+// What is known about the place of an element, in bits.
+const IN_NOSCRIPT = 1
+const IN_COMMENT = 2
+/** Where a document does not speak about itself. */
+const ASIDE = 4
+
+// What attributes and classes tell about an element, in bits.
+const HAS_ID = 1
+const IS_HIDEABLE = 2
+const IS_CONTROL = 4
+const IS_ITEM = 8
+const IS_PROPERTY = 16
+const IS_COMMENT = 32
+
+const BY_ATTRIBUTE: ReadonlyMap<string, number> = new Map([
+  ['id', HAS_ID],
+  ['style', IS_HIDEABLE],
+  ['hidden', IS_HIDEABLE],
+  ['popover', IS_HIDEABLE],
+  ['aria-hidden', IS_HIDEABLE],
+  ['aria-expanded', IS_CONTROL],
+  ['role', IS_CONTROL],
+  ['data-toggle', IS_CONTROL],
+  ['data-bs-toggle', IS_CONTROL],
+  ['itemtype', IS_ITEM],
+  ['itemprop', IS_PROPERTY],
+  ['rel', IS_PROPERTY],
+])
+
+function readClasses(list: string): number {
+  return (
+    (isForScreenReaders(list) ? IS_HIDEABLE : 0) |
+    (isBylineClass(list) ? IS_PROPERTY : 0) |
+    (isCommentClass(list) ? IS_COMMENT : 0)
+  )
+}
+
+class Surveyor implements Survey {
+  readonly root: Element
+  readonly bases: Element[] = []
+  readonly scripts: Element[] = []
+  readonly styles: Element[] = []
+  readonly unseen: Element[] = []
+  readonly noscripts: Element[] = []
+  readonly links: Element[] = []
+  readonly headings: Element[] = []
+  readonly hideable: Element[] = []
+  readonly controls: Element[] = []
+  readonly identified: Element[] = []
+  readonly statements = {
+    titles: [] as Element[],
+    metas: [] as Element[],
+    scripts: [] as Element[],
+    links: [] as Element[],
+    items: [] as Element[],
+    properties: [] as Element[],
+    times: [] as Element[],
+  }
+  /** What lists of classes tell; they repeat from element to element. */
+  readonly #byClasses = new Map<readonly string[], number>()
+  #isInHead = true
+
+  constructor(root: Element) {
+    this.root = root
+  }
+
+  get classLists(): Iterable<readonly string[]> {
+    return this.#byClasses.keys()
+  }
+
+  visit(element: Element, around: number): void {
+    const { name } = element
+    if (this.#isInHead && (around & ASIDE) === 0 && !HEAD.has(name)) this.#isInHead = false
+    let place = around
+    if (NAMES.has(name)) {
+      if (isTemplate(element)) {
+        this.unseen.push(element)
+        this.#readNames(element)
+        return
+      }
+      place |= this.#readName(element, around)
+    }
+    if (!element.isBare) place |= this.#readAttributes(element, place)
+    for (const child of element.children) if (typeof child !== 'string') this.visit(child, place)
+  }
+
+  /** What a template holds may come into the document by a script, and style sheets speak of it already. */
+  #readNames(element: Element): void {
+    if (element.classes.length > 0) this.#readClassList(element)
+    if (element.id !== '') this.identified.push(element)
+    for (const child of element.children) if (typeof child !== 'string') this.#readNames(child)
+  }
+
+  /** Lists an element by its name. Returns what that tells about the place of all it holds. */
+  #readName(element: Element, place: number): number {
+    const isAside = (place & ASIDE) !== 0
+    switch (element.name) {
+      case 'a':
+      case 'area':
+      case 'frame':
+        this.links.push(element)
+        return 0
+      case 'link':
+        this.links.push(element)
+        if (this.#isInHead && !isAside) this.statements.links.push(element)
+        return 0
+      case 'base':
+        this.bases.push(element)
+        return 0
+      case 'h1':
+        this.headings.push(element)
+        return 0
+      case 'meta':
+        if (!isAside) this.statements.metas.push(element)
+        return 0
+      case 'time':
+        if ((place & (ASIDE | IN_COMMENT)) === 0) this.statements.times.push(element)
+        return 0
+      case 'button':
+      case 'summary':
+        this.controls.push(element)
+        return 0
+      case 'dialog':
+        this.hideable.push(element)
+        return 0
+      case 'head':
+      case 'datalist':
+        this.unseen.push(element)
+        return 0
+      case 'style':
+        this.unseen.push(element)
+        this.styles.push(element)
+        return ASIDE
+      case 'script':
+        this.unseen.push(element)
+        this.scripts.push(element)
+        if (!isAside) this.statements.scripts.push(element)
+        return ASIDE
+      case 'title':
+        if (!isAside) this.statements.titles.push(element)
+        return ASIDE
+      case 'noscript':
+        if ((place & IN_NOSCRIPT) === 0) this.noscripts.push(element)
+        return ASIDE | IN_NOSCRIPT
+      default:
+        return ASIDE
+    }
+  }
+
+  /** Lists an element by its attributes. Returns what they tell about the place of all it holds. */
+  #readAttributes(element: Element, place: number): number {
+    let told = 0
+    for (const [name] of element.attributes()) told |= BY_ATTRIBUTE.get(name) ?? 0
+    if (element.classes.length > 0) told |= this.#readClassList(element)
+    if (told === 0) return 0
+    if ((told & HAS_ID) !== 0) this.identified.push(element)
+    if ((told & IS_HIDEABLE) !== 0 && element.name !== 'dialog') this.hideable.push(element)
+    if ((told & IS_CONTROL) !== 0) this.controls.push(element)
+    const inside = (told & IS_COMMENT) === 0 ? 0 : IN_COMMENT
+    if ((place & ASIDE) !== 0) return inside
+    if ((told & IS_ITEM) !== 0) this.statements.items.push(element)
+    const isInComment = ((place | inside) & IN_COMMENT) !== 0
+    if ((told & IS_PROPERTY) !== 0 && !isInComment) this.statements.properties.push(element)
+    return inside
+  }
+
+  #readClassList(element: Element): number {
+    const known = this.#byClasses.get(element.classes)
+    if (known !== undefined) return known
+    const told = readClasses(element.attribute('class') ?? '')
+    this.#byClasses.set(element.classes, told)
+    return told
+  }
+}

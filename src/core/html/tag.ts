@@ -1,0 +1,88 @@
+import { BREAKOUT, ENDS_PARAGRAPH, FOREIGN, HEADINGS, INLINE, METADATA, VOID } from './names.ts'
+
+/** What is left open is closed when one of these begins, up to one of `within`. */
+export interface Implied {
+  readonly closes: ReadonlySet<string>
+  readonly within: ReadonlySet<string>
+}
+
+/** What a document does with elements of one name. HTML's tables are asked once for a name, not once for an element. */
+export class Tag {
+  readonly name: string
+  readonly isInline: boolean
+  readonly isVoid: boolean
+  readonly isForeign: boolean
+  readonly isHeading: boolean
+  /** Whether it may stand in the head of a document. */
+  readonly isMetadata: boolean
+  /** Whether it ends SVG and MathML. */
+  readonly isBreakout: boolean
+  readonly endsParagraph: boolean
+  readonly implied: Implied | undefined
+  /** How many elements of this name are open. */
+  open = 0
+  /** How many that stand too deep are. */
+  tooDeep = 0
+
+  constructor(name: string) {
+    this.name = name
+    this.isInline = INLINE.has(name)
+    this.isVoid = VOID.has(name)
+    this.isForeign = FOREIGN.has(name)
+    this.isHeading = HEADINGS.has(name)
+    this.isMetadata = METADATA.has(name)
+    this.isBreakout = BREAKOUT.has(name)
+    this.endsParagraph = ENDS_PARAGRAPH.has(name)
+    this.implied = IMPLIED.get(name)
+  }
+}
+
+/** All names in a document. */
+export class Tags {
+  /** By the names as the source writes them. */
+  readonly #known = new Map<string, Tag>()
+
+  get(written: string): Tag {
+    const known = this.#known.get(written)
+    if (known !== undefined) return known
+    const name = written.toLowerCase()
+    const tag = name === written ? new Tag(name) : this.get(name)
+    this.#known.set(written, tag)
+    return tag
+  }
+}
+
+const TABLE = new Set(['table', 'template'])
+const CELL: Implied = { closes: new Set(['td', 'th']), within: new Set(['tr', ...TABLE]) }
+const SECTION: Implied = { closes: new Set(['thead', 'tbody', 'tfoot', 'caption', 'colgroup']), within: TABLE }
+const TERM: Implied = { closes: new Set(['dt', 'dd']), within: new Set(['dl', 'td', 'th', ...TABLE]) }
+const RUBY: Implied = { closes: new Set(['rt', 'rp']), within: new Set(['ruby']) }
+
+export const PARAGRAPH: Implied = {
+  closes: new Set(['p']),
+  within: new Set(['td', 'th', 'caption', 'button', 'object', 'foreignobject', ...TABLE]),
+}
+
+const IMPLIED: ReadonlyMap<string, Implied> = new Map([
+  ['li', { closes: new Set(['li']), within: new Set(['ul', 'ol', 'menu', 'dir', 'td', 'th', ...TABLE]) }],
+  ['dt', TERM],
+  ['dd', TERM],
+  ['td', CELL],
+  ['th', CELL],
+  ['tr', { closes: new Set(['tr', 'caption', 'colgroup']), within: new Set(['thead', 'tbody', 'tfoot', ...TABLE]) }],
+  ['thead', SECTION],
+  ['tbody', SECTION],
+  ['tfoot', SECTION],
+  ['option', { closes: new Set(['option']), within: new Set(['select', 'datalist', 'optgroup']) }],
+  ['optgroup', { closes: new Set(['option', 'optgroup']), within: new Set(['select']) }],
+  ['rt', RUBY],
+  ['rp', RUBY],
+])
+
+const TABLE_PARTS = new Set(['table', 'thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'caption'])
+const BARRIERS = new Set(['td', 'th', 'caption', 'table', 'template', 'foreignobject'])
+
+/** Beyond these an end tag closes nothing. Those of parts of a table reach through anything but another table. */
+export function barriersOf({ name }: Tag): ReadonlySet<string> {
+  return TABLE_PARTS.has(name) ? TABLE : BARRIERS
+}

@@ -1,0 +1,67 @@
+/** A set of characters as globs write it: `[a-z]`, `[!a]`, `[[:digit:]_]`. */
+export interface CharSet {
+  readonly negated: boolean
+  readonly ranges: readonly (readonly [low: string, high: string])[]
+}
+
+/** Reads the set whose `[` stands at `start`; `end` is the place of its `]`. Undefined for one that is never closed. */
+export function parseCharSet(chars: readonly string[], start: number): { set: CharSet; end: number } | undefined {
+  let i = start + 1
+  const negated = chars[i] === '!' || chars[i] === '^'
+  if (negated) i++
+  const ranges: [string, string][] = []
+  for (let first = true; i < chars.length; first = false) {
+    if (chars[i] === ']' && !first) return { set: { negated, ranges }, end: i }
+    const named = /^\[:([a-z]+):\]/.exec(chars.slice(i, i + 12).join(''))
+    if (named !== null) {
+      ranges.push(...(CLASSES[named[1] ?? ''] ?? []))
+      i += named[0].length
+      continue
+    }
+    if (chars[i] === '\\') i++
+    const low = chars[i++] ?? ''
+    if (chars[i] === '-' && i + 1 < chars.length && chars[i + 1] !== ']') {
+      ranges.push([low, chars[i + 1] ?? ''])
+      i += 2
+    } else {
+      ranges.push([low, low])
+    }
+  }
+  return undefined
+}
+
+/** Tells whether a character belongs to a set. */
+export function isInSet({ negated, ranges }: CharSet, char: string): boolean {
+  return ranges.some(([low, high]) => low <= char && char <= high) !== negated
+}
+
+/** What `[:name:]` stands for inside a set. */
+const CLASSES: Readonly<Record<string, readonly [string, string][]>> = {
+  alnum: [
+    ['0', '9'],
+    ['A', 'Z'],
+    ['a', 'z'],
+  ],
+  alpha: [
+    ['A', 'Z'],
+    ['a', 'z'],
+  ],
+  digit: [['0', '9']],
+  lower: [['a', 'z']],
+  upper: [['A', 'Z']],
+  space: [
+    ['\t', '\r'],
+    [' ', ' '],
+  ],
+  punct: [
+    ['!', '/'],
+    [':', '@'],
+    ['[', '`'],
+    ['{', '~'],
+  ],
+  xdigit: [
+    ['0', '9'],
+    ['A', 'F'],
+    ['a', 'f'],
+  ],
+}
