@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { PharosError } from './core/errors.ts'
 import { DEFAULT_LIMITS, LEAST_MAX_CHARS } from './core/limits.ts'
 import { parseBytes } from './core/text/bytes.ts'
+import { parseDuration, writeDuration } from './core/text/duration.ts'
 import { findNearest } from './core/text/nearest.ts'
 
 /** The values in force. */
@@ -16,17 +17,34 @@ export interface Config {
   readonly chunkMaxChars: number
   readonly cache: boolean
   readonly cacheFolder: string
+  readonly library: string
+  readonly allowPrivate: readonly string[]
+  readonly concurrency: number
+  /** Milliseconds. */
+  readonly requestInterval: number
+  readonly maxPageBytes: number
+  /** Milliseconds. */
+  readonly maxAge: number
+  /** Empty when there is none. */
+  readonly contactUrl: string
 }
+
+/** A value of a setting. */
+type Value = Config[SettingName]
 
 /** Name of a setting. */
 export type SettingName = keyof Config
 
 /** One setting: its type, limits, default and meaning. Flag and variable names follow from its name. */
 export interface Setting {
-  readonly type: 'bytes' | 'count' | 'path' | 'switch'
-  readonly default: number | string | boolean
+  readonly type: 'bytes' | 'count' | 'duration' | 'list' | 'path' | 'switch' | 'url'
+  readonly default: Value
   /** Least value of a number. @default 0 */
   readonly least?: number
+  /** Greatest value of a number. @default none */
+  readonly most?: number
+  /** What the flag means without a value; one is then joined to it by `=`. @default it has to have one */
+  readonly bare?: string
   readonly description: string
 }
 
@@ -78,6 +96,45 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     default: '',
     description: 'where to remember it (default: the cache folder of the user)',
   },
+  library: {
+    type: 'path',
+    default: '',
+    description: 'the library to use (default: the one in the data folder of the user)',
+  },
+  allowPrivate: {
+    type: 'list',
+    default: [],
+    bare: '*',
+    description: 'fetch from private hosts or networks too: =localhost,10.0.0.0/8, or all of them',
+  },
+  concurrency: {
+    type: 'count',
+    default: 16,
+    least: 1,
+    most: 256,
+    description: 'fetch so many pages at once',
+  },
+  requestInterval: {
+    type: 'duration',
+    default: 200,
+    description: 'leave this pause between two requests to a host that is not this machine (200ms, 2s)',
+  },
+  maxPageBytes: {
+    type: 'bytes',
+    default: 20 * 2 ** 20,
+    least: 1,
+    description: 'leave out pages larger than this (bytes, or 20MB)',
+  },
+  maxAge: {
+    type: 'duration',
+    default: 0,
+    description: 'take pages checked within this time as they are (90s, 15m, 2h, 7d)',
+  },
+  contactUrl: {
+    type: 'url',
+    default: '',
+    description: 'address where a site learns who crawls it; sent with every request',
+  },
 }
 
 /** Where a value came from, the later ones winning. */
@@ -96,7 +153,7 @@ export interface EffectiveConfig {
 /** What configuration is read from. */
 export interface ConfigInput {
   /** Values given on the command line, as text, by setting name. */
-  readonly flags?: Readonly<Partial<Record<SettingName, string | boolean>>>
+  readonly flags?: Readonly<Partial<Record<SettingName, string | boolean | readonly string[]>>>
   readonly environment?: Readonly<Record<string, string | undefined>>
   readonly folder?: string
   /** A configuration file given by name; it has to exist. */
@@ -109,7 +166,7 @@ const FILE_NAME = 'pharos.config.json'
 export function readConfig(input: ConfigInput = {}): EffectiveConfig {
   const environment = withoutEmpty(input.environment ?? process.env)
   const { file, values: fromFile } = readConfigFile(input.file ?? environment['PHAROS_CONFIG'], input.folder ?? '.')
-  const values: Record<string, number | string | boolean> = {}
+  const values: Record<string, Value> = {}
   const origins: Record<string, Origin> = {}
   for (const name of settingNames()) {
     const candidates: Given[] = [
@@ -159,18 +216,32 @@ function settingNames(): SettingName[] {
   return Object.keys(SETTINGS) as SettingName[]
 }
 
-function defaultValue(
-  name: SettingName,
-  environment: Readonly<Record<string, string | undefined>>,
-): number | string | boolean {
-  if (name !== 'cacheFolder') return SETTINGS[name].default
-  const base = environment['XDG_CACHE_HOME'] || join(homedir(), '.cache')
-  return join(base, 'pharos')
+function defaultValue(name: SettingName, environment: Readonly<Record<string, string | undefined>>): Value {
+  if (name === 'cacheFolder') return join(environment['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'pharos')
+  if (name === 'library') return join(dataFolder(environment), 'pharos', 'library.db')
+  return SETTINGS[name].default
+}
+
+/** Where programs keep what they have for a user. */
+function dataFolder(environment: Readonly<Record<string, string | undefined>>): string {
+  if (process.platform === 'win32') return environment['LOCALAPPDATA'] || join(homedir(), 'AppData', 'Local')
+  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support')
+  const given = environment['XDG_DATA_HOME'] ?? ''
+  // The specification of these folders has relative ones ignored.
+  return isAbsolute(given) ? given : join(homedir(), '.local', 'share')
+}
+
+/** A value as a person reads it. */
+export function writeValue(name: SettingName, value: Value): string {
+  if (typeof value === 'object') return value.length === 0 ? 'none' : value.join(', ')
+  if (SETTINGS[name].type === 'duration') return writeDuration(Number(value))
+  return value === '' ? 'none' : String(value)
 }
 
 /** Reads a value by the table. A relative path starts at `folder`. */
-function parseValue(name: SettingName, { label, value }: Given, folder: string): number | string | boolean {
+function parseValue(name: SettingName, { label, value }: Given, folder: string): Value {
   const setting = SETTINGS[name]
+  const { least = 0, most = Number.MAX_SAFE_INTEGER } = setting
   const refuse = (expected: string): never => {
     const problem = `expected ${expected}, got ${JSON.stringify(value)}`
     throw new PharosError('CONFIG_INVALID', { origin: label, problem })
@@ -184,16 +255,40 @@ function parseValue(name: SettingName, { label, value }: Given, folder: string):
       return refuse('true or false')
     case 'path':
       return typeof value === 'string' && value !== '' ? resolve(folder, value) : refuse('a path')
+    case 'url':
+      if (value === '' || (typeof value === 'string' && /^https?:$/.test(URL.parse(value)?.protocol ?? ''))) {
+        return value === '' ? '' : new URL(value).href
+      }
+      return refuse('an address with http or https')
+    case 'list':
+      return parseList(value) ?? refuse('a list of texts')
     case 'bytes': {
       const bytes = parseBytes(text)
-      return bytes !== undefined && bytes >= (setting.least ?? 0) ? bytes : refuse('a number of bytes such as 10MB')
+      return bytes !== undefined && bytes >= least ? bytes : refuse('a number of bytes such as 10MB')
+    }
+    case 'duration': {
+      const ms = parseDuration(text)
+      return ms !== undefined && ms >= least ? ms : refuse('a duration such as 200ms, 90s, 15m, 2h or 7d')
     }
     case 'count': {
-      const least = setting.least ?? 0
       const count = /^\d+$/.test(text) ? Number(text) : Number.NaN
-      return Number.isSafeInteger(count) && count >= least ? count : refuse(`a whole number from ${least} up`)
+      const range = setting.most === undefined ? `${least} up` : `${least} to ${most}`
+      return Number.isSafeInteger(count) && count >= least && count <= most
+        ? count
+        : refuse(`a whole number from ${range}`)
     }
   }
+}
+
+/** A list: in a file an array, elsewhere text with commas. Undefined when it is neither. */
+function parseList(value: unknown): readonly string[] | undefined {
+  const entries: readonly unknown[] = Array.isArray(value)
+    ? value
+    : typeof value === 'string'
+      ? value.split(',')
+      : [value]
+  if (!entries.every((entry) => typeof entry === 'string')) return undefined
+  return entries.map((entry) => entry.trim()).filter((entry) => entry !== '')
 }
 
 function readConfigFile(

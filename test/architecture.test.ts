@@ -34,16 +34,26 @@ const TABLE: Readonly<Record<string, Rule>> = {
   readers: { may: ['core', 'library', 'fetch', 'embed'] },
   'config.ts': { may: ['core'] },
   'index.ts': { may: UNIVERSAL, universal: true },
-  'node.ts': { may: [...UNIVERSAL, ...NODE, 'config.ts', 'index.ts'] },
-  cli: { may: [...UNIVERSAL, ...NODE, 'config.ts', 'index.ts', 'node.ts'] },
+  // Composes a library from its parts, for the command line and for programs.
+  'open-library.ts': { may: [...UNIVERSAL, ...NODE] },
+  'node.ts': { may: [...UNIVERSAL, ...NODE, 'config.ts', 'index.ts', 'open-library.ts'] },
+  cli: { may: [...UNIVERSAL, ...NODE, 'config.ts', 'index.ts', 'node.ts', 'open-library.ts'] },
   web: { may: ['core'], mayType: ['http'], universal: true },
 }
 
 /** Packages that need neither Node nor a DOM. A universal folder may use these and no others. */
-const UNIVERSAL_PACKAGES = ['@noble/hashes', 'fflate', 'htmlparser2', 'markdown-it', 'web-tree-sitter']
+const UNIVERSAL_PACKAGES = [
+  '@noble/hashes',
+  'entities',
+  'fflate',
+  'htmlparser2',
+  'markdown-it',
+  'tldts',
+  'web-tree-sitter',
+]
 
 /** Packages that are slow to load or optional: one file owns each, and everybody else asks that file. */
-const ONE_OWNER_PACKAGES = ['commander', 'web-tree-sitter']
+const ONE_OWNER_PACKAGES = ['better-sqlite3', 'commander', 'ipaddr.js', 'tldts', 'undici', 'web-tree-sitter']
 
 /** The environment is read in one place. */
 const ENVIRONMENT_READERS = ['config.ts']

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { flagName, readConfig, SETTINGS } from '../src/config.ts'
+import { flagName, readConfig, SETTINGS, type SettingName, writeValue } from '../src/config.ts'
 import { kindOf } from '../src/core/chunk/kind.ts'
 import { ERRORS } from '../src/core/errors.ts'
 import { KINDS, WARNING_CODES } from '../src/core/model.ts'
@@ -38,9 +38,12 @@ describe('the documents', () => {
       cacheFolder: undefined,
     })
     for (const [, name, , shown] of rows) {
-      const value = values[name as keyof typeof values]
-      if (typeof value !== 'number') continue
-      expect([name, shown]).toEqual([name, name?.endsWith('Bytes') ? writeBytes(value) : String(value)])
+      // The rows were just found to have the names of the table.
+      const setting = name as SettingName
+      const value = values[setting]
+      if (typeof value === 'string' ? value !== '' : typeof value === 'boolean') continue
+      const isBytes = SETTINGS[setting].type === 'bytes'
+      expect([name, shown]).toEqual([name, isBytes ? writeBytes(Number(value)) : writeValue(setting, value)])
     }
   })
 

@@ -1,10 +1,12 @@
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import type { Command } from 'commander'
-import { type EffectiveConfig, SETTINGS, type SettingName, variableName } from '../config.ts'
+import { type EffectiveConfig, SETTINGS, type SettingName, variableName, writeValue } from '../config.ts'
 import { GRAMMAR_NAMES } from '../core/chunk/languages.ts'
+import { writeBytes } from '../core/text/bytes.ts'
 import { findNearest } from '../core/text/nearest.ts'
 import { openBundledGrammars } from '../ingest/grammars.ts'
-import { addCommonOptions, type CommonFlags, configOf } from './options.ts'
+import { addLibraryOptions } from './library.ts'
+import { type CommonFlags, configOf } from './options.ts'
 import { suggest } from './packed.ts'
 import { type Streams, Terminal } from './terminal.ts'
 import { VERSION } from './version.ts'
@@ -26,20 +28,26 @@ export function addDoctor(program: Command, streams: Streams): void {
     .command('doctor')
     .description('check this installation and print every setting with its origin')
     .addHelpText('after', '\nExample:\n  $ pharos doctor --json')
-  addCommonOptions(command).action(async (flags: CommonFlags) => {
+  addLibraryOptions(command).action(async (flags: CommonFlags) => {
     const config = configOf(command)
     const terminal = new Terminal(flags, streams)
     const { dim, green, red } = terminal.answerColors
-    const checks = [runtimeCheck(), await grammarCheck(), cacheCheck(config), variableCheck(config)]
-    const settings = Object.entries(config.values).map(([name, value]) => {
-      // The values have the names of the table.
-      return { name, value, origin: config.origins[name as SettingName] }
+    const checks = [
+      runtimeCheck(),
+      await grammarCheck(),
+      cacheCheck(config),
+      await libraryCheck(config),
+      variableCheck(config),
+    ]
+    // The values have the names of the table.
+    const settings = (Object.keys(SETTINGS) as SettingName[]).map((name) => {
+      return { name, value: config.values[name], origin: config.origins[name] }
     })
     const text = [
       ...checks.map(({ name, ok, found }) => `${ok ? green('ok  ') : red('FAIL')}  ${name}: ${found}`),
       '',
       `settings (file: ${config.file ?? 'none'})`,
-      ...settings.map(({ name, value, origin }) => `  ${name} = ${value}  ${dim(origin)}`),
+      ...settings.map(({ name, value, origin }) => `  ${name} = ${writeValue(name, value)}  ${dim(origin)}`),
     ]
     terminal.answer(text.join('\n'), { version: VERSION, checks, file: config.file ?? null, settings })
     const failed = checks.filter(({ ok }) => !ok).map(({ name }) => name)
@@ -79,6 +87,38 @@ function cacheCheck({ values }: EffectiveConfig): Check {
       ok: false,
       found: `${error instanceof Error ? error.message : error}; set cacheFolder or --no-cache`,
     }
+  }
+}
+
+/** Looks at the header of the library's file (sqlite.org/fileformat, 1.3) and writes nothing: it may be in use. */
+async function libraryCheck({ values }: EffectiveConfig): Promise<Check> {
+  const name = 'library'
+  const place = values.library
+  if (!existsSync(place)) return { name, ok: true, found: `${place} will be made when it is needed` }
+  try {
+    const { SCHEMA_VERSION } = await import('../store/sqlite/schema.ts')
+    const header = readBeginning(place, 100)
+    const size = writeBytes(statSync(place).size)
+    accessSync(place, constants.W_OK)
+    if (header.length === 0) return { name, ok: true, found: `${place} is empty` }
+    if (header.toString('latin1', 0, 16) !== 'SQLite format 3\0') throw new Error(`${place} is not a library`)
+    const schema = header.readUInt32BE(60)
+    const found = `${place} has schema ${schema}, ${size}`
+    if (schema <= SCHEMA_VERSION) return { name, ok: true, found }
+    return { name, ok: false, found: `${found}, and this program knows ${SCHEMA_VERSION}: upgrade, or use --library` }
+  } catch (error) {
+    // Whatever went wrong is the answer to the question asked.
+    return { name, ok: false, found: `${error instanceof Error ? error.message : error}; use another with --library` }
+  }
+}
+
+function readBeginning(path: string, length: number): Buffer {
+  const file = openSync(path, 'r')
+  try {
+    const bytes = Buffer.alloc(length)
+    return bytes.subarray(0, readSync(file, bytes, 0, length, 0))
+  } finally {
+    closeSync(file)
   }
 }
 

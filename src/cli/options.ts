@@ -21,24 +21,50 @@ export function addCommonOptions(command: Command): Command {
 /** Adds flags for settings, as the table describes them. */
 export function addSettings(command: Command, names: readonly SettingName[]): Command {
   for (const name of names) {
-    const { type, description } = SETTINGS[name]
-    const isSwitch = type === 'switch'
-    command.option(
-      isSwitch ? `--no-${flagName(name)}` : `--${flagName(name)} <${type}>`,
-      isSwitch ? `do not ${description}` : description,
-    )
+    const { type, bare, description } = SETTINGS[name]
+    const flag = `--${flagName(name)}`
+    if (type === 'switch') command.option(`--no-${flagName(name)}`, `do not ${description}`)
+    else if (type === 'list')
+      command.option(bare === undefined ? `${flag} <list>` : `${flag} [=list]`, description, collect)
+    else command.option(`${flag} <${type}>`, description)
   }
   return command
 }
 
+/** Gathers what a flag is given: it may be repeated, and each time have several values with commas between them. */
+export function collect(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, ...text.split(',')]
+}
+
+/** Gathers what a flag is given when it is repeated; a comma is a character like others. */
+export function repeat(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text]
+}
+
+/**
+ * Writes out what flags mean that were given no value. The parser would take the next word for their value, and that may be
+ * the address to crawl: only `--flag=value` has one.
+ */
+export function fillBareFlags(args: readonly string[]): string[] {
+  const end = args.includes('--') ? args.indexOf('--') : args.length
+  const bare = new Map(
+    // The keys of the table are its names.
+    (Object.keys(SETTINGS) as SettingName[]).map((name) => [`--${flagName(name)}`, SETTINGS[name].bare]),
+  )
+  return args.map((arg, i) => {
+    const value = i < end ? bare.get(arg) : undefined
+    return value === undefined ? arg : `${arg}=${value}`
+  })
+}
+
 /** Reads the configuration with the flags of a verb on top. */
 export function configOf(command: Command): EffectiveConfig {
-  const given: Partial<Record<SettingName, string | boolean>> = {}
+  const given: Partial<Record<SettingName, string | boolean | readonly string[]>> = {}
   const flags = command.opts<CommonFlags>()
   for (const [name, value] of Object.entries(flags)) {
     const isGiven = name in SETTINGS && command.getOptionValueSource(name) === 'cli'
-    // The name was just found in the table, and commander gives text or a boolean.
-    if (isGiven) given[name as SettingName] = value as string | boolean
+    // The name was just found in the table, and commander gives text, a boolean or what `collect` made.
+    if (isGiven) given[name as SettingName] = value as string | boolean | readonly string[]
   }
   return readConfig({ flags: given, file: flags.config })
 }

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { EffectiveConfig } from '../config.ts'
@@ -13,8 +13,11 @@ import { type ChunkedFolder, chunkFolder } from '../ingest/chunk-folder.ts'
 import { openBundledGrammars } from '../ingest/grammars.ts'
 import { checkPackPlace, leaveOutChangedImages, writePacks } from '../ingest/pack-output.ts'
 import { nodeSha256 } from '../ingest/sha256.ts'
+import { chunkSource } from '../library/operations/chunk-source.ts'
+import { findSource, labelOf } from '../library/operations/find-source.ts'
 import { interruptible } from './interrupt.ts'
-import { addCommonOptions, addSettings, type CommonFlags, configOf, wholeNumber } from './options.ts'
+import { addLibraryOptions, withLibrary } from './library.ts'
+import { type CommonFlags, configOf, wholeNumber } from './options.ts'
 import { countOf, printableLine, type Streams, shellWord, Terminal } from './terminal.ts'
 
 interface PackFlags extends CommonFlags {
@@ -23,17 +26,20 @@ interface PackFlags extends CommonFlags {
   readonly split?: number
 }
 
-/** `pharos pack <folder>` */
+/** `pharos pack <folder|source>` */
 export function addPack(program: Command, streams: Streams): void {
   const command = program
     .command('pack')
-    .description('cut a folder into chunks and write them as a portable pack')
-    .argument('<folder>', 'folder or repository to pack')
+    .description('write a folder, or a source of the library, as a portable pack')
+    .argument('<folder|source>', 'folder or repository to pack; else a source of the library')
     .option('-o, --out <dir|zip>', 'where to write it (default: <folder>.llmx-<id>.zip in the current directory)')
     .option('--compact', 'only llm.md, manifest.llm.tsv, chunks and images')
     .option('--split <tokens>', 'cut the pack into parts of at most this many tokens', wholeNumber('--split', 1))
-    .addHelpText('after', '\nExample:\n  $ pharos pack ./docs --out docs.zip')
-  addSettings(addCommonOptions(command), [
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ pharos pack ./docs --out docs.zip\n  $ pharos pack guide@2.0 --out guide.zip',
+    )
+  addLibraryOptions(command, [
     'maxFileBytes',
     'maxTotalBytes',
     'maxChunksPerFile',
@@ -42,11 +48,12 @@ export function addPack(program: Command, streams: Streams): void {
     'chunkMaxChars',
     'cache',
   ])
-  command.action(async (folder: string, flags: PackFlags) => {
+  command.action(async (name: string, flags: PackFlags) => {
     const config = configOf(command)
     const terminal = new Terminal(flags, streams)
     try {
-      await interruptible((signal) => packFolder(folder, flags, config, terminal, signal))
+      const pack = existsSync(name) ? packFolder : packSource
+      await interruptible((signal) => pack(name, flags, config, terminal, signal))
     } finally {
       terminal.clear()
     }
@@ -82,8 +89,57 @@ async function packFolder(
   })
   const pack = await createPackOf(chunked, folder, signal)
   if (pack.chunks.length === 0) throw emptyError(folder, chunked, pack)
+  await writeParts(pack, chunked, { folder, stem: basename(resolve(folder)) }, { flags, terminal, signal })
+}
 
-  const out = flags.out ?? `${packName(basename(resolve(folder)), pack)}.zip`
+/** Packs the pages of a source. */
+async function packSource(
+  name: string,
+  flags: PackFlags,
+  config: EffectiveConfig,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const sizes = { targetChars: targetCharsIn(config), maxChars: config.values.chunkMaxChars }
+  if (flags.out !== undefined && flags.split === undefined) checkPackPlace(flags.out)
+  // A mistyped folder makes no library.
+  if (!existsSync(config.values.library)) throw neitherError(name, config.values.library, '')
+  await withLibrary(config, async (library) => {
+    const source = await findSource(library, name).catch((error: unknown) => {
+      if (!(error instanceof PharosError) || error.code !== 'SOURCE_UNKNOWN') throw error
+      throw neitherError(name, library.store.location, String(error.details['nearest']), error)
+    })
+    terminal.live(`reading ${printableLine(labelOf(source))}`)
+    const files = await chunkSource(library, source, sizes)
+    const pack = createPack(files, { sha256: nodeSha256 })
+    if (pack.chunks.length === 0) {
+      throw new PharosError('SOURCE_EMPTY', { path: labelOf(source), problem: 'the library holds no pages of it' })
+    }
+    const read: ChunkedFolder = {
+      files,
+      skipped: [],
+      filesRead: files.length,
+      filesCut: files.length,
+      filesUnchanged: 0,
+    }
+    const stem = labelOf(source).replace(/[^\w.@-]+/g, '-')
+    await writeParts(pack, read, { folder: '.', stem }, { flags, terminal, signal })
+  })
+}
+
+function neitherError(name: string, library: string, nearest: string, cause?: unknown): PharosError {
+  const path = `${name}, nor a source of that name in ${library}${nearest}`
+  return new PharosError('SOURCE_NOT_FOUND', { path }, { cause })
+}
+
+/** Writes a pack as it was asked for, and reports it. `folder` is where its images are. */
+async function writeParts(
+  pack: Pack,
+  chunked: ChunkedFolder,
+  { folder, stem }: { readonly folder: string; readonly stem: string },
+  { flags, terminal, signal }: { readonly flags: PackFlags; readonly terminal: Terminal; readonly signal: AbortSignal },
+): Promise<void> {
+  const out = flags.out ?? `${packName(stem, pack)}.zip`
   const parts = flags.split === undefined ? [pack] : splitByTokens(pack, flags.split)
   const places = parts.map((part) => (part.part === undefined ? out : partPlace(out, part.part)))
   terminal.live(`writing ${printableLine(out)}`)

@@ -2,13 +2,24 @@ import { Command, CommanderError } from 'commander'
 import { PharosError } from '../core/errors.ts'
 import { redactSecrets } from '../core/secrets.ts'
 import { findNearest } from '../core/text/nearest.ts'
+import { addAdd } from './add.ts'
 import { addDoctor, ChecksFailed } from './doctor.ts'
+import { addExplain } from './explain.ts'
 import { addExtract } from './extract.ts'
+import { addFetch } from './fetch.ts'
 import { addGet } from './get.ts'
+import { addList } from './list.ts'
+import { fillBareFlags } from './options.ts'
 import { addOutline } from './outline.ts'
 import { addPack } from './pack.ts'
 import { suggest } from './packed.ts'
+import { addRecrawl } from './recrawl.ts'
+import { addRefresh } from './refresh.ts'
+import { addRemove } from './remove.ts'
+import { addRetry } from './retry.ts'
 import { addSearch } from './search.ts'
+import { addStats } from './stats.ts'
+import { addStatus } from './status.ts'
 import { addSymbols } from './symbols.ts'
 import { colorsFor, printable, printableLine, type Streams } from './terminal.ts'
 import { VERSION } from './version.ts'
@@ -22,7 +33,7 @@ export async function run(args: readonly string[], streams: Streams): Promise<nu
       program.outputHelp()
       return new PharosError('USAGE').entry.exitCode
     }
-    await program.parseAsync(args, { from: 'user' })
+    await program.parseAsync(fillBareFlags(args), { from: 'user' })
     return 0
   } catch (error) {
     // Help and version end with an error of their own that stands for success.
@@ -31,6 +42,27 @@ export async function run(args: readonly string[], streams: Streams): Promise<nu
     return report(error, args, program, streams)
   }
 }
+
+/** In the order in which help lists them. */
+const VERBS = [
+  addAdd,
+  addRecrawl,
+  addRefresh,
+  addRetry,
+  addStatus,
+  addList,
+  addRemove,
+  addExplain,
+  addStats,
+  addSearch,
+  addPack,
+  addGet,
+  addOutline,
+  addSymbols,
+  addFetch,
+  addExtract,
+  addDoctor,
+] as const
 
 const LEAST_NODE = [22, 19] as const
 
@@ -44,10 +76,12 @@ function checkVersion(): void {
 function createProgram(streams: Streams): Command {
   const program = new Command('pharos')
     .usage('<verb> [options]')
-    .description('Turns folders and repositories into packs that agents and people can search.')
+    .description('Turns web sites, folders and repositories into what agents and people can search.')
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand(false)
+    // What follows a verb is the verb's: `add` has a --version of its own.
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void streams.stdout.write(text),
@@ -57,9 +91,9 @@ function createProgram(streams: Streams): Command {
     .configureHelp({ styleTitle: (title) => title.replace('Commands:', 'Verbs:') })
     .addHelpText(
       'after',
-      '\nExamples:\n  $ pharos pack ./docs --out docs.zip\n  $ pharos search "retry after" --pack docs.zip\n  $ pharos get c0001 --pack docs.zip',
+      '\nExamples:\n  $ pharos pack ./docs --out docs.zip\n  $ pharos search "retry after" --pack docs.zip\n  $ pharos add https://docs.example.com/guide/ --name guide\n  $ pharos search "retry after" --source guide',
     )
-  for (const add of [addPack, addSearch, addGet, addOutline, addSymbols, addExtract, addDoctor]) add(program, streams)
+  for (const add of VERBS) add(program, streams)
   addHelp(program)
   return program
 }
@@ -93,24 +127,28 @@ function report(error: unknown, args: readonly string[], program: Command, { std
   const flags = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
   const failure = toPharosError(error)
   const message = printableLine(redactSecrets(failure.message))
-  const advice = adviceFor(failure, findVerb(program, args[0])?.name())
+  const advice = adviceFor(failure, findVerb(program, args[0])?.name(), flags)
   if (flags.includes('--json')) {
     stderr.write(`${JSON.stringify({ error: { code: failure.code, message, advice } })}\n`)
   } else {
     const { red, dim } = colorsFor(stderr)
     stderr.write(`${red('pharos:')} ${message}${failure.code === 'INTERRUPTED' ? '' : dim(` – ${advice}`)}\n`)
   }
-  if (flags.includes('--verbose') && error instanceof Error) {
+  if (flags.includes('--verbose') && error instanceof Error && failure.code !== 'INTERRUPTED') {
     stderr.write(`${printable(redactSecrets(error.stack ?? ''))}\n`)
   }
   return failure.entry.exitCode
 }
 
 /** What the table says, but with the verb that was really used. */
-function adviceFor({ code, entry, cause }: PharosError, verb: string | undefined): string {
+function adviceFor({ code, entry, cause }: PharosError, verb: string | undefined, args: readonly string[]): string {
   const isUnknown = cause instanceof CommanderError && cause.code === 'commander.unknownOption'
   if (isUnknown && verb === 'search') {
     return 'see `pharos help search`, or put -- before words with a dash: `pharos search --pack docs.zip -- --max-pages`'
+  }
+  const isExcess = cause instanceof CommanderError && cause.code === 'commander.excessArguments'
+  if (isExcess && args.includes('--allow-private')) {
+    return 'a value of --allow-private is joined to it: `--allow-private=10.0.0.0/8`'
   }
   return code === 'USAGE' && verb !== undefined && verb !== 'help' ? `see \`pharos help ${verb}\`` : entry.advice
 }

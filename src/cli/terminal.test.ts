@@ -13,6 +13,21 @@ function open(manners: Manners = {}, facts: Partial<Output> = {}) {
   return { terminal: new Terminal(manners, { stdout: stream('stdout'), stderr: stream('stderr') }), written }
 }
 
+/** A terminal on one stream whose facts may change. */
+function openOn(facts: { columns: number }) {
+  const written = { stderr: '' }
+  const stream: Output = {
+    isTTY: true,
+    get columns() {
+      return facts.columns
+    },
+    write: (text) => {
+      written.stderr += text
+    },
+  }
+  return { terminal: new Terminal({}, { stdout: stream, stderr: stream }), written }
+}
+
 const TTY = { isTTY: true, columns: 20 }
 
 describe('a terminal', () => {
@@ -59,6 +74,40 @@ describe('a terminal', () => {
     terminal.note('done')
     terminal.clear()
     expect(written.stderr).toBe('\r\x1b[2K1/2 files\r\x1b[2Kdone\n')
+  })
+
+  test('draws a block over itself in one piece, however its height changes', async () => {
+    const { terminal, written } = open({}, TTY)
+    const draw = async (text: string) => {
+      written.stderr = ''
+      await new Promise((resolve) => setTimeout(resolve, 110))
+      terminal.live(text)
+      return written.stderr
+    }
+    expect(await draw('one\ntwo\nthree')).toBe('\r\x1b[2Kone\n\x1b[2Ktwo\n\x1b[2Kthree')
+    expect(await draw('1\n2')).toBe('\r\x1b[2A\x1b[2K1\n\x1b[2K2\x1b[J')
+    expect(await draw('1\n2\n3')).toBe('\r\x1b[1A\x1b[2K1\n\x1b[2K2\n\x1b[2K3')
+    written.stderr = ''
+    terminal.note('done')
+    terminal.clear()
+    expect(written.stderr).toBe('\r\x1b[2A\x1b[Jdone\n')
+  })
+
+  test('takes a block away as a whole when the window was made narrower meanwhile', () => {
+    const screen = { columns: 20 }
+    const { terminal, written } = openOn(screen)
+    terminal.live('0123456789\n0123')
+    written.stderr = ''
+    screen.columns = 8
+    terminal.clear()
+    // The first line takes two now.
+    expect(written.stderr).toBe('\r\x1b[2A\x1b[J')
+  })
+
+  test('never draws a block as high as the screen', () => {
+    const { terminal, written } = open({}, { ...TTY, rows: 3 })
+    terminal.live('1\n2\n3\n4')
+    expect(written.stderr).toBe('\r\x1b[2K1\n\x1b[2K2')
   })
 
   test.each([

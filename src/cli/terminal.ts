@@ -14,6 +14,8 @@ export interface Output {
   readonly isTTY?: boolean
   /** Its width in columns. */
   readonly columns?: number
+  /** Its height in lines. */
+  readonly rows?: number
   /** Whether it shows colours, and they are wanted. */
   hasColors?(): boolean
 }
@@ -35,7 +37,8 @@ export class Terminal {
   readonly noteColors: Colors
   readonly #manners: Manners
   readonly #streams: Streams
-  #liveLine = ''
+  /** The lines of the live block as they stand on the screen. */
+  #liveLines: readonly string[] = []
   #drawnAt = Number.NEGATIVE_INFINITY
 
   constructor(manners: Manners, streams: Streams) {
@@ -75,25 +78,52 @@ export class Terminal {
     if (this.isVerbose) this.note(this.noteColors.dim(text))
   }
 
-  /** One line that is drawn over and over while work goes on; at most ten times a second. */
+  /** Whether a live block is seen. */
+  get isLive(): boolean {
+    return this.#streams.stderr.isTTY === true && !this.#manners.quiet && !this.isJson
+  }
+
+  /**
+   * A line or a few that are drawn over and over while work goes on; at most ten times a second. The first one counts most,
+   * the others are dimmed.
+   */
   live(text: string): void {
-    const { stderr } = this.#streams
-    if (stderr.isTTY !== true || this.#manners.quiet || this.isJson) return
+    if (!this.isLive) return
     const now = performance.now()
     if (now - this.#drawnAt < 100) return
     this.#drawnAt = now
-    this.#liveLine = fitWidth(text, (stderr.columns || 80) - 1)
-    stderr.write(`${CLEAR_LINE}${this.#liveLine}`)
+    const { stderr } = this.#streams
+    // A block as high as the screen would scroll, and could not be drawn over.
+    const lines = text.split('\n').slice(0, Math.max(1, (stderr.rows || 24) - 1))
+    const fitting = lines.map((line) => fitWidth(line, (stderr.columns || 80) - 1))
+    const shown = fitting.map((line, i) => `${ERASE_LINE}${i === 0 ? line : this.noteColors.dim(line)}`)
+    const height = this.#liveHeight
+    // Everything in one piece, so that nothing flickers.
+    stderr.write(`${toStart(height)}${shown.join('\n')}${height > lines.length ? ERASE_BELOW : ''}`)
+    this.#liveLines = fitting
   }
 
-  /** Takes the live line away. */
+  /** Takes the live block away. */
   clear(): void {
-    if (this.#liveLine !== '') this.#streams.stderr.write(CLEAR_LINE)
-    this.#liveLine = ''
+    const height = this.#liveHeight
+    if (height > 0) this.#streams.stderr.write(`${toStart(height)}${height === 1 ? ERASE_LINE : ERASE_BELOW}`)
+    this.#liveLines = []
+  }
+
+  /** Lines on the screen that the live block takes: more than it has, where the window was made narrower since. */
+  get #liveHeight(): number {
+    const columns = this.#streams.stderr.columns || 80
+    return this.#liveLines.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0)
   }
 }
 
-const CLEAR_LINE = '\r\x1b[2K'
+const ERASE_LINE = '\x1b[2K'
+const ERASE_BELOW = '\x1b[J'
+
+/** From the last line of a block to the beginning of its first. */
+function toStart(height: number): string {
+  return height > 1 ? `\r\x1b[${height - 1}A` : '\r'
+}
 
 /** Colours only for a stream somebody looks at. */
 export function colorsFor(stream: Output): Colors {
@@ -118,9 +148,10 @@ export function shellWord(text: string): string {
   return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** `1 file`, `2 files` */
+/** `1 file`, `2 files`, `3 addresses` */
 export function countOf(count: number, noun: string): string {
-  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
+  const ending = count === 1 ? '' : noun.endsWith('s') ? 'es' : 's'
+  return `${count.toLocaleString('en')} ${noun}${ending}`
 }
 
 /** Characters that take two columns, and those that take none. */
@@ -128,12 +159,22 @@ const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}]/u
 const NARROW = /[\p{Mn}\p{Me}\p{Cf}]/u
 
+function widthOf(text: string): number {
+  let width = 0
+  for (const char of text) width += columnsOf(char)
+  return width
+}
+
+function columnsOf(char: string): number {
+  return WIDE.test(char) ? 2 : NARROW.test(char) ? 0 : 1
+}
+
 /** Cuts a line to so many columns: a line that wraps could not be drawn over. */
 function fitWidth(text: string, columns: number): string {
   let width = 0
   let fitting = ''
   for (const char of text) {
-    width += WIDE.test(char) ? 2 : NARROW.test(char) ? 0 : 1
+    width += columnsOf(char)
     if (width > columns) return `${fitting}…`
     // One column is kept for the mark that something is missing.
     if (width < columns) fitting += char

@@ -318,7 +318,10 @@ describe('wrong usage is one line, with the nearest right spelling and exit code
       'search --max-pages --pack docs.zip',
       "unknown option '--max-pages' – see `pharos help search`, or put -- before words with a dash: `pharos search --pack docs.zip -- --max-pages`",
     ],
-    ['search x', 'search looks into a pack: add --pack <dir|zip> – see `pharos help search`'],
+    ['get c0001', 'get looks into a pack: add --pack <dir|zip> – see `pharos help get`'],
+    ['search x --kind text', '--kind is for packs: add --pack <dir|zip> – see `pharos help search`'],
+    ['search x --path-prefix a', '--path-prefix is for packs: add --pack <dir|zip> – see `pharos help search`'],
+    ['search x --pack docs.zip --source a', '--source is for the library, not for a pack – see `pharos help search`'],
     ['search', "missing required argument 'words' – see `pharos help search`"],
     [
       'search x --pack docs.zip --kind pyton',
@@ -338,7 +341,7 @@ describe('wrong usage is one line, with the nearest right spelling and exit code
       'pack docs --split 2',
       /^--split 2 is less than the largest chunk, which has \d+ tokens – see `pharos help pack`$/,
     ],
-    ['pack', "missing required argument 'folder' – see `pharos help pack`"],
+    ['pack', "missing required argument 'folder|source' – see `pharos help pack`"],
     ['pack a b', "too many arguments for 'pack'. Expected 1 argument but got 2: a, b – see `pharos help pack`"],
     [
       'pack docs --max-file-bytes lots',
@@ -404,15 +407,14 @@ describe('help', () => {
     expect((await pharos('--help')).stdout).toBe(stdout)
   })
 
-  test.each(['', 'pack', 'search', 'get', 'outline', 'symbols', 'doctor', 'help'])(
-    'of "%s" fits 80 columns and has an example',
-    async (verb) => {
-      const { code, stdout } = await pharos(`help ${verb}`)
-      expect(code).toBe(0)
-      expect(stdout).toMatch(/\nExamples?:\n {2}\$ pharos /)
-      expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
-    },
-  )
+  const verbs =
+    'add recrawl refresh retry status list remove explain stats search pack get outline symbols fetch extract doctor help'
+  test.each(['', ...verbs.split(' ')])('of "%s" fits 80 columns and has an example', async (verb) => {
+    const { code, stdout } = await pharos(`help ${verb}`)
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/\nExamples?:\n {2}\$ pharos /)
+    expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
+  })
 
   test('the version is printed', async () => {
     expect((await pharos('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)

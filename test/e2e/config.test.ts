@@ -16,7 +16,7 @@ afterEach(() => {
 
 function read(file: unknown, input: ConfigInput = {}) {
   if (file !== undefined) fs.writeFileSync(join(folder, 'pharos.config.json'), JSON.stringify(file))
-  return readConfig({ folder, environment: { XDG_CACHE_HOME: '/cache' }, ...input })
+  return readConfig({ folder, environment: { XDG_CACHE_HOME: '/cache', XDG_DATA_HOME: '/data' }, ...input })
 }
 
 function refusal(file: unknown, input: ConfigInput = {}): string {
@@ -40,6 +40,13 @@ describe('a value', () => {
       chunkMaxChars: 8000,
       cache: true,
       cacheFolder: '/cache/pharos',
+      library: '/data/pharos/library.db',
+      allowPrivate: [],
+      concurrency: 16,
+      requestInterval: 200,
+      maxPageBytes: 20 * 2 ** 20,
+      maxAge: 0,
+      contactUrl: '',
     })
     expect([...new Set(Object.values(origins))]).toEqual(['default'])
     expect(file).toBeUndefined()
@@ -76,6 +83,27 @@ describe('a value', () => {
     expect(read(undefined, { file: 'etc/mine.json' }).values.cacheFolder).toBe(join(folder, 'etc/cache'))
   })
 
+  test('that is a list is an array in a file, and text with commas elsewhere', () => {
+    const list = ['localhost', '10.0.0.0/8']
+    expect(read({ allowPrivate: list }).values.allowPrivate).toEqual(list)
+    const environment = { PHAROS_ALLOW_PRIVATE: 'localhost, 10.0.0.0/8,' }
+    expect(read({ allowPrivate: ['*'] }, { environment }).values.allowPrivate).toEqual(list)
+    expect(read({}, { environment, flags: { allowPrivate: ['*'] } }).values.allowPrivate).toEqual(['*'])
+  })
+
+  test('that is a duration has a unit, or counts seconds', () => {
+    const environment = { PHAROS_MAX_AGE: '7d', PHAROS_REQUEST_INTERVAL: '2' }
+    expect(read({}, { environment }).values).toMatchObject({ maxAge: 604_800_000, requestInterval: 2000 })
+    expect(read({ maxAge: 90, requestInterval: '50ms' }).values).toMatchObject({ maxAge: 90_000, requestInterval: 50 })
+  })
+
+  test('for the library is in the data folder of the user, and relative folders of data are ignored', () => {
+    expect(read({}, { environment: { XDG_DATA_HOME: 'data' } }).values.library).toMatch(
+      /\/\.local\/share\/pharos\/library\.db$/,
+    )
+    expect(read({ library: 'my.db' }).values.library).toBe(join(folder, 'my.db'))
+  })
+
   test.each([
     [{ maxFileBytes: '10 apples' }, 'maxFileBytes: expected a number of bytes such as 10MB, got "10 apples"'],
     [{ maxFileBytes: ['10MB'] }, 'maxFileBytes: expected a number of bytes such as 10MB, got ["10MB"]'],
@@ -85,6 +113,13 @@ describe('a value', () => {
     [{ chunkMaxChars: 63 }, 'chunkMaxChars: expected a whole number from 64 up, got 63'],
     [{ cache: 'maybe' }, 'cache: expected true or false, got "maybe"'],
     [{ cacheFolder: 7 }, 'cacheFolder: expected a path, got 7'],
+    [{ concurrency: 0 }, 'concurrency: expected a whole number from 1 to 256, got 0'],
+    [{ concurrency: 257 }, 'concurrency: expected a whole number from 1 to 256, got 257'],
+    [{ maxAge: '1 week' }, 'maxAge: expected a duration such as 200ms, 90s, 15m, 2h or 7d, got "1 week"'],
+    [{ maxAge: -1 }, 'maxAge: expected a duration such as 200ms, 90s, 15m, 2h or 7d, got -1'],
+    [{ allowPrivate: true }, 'allowPrivate: expected a list of texts, got true'],
+    [{ allowPrivate: [1] }, 'allowPrivate: expected a list of texts, got [1]'],
+    [{ contactUrl: 'me@example.org' }, 'contactUrl: expected an address with http or https, got "me@example.org"'],
   ])('of the file is refused with its place: %j', (file, problem) => {
     expect(refusal(file)).toBe(`configuration FOLDER/pharos.config.json: ${problem}`)
   })

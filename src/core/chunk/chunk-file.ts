@@ -1,19 +1,17 @@
 import { sha256 as portableSha256 } from '../hash.ts'
 import { DEFAULT_LIMITS, LEAST_MAX_CHARS } from '../limits.ts'
-import type { Chunk, ChunkedFile, FileMeta, Kind, Sha256, Warning, WarningCode } from '../model.ts'
+import type { ChunkedFile, Kind, Sha256, Warning, WarningCode } from '../model.ts'
 import { findSecrets } from '../secrets.ts'
 import { decodeText, isBinary } from '../text/decode.ts'
-import { estimateTokens } from '../text/estimate.ts'
 import { splitLines } from '../text/lines.ts'
 import type { Grammars } from './code-grammars.ts'
 import { cutHtml } from './html.ts'
-import { chunkId } from './id.ts'
-import { cutImage, imageAssetPath } from './image.ts'
+import { identify } from './identify.ts'
+import { cutImage } from './image.ts'
 import { cutJson } from './json.ts'
 import { kindOf } from './kind.ts'
 import { cutMarkdown } from './markdown.ts'
 import { type ChunkSizes, PARSER_FAILED, type ParserFailed, type Piece } from './piece.ts'
-import { createSlug } from './slug.ts'
 import { cutText } from './text.ts'
 
 /** How a file is cut. */
@@ -114,35 +112,4 @@ function cutPieces(
     default:
       return grammars?.cut(path, text, sizes) ?? cutText(lines, sizes)
   }
-}
-
-/** Gives pieces their ids. The occurrence tells equal texts of one file apart. */
-function identify(file: FileMeta, pieces: readonly Piece[], sha256: Sha256): Chunk[] {
-  const occurrences = new Map<string, number>()
-  return pieces.map((piece, chunkIndex) => {
-    const contentHash = sha256(piece.content)
-    const occurrence = occurrences.get(contentHash) ?? 0
-    occurrences.set(contentHash, occurrence + 1)
-    const id = chunkId(file.path, contentHash, occurrence, sha256)
-    const place = {
-      path: file.path,
-      kind: file.kind,
-      startLine: piece.startLine,
-      endLine: piece.endLine,
-      headingPath: piece.headingPath ?? [],
-      symbol: piece.symbol ?? null,
-      address: piece.address ?? null,
-    }
-    return {
-      id,
-      shortId: id.slice(0, 12),
-      slug: createSlug(place),
-      ...place,
-      chunkIndex,
-      content: piece.content,
-      contentHash,
-      tokenEstimate: estimateTokens(piece.content),
-      assetPath: file.kind === 'image' ? imageAssetPath(file.path) : null,
-    }
-  })
 }

@@ -47,7 +47,7 @@ export function readLinks(survey: Survey, base: string, content: readonly Elemen
     const known = links.get(url)
     const link = { url, element, text: known === undefined || known.text === '' ? '' : undefined }
     if (known === undefined) links.set(url, { url, text: '', rel: relationsOf(element), isContent: isContent(element) })
-    else known.isContent ||= isContent(element)
+    else join(known, relationsOf(element), isContent(element))
     return link
   }
 
@@ -70,6 +70,15 @@ export function readLinks(survey: Survey, base: string, content: readonly Elemen
   // Links in links follow in the list, and are seen together with the one around them.
   for (let element = survey.links[0]; element !== undefined; element = survey.links[seen]) visit(element, undefined)
   return [...links.values()]
+}
+
+/** Tells by which a page does not vouch for where a link leads. */
+const UNVOUCHED = new Set(['nofollow', 'ugc', 'sponsored'])
+
+/** A second link to the same place. What one of them vouches for, the page vouches for. */
+function join(known: Mutable<Link>, rel: readonly string[], isContent: boolean): void {
+  known.isContent ||= isContent
+  if (known.rel.length > 0) known.rel = known.rel.filter((name) => !UNVOUCHED.has(name) || rel.includes(name))
 }
 
 const LINK_NAMES = new Set(['a', 'area', 'frame', 'link'])

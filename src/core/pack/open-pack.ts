@@ -84,7 +84,9 @@ function checkPack(pack: Pack, name: string): Pack {
   return pack
 }
 
+/** A page is known by its address, a file by a path that stays where it is. Neither is ever written to. */
 function isInside(path: string): boolean {
+  if (/^https?:\/\/[^/\s]/.test(path)) return true
   return path !== '' && !path.startsWith('/') && path.split('/').every((part) => part !== '..' && part !== '')
 }
 

@@ -1,0 +1,29 @@
+import type { Command } from 'commander'
+import { findSource } from '../library/operations/find-source.ts'
+import { explanationRecord, writeExplanation } from './explanation-text.ts'
+import { addLibraryOptions, sourceRecord, withLibrary } from './library.ts'
+import { type CommonFlags, configOf } from './options.ts'
+import { type Streams, Terminal } from './terminal.ts'
+
+/** `pharos explain <source> <url>` */
+export function addExplain(program: Command, streams: Streams): void {
+  const command = program
+    .command('explain')
+    .description('tell what became of an address of a source, and why')
+    .argument('<source>', 'name, name@version, id or start URL of the source')
+    .argument('<url>', 'the address; a relative one starts at the site of the source')
+    .addHelpText('after', '\nExample:\n  $ pharos explain guide https://docs.example.com/guide/old')
+  addLibraryOptions(command).action(async (text: string, url: string, flags: CommonFlags) => {
+    const terminal = new Terminal(flags, streams)
+    await withLibrary(configOf(command), async (library) => {
+      // Loaded when it is needed, as the engine is.
+      const { explainUrl } = await import('../library/operations/explain.ts')
+      const source = await findSource(library, text)
+      const explanation = await explainUrl(library, source, url)
+      terminal.answer(writeExplanation(explanation, source, library.clock.now()), {
+        source: sourceRecord(source),
+        ...explanationRecord(explanation),
+      })
+    })
+  })
+}

@@ -1,0 +1,127 @@
+import { writeDuration } from '../core/text/duration.ts'
+import type { Alias, LedgerRow, LedgerState, Refusal } from '../crawl/ledger.ts'
+import type { Explanation } from '../library/operations/explain.ts'
+import type { Source } from '../library/source.ts'
+import { nameOf, timeRecord, writeTime } from './library.ts'
+import { REASON_WORDS } from './reasons.ts'
+import { countOf, printableLine } from './terminal.ts'
+
+/** The story of an address, for people. */
+export function writeExplanation(explanation: Explanation, source: Source, now: number): string {
+  const { url, row, target, aliases, refusal } = explanation
+  const lines =
+    row === null
+      ? [`Never seen in ${nameOf(source)}.`, writeVerdict(refusal, 'nothing that was read leads to it')]
+      : [...writeRow(row, now), ...(target === null ? [] : [`Content: held by ${target.url} (${stateOf(target)})`])]
+  const known = aliases.map((alias) => `Alias: ${writeAlias(alias, url)}`)
+  const changed =
+    row !== null && isOutdated(row, refusal) ? [`Now: ${writeVerdict(refusal, 'its turn has not come')}`] : []
+  return [url, ...lines, ...known, ...changed].map(printableLine).join('\n')
+}
+
+function writeRow(row: LedgerRow, now: number): string[] {
+  const { reason, pattern, discovery, foundOn, depth, attempts, status, detail, checkedAt, changedAt, dueAt } = row
+  const outcome = [status === null ? null : String(status), detail].filter((part) => part !== null && part !== '')
+  return [
+    `State: ${stateOf(row)}, ${STATE_WORDS[row.state]}`,
+    ...(reason === null ? [] : [`Why: ${REASON_WORDS[reason]}`]),
+    ...(pattern === null || pattern === '' ? [] : [`Rule: ${pattern}`]),
+    `Found: ${DISCOVERY_WORDS[discovery]}${foundOn === null ? '' : ` on ${foundOn}`}, ${countOf(depth, 'link')} from the start, ${writeMoment(row.firstSeenAt, now)}`,
+    ...(attempts === 0 ? [] : [`Attempts: ${attempts} since its last good answer`]),
+    ...(outcome.length === 0 ? [] : [`Last answer: ${outcome.join(', ')}`]),
+    `Checked: ${checkedAt === null ? 'never' : writeMoment(checkedAt, now)}`,
+    ...(changedAt === null ? [] : [`Changed: ${writeMoment(changedAt, now)}`]),
+    ...(dueAt !== null && dueAt > now ? [`Due: in ${writeDuration(dueAt - now)}`] : []),
+    `Library: ${row.hasPage ? 'holds its content' : 'holds no content of it'}`,
+  ]
+}
+
+const STATE_WORDS: Readonly<Record<LedgerState, string>> = {
+  pending: 'to be fetched',
+  leased: 'being fetched',
+  indexed: 'its content was taken in',
+  unchanged: 'its content is as it was',
+  skipped: 'left out on purpose',
+  failed: 'could not be fetched or read',
+  gone: 'proven to be there no more',
+}
+
+const DISCOVERY_WORDS: Readonly<Record<LedgerRow['discovery'], string>> = {
+  manual: 'given by hand',
+  'llms-txt': 'in llms.txt',
+  'llms-full': 'in llms-full.txt',
+  sitemap: 'in a sitemap',
+  link: 'as a link',
+  redirect: 'by a redirect',
+  canonical: 'as the proper address of a page',
+  alternate: 'as another form of a page',
+  'query-strip': 'without its query, as a link',
+}
+
+function stateOf({ state, reason }: LedgerRow): string {
+  return reason === null ? state : `${state} (${reason})`
+}
+
+function writeMoment(at: number, now: number): string {
+  return `${writeTime(at)} (${now - at < 1000 ? 'just now' : `${writeDuration(Math.floor((now - at) / 1000) * 1000)} ago`})`
+}
+
+function writeAlias({ url, aliasUrl, classification, reason }: Alias, asked: string): string {
+  const other = url === asked ? aliasUrl : url
+  return `${other} (${classification}${reason === null ? '' : `, ${reason}`})`
+}
+
+/** Whether the scope says something else today than what is recorded. */
+function isOutdated({ reason }: LedgerRow, refusal: Refusal | null): boolean {
+  return refusal !== null && refusal.reason !== reason
+}
+
+function writeVerdict(refusal: Refusal | null, otherwise: string): string {
+  if (refusal === null) return `The scope would let it through: ${otherwise}.`
+  const rule = refusal.pattern === null || refusal.pattern === '' ? '' : ` (rule: ${refusal.pattern})`
+  return `The scope would refuse it as ${refusal.reason}: ${REASON_WORDS[refusal.reason]}${rule}.`
+}
+
+/** The same as JSON. */
+export function explanationRecord({ url, key, row, target, aliases, refusal }: Explanation): Record<string, unknown> {
+  return {
+    url,
+    key,
+    is_known: row !== null,
+    row: row === null ? null : rowRecord(row),
+    target: target === null ? null : rowRecord(target),
+    aliases: aliases.map((alias) => ({
+      url: alias.url,
+      alias_url: alias.aliasUrl,
+      classification: alias.classification,
+      reason: alias.reason,
+    })),
+    refusal,
+  }
+}
+
+function rowRecord(row: LedgerRow): Record<string, unknown> {
+  return {
+    url: row.url,
+    key: row.key,
+    state: row.state,
+    reason: row.reason,
+    pattern: row.pattern,
+    target: row.target,
+    depth: row.depth,
+    found_on: row.foundOn,
+    discovery: row.discovery,
+    attempts: row.attempts,
+    status: row.status,
+    detail: row.detail,
+    etag: row.etag,
+    last_modified: row.lastModified,
+    content_hash: row.contentHash,
+    first_seen_at: timeRecord(row.firstSeenAt),
+    checked_at: timeRecord(row.checkedAt),
+    changed_at: timeRecord(row.changedAt),
+    due_at: timeRecord(row.dueAt),
+    crawl_id: row.crawlId,
+    has_page: row.hasPage,
+  }
+}

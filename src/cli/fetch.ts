@@ -1,0 +1,39 @@
+import type { Command } from 'commander'
+import { fetchUrl } from '../library/operations/fetch-url.ts'
+import { parseHeaders } from './headers.ts'
+import { interruptible } from './interrupt.ts'
+import { addLibraryOptions, withLibrary } from './library.ts'
+import { type CommonFlags, configOf } from './options.ts'
+import { addHeaderOption } from './scope-options.ts'
+import { printable, printableLine, type Streams, Terminal } from './terminal.ts'
+
+interface FetchFlags extends CommonFlags {
+  readonly header?: readonly string[]
+  readonly ignoreRobots?: boolean
+}
+
+/** `pharos fetch <url>` */
+export function addFetch(program: Command, streams: Streams): void {
+  const command = program
+    .command('fetch')
+    .description('fetch one page and print it as Markdown; nothing is stored')
+    .argument('<url>', 'address of the page')
+    .option('--ignore-robots', 'do not ask robots.txt')
+    .addHelpText('after', '\nExample:\n  $ pharos fetch https://docs.example.com/guide/install')
+  addLibraryOptions(addHeaderOption(command), ['allowPrivate', 'maxPageBytes', 'contactUrl'])
+  command.action(async (url: string, flags: FetchFlags) => {
+    const headers = parseHeaders(flags.header)
+    const terminal = new Terminal(flags, streams)
+    terminal.live(`fetching ${printableLine(url)}`)
+    try {
+      const obeysRobots = flags.ignoreRobots !== true
+      const page = await interruptible((signal) =>
+        withLibrary(configOf(command), (library) => fetchUrl(library, url, { headers, obeysRobots, signal })),
+      )
+      const markdown = page.markdown.trimEnd()
+      terminal.answer(terminal.isRead ? printable(markdown) : markdown, page)
+    } finally {
+      terminal.clear()
+    }
+  })
+}

@@ -1,0 +1,41 @@
+import type { Command } from 'commander'
+import { reportSource } from '../library/operations/source-status.ts'
+import { addLibraryOptions, createHint, sourceRecord, timeRecord, withLibrary } from './library.ts'
+import { type CommonFlags, configOf } from './options.ts'
+import { writeSourceLine } from './status-text.ts'
+import { printableLine, type Streams, Terminal } from './terminal.ts'
+
+/** `pharos list` */
+export function addList(program: Command, streams: Streams): void {
+  const command = program
+    .command('list')
+    .description('list the sources of the library')
+    .addHelpText('after', '\nExample:\n  $ pharos list --json')
+  addLibraryOptions(command).action(async (flags: CommonFlags) => {
+    const config = configOf(command)
+    const terminal = new Terminal(flags, streams)
+    await withLibrary(config, async (library) => {
+      const { store, clock } = library
+      const reports = []
+      for (const source of await store.listSources()) reports.push(await reportSource(library, source))
+      if (reports.length === 0) {
+        const command = createHint(config)('add', '<url>')
+        terminal.note(`${printableLine(store.location)} has no sources yet; add one: ${command}`)
+      }
+      if (reports.length === 0 && !terminal.isJson) return
+      const lines = reports.map((report) => writeSourceLine(report, clock.now()))
+      terminal.answer(lines.join('\n'), {
+        library: store.location,
+        sources: reports.map(({ source, status, pages, chunks, crawl }) => ({
+          ...sourceRecord(source),
+          status,
+          pages,
+          chunks,
+          last_crawl_at: timeRecord(crawl?.endedAt ?? null),
+          scope: source.scope,
+          settings: source.settings,
+        })),
+      })
+    })
+  })
+}

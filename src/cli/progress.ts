@@ -1,0 +1,61 @@
+import { writeDuration } from '../core/text/duration.ts'
+import type { CrawlEvent, CrawlProgress, HostProgress } from '../crawl/events.ts'
+import { countOf, printableLine } from './terminal.ts'
+
+/** Hosts that are named in the live block. */
+const MAX_HOSTS = 3
+
+/** The live block of a crawl: how far it is, how each host is treated, what is being fetched. */
+export function writeProgress(label: string, progress: CrawlProgress, pagesPerSecond: number): string {
+  const { indexed, unchanged, failed, queued, current, hosts, elapsedMs } = progress
+  const counts = [
+    countOf(indexed + unchanged, 'page'),
+    `${writeRate(pagesPerSecond)}/s`,
+    `${queued.toLocaleString('en')} queued`,
+    countOf(failed, 'error'),
+    writeDuration(Math.floor(elapsedMs / 1000) * 1000),
+  ]
+  const busiest = hosts.toSorted((a, b) => b.requests - a.requests)
+  const named = busiest.slice(0, MAX_HOSTS).map(writeHost)
+  const moreHosts = busiest.length > MAX_HOSTS ? [`and ${countOf(busiest.length - MAX_HOSTS, 'more host')}`] : []
+  const [url] = current
+  return [
+    `${label}: ${counts.join(', ')}`,
+    ...(named.length === 0 ? [] : [`  ${[...named, ...moreHosts].join(' · ')}`]),
+    // The count stands first: the end of a long line is cut off.
+    ...(url === undefined ? [] : [`  ${current.length} in flight: ${printableLine(url)}`]),
+  ].join('\n')
+}
+
+function writeHost({ host, intervalMs, backoffMs }: HostProgress): string {
+  const pace = intervalMs === 0 ? 'without pause' : `every ${writeDuration(intervalMs)}`
+  return `${printableLine(host)} ${pace}${backoffMs === 0 ? '' : `, held for ${writeDuration(backoffMs)}`}`
+}
+
+/** `0.4`, `7.3`, `128` */
+export function writeRate(perSecond: number): string {
+  return perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond).toLocaleString('en')
+}
+
+/** How many pages come per second, by the last few seconds. */
+export class PageRate {
+  #samples: { readonly atMs: number; readonly pages: number }[] = []
+
+  /** Notes how many pages there were at a moment, and gives the rate since about five seconds before. */
+  add(atMs: number, pages: number): number {
+    this.#samples.push({ atMs, pages })
+    while (this.#samples.length > 2 && atMs - (this.#samples[1]?.atMs ?? atMs) >= WINDOW_MS) this.#samples.shift()
+    const [first] = this.#samples
+    const since = first === undefined || this.#samples.length === 1 ? { atMs: 0, pages: 0 } : first
+    return atMs > since.atMs ? ((pages - since.pages) * 1000) / (atMs - since.atMs) : 0
+  }
+}
+
+const WINDOW_MS = 5000
+
+/** One line about a page that came to its end. */
+export function writeSettled(event: Extract<CrawlEvent, { type: 'settled' }>): string {
+  const { state, url, reason, detail, chunks } = event
+  const facts = state === 'indexed' ? [countOf(chunks, 'chunk')] : [reason, detail].filter((fact) => fact !== null)
+  return printableLine(`${state} ${url}${facts.length === 0 ? '' : ` (${facts.join(': ')})`}`)
+}

@@ -1,0 +1,29 @@
+import type { Command } from 'commander'
+import { crawlKnown, withCrawling } from './crawling.ts'
+import { parseHeaders } from './headers.ts'
+import { addLibraryOptions, FETCH_SETTINGS } from './library.ts'
+import type { CommonFlags } from './options.ts'
+import { addHeaderOption } from './scope-options.ts'
+import type { Streams } from './terminal.ts'
+
+interface RefreshFlags extends CommonFlags {
+  readonly discover?: boolean
+  readonly header?: readonly string[]
+}
+
+/** `pharos refresh <source>` */
+export function addRefresh(program: Command, streams: Streams): void {
+  const command = program
+    .command('refresh')
+    .description('ask for the known pages of a source again, and update those that changed')
+    .argument('<source>', 'its name, name@version, id or start URL')
+    .option('--discover', 'also fetch addresses that the pages link to now')
+    .addHelpText('after', '\nExample:\n  $ pharos refresh guide --max-age 1h')
+  addLibraryOptions(addHeaderOption(command), ['maxAge', ...FETCH_SETTINGS])
+  command.action((source: string, { header, discover = false }: RefreshFlags) => {
+    const headers = parseHeaders(header)
+    return withCrawling(command, streams, (crawling) =>
+      crawlKnown(crawling, source, { kind: 'refresh', headers, discover }),
+    )
+  })
+}

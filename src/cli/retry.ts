@@ -1,0 +1,25 @@
+import type { Command } from 'commander'
+import { crawlKnown, withCrawling } from './crawling.ts'
+import { parseHeaders } from './headers.ts'
+import { addLibraryOptions, FETCH_SETTINGS } from './library.ts'
+import type { CommonFlags } from './options.ts'
+import { addHeaderOption } from './scope-options.ts'
+import type { Streams } from './terminal.ts'
+
+interface RetryFlags extends CommonFlags {
+  readonly header?: readonly string[]
+}
+
+/** `pharos retry <source>` */
+export function addRetry(program: Command, streams: Streams): void {
+  const command = program
+    .command('retry')
+    .description('fetch the failed pages of a source again')
+    .argument('<source>', 'its name, name@version, id or start URL')
+    .addHelpText('after', '\nExample:\n  $ pharos retry guide')
+  addLibraryOptions(addHeaderOption(command), ['maxAge', ...FETCH_SETTINGS])
+  command.action((source: string, { header }: RetryFlags) => {
+    const headers = parseHeaders(header)
+    return withCrawling(command, streams, (crawling) => crawlKnown(crawling, source, { kind: 'retry', headers }))
+  })
+}

@@ -1,0 +1,41 @@
+import type { Command } from 'commander'
+import type { Scope } from '../core/url/scope.ts'
+import { collect, repeat, wholeNumber } from './options.ts'
+
+/** Flags that say which addresses are crawled. */
+export interface ScopeFlags {
+  readonly allow?: readonly string[]
+  readonly block?: readonly string[]
+  readonly maxDepth?: number
+  readonly maxPages?: number
+}
+
+/** Adds them. */
+export function addScopeOptions(command: Command): Command {
+  return command
+    .option('--allow <glob>', 'crawl only paths that match; repeat it, or use commas', collect)
+    .option('--block <glob>', 'leave out paths that match, whatever is allowed', collect)
+    .option('--max-depth <links>', 'follow at most this many links from the start', wholeNumber('--max-depth', 0))
+    .option('--max-pages <count>', 'take in at most this many pages', wholeNumber('--max-pages', 1))
+}
+
+/** The scope that was given, without what was not. */
+export function scopeOf({ allow, block, maxDepth, maxPages }: ScopeFlags): Partial<Scope> {
+  return withoutUndefined({ allow, block, maxDepth, maxPages })
+}
+
+/** Adds the flag for fields that are sent along. */
+export function addHeaderOption(command: Command): Command {
+  return command.option(
+    '--header <field>',
+    "send 'Name: value' to the origin of the start only; never stored; repeatable",
+    repeat,
+  )
+}
+
+/** The same without what is undefined. */
+export function withoutUndefined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const entries = Object.entries(value).filter(([, one]) => one !== undefined)
+  // Whatever is left has the type it had.
+  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> }
+}

@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest'
+import { createCounts, createRow, createSource, createSummary } from '../../test/crawl-facts.ts'
+import type { SourceDescription } from '../library/operations/describe-source.ts'
+import { createBalance } from '../library/operations/source-status.ts'
+import type { Crawl } from '../library/store.ts'
+import type { Hint } from './library.ts'
+import { statusRecord, writeSourceLine, writeStatus } from './status-text.ts'
+
+const NOW = Date.UTC(2026, 1, 20, 10, 30)
+const hint: Hint = (verb, ...words) => ['pharos', verb, ...words].join(' ')
+
+const CRAWL: Crawl = {
+  id: '00000000-0000-4000-8000-000000000002',
+  sourceId: '00000000-0000-4000-8000-000000000001',
+  kind: 'add',
+  state: 'running',
+  options: { full: false, acceptLoss: false, discover: false, maxAgeMs: 0, scope: {} },
+  runner: null,
+  startedAt: NOW - 225_000,
+  heartbeatAt: NOW - 1000,
+  endedAt: null,
+  summary: null,
+}
+
+const ENDED: Crawl = {
+  ...CRAWL,
+  state: 'completed',
+  endedAt: NOW - 180_000,
+  summary: createSummary({ elapsedMs: 4200 }),
+}
+
+function describeSource(given: Partial<SourceDescription> = {}): SourceDescription {
+  return {
+    source: createSource(),
+    status: 'INDEXED',
+    balance: createBalance(createCounts({})),
+    reasons: {},
+    pages: 0,
+    chunks: 0,
+    crawl: ENDED,
+    isRunning: false,
+    isInterrupted: false,
+    crawled: 0,
+    errors: [],
+    filtered: [],
+    ...given,
+  }
+}
+
+describe('the status of a source', () => {
+  test('that is being crawled has the layout of progress', () => {
+    const about = describeSource({
+      status: 'CRAWLING',
+      balance: createBalance(createCounts({ indexed: 42, unchanged: 2, skipped: 18, failed: 2, pending: 76 })),
+      reasons: { 'skipped/redirect': 13, 'skipped/blocked': 5, 'failed/timeout': 2 },
+      crawl: CRAWL,
+      isRunning: true,
+      crawled: 44,
+      errors: [createRow({ state: 'failed', reason: 'timeout', detail: 'no answer' })],
+      filtered: [createRow({ url: 'https://docs.example/old/x', reason: 'blocked', pattern: '/old/**' })],
+    })
+    expect(writeStatus(about, hint, NOW)).toBe(
+      [
+        'Source: docs (https://docs.example/)',
+        'Status: CRAWLING',
+        'Progress: 44/120 pages crawled (36%)',
+        'Skipped: 15 pages (2 unchanged, 13 redirect)',
+        'Errors: 2 pages failed',
+        '  - https://docs.example/a: timeout: no answer',
+        '  and 1 more',
+        'Filtered: 5 URLs excluded by scope',
+        '  - https://docs.example/old/x: blocked by /old/**',
+        '  and 4 more',
+        'Started: 2026-02-20T10:26:15Z',
+        'Elapsed: 3m 45s',
+      ].join('\n'),
+    )
+  })
+
+  test('that was crawled has the layout of history, and balances', () => {
+    const about = describeSource({
+      balance: createBalance(createCounts({ indexed: 103, unchanged: 15, skipped: 9, failed: 2, gone: 1 })),
+      reasons: { 'skipped/redirect': 9, 'failed/tls': 2 },
+      chunks: 1247,
+      errors: [
+        createRow({ state: 'failed', reason: 'tls' }),
+        createRow({ url: 'https://docs.example/b', reason: 'tls' }),
+      ],
+    })
+    expect(writeStatus(about, hint, NOW)).toBe(
+      [
+        'Source: docs (https://docs.example/)',
+        'Status: INDEXED',
+        'Last crawl: 2026-02-20T10:27:00Z (3m ago), add, completed in 4.2s',
+        'Pages: 103 crawled, 15 skipped (unchanged), 2 errors',
+        'Chunks: 1,247 total',
+        'Ledger: 130 discovered = 103 indexed + 15 unchanged + 9 skipped + 2 failed + 1 gone + 0 pending',
+        'Errors: 2 pages failed',
+        '  - https://docs.example/a: tls',
+        '  - https://docs.example/b: tls',
+      ].join('\n'),
+    )
+  })
+
+  test('begins with a cap that bit, running or not', () => {
+    const reasons = { 'skipped/page-cap': 3 }
+    const summary = createSummary({ cappedAt: 10 })
+    expect(writeStatus(describeSource({ reasons, crawl: { ...ENDED, summary } }), hint, NOW).split('\n')[0]).toBe(
+      'stopped at the cap of 10 pages: 3 addresses left out (--max-pages)',
+    )
+    expect(writeStatus(describeSource({ reasons, crawl: CRAWL, isRunning: true }), hint, NOW).split('\n')[0]).toBe(
+      'a cap on pages left out 3 addresses (--max-pages)',
+    )
+  })
+
+  test('that was interrupted says how to go on', () => {
+    const balance = createBalance(createCounts({ indexed: 1, pending: 7 }))
+    const crawl: Crawl = {
+      ...ENDED,
+      state: 'cancelled',
+      summary: createSummary({ end: 'cancelled', elapsedMs: 2000, problem: 'interrupted' }),
+    }
+    const lines = writeStatus(describeSource({ balance, crawl, isInterrupted: true }), hint, NOW).split('\n')
+    expect(lines[2]).toBe('Interrupted: 7 addresses left; go on with: pharos recrawl docs')
+    expect(lines[3]).toBe('Last crawl: 2026-02-20T10:27:00Z (3m ago), add, stopped after 2s: interrupted')
+  })
+
+  test('that was killed has a crawl without an end', () => {
+    expect(writeStatus(describeSource({ crawl: CRAWL, isInterrupted: true }), hint, NOW)).toContain(
+      'Last crawl: 2026-02-20T10:29:59Z (just now), add, without an end\n',
+    )
+  })
+
+  test('that was never crawled says so', () => {
+    const about = describeSource({ status: 'PENDING', crawl: null })
+    expect(writeStatus(about, hint, NOW)).toContain('Status: PENDING\nLast crawl: never\n')
+    expect(writeSourceLine(about, NOW)).toBe('docs  PENDING  0 pages, 0 chunks, never crawled  https://docs.example/')
+  })
+
+  test('lets nothing through that steers a terminal', () => {
+    const evil = createRow({ url: 'https://x/\x1b[2J', reason: 'blocked', pattern: '\n\x07', detail: '\u202e' })
+    const about = describeSource({
+      source: createSource({ name: 'a\x1b]0;b\x07' }),
+      balance: createBalance(createCounts({ failed: 1, skipped: 1 })),
+      reasons: { 'skipped/blocked': 1 },
+      errors: [evil],
+      filtered: [evil],
+    })
+    const text = `${writeStatus(about, hint, NOW)}\n${writeSourceLine(about, NOW)}`
+    expect(text.match(/(?!\n)[\p{Cc}\u202e]/gu)).toBeNull()
+    expect(text.split('\n')).toHaveLength(11)
+  })
+
+  test('in one line tells what wants attention', () => {
+    const balance = createBalance(createCounts({ indexed: 9, failed: 1, pending: 1200 }))
+    expect(writeSourceLine(describeSource({ balance, pages: 9, chunks: 30, isInterrupted: true }), NOW)).toBe(
+      'docs  INDEXED  9 pages, 30 chunks, 1 error, 1,200 pending, interrupted, crawled 3m ago  https://docs.example/',
+    )
+  })
+
+  test('as JSON has the numbers, reasons and the last crawl', () => {
+    const balance = createBalance(createCounts({ indexed: 1, failed: 1 }))
+    expect(
+      statusRecord(describeSource({ balance, errors: [createRow({ reason: 'tls', status: 525 })] })),
+    ).toMatchObject({
+      name: 'docs',
+      status: 'INDEXED',
+      discovered: 2,
+      indexed: 1,
+      unchanged: 0,
+      skipped: 0,
+      failed: 1,
+      gone: 0,
+      pending: 0,
+      is_running: false,
+      capped_at: null,
+      last_crawl: { kind: 'add', state: 'completed', ended_at: '2026-02-20T10:27:00.000Z', elapsed_ms: 4200 },
+      errors: [{ url: 'https://docs.example/a', reason: 'tls', status: 525, detail: null }],
+    })
+  })
+})

@@ -1,0 +1,169 @@
+import { writeDuration } from '../core/text/duration.ts'
+import type { LedgerRow } from '../crawl/ledger.ts'
+import { FILTER_REASONS, type SourceDescription } from '../library/operations/describe-source.ts'
+import { labelOf } from '../library/operations/find-source.ts'
+import type { SourceReport } from '../library/operations/source-status.ts'
+import { type Hint, nameOf, sourceRecord, timeRecord, writeTime } from './library.ts'
+import { failureRecord, writeCap, writeFailure } from './summary.ts'
+import { countOf, printableLine } from './terminal.ts'
+
+/** Where a source stands: while it is crawled how far that is, else what the last crawl came to. */
+export function writeStatus(about: SourceDescription, hint: Hint, now: number): string {
+  const { source, status } = about
+  return [
+    ...writeCapLine(about),
+    `Source: ${nameOf(source)} (${printableLine(source.url)})`,
+    `Status: ${status}`,
+    ...(about.isRunning ? writeRunning(about, now) : writeFinished(about, hint, now)),
+  ].join('\n')
+}
+
+function writeRunning(about: SourceDescription, now: number): string[] {
+  const { balance, crawled, crawl } = about
+  const total = crawled + balance.pending
+  const percent = total === 0 ? 0 : Math.floor((crawled * 100) / total)
+  const startedAt = crawl?.startedAt ?? now
+  return [
+    `Progress: ${crawled.toLocaleString('en')}/${total.toLocaleString('en')} pages crawled (${percent}%)`,
+    `Skipped: ${writeSkipped(about)}`,
+    ...writeErrors(about),
+    ...writeFiltered(about),
+    `Started: ${writeTime(startedAt)}`,
+    `Elapsed: ${writeDuration(Math.floor((now - startedAt) / 1000) * 1000)}`,
+  ]
+}
+
+function writeFinished(about: SourceDescription, hint: Hint, now: number): string[] {
+  const { source, balance, chunks, isInterrupted } = about
+  const { discovered, indexed, unchanged, skipped, failed, gone, pending } = balance
+  const states = Object.entries({ indexed, unchanged, skipped, failed, gone, pending })
+  const sum = states.map(([state, count]) => `${count.toLocaleString('en')} ${state}`).join(' + ')
+  const label = labelOf(source)
+  return [
+    ...(isInterrupted
+      ? [`Interrupted: ${countOf(pending, 'address')} left; go on with: ${hint('recrawl', label)}`]
+      : []),
+    `Last crawl: ${writeLastCrawl(about, now)}`,
+    `Pages: ${indexed.toLocaleString('en')} crawled, ${unchanged.toLocaleString('en')} skipped (unchanged), ${countOf(failed, 'error')}`,
+    `Chunks: ${chunks.toLocaleString('en')} total`,
+    `Ledger: ${discovered.toLocaleString('en')} discovered = ${sum}`,
+    ...(failed > 0 ? writeErrors(about) : []),
+    ...(countFiltered(about) > 0 ? writeFiltered(about) : []),
+  ]
+}
+
+/** `2026-02-20T10:30:00Z (3m ago), recrawl, completed in 4.2s` */
+function writeLastCrawl({ crawl }: SourceReport, now: number): string {
+  if (crawl === null) return 'never'
+  const at = crawl.endedAt ?? crawl.heartbeatAt
+  const ago = writeDuration(Math.floor((now - at) / 60_000) * 60_000)
+  const end =
+    crawl.summary === null
+      ? 'without an end'
+      : `${END_WORDS[crawl.summary.end]} ${writeDuration(crawl.summary.elapsedMs)}`
+  const problem = crawl.summary?.problem ?? null
+  const why = problem === null ? '' : `: ${printableLine(problem)}`
+  return `${writeTime(at)} (${now - at < 60_000 ? 'just now' : `${ago} ago`}), ${crawl.kind}, ${end}${why}`
+}
+
+const END_WORDS = {
+  completed: 'completed in',
+  cancelled: 'stopped after',
+  gate: 'stopped at the loss gate after',
+  failed: 'failed after',
+} as const
+
+function writeCapLine({ crawl, reasons }: SourceReport): string[] {
+  const left = reasons['skipped/page-cap'] ?? 0
+  const cap = crawl?.summary?.cappedAt ?? null
+  if (cap !== null) return [writeCap(cap, reasons)]
+  return left === 0 ? [] : [`a cap on pages left out ${countOf(left, 'address')} (--max-pages)`]
+}
+
+/** What is not filtered: pages that have not changed, and addresses that stand for no page of their own. */
+function writeSkipped({ balance, reasons }: SourceReport): string {
+  const others = Object.entries(reasons)
+    .filter(([name]) => name.startsWith('skipped/') && !FILTERED.has(name))
+    .map(([name, count]) => ({ name: name.slice('skipped/'.length), count }))
+  const parts = [{ name: 'unchanged', count: balance.unchanged }, ...others].filter(({ count }) => count > 0)
+  const sum = parts.reduce((all, { count }) => all + count, 0)
+  const words = parts.map(({ name, count }) => `${count.toLocaleString('en')} ${name}`).join(', ')
+  return `${countOf(sum, 'page')}${words === '' ? '' : ` (${words})`}`
+}
+
+const FILTERED: ReadonlySet<string> = new Set(FILTER_REASONS.map((reason) => `skipped/${reason}`))
+
+function countFiltered({ reasons }: SourceReport): number {
+  return Object.entries(reasons).reduce((sum, [name, count]) => (FILTERED.has(name) ? sum + count : sum), 0)
+}
+
+function writeErrors({ balance, errors }: SourceDescription): string[] {
+  return [`Errors: ${countOf(balance.failed, 'page')} failed`, ...writeList(errors.map(writeFailure), balance.failed)]
+}
+
+function writeFiltered(about: SourceDescription): string[] {
+  const count = countFiltered(about)
+  return [`Filtered: ${countOf(count, 'URL')} excluded by scope`, ...writeList(about.filtered.map(writeRefused), count)]
+}
+
+function writeRefused({ url, reason, pattern }: LedgerRow): string {
+  const rule = pattern === null || pattern === '' ? '' : RULES.has(reason) ? ` by ${pattern}` : ` (${pattern})`
+  return printableLine(`${url}: ${reason ?? 'refused'}${rule}`)
+}
+
+/** Reasons whose pattern is what refused the address, not what it fails to be. */
+const RULES: ReadonlySet<LedgerRow['reason']> = new Set(['blocked', 'excluded', 'robots-disallow'])
+
+function writeList(lines: readonly string[], count: number): string[] {
+  const more = count - lines.length
+  return [...lines.map((line) => `  - ${line}`), ...(more > 0 ? [`  and ${more.toLocaleString('en')} more`] : [])]
+}
+
+/** The same as JSON. */
+export function statusRecord(about: SourceDescription): Record<string, unknown> {
+  const { source, status, balance, reasons, pages, chunks, crawl, isRunning, isInterrupted, errors, filtered } = about
+  return {
+    ...sourceRecord(source),
+    status,
+    is_running: isRunning,
+    is_interrupted: isInterrupted,
+    ...balance,
+    reasons,
+    pages,
+    chunks,
+    capped_at: crawl?.summary?.cappedAt ?? null,
+    last_crawl:
+      crawl === null
+        ? null
+        : {
+            id: crawl.id,
+            kind: crawl.kind,
+            state: crawl.state,
+            pages: about.crawled,
+            started_at: timeRecord(crawl.startedAt),
+            ended_at: timeRecord(crawl.endedAt),
+            elapsed_ms: crawl.summary?.elapsedMs ?? null,
+            problem: crawl.summary?.problem ?? null,
+          },
+    errors: errors.map(failureRecord),
+    filtered: filtered.map(({ url, reason, pattern }) => ({ url, reason, pattern })),
+  }
+}
+
+/** One line about a source, for lists. */
+export function writeSourceLine(report: SourceReport, now: number): string {
+  const { source, status, balance, pages, chunks, crawl, isInterrupted } = report
+  const facts = [
+    countOf(pages, 'page'),
+    countOf(chunks, 'chunk'),
+    ...(balance.failed > 0 ? [countOf(balance.failed, 'error')] : []),
+    ...(balance.pending > 0 ? [`${balance.pending.toLocaleString('en')} pending`] : []),
+    ...(isInterrupted ? ['interrupted'] : []),
+    crawl === null ? 'never crawled' : `crawled ${writeAge(now - (crawl.endedAt ?? crawl.heartbeatAt))}`,
+  ]
+  return `${nameOf(source)}  ${status}  ${facts.join(', ')}  ${printableLine(source.url)}`
+}
+
+function writeAge(ms: number): string {
+  return ms < 60_000 ? 'just now' : `${writeDuration(Math.floor(ms / 60_000) * 60_000)} ago`
+}

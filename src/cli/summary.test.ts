@@ -1,0 +1,113 @@
+import { createColors } from 'picocolors'
+import { describe, expect, test } from 'vitest'
+import { createCounts, createRow, createSource, createSummary } from '../../test/crawl-facts.ts'
+import type { Hint } from './library.ts'
+import { type CrawlResult, summaryRecord, writeSummary } from './summary.ts'
+
+const colors = createColors(false)
+const hint: Hint = (verb, ...words) => ['pharos', verb, ...words].join(' ')
+
+function write(result: Partial<CrawlResult>): string {
+  const whole = { source: createSource(), summary: createSummary(), failures: [], pages: 0, chunks: 0, ...result }
+  return writeSummary(whole, hint, colors)
+}
+
+describe('the summary of a crawl', () => {
+  test('gives the balance of the ledger with reasons, and what the run did', () => {
+    const reasons = { 'skipped/off-site': 20, 'skipped/redirect': 6, 'skipped/blocked': 6 }
+    const summary = createSummary({
+      ledger: createCounts({ indexed: 1164, skipped: 32 }, reasons),
+      visited: 1170,
+      indexed: 1164,
+      skipped: 6,
+      bytes: 2 ** 21,
+      requests: 1180,
+      elapsedMs: 12_000,
+    })
+    expect(write({ summary, pages: 1164, chunks: 9001 })).toBe(
+      [
+        'docs: 1,164 pages, 9,001 chunks in the library',
+        '  discovered  1,196',
+        '  indexed     1,164',
+        '  unchanged       0',
+        '  skipped        32  20 off-site, 6 blocked, 6 redirect',
+        '  failed          0',
+        '  gone            0',
+        '  pending         0',
+        'this run: 1,164 indexed, 6 skipped, 2 MB in 1,180 requests, 12s, 97 pages/s',
+      ].join('\n'),
+    )
+  })
+
+  test('begins with the cap that bit', () => {
+    const ledger = createCounts({ indexed: 5, skipped: 7 }, { 'skipped/page-cap': 7 })
+    const [first] = write({ summary: createSummary({ ledger, cappedAt: 5 }) }).split('\n')
+    expect(first).toBe('stopped at the cap of 5 pages: 7 addresses left out (--max-pages)')
+  })
+
+  test('that was interrupted tells what is left and how to go on; what is leased is left too', () => {
+    const ledger = createCounts({ indexed: 5, pending: 7, leased: 2 })
+    const lines = write({ summary: createSummary({ ledger, end: 'cancelled' }) }).split('\n')
+    expect(lines[0]).toBe('stopped with 9 addresses left; go on with: pharos recrawl docs')
+    expect(lines).toContain('  pending      9')
+  })
+
+  test('tells what was withheld, and why nothing was concluded', () => {
+    const summary = createSummary({ kind: 'recrawl', end: 'gate', withheld: 30, incomplete: '3 pages\x1b failed' })
+    expect(write({ summary }).split('\n').slice(0, 2)).toEqual([
+      '30 pages could not be found any more and stay, for they are many',
+      'nothing was concluded from what was not found: 3 pages� failed',
+    ])
+  })
+
+  test('gives examples of what failed, and what to do about it', () => {
+    const ledger = createCounts({ indexed: 1, failed: 3 }, { 'failed/timeout': 2, 'failed/tls': 1 })
+    const failures = [
+      createRow({ url: 'https://docs.example/a', state: 'failed', reason: 'timeout', detail: 'no answer in 30s' }),
+      createRow({ url: 'https://docs.example/\u202eb', state: 'failed', reason: 'tls' }),
+    ]
+    const lines = write({ source: createSource({ version: '2' }), summary: createSummary({ ledger }), failures })
+    expect(lines).toContain('  failed      3  2 timeout, 1 tls\n')
+    expect(lines.split('\n').slice(-6)).toEqual([
+      'failed:',
+      '  https://docs.example/a: timeout: no answer in 30s',
+      '  https://docs.example/�b: tls',
+      '  and 1 more',
+      'why: pharos explain docs@2 <url>',
+      'again: pharos retry docs@2',
+    ])
+  })
+
+  test('tells what a refresh saw and left alone', () => {
+    expect(
+      write({ summary: createSummary({ kind: 'refresh', newInRefresh: 1 }) })
+        .split('\n')
+        .at(-1),
+    ).toBe('1 new address seen and left alone; fetch it with: pharos refresh docs --discover')
+  })
+
+  test('as JSON has the numbers at the top, and they balance', () => {
+    const ledger = createCounts({ indexed: 2, unchanged: 3, skipped: 4, failed: 5, gone: 6, pending: 7, leased: 8 })
+    const record = summaryRecord({
+      source: createSource(),
+      summary: createSummary({ ledger }),
+      failures: [],
+      pages: 5,
+      chunks: 9,
+    })
+    expect(record).toMatchObject({
+      source: { name: 'docs', version: null, url: 'https://docs.example/' },
+      end: 'completed',
+      discovered: 35,
+      indexed: 2,
+      unchanged: 3,
+      skipped: 4,
+      failed: 5,
+      gone: 6,
+      pending: 15,
+      pages: 5,
+      chunks: 9,
+      run: { visited: 0, removed: 0, elapsed_ms: 0 },
+    })
+  })
+})

@@ -1,0 +1,146 @@
+import { writeBytes } from '../core/text/bytes.ts'
+import { writeDuration } from '../core/text/duration.ts'
+import type { CrawlSummary } from '../crawl/events.ts'
+import type { LedgerRow } from '../crawl/ledger.ts'
+import { labelOf } from '../library/operations/find-source.ts'
+import { createBalance } from '../library/operations/source-status.ts'
+import type { Source } from '../library/source.ts'
+import { type Hint, nameOf, sourceRecord } from './library.ts'
+import { writeRate } from './progress.ts'
+import { type Colors, countOf, printableLine } from './terminal.ts'
+
+/** What a crawl came to, with what is needed to tell it. */
+export interface CrawlResult {
+  readonly source: Source
+  readonly summary: CrawlSummary
+  /** A few addresses that failed. */
+  readonly failures: readonly LedgerRow[]
+  /** What the library now holds of the source. */
+  readonly pages: number
+  readonly chunks: number
+}
+
+/** Addresses that are given as examples of what failed. */
+export const MAX_EXAMPLES = 5
+
+/** The end of a crawl, for people. What they might overlook comes first: a cap that bit, a stop. */
+export function writeSummary(result: CrawlResult, hint: Hint, colors: Colors): string {
+  const { source, summary, pages, chunks } = result
+  const { ledger, indexed, unchanged, elapsedMs } = summary
+  const balance = createBalance(ledger)
+  const rate = elapsedMs === 0 ? 0 : ((indexed + unchanged) * 1000) / elapsedMs
+  const width = balance.discovered.toLocaleString('en').length
+  const numbers = Object.entries(balance).map(([state, count]) => {
+    const reasons = writeReasons(ledger.reasons, state)
+    const line = `  ${state.padEnd(10)}  ${count.toLocaleString('en').padStart(width)}`
+    return reasons === '' ? line : `${line}  ${colors.dim(reasons)}`
+  })
+  return [
+    ...writeWarnings(result, hint).map((line) => colors.yellow(line)),
+    `${colors.bold(nameOf(source))}: ${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')} in the library`,
+    ...numbers,
+    writeRun(summary, rate),
+    ...writeFailures(result, balance.failed, hint),
+    ...(summary.newInRefresh === 0 ? [] : [writeNew(summary.newInRefresh, source, hint)]),
+  ].join('\n')
+}
+
+/** `this run: 12 indexed, 3 removed, 1.2 MB in 14 requests, 4.2s, 3.1 pages/s` */
+function writeRun(summary: CrawlSummary, rate: number): string {
+  const { indexed, unchanged, skipped, failed, removed, bytes, requests, elapsedMs } = summary
+  const counts = Object.entries({ indexed, unchanged, skipped, failed, removed })
+  const done = counts.filter(([, count]) => count > 0).map(([name, count]) => `${count.toLocaleString('en')} ${name}`)
+  const traffic = `${writeBytes(bytes)} in ${countOf(requests, 'request')}`
+  return `this run: ${[...done, traffic, writeDuration(elapsedMs), `${writeRate(rate)} pages/s`].join(', ')}`
+}
+
+function writeWarnings({ source, summary }: CrawlResult, hint: Hint): string[] {
+  const { ledger, end, cappedAt, withheld, incomplete } = summary
+  const lines: string[] = []
+  const label = labelOf(source)
+  if (cappedAt !== null) lines.push(writeCap(cappedAt, ledger.reasons))
+  if (end === 'cancelled') {
+    const { pending } = createBalance(ledger)
+    lines.push(`stopped with ${countOf(pending, 'address')} left; go on with: ${hint('recrawl', label)}`)
+  }
+  if (withheld > 0) lines.push(`${countOf(withheld, 'page')} could not be found any more and stay, for they are many`)
+  if (incomplete !== null && summary.kind === 'recrawl') {
+    lines.push(`nothing was concluded from what was not found: ${printableLine(incomplete)}`)
+  }
+  return lines
+}
+
+/** What a cap left out. */
+export function writeCap(cap: number, reasons: Readonly<Record<string, number>>): string {
+  const left = reasons['skipped/page-cap'] ?? 0
+  return `stopped at the cap of ${countOf(cap, 'page')}: ${countOf(left, 'address')} left out (--max-pages)`
+}
+
+function writeFailures({ source, failures }: CrawlResult, failed: number, hint: Hint): string[] {
+  if (failures.length === 0) return []
+  const more = failed - failures.length
+  const label = labelOf(source)
+  return [
+    'failed:',
+    ...failures.map((row) => `  ${writeFailure(row)}`),
+    ...(more > 0 ? [`  and ${more.toLocaleString('en')} more`] : []),
+    `why: ${hint('explain', label, '<url>')}`,
+    `again: ${hint('retry', label)}`,
+  ]
+}
+
+/** `https://docs.example/a: timeout: no answer within 30s` */
+export function writeFailure({ url, reason, detail }: LedgerRow): string {
+  return printableLine([url, reason, detail].filter((part) => part !== null && part !== '').join(': '))
+}
+
+function writeNew(count: number, source: Source, hint: Hint): string {
+  const seen = `${countOf(count, 'new address')} seen and left alone; fetch`
+  return `${seen} ${count === 1 ? 'it' : 'them'} with: ${hint('refresh', labelOf(source), '--discover')}`
+}
+
+/** `12 off-site, 3 blocked`, the most frequent first. */
+export function writeReasons(reasons: Readonly<Record<string, number>>, state: string): string {
+  return Object.entries(reasons)
+    .filter(([name, count]) => name.startsWith(`${state}/`) && count > 0)
+    .toSorted(([a, most], [b, least]) => least - most || (a < b ? -1 : 1))
+    .map(([name, count]) => `${count.toLocaleString('en')} ${name.slice(state.length + 1)}`)
+    .join(', ')
+}
+
+/** The same as JSON. */
+export function summaryRecord({ source, summary, failures, pages, chunks }: CrawlResult): Record<string, unknown> {
+  const { ledger } = summary
+  return {
+    source: sourceRecord(source),
+    crawl_id: summary.crawlId,
+    kind: summary.kind,
+    end: summary.end,
+    problem: summary.problem,
+    capped_at: summary.cappedAt,
+    incomplete: summary.incomplete,
+    ...createBalance(ledger),
+    reasons: ledger.reasons,
+    pages,
+    chunks,
+    run: {
+      visited: summary.visited,
+      indexed: summary.indexed,
+      unchanged: summary.unchanged,
+      skipped: summary.skipped,
+      failed: summary.failed,
+      removed: summary.removed,
+      withheld: summary.withheld,
+      new_in_refresh: summary.newInRefresh,
+      bytes: summary.bytes,
+      requests: summary.requests,
+      elapsed_ms: summary.elapsedMs,
+    },
+    failures: failures.map(failureRecord),
+  }
+}
+
+/** A failed address as JSON. */
+export function failureRecord({ url, reason, status, detail }: LedgerRow): Record<string, unknown> {
+  return { url, reason, status, detail }
+}

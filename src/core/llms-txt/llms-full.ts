@@ -1,0 +1,440 @@
+import { resolveHttp, withoutFragment } from '../extract/resolve.ts'
+import { isBlank, splitLines } from '../text/lines.ts'
+import { plainText } from './llms-txt.ts'
+import { markFences, readHeading, scanLinks } from './scan.ts'
+
+/** An llms-full.txt cut into the pages it was made from. */
+export interface LlmsFull {
+  readonly pages: readonly LlmsFullPage[]
+  /** Addresses of pages that are only named: what they hold is not here. */
+  readonly named: readonly string[]
+  /** What belongs to no page that could be told; '' where nothing is left. */
+  readonly remainder: string
+}
+
+/** One page of an llms-full.txt. */
+export interface LlmsFullPage {
+  /** Its address, without a fragment. The file may say anything: whether it belongs to the source is for the gate. */
+  readonly url: string
+  readonly title: string
+  readonly markdown: string
+}
+
+/**
+ * Cuts an llms-full.txt found at `url` where its sections say which page they come from:
+ *
+ *     # Title                     <doc title="…" url="…">     ---             ## [Title](https://…)
+ *     Source: https://…           … </doc>                    url: https://…
+ *                                                             ---
+ *
+ * and, where none does, at headings that are titles in the llms.txt beside it. One file is written in one form: the one
+ * that occurs most. Lines in code fences are never cut at. Everything but the separators and white space is in exactly
+ * one page or in the remainder; sections of one address are one page, and one without any text is none.
+ */
+export function splitLlmsFull(text: string, url: string, titles: ReadonlyMap<string, string>): LlmsFull {
+  const lines = splitLines(text.replace(/^\ufeff/, ''))
+  const file: File = { lines, fences: markFences(lines), url, titles: indexTitles(titles) }
+  const marks = findMarks(file)
+  return assemble(file, marks)
+}
+
+interface File {
+  readonly lines: readonly string[]
+  readonly fences: readonly boolean[]
+  readonly url: string
+  /** By their plain form; titles that several pages have are left out. */
+  readonly titles: ReadonlyMap<string, string>
+}
+
+/** Where a page stands. */
+interface Mark {
+  readonly start: number
+  /** The line after its last; where it is not said, the page goes on to the next mark. */
+  readonly end?: number
+  readonly url: string
+  readonly title: string
+  /** What remains of lines that are separators. */
+  readonly edits: readonly (readonly [line: number, rest: string])[]
+}
+
+function findMarks(file: File): readonly Mark[] {
+  const [best = []] = [findTags(file), findFrontMatter(file), findSourceLines(file)].sort((a, b) => b.length - a.length)
+  if (best.length > 0) return best
+  const linked = findLinkHeadings(file)
+  return linked.length > 0 ? linked : findTitles(file)
+}
+
+function assemble({ lines }: File, marks: readonly Mark[]): LlmsFull {
+  const rest: (string | undefined)[] = [...lines]
+  for (const { edits } of marks) {
+    for (const [line, text] of edits) {
+      rest[line] = isBlank(text) ? undefined : text
+      // Of the blank lines around a separator one is enough.
+      const isAlone = isBlank(lines[line - 1] ?? '') && isBlank(lines[line + 1] ?? '')
+      if (rest[line] === undefined && isAlone && line + 1 < lines.length) rest[line + 1] = undefined
+    }
+  }
+  const pages = new Map<string, { title: string; parts: string[] }>()
+  const named = new Set<string>()
+  const remainder: string[] = []
+  let at = 0
+  marks.forEach((mark, i) => {
+    remainder.push(joinLines(rest, at, mark.start))
+    at = mark.end ?? marks[i + 1]?.start ?? lines.length
+    const markdown = joinLines(rest, mark.start, at)
+    if (!hasText(markdown)) {
+      remainder.push(markdown)
+      named.add(mark.url)
+      return
+    }
+    const page = pages.get(mark.url) ?? { title: mark.title, parts: [] }
+    page.parts.push(markdown)
+    pages.set(mark.url, page)
+  })
+  remainder.push(joinLines(rest, at, lines.length))
+  return {
+    pages: [...pages].map(([url, { title, parts }]) => {
+      const markdown = parts.join('\n\n')
+      return { url, title: title === '' ? firstHeading(markdown) : title, markdown }
+    }),
+    named: [...named].filter((url) => !pages.has(url)),
+    remainder: remainder.filter((part) => part !== '').join('\n\n'),
+  }
+}
+
+/** Lines as a text without blank ones around it, and without those that were separators. */
+function joinLines(lines: readonly (string | undefined)[], from: number, to: number): string {
+  const kept = lines.slice(from, to).filter((line) => line !== undefined)
+  const start = kept.findIndex((line) => !isBlank(line))
+  const end = kept.findLastIndex((line) => !isBlank(line))
+  return start < 0 ? '' : kept.slice(start, end + 1).join('\n')
+}
+
+/** Whether there is more than a heading: a page that is only named here still has to be fetched. */
+function hasText(markdown: string): boolean {
+  if (markdown === '') return false
+  const [first = '', ...others] = markdown.split('\n')
+  return readHeading(first) === undefined || others.some((line) => !isBlank(line) && !isComment(line.trim()))
+}
+
+function isComment(line: string): boolean {
+  return line.startsWith('<!--') && line.endsWith('-->') && line.indexOf('-->') === line.length - 3
+}
+
+function firstHeading(markdown: string): string {
+  const lines = markdown.split('\n')
+  const fences = markFences(lines)
+  for (const [i, line] of lines.entries()) {
+    const heading = fences[i] === true ? undefined : readHeading(line)
+    if (heading !== undefined) return titleText(heading.text)
+  }
+  return ''
+}
+
+const OPENING = /^\s*<(doc|page|document)(\s[^<>]*)?>/i
+const FACT = /^\s*<(source|url|link|title)>([^<>]*)<\/\1>/i
+const CONTENT = /^\s*<((?:document_|page_)?contents?)>/i
+const ATTRIBUTE = /([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g
+/** Facts about a page stand right after its tag. */
+const MAX_FACT_LINES = 20
+
+/** `<doc title="…" url="…">…</doc>`, and `<document><source>…</source><document_content>…`. */
+function findTags(file: File): Mark[] {
+  const { lines, fences } = file
+  const marks: Mark[] = []
+  for (let i = 0; i < lines.length; i++) {
+    const [tag = '', name = '', attributes = ''] = fences[i] === true ? [] : (OPENING.exec(lines[i] ?? '') ?? [])
+    if (name === '') continue
+    const facts = new Map<string, string>()
+    for (const [, key = '', double, single] of attributes.matchAll(ATTRIBUTE)) {
+      facts.set(key.toLowerCase(), decodeEntities(double ?? single ?? ''))
+    }
+    const edits = new Map<number, string>([[i, (lines[i] ?? '').slice(tag.length)]])
+    const content = readFacts(lines, i, edits, facts)
+    const end = findClosing(file, i, name, edits, content)
+    const title = titleText(facts.get('title') ?? '')
+    const said = ['url', 'source', 'href', 'link'].map((key) => pageUrl(facts.get(key) ?? '', file.url))
+    const url = said.find((candidate) => candidate !== undefined) ?? file.titles.get(titleKey(title))
+    if (url === undefined) continue
+    marks.push({ start: i, end, url, title, edits: [...edits] })
+    i = end - 1
+  }
+  return marks
+}
+
+/** Takes the facts after an opening tag out of the lines; returns the name of the tag around the content, if any. */
+function readFacts(
+  lines: readonly string[],
+  start: number,
+  edits: Map<number, string>,
+  facts: Map<string, string>,
+): string | undefined {
+  const end = Math.min(lines.length, start + MAX_FACT_LINES)
+  for (let i = start; i < end; ) {
+    const line = edits.get(i) ?? lines[i] ?? ''
+    const [whole = '', key, value = ''] = FACT.exec(line) ?? []
+    if (key !== undefined) {
+      facts.set(key.toLowerCase(), decodeEntities(value.trim()))
+      edits.set(i, line.slice(whole.length))
+    } else if (isBlank(line)) {
+      i++
+    } else {
+      const [opening = '', content] = CONTENT.exec(line) ?? []
+      if (content !== undefined) edits.set(i, line.slice(opening.length))
+      return content
+    }
+  }
+  return undefined
+}
+
+/** Finds where a page ends, takes its closing tags out, and returns the line after it. */
+function findClosing(
+  { lines, fences }: File,
+  start: number,
+  name: string,
+  edits: Map<number, string>,
+  content: string | undefined,
+): number {
+  const closing = `</${name.toLowerCase()}>`
+  for (let i = start; i < lines.length; i++) {
+    if (fences[i] === true) continue
+    const line = (edits.get(i) ?? lines[i] ?? '').trimEnd()
+    if (i > start && OPENING.exec(line)?.[1]?.toLowerCase() === name.toLowerCase()) return i
+    if (!line.toLowerCase().endsWith(closing)) continue
+    edits.set(i, line.slice(0, -closing.length))
+    if (content !== undefined) cutContentEnd(lines, start, i, edits, `</${content.toLowerCase()}>`)
+    return i + 1
+  }
+  return lines.length
+}
+
+function cutContentEnd(
+  lines: readonly string[],
+  start: number,
+  end: number,
+  edits: Map<number, string>,
+  closing: string,
+): void {
+  for (let i = end; i >= start; i--) {
+    const line = (edits.get(i) ?? lines[i] ?? '').trimEnd()
+    if (line === '') continue
+    if (line.toLowerCase().endsWith(closing)) edits.set(i, line.slice(0, -closing.length))
+    return
+  }
+}
+
+const FIELD = /^([A-Za-z_][\w-]*)\s*:(?:\s+(.*))?$/
+const URL_FIELDS = [
+  'url',
+  'source',
+  'source_url',
+  'source-url',
+  'sourceurl',
+  'page_url',
+  'canonical',
+  'canonical_url',
+  'permalink',
+  'link',
+]
+const MAX_FIELDS = 50
+
+/** Blocks of `key: value` between lines of three hyphens. */
+function findFrontMatter(file: File): Mark[] {
+  const { lines, fences } = file
+  const marks: Mark[] = []
+  for (let i = 0; i < lines.length; i++) {
+    if (fences[i] === true || lines[i]?.trimEnd() !== '---') continue
+    const block = readFields(lines, i + 1)
+    if (block === undefined) continue
+    const said = URL_FIELDS.map((key) => pageUrl(block.fields.get(key) ?? '', file.url))
+    const url = said.find((candidate) => candidate !== undefined)
+    if (url === undefined) continue
+    const edits: [number, string][] = []
+    for (let line = i; line <= block.end; line++) edits.push([line, ''])
+    marks.push({ start: i, url, title: titleText(block.fields.get('title') ?? ''), edits })
+    i = block.end
+  }
+  return marks
+}
+
+/** Reads fields up to the line that ends them; undefined for what is something else between two rules. */
+function readFields(
+  lines: readonly string[],
+  from: number,
+): { fields: ReadonlyMap<string, string>; end: number } | undefined {
+  const fields = new Map<string, string>()
+  for (let i = from; i < lines.length && i < from + MAX_FIELDS; i++) {
+    const line = (lines[i] ?? '').trimEnd()
+    if (line === '---') return fields.size === 0 ? undefined : { fields, end: i }
+    const [, key, value = ''] = FIELD.exec(line) ?? []
+    if (key !== undefined) fields.set(key.toLowerCase(), unquote(value.trim()))
+    else if (fields.size === 0 || !/^(?:\s|-\s|#|$)/.test(line)) return undefined
+  }
+  return undefined
+}
+
+function unquote(value: string): string {
+  return /^"[^"]*"$|^'[^']*'$/.test(value) ? value.slice(1, -1) : value
+}
+
+const SOURCE = /^\s*(?:>\s*)?[*_]{0,2}(source(?: url)?|page url|url|link)[*_]{0,2}\s*:[*_]{0,2}(.*)$/i
+const RULE = /^ {0,3}(?:-{3,}|={3,}|\*{3,}|_{3,}|(?:- ){2,}-|(?:\* ){2,}\*)\s*$/
+
+/** A line with an address below a heading of the first two levels, or between rules. */
+function findSourceLines(file: File): Mark[] {
+  const { lines, fences } = file
+  const marks: (Mark & { level: number })[] = []
+  let previous = -1
+  for (const [i, line] of lines.entries()) {
+    if (isBlank(line)) continue
+    const before = previous
+    previous = i
+    const url = fences[i] === true ? undefined : readSource(line, file.url)
+    if (url === undefined || fences[before] === true || i - before > 3) continue
+    const mark = markSource(lines, before, i, url)
+    // Two of them below one heading: the first is the page, the second is in it.
+    if (mark !== undefined && mark.start > (marks.at(-1)?.start ?? -1)) marks.push(mark)
+  }
+  return keepHighest(marks)
+}
+
+function markSource(
+  lines: readonly string[],
+  before: number,
+  at: number,
+  url: string,
+): (Mark & { level: number }) | undefined {
+  const edits: [number, string][] = [[at, '']]
+  if (before < 0) return { start: at, url, title: '', edits, level: 0 }
+  const line = lines[before] ?? ''
+  const heading = readHeading(line)
+  if (heading !== undefined && heading.level <= 2) {
+    edits.push(...rulesBefore(lines, before))
+    return { start: before, url, title: titleText(heading.text), edits, level: heading.level }
+  }
+  if (!RULE.test(line)) return undefined
+  const isFramed = RULE.test(lines[at + 1] ?? '')
+  const above = lines[before - 1] ?? ''
+  if (!isFramed && !isBlank(above)) {
+    // Not a rule but the line under a heading.
+    const level = line.includes('=') ? 1 : 2
+    return { start: before - 1, url, title: titleText(above), edits, level }
+  }
+  if (isFramed) edits.push([at + 1, ''])
+  edits.push([before, ''])
+  return { start: at, url, title: '', edits, level: 0 }
+}
+
+function readSource(line: string, base: string): string | undefined {
+  const [, label = '', rest = ''] = SOURCE.exec(line) ?? []
+  if (label === '') return undefined
+  const value = rest.trim()
+  const [link] = scanLinks(value)
+  const isLink = link !== undefined && link.start === 0 && link.end === value.length
+  const written = isLink ? link.href : value.replace(/^<(.*)>$/, '$1')
+  if (!/^https?:\/\/\S+$/i.test(written)) return undefined
+  const url = pageUrl(written, base)
+  // Pages about interfaces say `URL: https://api.…` of other things than themselves.
+  return url !== undefined && (/^source/i.test(label) || isSameHost(url, base)) ? url : undefined
+}
+
+/** Headings that are a link to a page of the same host, of the highest level that has them. */
+function findLinkHeadings(file: File): Mark[] {
+  const { lines, fences } = file
+  const marks: (Mark & { level: number })[] = []
+  for (const [i, line] of lines.entries()) {
+    const heading = fences[i] === true ? undefined : readHeading(line)
+    if (heading === undefined || heading.level > 3) continue
+    const [link] = scanLinks(heading.text)
+    if (link === undefined || link.start !== 0 || link.end !== heading.text.length) continue
+    const url = pageUrl(link.href, file.url)
+    // Lists of changes link their versions to the place where the code is kept.
+    if (url === undefined || !isSameHost(url, file.url)) continue
+    marks.push({ start: i, url, title: titleText(link.title), edits: rulesBefore(lines, i), level: heading.level })
+  }
+  return keepHighest(marks)
+}
+
+/** Headings that are titles in the llms.txt: of the first level or, where none of these is, of the second. */
+function findTitles(file: File): Mark[] {
+  const { lines, fences, titles } = file
+  if (titles.size === 0) return []
+  for (const level of [1, 2]) {
+    const headings: { line: number; text: string }[] = []
+    const counts = new Map<string, number>()
+    for (const [line, source] of lines.entries()) {
+      const heading = fences[line] === true ? undefined : readHeading(source)
+      if (heading === undefined || heading.level > level) continue
+      headings.push({ line, text: heading.text })
+      const key = titleKey(heading.text)
+      counts.set(key, (counts.get(key) ?? 0) + 1)
+    }
+    const marks = headings.flatMap(({ line, text }, i): Mark[] => {
+      const key = titleKey(text)
+      const url = counts.get(key) === 1 ? titles.get(key) : undefined
+      if (url === undefined) return []
+      // A heading that is no title may begin a page that is not listed: what it holds is not claimed.
+      const end = headings[i + 1]?.line ?? lines.length
+      return [{ start: line, end, url, title: titleText(text), edits: rulesBefore(lines, line) }]
+    })
+    if (marks.length > 0) return marks
+  }
+  return []
+}
+
+/** The marks whose headings are of the highest level among them; headings below are parts of pages. 0 is no heading. */
+function keepHighest(marks: readonly (Mark & { readonly level: number })[]): Mark[] {
+  const highest = marks.reduce((least, { level }) => (level > 0 ? Math.min(least, level) : least), 7)
+  return marks.filter(({ level }) => level === 0 || level === highest)
+}
+
+/** The rule that separates a page from the one before it. */
+function rulesBefore(lines: readonly string[], start: number): [number, string][] {
+  let at = start - 1
+  while (at >= 0 && isBlank(lines[at] ?? '')) at--
+  const isRule = at >= 0 && RULE.test(lines[at] ?? '') && isBlank(lines[at - 1] ?? '')
+  return isRule ? [[at, '']] : []
+}
+
+function indexTitles(titles: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const index = new Map<string, string>()
+  const ambiguous = new Set<string>()
+  for (const [title, address] of titles) {
+    const key = titleKey(title)
+    const url = withoutFragment(address)
+    if (key === '' || (index.get(key) ?? url) !== url) ambiguous.add(key)
+    index.set(key, url)
+  }
+  for (const key of ambiguous) index.delete(key)
+  return index
+}
+
+function titleText(markdown: string): string {
+  const [link] = scanLinks(markdown)
+  return plainText(link !== undefined && link.start === 0 && link.end === markdown.length ? link.title : markdown)
+}
+
+function titleKey(title: string): string {
+  return titleText(title).toLowerCase()
+}
+
+/** An address that is absolute or begins at the root; a path of a file could be anything. */
+function pageUrl(written: string, base: string): string | undefined {
+  if (!/^(?:https?:\/\/|\/(?!\/))/i.test(written) || written.length > 2000) return undefined
+  const url = resolveHttp(written, base)
+  return url === undefined ? undefined : withoutFragment(url)
+}
+
+function isSameHost(a: string, b: string): boolean {
+  return hostOf(a) === hostOf(b)
+}
+
+function hostOf(url: string): string {
+  return new URL(url).hostname.replace(/^www\./, '')
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", '#39': "'" }
+
+function decodeEntities(text: string): string {
+  return text.replace(/&(amp|lt|gt|quot|apos|#39);/g, (whole, name: string) => ENTITIES[name] ?? whole)
+}

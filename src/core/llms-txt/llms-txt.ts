@@ -1,0 +1,138 @@
+import { resolveHttp } from '../extract/resolve.ts'
+import { isBlank, splitLines } from '../text/lines.ts'
+import { type InlineLink, isHtml, markFences, readHeading, scanLinks } from './scan.ts'
+
+/** What an llms.txt says. */
+export interface LlmsTxt {
+  readonly type: 'llms-txt'
+  /** Its first heading. */
+  readonly projectName: string
+  /** The quote below it; null without one. */
+  readonly summary: string | null
+  /** Headings of the second level, in order. */
+  readonly sections: readonly string[]
+  readonly links: readonly LlmsLink[]
+}
+
+/** One address an llms.txt lists. */
+export interface LlmsLink {
+  readonly title: string
+  /** Absolute, http or https. */
+  readonly url: string
+  readonly description: string | null
+  /** Whether it stands under `Optional`. */
+  readonly isOptional: boolean
+  /** The section it stands in; null above the first. */
+  readonly section: string | null
+}
+
+/** A text that is no llms.txt, and why. */
+export interface NoLlmsTxt {
+  readonly type: 'none'
+  readonly reason: 'empty' | 'binary' | 'html' | 'no-heading' | 'no-links'
+}
+
+const MAX_URL = 2000
+const ITEM = /^\s*[-*+]\s+/
+
+/**
+ * Reads an llms.txt found at `url`: a heading of the first level, and list items with links to the web. What stands in
+ * code fences is neither. A link may have a description behind it, and a line several links.
+ */
+export function parseLlmsTxt(text: string, url: string): LlmsTxt | NoLlmsTxt {
+  const problem = problemOf(text)
+  if (problem !== undefined) return { type: 'none', reason: problem }
+  const lines = splitLines(text.replace(/^\ufeff/, ''))
+  const fences = markFences(lines)
+  const sections: string[] = []
+  const links: LlmsLink[] = []
+  const quote: string[] = []
+  let projectName: string | undefined
+  let section: string | null = null
+  let isBelowTitle = false
+  for (const [i, line] of lines.entries()) {
+    if (fences[i] === true || isBlank(line)) continue
+    const heading = readHeading(line) ?? readUnderlined(line, lines[i + 1])
+    if (heading !== undefined) {
+      isBelowTitle = heading.level === 1 && projectName === undefined
+      const name = plainText(heading.text)
+      if (heading.level === 1) projectName ??= name
+      if (heading.level === 2) sections.push(name)
+      if (heading.level <= 2) section = heading.level === 2 ? name : null
+    } else if (ITEM.test(line)) {
+      isBelowTitle = false
+      for (const link of readItem(line, url)) {
+        links.push({ ...link, isOptional: section?.toLowerCase() === 'optional', section })
+      }
+    } else if (isBelowTitle && /^ {0,3}>/.test(line)) {
+      quote.push(line.replace(/^ {0,3}> ?/, '').trim())
+    }
+  }
+  if (projectName === undefined) return { type: 'none', reason: 'no-heading' }
+  if (links.length === 0) return { type: 'none', reason: 'no-links' }
+  const summary = quote.join(' ').trim()
+  return { type: 'llms-txt', projectName, summary: summary === '' ? null : summary, sections, links }
+}
+
+/** From this share of lines with links on, a file is a list of links. */
+const LINK_SHARE = 0.3
+
+/**
+ * Tells whether a text is a list of links rather than content: it begins with a heading, and at least three in ten of
+ * the lines that are neither headings nor quotes hold a link.
+ */
+export function isLinkIndex(text: string): boolean {
+  let hasHeading = false
+  let lines = 0
+  let linked = 0
+  for (const line of splitLines(text.replace(/^\ufeff/, ''))) {
+    if (isBlank(line)) continue
+    const isHeading = readHeading(line) !== undefined
+    if (!hasHeading && !isHeading) return false
+    hasHeading = true
+    if (isHeading || /^\s*>/.test(line)) continue
+    lines++
+    if (scanLinks(line).length > 0) linked++
+  }
+  return lines > 0 && linked / lines >= LINK_SHARE
+}
+
+/** Why a text cannot be Markdown that was written for machines; undefined where it can. */
+export function problemOf(text: string): 'empty' | 'binary' | 'html' | undefined {
+  if (isBlank(text)) return 'empty'
+  if (text.includes('\0')) return 'binary'
+  return isHtml(text) ? 'html' : undefined
+}
+
+function readUnderlined(line: string, next: string | undefined): { level: number; text: string } | undefined {
+  // Of the underlined headings only those of the first level: a line of hyphens is more often a rule.
+  if (next === undefined || !/^ {0,3}={2,}\s*$/.test(next)) return undefined
+  return /^\s*(?:[-*+>|]|=+\s*$)/.test(line) ? undefined : { level: 1, text: line.trim() }
+}
+
+function readItem(line: string, base: string): { title: string; url: string; description: string | null }[] {
+  const found = scanLinks(line)
+  return found.flatMap((link, i) => {
+    const url = link.href === '' ? undefined : resolveHttp(link.href, base)
+    if (url === undefined || url.length > MAX_URL) return []
+    const description = line
+      .slice(link.end, found[i + 1]?.start ?? line.length)
+      .replace(/^[\s:,;|–—-]+/, '')
+      .trimEnd()
+      .replace(/[,;|]$/, '')
+    return [{ title: titleOf(link, url), url, description: description === '' ? null : description }]
+  })
+}
+
+function titleOf(link: InlineLink, url: string): string {
+  const title = plainText(link.title)
+  return title === '' ? url : title
+}
+
+/** Text without the marks of emphasis and code, and without escapes. */
+export function plainText(markdown: string): string {
+  return markdown
+    .replace(/\\([!-/:-@[-`{-~])|\*\*|__|[*`]/g, '$1')
+    .replace(/\s+/g, ' ')
+    .trim()
+}

@@ -1,0 +1,136 @@
+/** A link in a line of Markdown. */
+export interface InlineLink {
+  readonly title: string
+  readonly href: string
+  /** Its place in the line. */
+  readonly start: number
+  readonly end: number
+}
+
+const MAX_HREF = 2000
+
+/** The links `[title](href)` of one line, in order. Images are none. Takes time in proportion to the line. */
+export function scanLinks(line: string): InlineLink[] {
+  const links: InlineLink[] = []
+  if (!line.includes('](')) return links
+  let brackets: number[] = []
+  for (let i = 0; i < line.length; i++) {
+    const char = line[i]
+    if (char === '\\') {
+      i++
+    } else if (char === '[') {
+      brackets.push(i)
+    } else if (char === ']') {
+      const open = brackets.pop()
+      const target = open !== undefined && line[i + 1] === '(' ? readTarget(line, i + 2) : undefined
+      if (open === undefined || target === undefined) continue
+      const isImage = line[open - 1] === '!'
+      if (!isImage) {
+        links.push({ title: line.slice(open + 1, i), href: target.href, start: open, end: target.end })
+        // Links do not stand in links: whatever is open around this one is plain text.
+        brackets = []
+      }
+      i = target.end - 1
+    }
+  }
+  return links
+}
+
+const TITLE = /\s+(?:"[^"]{0,500}"|'[^']{0,500}'|\([^()]{0,500}\))\s*\)/y
+
+/** Reads `href "title")` from a place on. */
+function readTarget(line: string, from: number): { href: string; end: number } | undefined {
+  let start = from
+  while (line[start] === ' ' && start < from + 10) start++
+  const limit = Math.min(line.length, start + MAX_HREF)
+  let at = start
+  let href: string
+  if (line[start] === '<') {
+    while (at < limit && line[at] !== '>' && !line.startsWith('](', at)) at++
+    if (line[at] !== '>') return undefined
+    href = line.slice(start + 1, at)
+    at++
+  } else {
+    let depth = 0
+    for (; at < limit; at++) {
+      const char = line[at]
+      if (char === ' ' || char === '\t' || (char === ')' && depth === 0)) break
+      // Where the next one begins, this one has gone wrong; and so no character is read for many links.
+      if (char === ']' && line[at + 1] === '(') return undefined
+      if (char === '(') depth++
+      if (char === ')') depth--
+    }
+    href = line.slice(start, at)
+  }
+  if (line[at] === ')') return { href, end: at + 1 }
+  TITLE.lastIndex = at
+  const title = TITLE.exec(line)?.[0] ?? /^ {1,10}\)/.exec(line.slice(at, at + 11))?.[0]
+  return title === undefined ? undefined : { href, end: at + title.length }
+}
+
+/** A heading written with number signs. */
+export interface Heading {
+  readonly level: number
+  readonly text: string
+}
+
+/** Reads `## Title ##`. */
+export function readHeading(line: string): Heading | undefined {
+  const [, signs, rest = ''] = /^ {0,3}(#{1,6})(?:[ \t](.*))?$/.exec(line) ?? []
+  if (signs === undefined) return undefined
+  return {
+    level: signs.length,
+    text: rest
+      .trim()
+      .replace(/(?:^|[ \t])#+$/, '')
+      .trimEnd(),
+  }
+}
+
+const FENCE = /^[ \t]*(`{3,}|~{3,})(.*)$/
+
+/**
+ * Tells for each line whether it belongs to a fenced block, fences included. One that is never closed is taken for text:
+ * a page with such a slip would otherwise swallow all that follow it.
+ */
+export function markFences(lines: readonly string[]): boolean[] {
+  const marks = new Array<boolean>(lines.length).fill(false)
+  /** For each sign, the shortest fence that is known to have no end: later ones of that length have none either. */
+  const unclosed: Record<string, number> = {}
+  for (let i = 0; i < lines.length; i++) {
+    const [, fence = '', info = ''] = FENCE.exec(lines[i] ?? '') ?? []
+    const sign = fence[0]
+    if (sign === undefined || (sign === '`' && info.includes('`'))) continue
+    if (fence.length >= (unclosed[sign] ?? Number.POSITIVE_INFINITY)) continue
+    const end = findFenceEnd(lines, i + 1, fence)
+    if (end < 0) {
+      unclosed[sign] = fence.length
+      continue
+    }
+    marks.fill(true, i, end + 1)
+    i = end
+  }
+  return marks
+}
+
+function findFenceEnd(lines: readonly string[], from: number, fence: string): number {
+  for (let i = from; i < lines.length; i++) {
+    const line = lines[i]?.trim() ?? ''
+    if (line.length >= fence.length && line[0] === fence[0] && line === (fence[0] ?? '').repeat(line.length)) return i
+  }
+  return -1
+}
+
+const MARKUP = /^<(?:!doctype|\?xml|html|head|body|title|meta|link|script|style|div|svg)\b/i
+
+/** Tells whether a text that should be Markdown is a page in HTML, as servers send it for what they do not have. */
+export function isHtml(text: string): boolean {
+  let at = 0
+  for (;;) {
+    while (/^[\s\ufeff]$/.test(text[at] ?? '')) at++
+    if (!text.startsWith('<!--', at)) return MARKUP.test(text.slice(at, at + 20))
+    const end = text.indexOf('-->', at)
+    if (end < 0) return false
+    at = end + 3
+  }
+}

@@ -1,0 +1,227 @@
+import { resolveHttp } from '../extract/resolve.ts'
+import { splitLines } from '../text/lines.ts'
+
+/** The name this program obeys in robots.txt, before `*`. */
+export const PRODUCT_TOKEN = 'pharos'
+
+/** RFC 9309, 2.5: a crawler has to read at least this much, and need not read more. */
+const MAX_BYTES = 500 * 1024
+
+/** What a robots.txt says to this program. */
+export interface Robots {
+  /** Tells whether an address of the same origin may be fetched, and which rule decided; null where none applies. */
+  judge(url: string): RobotsVerdict
+  /** The pause it asks for between two requests; null where it asks for none. */
+  readonly crawlDelayMs: number | null
+  /** Absolute addresses of the sitemaps it names, in its order, each once. */
+  readonly sitemaps: readonly string[]
+}
+
+/** What a robots.txt says about one address. */
+export interface RobotsVerdict {
+  readonly allowed: boolean
+  /** The rule as it was written (`Disallow: /private`). */
+  readonly rule: string | null
+}
+
+/**
+ * Reads a robots.txt as RFC 9309 has it. Only its first 500 KiB count. Whatever it holds, reading takes time in
+ * proportion to its length, and judging one address at most in proportion to the number of rules times the length of
+ * the address.
+ *
+ * Written here because `robots-parser` 3.0.1 does not decode `%62` before it compares, lets a `Sitemap:` line cut a group
+ * in two, lets `/robots.txt` itself be forbidden, and takes seconds for one address on patterns like `*a*a*a*…b`.
+ */
+export function parseRobots(body: string, url: string): Robots {
+  const own: Group = { rules: new Map(), crawlDelay: null }
+  const everybody: Group = { rules: new Map(), crawlDelay: null }
+  const sitemaps = new Set<string>()
+  let isOwnNamed = false
+  let current: Group[] = []
+  let isNaming = false
+  for (const { name, value } of readRecords(clipRobots(body))) {
+    if (name === 'user-agent') {
+      if (!isNaming) current = []
+      isNaming = true
+      const token = readToken(value)
+      if (token === PRODUCT_TOKEN) isOwnNamed = true
+      const group = token === PRODUCT_TOKEN ? own : token === '*' ? everybody : undefined
+      if (group !== undefined) current.push(group)
+    } else if (name === 'allow' || name === 'disallow') {
+      isNaming = false
+      for (const group of current) addRule(group, name, value)
+    } else if (name === 'crawl-delay') {
+      // Not in the RFC; in the files that have it, it stands in a group as rules do.
+      isNaming = false
+      for (const group of current) addDelay(group, value)
+    } else if (name === 'sitemap') {
+      const address = value === '' ? undefined : resolveHttp(value, url)
+      if (address !== undefined) sitemaps.add(address)
+    }
+  }
+  const group = isOwnNamed ? own : everybody
+  const rules = [...group.rules.values()].sort(byPrecedence)
+  return {
+    judge: (address) => judge(rules, address),
+    crawlDelayMs: group.crawlDelay,
+    sitemaps: [...sitemaps],
+  }
+}
+
+/** The part of a robots.txt that counts: whole lines within its first 500 KiB. */
+export function clipRobots(body: string): string {
+  if (body.length * 3 <= MAX_BYTES) return body
+  const { read } = new TextEncoder().encodeInto(body, new Uint8Array(MAX_BYTES))
+  if (read === body.length) return body
+  // Half a line may say something else than the whole one.
+  const end = Math.max(body.lastIndexOf('\n', read - 1), body.lastIndexOf('\r', read - 1))
+  return body.slice(0, end + 1)
+}
+
+/** What is said to one kind of crawler. All groups with its name are one. */
+interface Group {
+  /** By kind and pattern, so that a rule said a thousand times is tried once. */
+  readonly rules: Map<string, Rule>
+  crawlDelay: number | null
+}
+
+interface Rule {
+  readonly isAllow: boolean
+  readonly written: string
+  /** Octets of the pattern: the longest that matches decides. */
+  readonly length: number
+  /** What stands between its asterisks. */
+  readonly pieces: readonly Piece[]
+  /** Whether the address has to end where the pattern does. */
+  readonly isAnchored: boolean
+}
+
+function* readRecords(body: string): Generator<{ name: string; value: string }> {
+  for (const line of splitLines(body)) {
+    const [record = ''] = line.split('#', 1)
+    const colon = record.indexOf(':')
+    if (colon < 0) continue
+    // Trimming takes a byte order mark away, too.
+    yield { name: record.slice(0, colon).trim().toLowerCase(), value: record.slice(colon + 1).trim() }
+  }
+}
+
+/** The product token in `Pharos/1.0 (a robot)`, in lower case. */
+function readToken(value: string): string | undefined {
+  return /^(?:\*(?!\S)|[\w-]+)/.exec(value)?.[0].toLowerCase()
+}
+
+function addRule(group: Group, name: 'allow' | 'disallow', value: string): void {
+  // A rule without a path says nothing.
+  if (value === '') return
+  const pattern = normalizeOctets(value, false)
+  const key = `${name} ${pattern}`
+  if (group.rules.has(key)) return
+  const isAnchored = pattern.endsWith('$')
+  const plain = isAnchored ? pattern.slice(0, -1) : pattern
+  group.rules.set(key, {
+    isAllow: name === 'allow',
+    written: `${name === 'allow' ? 'Allow' : 'Disallow'}: ${value}`,
+    length: pattern.length,
+    pieces: plain.split(/\*+/).map((text) => createPiece(text.replaceAll('$', '%24'))),
+    isAnchored,
+  })
+}
+
+function addDelay(group: Group, value: string): void {
+  const seconds = Number(value)
+  if (value === '' || !Number.isFinite(seconds) || seconds < 0) return
+  group.crawlDelay = Math.max(group.crawlDelay ?? 0, Math.round(seconds * 1000))
+}
+
+/** The longest pattern first; among equals the one that allows. */
+function byPrecedence(a: Rule, b: Rule): number {
+  return b.length - a.length || Number(b.isAllow) - Number(a.isAllow)
+}
+
+function judge(rules: readonly Rule[], address: string): RobotsVerdict {
+  const { pathname, search } = new URL(address)
+  // RFC 9309, 2.2.2: the file itself may always be read.
+  if (pathname === '/robots.txt') return { allowed: true, rule: null }
+  const path = normalizeOctets(pathname + search, true)
+  const rule = rules.find((candidate) => matchesRule(candidate, path))
+  return rule === undefined ? { allowed: true, rule: null } : { allowed: rule.isAllow, rule: rule.written }
+}
+
+const UNRESERVED = /^[\w.~-]$/
+const ESCAPE_OR_OTHER = /%[\da-f]{2}|[^\w.~\-:/?#[\]@!$&'()*+,;=%]+|[*$]/gi
+
+/**
+ * The one spelling in which octets are compared (RFC 9309, 2.2.2): unreserved characters as they are, everything else but
+ * reserved ones as capital escapes. `*` and `$` are signs in a pattern; in an address they stand for themselves, which a
+ * pattern can only say as `%2A` and `%24`.
+ */
+function normalizeOctets(text: string, isAddress: boolean): string {
+  return text.replace(ESCAPE_OR_OTHER, (part) => {
+    if (part === '*' || part === '$') return isAddress ? escapeOctets(part) : part
+    if (part.startsWith('%')) {
+      const char = String.fromCharCode(Number.parseInt(part.slice(1), 16))
+      return UNRESERVED.test(char) ? char : part.toUpperCase()
+    }
+    return escapeOctets(part)
+  })
+}
+
+const encoder = new TextEncoder()
+
+function escapeOctets(text: string): string {
+  let escaped = ''
+  for (const octet of encoder.encode(text)) escaped += `%${octet.toString(16).toUpperCase().padStart(2, '0')}`
+  return escaped
+}
+
+/** Text to look for, and where to go on after a mismatch at each of its places (Knuth, Morris and Pratt 1977). */
+interface Piece {
+  readonly text: string
+  readonly fallback: Int32Array | undefined
+}
+
+/** Up to this length the search of the platform is used: its worst case is a small multiple of the address. */
+const SHORT_PIECE = 16
+
+function createPiece(text: string): Piece {
+  return { text, fallback: text.length > SHORT_PIECE ? fallbackOf(text) : undefined }
+}
+
+function fallbackOf(text: string): Int32Array {
+  const fallback = new Int32Array(text.length)
+  let matched = 0
+  for (let i = 1; i < text.length; i++) {
+    while (matched > 0 && text[i] !== text[matched]) matched = fallback[matched - 1] ?? 0
+    if (text[i] === text[matched]) matched++
+    fallback[i] = matched
+  }
+  return fallback
+}
+
+function findPiece({ text, fallback }: Piece, path: string, from: number): number {
+  if (from + text.length > path.length) return -1
+  if (fallback === undefined) return path.indexOf(text, from)
+  let matched = 0
+  for (let i = from; i < path.length; i++) {
+    while (matched > 0 && path[i] !== text[matched]) matched = fallback[matched - 1] ?? 0
+    if (path[i] === text[matched]) matched++
+    if (matched === text.length) return i + 1 - matched
+  }
+  return -1
+}
+
+/** Each piece is taken where it is found first: what follows an asterisk has the most room that way. */
+function matchesRule({ pieces, isAnchored }: Rule, path: string): boolean {
+  const [first, ...others] = pieces
+  if (first === undefined || !path.startsWith(first.text)) return false
+  let at = first.text.length
+  const last = others.pop()
+  if (last === undefined) return !isAnchored || at === path.length
+  for (const piece of others) {
+    const found = findPiece(piece, path, at)
+    if (found < 0) return false
+    at = found + piece.text.length
+  }
+  return isAnchored ? path.length - last.text.length >= at && path.endsWith(last.text) : findPiece(last, path, at) >= 0
+}

@@ -1,0 +1,243 @@
+import { Parser } from 'htmlparser2'
+import { resolveHttp } from '../extract/resolve.ts'
+
+/** Addresses longer than this are passed over. */
+const MAX_URL = 2000
+/** No sitemap or feed is nested so deeply; what is, is read no further. */
+const MAX_DEPTH = 64
+const MAX_DATE = 64
+
+/** One thing a sitemap lists. */
+export type SitemapEntry =
+  | {
+      readonly type: 'page'
+      readonly url: string
+      /** When it last changed, as it was written. */
+      readonly lastModified: string | null
+    }
+  /** A further file to read. */
+  | { readonly type: 'sitemap'; readonly url: string }
+
+/** What a file turned out to be; `none` is no list of addresses at all. */
+export type SitemapKind = 'urlset' | 'index' | 'feed' | 'text' | 'none'
+
+/** How much of a file is read. */
+export interface SitemapOptions {
+  /** Most entries that are given. @default 50,000, as the protocol has it */
+  readonly maxEntries?: number
+}
+
+/**
+ * Reads a sitemap piece by piece: `urlset` and `sitemapindex`, RSS and Atom feeds, and plain lists with an address on each
+ * line. Prefixes of names do not matter. Entities other than the five of XML and numbers are not expanded, and nothing
+ * outside the file is read. Broken files give what could be read; an entry that was cut off at the end is left out.
+ */
+export class SitemapReader {
+  readonly #base: string
+  readonly #maxEntries: number
+  readonly #parser: Parser
+  #kind: SitemapKind | undefined
+  #isXml: boolean | undefined
+  #isFull = false
+  #isEnding = false
+  #ignored = 0
+  #count = 0
+  #entries: SitemapEntry[] = []
+  /** Local names of the elements that are open. */
+  readonly #open: string[] = []
+  #text = ''
+  #address = ''
+  #date = ''
+  /** The beginning of a line of a plain list, and whether it is already too long. */
+  #line = ''
+
+  /** Relative addresses are resolved against `url`, the address of the file. */
+  constructor(url: string, { maxEntries = 50_000 }: SitemapOptions = {}) {
+    this.#base = url
+    this.#maxEntries = maxEntries
+    this.#parser = new Parser(
+      {
+        onopentag: (name, attributes) => this.#openElement(localName(name), attributes),
+        ontext: (text) => {
+          // One more than is allowed is enough to see that it is too long.
+          if (this.#text.length <= 2 * MAX_URL) this.#text += text.slice(0, 2 * MAX_URL)
+        },
+        onclosetag: () => this.#closeElement(),
+      },
+      { xmlMode: true },
+    )
+  }
+
+  /** What the file is, as far as it has been seen. */
+  get kind(): SitemapKind {
+    return this.#kind ?? 'none'
+  }
+
+  /** Whether there was more than `maxEntries`: further pieces are not read. */
+  get isFull(): boolean {
+    return this.#isFull
+  }
+
+  /** How many entries were no addresses on the web, or longer than 2,000 characters. */
+  get ignored(): number {
+    return this.#ignored
+  }
+
+  /** Takes the next piece of the file and gives the entries that are complete with it. */
+  write(piece: string): SitemapEntry[] {
+    if (this.#isXml === undefined) {
+      const beginning = piece.trimStart()
+      if (beginning === '') return []
+      this.#isXml = beginning.startsWith('<')
+      if (!this.#isXml) this.#kind = 'text'
+      this.#feed(beginning)
+    } else {
+      this.#feed(piece)
+    }
+    return this.#take()
+  }
+
+  /** Ends the file and gives what had not been given. */
+  end(): SitemapEntry[] {
+    this.#isEnding = true
+    if (this.#isDone) return this.#take()
+    if (this.#isXml === true) this.#parser.end()
+    else if (this.#line !== '') this.#endLine()
+    return this.#take()
+  }
+
+  #feed(piece: string): void {
+    if (this.#isDone) return
+    if (this.#isXml === true) this.#parser.write(piece)
+    else this.#feedLines(piece)
+  }
+
+  get #isDone(): boolean {
+    return this.#isFull || this.#kind === 'none'
+  }
+
+  /** Nothing more is wanted, not even of the piece at hand: the parser's time grows with the square of the nesting. */
+  #stop(): void {
+    if (this.#isXml === true) this.#parser.pause()
+  }
+
+  #take(): SitemapEntry[] {
+    const entries = this.#entries
+    this.#entries = []
+    return entries
+  }
+
+  #feedLines(piece: string): void {
+    const lines = piece.split(/[\r\n]/)
+    lines.forEach((line, i) => {
+      if (i > 0) this.#endLine()
+      if (this.#line.length <= 2 * MAX_URL) this.#line += line.slice(0, 2 * MAX_URL)
+    })
+  }
+
+  #endLine(): void {
+    const line = this.#line.trim()
+    this.#line = ''
+    // A text that is something else has lines that are no addresses; a list has nothing but them.
+    if (/^https?:\/\/\S+$/i.test(line)) this.#add('page', line, null)
+    else if (line !== '' && !line.startsWith('#')) this.#ignored++
+  }
+
+  #openElement(name: string, attributes: Readonly<Record<string, string>>): void {
+    if (this.#isDone) return
+    if (this.#open.length === 0 && this.#kind === undefined) this.#kind = kindOf(name)
+    this.#open.push(name)
+    if (this.#open.length > MAX_DEPTH) this.#kind = 'none'
+    if (this.#kind === 'none') {
+      this.#stop()
+      return
+    }
+    this.#text = ''
+    if (CONTAINERS.has(name) && this.#isContainer(name)) {
+      this.#address = ''
+      this.#date = ''
+    } else if (name === 'link' && this.#kind === 'feed' && this.#isInContainer()) {
+      // Atom: the page itself is the alternate; others are enclosures, replies and the like.
+      const { href = '', rel = 'alternate' } = attributes
+      if (rel === 'alternate' && this.#address === '' && this.#open.at(-2) === 'entry') this.#address = href
+    }
+  }
+
+  #closeElement(): void {
+    if (this.#isDone || this.#isEnding) return
+    const name = this.#open.at(-1) ?? ''
+    const text = this.#text.trim()
+    this.#text = ''
+    if (this.#isContainer(name)) this.#endEntry(name)
+    else if (this.#isInContainer()) this.#readField(name, text)
+    this.#open.pop()
+  }
+
+  #readField(name: string, text: string): void {
+    if (name === 'loc' && this.#kind !== 'feed') this.#address ||= text
+    if (name === 'link' && this.#kind === 'feed') this.#address ||= text
+    if (DATES.has(name) && text.length <= MAX_DATE) this.#date ||= text
+  }
+
+  /** Whether the innermost element lists something: `image:loc` is not in `url` but in `image:image`. */
+  #isContainer(name: string): boolean {
+    switch (this.#kind) {
+      case 'urlset':
+        return name === 'url' && this.#open.length === 2
+      case 'index':
+        return name === 'sitemap' && this.#open.length === 2
+      case 'feed':
+        return (name === 'item' || name === 'entry') && this.#open.length <= 3
+      default:
+        return false
+    }
+  }
+
+  #isInContainer(): boolean {
+    return CONTAINERS.has(this.#open.at(-2) ?? '')
+  }
+
+  #endEntry(name: string): void {
+    this.#add(name === 'sitemap' ? 'sitemap' : 'page', this.#address, this.#date === '' ? null : this.#date)
+    this.#address = ''
+    this.#date = ''
+  }
+
+  #add(type: SitemapEntry['type'], address: string, lastModified: string | null): void {
+    const url = address === '' || address.length > MAX_URL ? undefined : resolveHttp(address, this.#base)
+    if (url === undefined || url.length > MAX_URL) {
+      this.#ignored++
+      return
+    }
+    if (this.#count === this.#maxEntries) {
+      this.#isFull = true
+      this.#stop()
+      return
+    }
+    this.#count++
+    this.#entries.push(type === 'sitemap' ? { type, url } : { type, url, lastModified })
+  }
+}
+
+const CONTAINERS: ReadonlySet<string> = new Set(['url', 'sitemap', 'item', 'entry'])
+const DATES: ReadonlySet<string> = new Set(['lastmod', 'pubdate', 'updated', 'date'])
+
+function kindOf(root: string): SitemapKind {
+  switch (root) {
+    case 'urlset':
+      return 'urlset'
+    case 'sitemapindex':
+      return 'index'
+    case 'rss':
+    case 'rdf':
+    case 'feed':
+      return 'feed'
+    default:
+      return 'none'
+  }
+}
+
+/** `sm:urlset` → `urlset`. */
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1).toLowerCase()
+}

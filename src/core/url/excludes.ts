@@ -1,0 +1,56 @@
+/**
+ * The pattern by which a path is never a page: lists that are read by discovery, and archives. A name counts wherever it
+ * stands and however it is written; an ending does not count in a folder: `/next.js/` is a page about next.js.
+ */
+export function findHardExclude(path: string): string | undefined {
+  const name = baseName(path)
+  return NAMES.find(([, regex]) => regex.test(name))?.[0] ?? endingPattern(path, ARCHIVES)
+}
+
+/** The pattern by which a path can only be a part of a page. */
+export function findDefaultExclude(path: string): string | undefined {
+  return endingPattern(path, PARTS)
+}
+
+/** The pattern of the list that is never a page, whoever asks for it. */
+export const LLMS_TXT = 'llms.txt'
+
+const NAMES: readonly (readonly [pattern: string, regex: RegExp])[] = [
+  [LLMS_TXT, /^llms\.txt$/i],
+  ['llms-full.txt', /^llms-full\.txt$/i],
+  ['robots.txt', /^robots\.txt$/i],
+  ['sitemap*.xml', /^sitemap.*\.xml$/i],
+  ['sitemap*.xml.gz', /^sitemap.*\.xml\.gz$/i],
+]
+
+const ARCHIVES: ReadonlySet<string> = new Set(
+  'zip tar tgz gz bz2 xz 7z rar zst jar whl deb rpm dmg exe msi iso apk'.split(' '),
+)
+
+/** Images, fonts, styles, scripts, media, maps. Not pdf, json, xml, txt and md, which can be read. */
+const PARTS: ReadonlySet<string> = new Set(
+  [
+    'png jpg jpeg gif webp avif svg svgz ico bmp tif tiff apng jxl heic',
+    'woff woff2 ttf otf eot',
+    'css scss sass less',
+    'js mjs cjs wasm swf',
+    'mp3 mp4 m4a m4v webm ogg oga ogv opus wav flac aac avi mov mkv wmv mpg mpeg',
+    'map',
+  ]
+    .join(' ')
+    .split(' '),
+)
+
+/** `/a/b.PNG` → `*.png`, where png is among the endings. A name that is nothing but an ending, as in `/wiki/.zip`, has none. */
+function endingPattern(path: string, endings: ReadonlySet<string>): string | undefined {
+  const dot = path.lastIndexOf('.')
+  if (dot < 1 || path[dot - 1] === '/') return undefined
+  const ending = path.slice(dot + 1).toLowerCase()
+  return endings.has(ending) ? `*.${ending}` : undefined
+}
+
+function baseName(path: string): string {
+  let end = path.length
+  while (path[end - 1] === '/') end--
+  return path.slice(path.lastIndexOf('/', end - 1) + 1, end)
+}

@@ -1,0 +1,49 @@
+import { dropSuperfluous } from './query.ts'
+
+/**
+ * What an address is known by: equal for spellings that lead to the same place. Undefined for what is no address of the web.
+ * Scheme and host are in lower case and without a default port; credentials, fragment, superfluous query keys, an empty query
+ * and slashes at the end are dropped; percent-encoding is in upper case and only where it is needed. The key is itself an
+ * address in ASCII, and its own key. Addresses are fetched as they were written, never by their key.
+ */
+export function urlKey(url: URL | string): string | undefined {
+  const parsed = parseHttp(url)
+  if (parsed === undefined) return undefined
+  return `${parsed.protocol}//${parsed.host}${keyPath(parsed)}${dropSuperfluous(normalizePercent(parsed.search))}`
+}
+
+/** The path of an address as it stands in its key. */
+export function keyPath(url: URL): string {
+  const path = normalizePercent(url.pathname)
+  let end = path.length
+  while (end > 1 && path.charCodeAt(end - 1) === SLASH) end--
+  return end === path.length ? path : path.slice(0, end)
+}
+
+/** Host in lower case, with its port unless that is the default: what the clock of a host is known by. */
+export function hostOf(url: URL | string): string | undefined {
+  return parseHttp(url)?.host
+}
+
+/** An address of the web; undefined for any other text. */
+export function parseHttp(url: URL | string): URL | undefined {
+  const parsed = typeof url === 'string' ? URL.parse(url) : url
+  return parsed?.protocol === 'https:' || parsed?.protocol === 'http:' ? parsed : undefined
+}
+
+/**
+ * Decodes unreserved characters (RFC 3986, 2.3), writes the others in upper case (6.2.2.1), and encodes a `%` that encodes
+ * nothing: else `%4%31` would become `%41`, and that `A` when it is read again.
+ */
+export function normalizePercent(text: string): string {
+  if (!text.includes('%')) return text
+  return text.replace(/%([0-9a-f]{2})?/gi, (sequence: string, hex: string | undefined) => {
+    if (hex === undefined) return '%25'
+    const char = String.fromCharCode(Number.parseInt(hex, 16))
+    return UNRESERVED.test(char) ? char : sequence.toUpperCase()
+  })
+}
+
+const SLASH = 0x2f
+
+const UNRESERVED = /^[A-Za-z0-9._~-]$/

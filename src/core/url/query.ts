@@ -1,0 +1,93 @@
+/** What the query of an address says about its content. */
+export type QueryClass = 'none' | 'essential' | 'uncertain' | 'superfluous'
+
+/**
+ * Judges the query of an address: `essential` when one key selects content or the path is that of a search, `uncertain` when
+ * one key is unknown, `superfluous` when every key only says where a reader came from or how the same content is shown.
+ */
+export function classifyQuery(url: URL): QueryClass {
+  const classes = splitQuery(url.search).map(classifyPair)
+  if (classes.length === 0) return 'none'
+  if (classes.includes('essential') || SEARCH_PATH.test(url.pathname)) return 'essential'
+  return classes.includes('uncertain') ? 'uncertain' : 'superfluous'
+}
+
+/** The query of an address, as in `URL.search`, less its superfluous and empty pairs; the others keep order and spelling. */
+export function dropSuperfluous(search: string): string {
+  const kept = splitQuery(search).filter((pair) => classifyPair(pair) !== 'superfluous')
+  return kept.length === 0 ? '' : `?${kept.join('&')}`
+}
+
+/** An address without the superfluous part of its query; a fragment stays. */
+export function stripQuery(url: string): string {
+  const [address = ''] = url.split('#', 1)
+  const start = address.indexOf('?')
+  if (start < 0) return url
+  return address.slice(0, start) + dropSuperfluous(address.slice(start)) + url.slice(address.length)
+}
+
+/** Keys that never select content. Names are compared without regard to case. */
+const SUPERFLUOUS: ReadonlySet<string> = new Set([
+  'gclid',
+  'fbclid',
+  'msclkid',
+  'dclid',
+  'gs_l',
+  'spref',
+  'ito',
+  'guccounter',
+  'filterkeyevents',
+  'refresh',
+  'ocid',
+  'oc',
+  'ref',
+  'referrer',
+  'variant',
+  'output',
+  'sort',
+  'from',
+  'platform',
+  'view',
+])
+
+/** Families of such keys: `utm_source`, `CMP`, `cmpid`, `CMP_TU`, `gaa_at`, `WT.mc_id`. */
+const SUPERFLUOUS_FAMILY = /^(?:utm_|cmp(?:id)?(?:$|[_-])|gaa_|wt\.)/
+
+/** Values that mark a place in a page or a campaign, whatever the key. */
+const SUPERFLUOUS_VALUE = /^(?:with:block-|cmpid=)/i
+
+/** Keys that select content, whatever their value. */
+const DECISIVE: ReadonlySet<string> = new Set(['q', 'query', 'search', 'keyword', 'keywords', 'id'])
+
+/** Keys that select content, unless their value is superfluous: `page=with:block-1` is a place in a page. */
+const ESSENTIAL: ReadonlySet<string> = new Set(['page', 'offset', 'start', 'section', 'topic', 'category'])
+
+/** One of the words in a path: `/search`, `/site-search/`, `/find.php`, not `/research`. */
+const SEARCH_PATH = /(?:^|[^a-z0-9])(?:search|find|lookup)(?![a-z0-9])/i
+
+function classifyPair(pair: string): Exclude<QueryClass, 'none'> {
+  const equals = pair.indexOf('=')
+  const name = decode(equals < 0 ? pair : pair.slice(0, equals)).toLowerCase()
+  if (DECISIVE.has(name)) return 'essential'
+  if (SUPERFLUOUS.has(name) || SUPERFLUOUS_FAMILY.test(name)) return 'superfluous'
+  if (equals >= 0 && SUPERFLUOUS_VALUE.test(decode(pair.slice(equals + 1)))) return 'superfluous'
+  return ESSENTIAL.has(name) ? 'essential' : 'uncertain'
+}
+
+function splitQuery(search: string): string[] {
+  if (search === '') return []
+  return search
+    .slice(1)
+    .split('&')
+    .filter((pair) => pair !== '')
+}
+
+function decode(text: string): string {
+  if (!text.includes('%')) return text
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    // Not UTF-8, so none of the names and values that are known; it is judged as it is written.
+    return text
+  }
+}

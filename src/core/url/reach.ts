@@ -1,0 +1,100 @@
+import { getDomain } from 'tldts'
+import { keyPath } from './key.ts'
+import type { Reach } from './scope.ts'
+
+/** Where an address stands to a source: in its reach, on its site but out of reach, or on another site. */
+export type Place = 'inside' | 'outside' | 'elsewhere'
+
+/** How far a source reaches. */
+export interface ReachTest {
+  /** The reach and what it starts from: `subpages example.com/docs/`, `hostname example.com:8080`, `domain example.com`. */
+  readonly pattern: string
+  /** `path` is the path of the address as in its key. */
+  locate(url: URL, path: string): Place
+}
+
+/**
+ * Builds the test for the reach of a source. `siteUrl` is the start with the scheme and host it redirects to, or where it
+ * redirects to if that is in another folder. Both hosts belong to the site, as pages go on linking to the address a site had
+ * before. The folder is that of the start as the user gave it and, where the start led out of it, the one it led to.
+ */
+export function createReachTest(reach: Reach, startUrl: URL, siteUrl: URL): ReachTest {
+  switch (reach) {
+    case 'subpages':
+      return createSubpagesTest(startUrl, siteUrl)
+    case 'hostname':
+      return {
+        pattern: `hostname ${siteUrl.host}`,
+        locate: (url) => (isSameSite(url, siteUrl) || isSameSite(url, startUrl) ? 'inside' : 'elsewhere'),
+      }
+    case 'domain':
+      return createDomainTest(startUrl, siteUrl)
+  }
+}
+
+/** Whether an address is in the folder of a start, whatever their hosts. */
+export function isBelowStart(url: URL, startUrl: URL): boolean {
+  return isInFolder(keyPath(url), baseFolder(startUrl))
+}
+
+function isInFolder(path: string, base: string): boolean {
+  return path.startsWith(base) || path === base.slice(0, -1)
+}
+
+/** The folder that contains a start and everything below it; ends in `/`. */
+function baseFolder(startUrl: URL): string {
+  const path = keyPath(startUrl)
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  const isFile = !startUrl.pathname.endsWith('/') && (INDEX.test(name) || PAGE_ENDING.test(name))
+  if (isFile) return path.slice(0, path.length - name.length)
+  return path === '/' ? path : `${path}/`
+}
+
+const INDEX = /^index(?:\.[^.]+)?$/i
+
+/**
+ * Endings of files that are read as pages. Not just anything behind a dot: `/docs/v1.2`, `/docs/11.x`, `/com.example` and
+ * `/guides/next.js` are folders.
+ */
+const PAGE_ENDING =
+  /.\.(?:[xs]?html?|xht|php\d?|phtml|aspx?|jspx?|jsf|do|action|cgi|pl|cfm|mdx?|mdown|mkdn?|markdown|rst|adoc|asciidoc|txt|text|tex|json|jsonl|xml|rss|atom|ya?ml|toml|csv|tsv|pdf|epub|docx?|odt|rtf|pptx?|xlsx?|ipynb)$/i
+
+function createSubpagesTest(startUrl: URL, siteUrl: URL): ReachTest {
+  const base = baseFolder(startUrl)
+  const siteBase = baseFolder(siteUrl)
+  // One that leads up, as from a page that is gone to the home of its site, does not make the source larger.
+  const leadsUp = isSameSite(siteUrl, startUrl) && base.startsWith(siteBase)
+  const hasMoved = !leadsUp && !isBelowStart(siteUrl, startUrl)
+  return {
+    pattern: `subpages ${siteUrl.host}${hasMoved ? siteBase : base}`,
+    locate: (url, path) => {
+      const isAtSite = isSameSite(url, siteUrl)
+      if (!isAtSite && !isSameSite(url, startUrl)) return 'elsewhere'
+      const isInside = isInFolder(path, base) || (hasMoved && isAtSite && isInFolder(path, siteBase))
+      return isInside ? 'inside' : 'outside'
+    },
+  }
+}
+
+/** Addresses without a registrable domain (numbers, localhost, single names, public suffixes) belong to their host alone. */
+function createDomainTest(startUrl: URL, siteUrl: URL): ReachTest {
+  const domains = [registrableDomain(siteUrl), registrableDomain(startUrl)].filter((domain) => domain !== null)
+  return {
+    pattern: `domain ${registrableDomain(siteUrl) ?? siteUrl.host}`,
+    locate: (url) => {
+      if (isSameSite(url, siteUrl) || isSameSite(url, startUrl)) return 'inside'
+      const domain = registrableDomain(url)
+      return domain !== null && domains.includes(domain) ? 'inside' : 'elsewhere'
+    },
+  }
+}
+
+/** Suffixes under which anybody may have a name count as public: two projects of github.io are two domains. */
+function registrableDomain(url: URL): string | null {
+  return getDomain(url.hostname, { allowPrivateDomains: true })
+}
+
+/** Same host and port. With default ports, http and https are the same site: one of them redirects to the other. */
+function isSameSite(a: URL, b: URL): boolean {
+  return a.host === b.host && (a.protocol === b.protocol || a.port === '')
+}

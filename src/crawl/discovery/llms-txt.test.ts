@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest'
+import type { FetchResource } from '../resource.ts'
+import { findLlmsFull, findLlmsTxt } from './llms-txt.ts'
+
+const INDEX = '# Project\n\n- [A](a): first\n'
+const CONTENT = '# Project\n\nMany words.\n\nAnd more.\n'
+
+function createSite(files: Record<string, string | { body: string; type?: string; url?: string }>) {
+  const asked: string[] = []
+  const fetchResource: FetchResource = async (url) => {
+    asked.push(url)
+    const file = files[url]
+    if (file === undefined) return { type: 'missing', status: 404 }
+    const { body, type = 'text/plain', url: final = url } = typeof file === 'string' ? { body: file } : file
+    return { type: 'found', url: final, snapshot: { url: final, body, headers: { 'content-type': type } } }
+  }
+  return { asked, fetchResource }
+}
+
+test('the folder of the start comes before the root of the site', async () => {
+  const { asked, fetchResource } = createSite({ 'https://e.com/docs/llms.txt': INDEX, 'https://e.com/llms.txt': INDEX })
+  const { hit, tried } = await findLlmsTxt({ startUrl: 'https://e.com/docs/start', manualUrl: null, fetchResource })
+  expect(hit).toMatchObject({
+    url: 'https://e.com/docs/llms.txt',
+    place: 'folder',
+    llmsTxt: { projectName: 'Project' },
+  })
+  expect(hit?.llmsTxt.links.map(({ url }) => url)).toEqual(['https://e.com/docs/a'])
+  expect(tried).toEqual([{ url: 'https://e.com/docs/llms.txt', place: 'folder', detail: '1 links', isAnswered: true }])
+  expect(asked).toEqual(['https://e.com/docs/llms.txt'])
+})
+
+test('a start with a slash at its end is a folder', async () => {
+  const { asked, fetchResource } = createSite({})
+  await findLlmsTxt({ startUrl: 'https://e.com/docs/v2/?x#y', manualUrl: null, fetchResource })
+  expect(asked).toEqual(['https://e.com/docs/v2/llms.txt', 'https://e.com/llms.txt'])
+})
+
+test('a start at the root is asked once', async () => {
+  const { asked, fetchResource } = createSite({})
+  expect(await findLlmsTxt({ startUrl: 'https://e.com/start', manualUrl: null, fetchResource })).toEqual({
+    hit: null,
+    tried: [{ url: 'https://e.com/llms.txt', place: 'folder', detail: 'status 404', isAnswered: true }],
+  })
+  expect(asked).toEqual(['https://e.com/llms.txt'])
+})
+
+test('what a person gave comes first, and the other places where it is none', async () => {
+  const manualUrl = 'https://other.com/my-llms.txt'
+  const startUrl = 'https://e.com/docs/start'
+  const given = createSite({ [manualUrl]: INDEX })
+  expect((await findLlmsTxt({ startUrl, manualUrl, fetchResource: given.fetchResource })).hit).toMatchObject({
+    place: 'manual',
+    url: manualUrl,
+  })
+  expect(given.asked).toEqual([manualUrl])
+  const wrong = createSite({ [manualUrl]: 'words', 'https://e.com/llms.txt': INDEX })
+  const { hit, tried } = await findLlmsTxt({ startUrl, manualUrl, fetchResource: wrong.fetchResource })
+  expect(hit).toMatchObject({ place: 'root' })
+  expect(tried.map(({ detail }) => detail)).toEqual(['no heading of the first level', 'status 404', '1 links'])
+})
+
+test('a page in HTML is refused by its type and by its content', async () => {
+  const { fetchResource } = createSite({
+    'https://e.com/docs/llms.txt': { body: INDEX, type: 'text/html; charset=utf-8' },
+    'https://e.com/llms.txt': '<!doctype html>\n# A\n- [a](/a)',
+  })
+  const { hit, tried } = await findLlmsTxt({ startUrl: 'https://e.com/docs/x', manualUrl: null, fetchResource })
+  expect(hit).toBe(null)
+  expect(tried.map(({ detail }) => detail)).toEqual(['sent as text/html; charset=utf-8', 'a page in HTML'])
+})
+
+test('links are relative to where the file was found in the end', async () => {
+  const { fetchResource } = createSite({
+    'https://e.com/llms.txt': { body: INDEX, url: 'https://www.e.com/ai/llms.txt' },
+  })
+  const { hit } = await findLlmsTxt({ startUrl: 'https://e.com/', manualUrl: null, fetchResource })
+  expect([hit?.url, hit?.llmsTxt.links[0]?.url]).toEqual(['https://www.e.com/ai/llms.txt', 'https://www.e.com/ai/a'])
+})
+
+test('an llms-full.txt is looked for in the same order and must be content', async () => {
+  const { asked, fetchResource } = createSite({
+    'https://e.com/x/llms-full.txt': INDEX,
+    'https://e.com/docs/llms-full.txt': '<html><body># A',
+    'https://e.com/llms-full.txt': CONTENT,
+  })
+  const { hit, tried } = await findLlmsFull({
+    startUrl: 'https://e.com/docs/start',
+    manualUrl: 'https://e.com/x/llms.txt',
+    fetchResource,
+  })
+  expect(hit).toEqual({ url: 'https://e.com/llms-full.txt', place: 'root', text: CONTENT })
+  expect(tried.map(({ detail }) => detail)).toEqual([
+    'a list of links, not their content',
+    'a page in HTML',
+    `${CONTENT.length} characters`,
+  ])
+  expect(asked).toHaveLength(3)
+})
+
+test('failures are told in words', async () => {
+  const fetchResource: FetchResource = async () => ({
+    type: 'failed',
+    reason: 'timeout',
+    detail: 'after 10 s',
+    status: null,
+  })
+  expect((await findLlmsFull({ startUrl: 'https://e.com/', manualUrl: null, fetchResource })).tried).toEqual([
+    { url: 'https://e.com/llms-full.txt', place: 'folder', detail: 'timeout: after 10 s', isAnswered: false },
+  ])
+})

@@ -1,0 +1,169 @@
+import { gzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import type { FetchResource } from '../resource.ts'
+import { readSitemaps, type SitemapLimits, type SitemapReport } from './sitemaps.ts'
+
+const SITE = 'https://e.com/docs/start'
+
+function urlset(...urls: string[]): string {
+  return `<urlset>${urls.map((url) => `<url><loc>${url}</loc></url>`).join('')}</urlset>`
+}
+
+function index(...urls: string[]): string {
+  return `<sitemapindex>${urls.map((url) => `<sitemap><loc>${url}</loc></sitemap>`).join('')}</sitemapindex>`
+}
+
+async function read(
+  files: Record<string, string | Uint8Array>,
+  fromRobots: readonly string[] = [],
+  limits: SitemapLimits = {},
+) {
+  const asked: string[] = []
+  const fetchResource: FetchResource = async (url) => {
+    asked.push(url)
+    const body = files[url]
+    return body === undefined ? { type: 'missing', status: 404 } : { type: 'found', url, snapshot: { url, body } }
+  }
+  const pages: string[] = []
+  let report: SitemapReport | undefined
+  for await (const find of readSitemaps({ siteUrl: SITE, fromRobots, fetchResource, limits })) {
+    if (find.type === 'page') pages.push(`${find.foundOn} ${find.url}`)
+    else report = find.report
+  }
+  return { asked, pages, report }
+}
+
+test('the sitemaps of robots.txt come first, then the usual place', async () => {
+  const { asked, pages, report } = await read(
+    { 'https://e.com/a.xml': urlset('https://e.com/1'), 'https://e.com/sitemap.xml': urlset('https://e.com/2') },
+    ['https://e.com/a.xml', 'https://e.com/none.xml'],
+  )
+  expect(asked).toEqual(['https://e.com/a.xml', 'https://e.com/none.xml', 'https://e.com/sitemap.xml'])
+  expect(pages).toEqual(['https://e.com/a.xml https://e.com/1', 'https://e.com/sitemap.xml https://e.com/2'])
+  expect(report).toEqual({
+    read: [
+      { url: 'https://e.com/a.xml', entries: 1 },
+      { url: 'https://e.com/sitemap.xml', entries: 1 },
+    ],
+    failed: [{ url: 'https://e.com/none.xml', detail: 'status 404', isAnswered: true }],
+    pages: 2,
+    cappedBy: null,
+  })
+})
+
+test('the last place is asked only when nothing was found', async () => {
+  const { asked, pages, report } = await read({
+    'https://e.com/sitemap.xml': '<!doctype html><html><p>Not here',
+    'https://e.com/sitemap_index.xml': index('https://e.com/1.xml', 'https://e.com/sitemap.xml'),
+    'https://e.com/1.xml': 'https://e.com/x\nhttps://e.com/y',
+  })
+  expect(asked).toEqual(['https://e.com/sitemap.xml', 'https://e.com/sitemap_index.xml', 'https://e.com/1.xml'])
+  expect(pages).toEqual(['https://e.com/1.xml https://e.com/x', 'https://e.com/1.xml https://e.com/y'])
+  expect(report?.failed).toEqual([])
+  expect((await read({})).report).toEqual({ read: [], failed: [], pages: 0, cappedBy: null })
+})
+
+test('packed files are unpacked, whatever they are called', async () => {
+  const packed = gzipSync(urlset('https://e.com/é'))
+  expect((await read({ 'https://e.com/sitemap.xml': new Uint8Array(packed) })).pages).toEqual([
+    'https://e.com/sitemap.xml https://e.com/%C3%A9',
+  ])
+})
+
+test('what unpacks to too much is read up to the limit', async () => {
+  const urls = Array.from({ length: 20_000 }, (_, i) => `https://e.com/${i}`)
+  const { pages, report } = await read({ 'https://e.com/sitemap.xml': gzipSync(urlset(...urls)) }, [], {
+    maxBytes: 100_000,
+  })
+  expect(pages.length).toBeGreaterThan(0)
+  expect(pages.length).toBeLessThan(4000)
+  expect(report?.failed).toEqual([
+    { url: 'https://e.com/sitemap.xml', detail: 'larger than 100000 bytes', isAnswered: false },
+  ])
+})
+
+test('a damaged archive gives what could be read', async () => {
+  const packed = gzipSync(urlset('https://e.com/1'))
+  const { report } = await read(
+    { 'https://e.com/a': packed.subarray(0, packed.length - 9), 'https://e.com/b': packed },
+    ['https://e.com/a', 'https://e.com/b'],
+  )
+  expect(report?.failed).toEqual([{ url: 'https://e.com/a', detail: 'the archive is damaged', isAnswered: false }])
+  expect(report?.read.map(({ url }) => url)).toContain('https://e.com/b')
+})
+
+test('indexes that name each other end', async () => {
+  const { asked, report } = await read({
+    'https://e.com/sitemap.xml': index('https://e.com/b.xml', 'https://e.com/sitemap.xml'),
+    'https://e.com/b.xml': index('https://e.com/sitemap.xml', 'https://e.com/c.xml'),
+    'https://e.com/c.xml': urlset('https://e.com/1'),
+  })
+  expect(asked).toEqual(['https://e.com/sitemap.xml', 'https://e.com/b.xml', 'https://e.com/c.xml'])
+  expect(report).toMatchObject({ pages: 1, failed: [] })
+})
+
+test('indexes are followed five deep', async () => {
+  const files = Object.fromEntries(
+    Array.from({ length: 9 }, (_, i) => [`https://e.com/${i}.xml`, index(`https://e.com/${i + 1}.xml`)]),
+  )
+  const { asked, report } = await read(files, ['https://e.com/0.xml'])
+  expect(asked.filter((url) => /\d\.xml/.test(url))).toHaveLength(6)
+  expect(report?.failed).toEqual([
+    { url: 'https://e.com/6.xml', detail: 'below more than 5 indexes', isAnswered: true },
+  ])
+})
+
+test('other hosts are asked only where robots.txt leads there', async () => {
+  const { asked, report } = await read(
+    {
+      'https://cdn.com/s.xml': index('https://cdn.com/1.xml', 'https://third.com/2.xml', 'https://www.e.com/3.xml'),
+      'https://cdn.com/1.xml': urlset('https://e.com/1'),
+      'https://www.e.com/3.xml': urlset('https://e.com/3'),
+      'https://e.com/sitemap.xml': index('https://evil.com/s.xml', 'https://cdn.com/s.xml'),
+    },
+    ['https://cdn.com/s.xml'],
+  )
+  expect(asked).toEqual([
+    'https://cdn.com/s.xml',
+    'https://cdn.com/1.xml',
+    'https://www.e.com/3.xml',
+    'https://e.com/sitemap.xml',
+  ])
+  expect(report?.failed.map(({ url }) => url)).toEqual(['https://third.com/2.xml', 'https://evil.com/s.xml'])
+})
+
+test('there are limits to pages and files', async () => {
+  const many = Array.from({ length: 9 }, (_, i) => `https://e.com/${i}.xml`)
+  const files = Object.fromEntries(many.map((url) => [url, urlset(`${url}/1`, `${url}/2`)]))
+  expect((await read(files, many, { maxEntries: 5 })).report).toMatchObject({ pages: 5, cappedBy: 'entries' })
+  const capped = await read(files, many, { maxFiles: 3 })
+  expect([capped.asked.length, capped.report?.cappedBy]).toEqual([3, 'files'])
+  const wide = await read(
+    { 'https://e.com/sitemap.xml': index(...Array.from({ length: 5000 }, (_, i) => `https://e.com/i${i}`)) },
+    [],
+    { maxFiles: 10 },
+  )
+  expect([wide.asked.length, wide.report?.cappedBy]).toEqual([10, 'files'])
+})
+
+test('encodings are those the file names', async () => {
+  const text = `<?xml version="1.0" encoding="ISO-8859-1"?>${urlset('https://e.com/é')}`
+  const latin = Uint8Array.from(text, (char) => char.charCodeAt(0))
+  expect((await read({ 'https://e.com/sitemap.xml': latin })).pages).toEqual([
+    'https://e.com/sitemap.xml https://e.com/%C3%A9',
+  ])
+})
+
+test('an aborted signal ends the reading', async () => {
+  const controller = new AbortController()
+  const finds = readSitemaps({
+    siteUrl: SITE,
+    fromRobots: [],
+    fetchResource: async (url) => {
+      controller.abort(new Error('stop'))
+      return { type: 'found', url, snapshot: { url, body: urlset('https://e.com/1') } }
+    },
+    signal: controller.signal,
+  })
+  await expect(finds.next()).rejects.toThrow('stop')
+})

@@ -1,0 +1,255 @@
+import { resolveHttp } from '../../core/extract/resolve.ts'
+import type { Snapshot } from '../../core/model.ts'
+import { type SitemapEntry, SitemapReader } from '../../core/sitemap/sitemap.ts'
+import { type FetchResource, saysSomething } from '../resource.ts'
+
+/** How much is read. */
+export interface SitemapLimits {
+  /** Most addresses of pages. @default 200,000 */
+  readonly maxEntries?: number
+  /** Most files that are asked for. @default 1,000 */
+  readonly maxFiles?: number
+  /** Most indexes above a file. @default 5 */
+  readonly maxDepth?: number
+  /** Most bytes of one file, unpacked. @default 50 MB */
+  readonly maxBytes?: number
+}
+
+/** Where to look, and with what. */
+export interface SitemapsOptions {
+  /** Any address of the site. */
+  readonly siteUrl: string
+  /** The sitemaps its robots.txt names. */
+  readonly fromRobots: readonly string[]
+  readonly fetchResource: FetchResource
+  readonly limits?: SitemapLimits
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A page a sitemap lists, or, at the end, what was read. */
+export type SitemapFind =
+  | {
+      readonly type: 'page'
+      readonly url: string
+      /** As it was written. */
+      readonly lastModified: string | null
+      /** Address of the file. */
+      readonly foundOn: string
+    }
+  | { readonly type: 'report'; readonly report: SitemapReport }
+
+/** A sitemap that was not read, or not to its end. */
+export interface SitemapFailure {
+  readonly url: string
+  readonly detail: string
+  /** Whether that is all there is to say: it is not there, is none, or is not to be read. Otherwise more may be in it. */
+  readonly isAnswered: boolean
+}
+
+/** What came of reading the sitemaps of a site. */
+export interface SitemapReport {
+  /** Files that could be read, with the number of entries taken from each. */
+  readonly read: readonly { readonly url: string; readonly entries: number }[]
+  /** Files that could not, or not to their end, and why; a guessed one that is not there is not among them. No more than files are read. */
+  readonly failed: readonly SitemapFailure[]
+  readonly pages: number
+  /** The limit that ended the reading before everything was read. */
+  readonly cappedBy: 'entries' | 'files' | null
+}
+
+interface File {
+  readonly url: string
+  readonly depth: number
+  /** Nobody named it: that it is not there means nothing. */
+  readonly isGuess: boolean
+}
+
+/**
+ * Reads the sitemaps of a site: those robots.txt names, `/sitemap.xml` and, where all that gave nothing,
+ * `/sitemap_index.xml`; indexes with everything below them. Each file is read once. A file on another host is read only
+ * when robots.txt names it, or when it is on the host of the index that names it.
+ *
+ * Gives every page as it is read, and a report at the end. Nothing a file holds makes it reject; an aborted signal does.
+ */
+export async function* readSitemaps(options: SitemapsOptions): AsyncGenerator<SitemapFind, void, void> {
+  const { siteUrl, fromRobots, fetchResource, limits = {}, signal } = options
+  const { maxEntries = 200_000, maxFiles = 1000, maxDepth = 5, maxBytes = 50_000_000 } = limits
+  const read: { url: string; entries: number }[] = []
+  const failed: SitemapFailure[] = []
+  /** Files that were asked for, and those an index has named. */
+  const seen = new Set<string>()
+  const listed = new Set<string>()
+  const siteHost = hostOf(siteUrl)
+  let pages = 0
+  let files = 0
+  let cappedBy: SitemapReport['cappedBy'] = null
+
+  const named = fromRobots.flatMap((url) => resolveHttp(url, siteUrl) ?? [])
+  const stages: File[][] = [
+    named.map((url) => ({ url, depth: 0, isGuess: false })),
+    [{ url: new URL('/sitemap.xml', siteUrl).href, depth: 0, isGuess: true }],
+    [{ url: new URL('/sitemap_index.xml', siteUrl).href, depth: 0, isGuess: true }],
+  ]
+  for (const [stage, queue] of stages.entries()) {
+    if (stage === 2 && pages > 0) break
+    for (let next = 0; next < queue.length && cappedBy === null; next++) {
+      const file = queue[next]
+      if (file === undefined || seen.has(file.url)) continue
+      if (files === maxFiles) {
+        cappedBy = 'files'
+        break
+      }
+      files++
+      seen.add(file.url)
+      const resource = await fetchResource(file.url, { accept: ACCEPT, maxBytes, signal })
+      if (resource.type === 'missing') {
+        if (!file.isGuess) fail(file.url, `status ${resource.status}`, true)
+        continue
+      }
+      if (resource.type === 'failed') {
+        fail(file.url, `${resource.reason}: ${resource.detail}`, saysSomething(resource))
+        continue
+      }
+      seen.add(resource.url)
+      const reader = new SitemapReader(resource.url, { maxEntries: Number.MAX_SAFE_INTEGER })
+      let entries = 0
+      let problem: string | undefined
+      reading: for await (const piece of readEntries(resource.snapshot, reader, maxBytes)) {
+        signal?.throwIfAborted()
+        if (piece.type === 'problem') {
+          problem = piece.detail
+          continue
+        }
+        for (const entry of piece.entries) {
+          if (entry.type === 'sitemap') {
+            entries++
+            if (listed.has(entry.url)) continue
+            listed.add(entry.url)
+            const refusal = refuseNested(entry.url, file, resource.url)
+            if (refusal !== undefined) fail(entry.url, refusal, true)
+            // One more than may be read is enough to see that there are more.
+            else if (queue.length <= maxFiles) queue.push({ url: entry.url, depth: file.depth + 1, isGuess: false })
+            continue
+          }
+          if (pages === maxEntries) {
+            cappedBy = 'entries'
+            break reading
+          }
+          pages++
+          entries++
+          yield { type: 'page', url: entry.url, lastModified: entry.lastModified, foundOn: resource.url }
+        }
+      }
+      const isNone = problem === undefined && reader.kind === 'none'
+      if (problem !== undefined) fail(file.url, problem, false)
+      else if (isNone && !file.isGuess) fail(file.url, 'no sitemap', true)
+      if (reader.kind !== 'none') read.push({ url: file.url, entries })
+    }
+  }
+  yield { type: 'report', report: { read, failed, pages, cappedBy } }
+
+  function fail(url: string, detail: string, isAnswered: boolean): void {
+    if (failed.length < maxFiles) failed.push({ url, detail, isAnswered })
+  }
+
+  function refuseNested(url: string, parent: File, parentUrl: string): string | undefined {
+    if (parent.depth >= maxDepth) return `below more than ${maxDepth} indexes`
+    const host = hostOf(url)
+    const isKnownHost = host === siteHost || host === hostOf(parentUrl) || named.includes(url)
+    return isKnownHost ? undefined : 'on another host, and not named in robots.txt'
+  }
+}
+
+const ACCEPT = 'application/xml, text/xml, text/plain;q=0.9, */*;q=0.8'
+
+type Piece =
+  | { readonly type: 'entries'; readonly entries: readonly SitemapEntry[] }
+  | { readonly type: 'problem'; readonly detail: string }
+
+async function* readEntries(snapshot: Snapshot, reader: SitemapReader, maxBytes: number): AsyncGenerator<Piece> {
+  try {
+    for await (const text of readText(snapshot, maxBytes)) yield { type: 'entries', entries: reader.write(text) }
+  } catch (error) {
+    // Broken files are everyday; what was read before the break counts.
+    if (!(error instanceof UnreadableError)) throw error
+    yield { type: 'problem', detail: error.message }
+  }
+  yield { type: 'entries', entries: reader.end() }
+}
+
+/** A file cannot be read to its end; the message says why. */
+class UnreadableError extends Error {}
+
+const SLICE = 64 * 1024
+
+async function* readText({ body, headers }: Snapshot, maxBytes: number): AsyncGenerator<string> {
+  if (typeof body === 'string') {
+    for (let i = 0; i < body.length; i += SLICE) yield body.slice(i, i + SLICE)
+    return
+  }
+  let decoder: TextDecoder | undefined
+  let size = 0
+  for await (const bytes of isGzip(body) ? unpack(body) : slices(body)) {
+    size += bytes.length
+    if (size > maxBytes) throw new UnreadableError(`larger than ${maxBytes} bytes`)
+    decoder ??= new TextDecoder(encodingOf(bytes, headers?.['content-type'] ?? ''))
+    yield decoder.decode(bytes, { stream: true })
+  }
+  const end = decoder?.decode() ?? ''
+  if (end !== '') yield end
+}
+
+function* slices(body: Uint8Array): Generator<Uint8Array> {
+  for (let i = 0; i < body.length; i += SLICE) yield body.subarray(i, i + SLICE)
+}
+
+async function* unpack(body: Uint8Array): AsyncGenerator<Uint8Array> {
+  const gzip = new DecompressionStream('gzip')
+  const writer = gzip.writable.getWriter()
+  const reader = gzip.readable.getReader()
+  const writing = (async () => {
+    for (const slice of slices(body)) await writer.write(new Uint8Array(slice))
+    await writer.close()
+  })()
+  // Damage shows at the reading end; here it would only be reported twice.
+  writing.catch(() => {})
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((cause: unknown) => {
+        throw new UnreadableError('the archive is damaged', { cause })
+      })
+      if (done) return
+      yield value
+    }
+  } finally {
+    // Stops the writing, too, when only a part was wanted; after damage there is nothing left to stop.
+    await reader.cancel().catch(() => {})
+  }
+}
+
+/** RFC 1952. Some servers send such files as they are, others as an encoding that has been undone already. */
+function isGzip([first, second]: Uint8Array): boolean {
+  return first === 0x1f && second === 0x8b
+}
+
+/** Encoding of a file by its byte order mark, what it says at its beginning, or its type; UTF-8 where nothing is said. */
+function encodingOf(bytes: Uint8Array, contentType: string): string {
+  const [first, second] = bytes
+  if (first === 0xff && second === 0xfe) return 'utf-16le'
+  if (first === 0xfe && second === 0xff) return 'utf-16be'
+  const beginning = String.fromCharCode(...bytes.subarray(0, 200))
+  const label =
+    /^\s*<\?xml[^>]*\sencoding\s*=\s*["']([\w-]+)/.exec(beginning)?.[1] ??
+    /charset=["']?([\w-]+)/i.exec(contentType)?.[1]
+  try {
+    return new TextDecoder(label ?? 'utf-8').encoding
+  } catch (error) {
+    // An unknown label says nothing.
+    if (error instanceof RangeError) return 'utf-8'
+    throw error
+  }
+}
+
+function hostOf(url: string): string {
+  return new URL(url).hostname.replace(/^www\./, '')
+}

@@ -1,0 +1,55 @@
+/** Hands values from where they arise to one reader that asks for them. Whoever adds waits while too many are unread. */
+export class EventQueue<T> {
+  readonly #capacity: number
+  #values: T[] = []
+  #isClosed = false
+  #wakeReader: (() => void) | undefined
+  #wakeWriters: (() => void)[] = []
+
+  constructor(capacity = 1000) {
+    this.#capacity = capacity
+  }
+
+  /** Adds a value. */
+  push(value: T): void {
+    this.#values.push(value)
+    this.#wakeReader?.()
+  }
+
+  /** Resolves when there is room. */
+  async hasRoom(): Promise<void> {
+    while (this.#values.length >= this.#capacity && !this.#isClosed) {
+      await new Promise<void>((resolve) => {
+        this.#wakeWriters.push(resolve)
+      })
+    }
+  }
+
+  /** Says that nothing will be added any more; what is unread stays readable. */
+  close(): void {
+    this.#isClosed = true
+    this.#wakeReader?.()
+    this.#wake()
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
+    for (;;) {
+      const values = this.#values
+      this.#values = []
+      this.#wake()
+      yield* values
+      if (this.#values.length > 0) continue
+      if (this.#isClosed) return
+      await new Promise<void>((resolve) => {
+        this.#wakeReader = resolve
+      })
+      this.#wakeReader = undefined
+    }
+  }
+
+  #wake(): void {
+    const writers = this.#wakeWriters
+    this.#wakeWriters = []
+    for (const wake of writers) wake()
+  }
+}

@@ -1,0 +1,107 @@
+import type { Discovery, LedgerCounts, LedgerState, Reason } from './ledger.ts'
+
+/** Why a crawl runs. */
+export const CRAWL_KINDS = ['add', 'recrawl', 'refresh', 'retry'] as const
+
+/** One of {@link CRAWL_KINDS}. */
+export type CrawlKind = (typeof CRAWL_KINDS)[number]
+
+/** How a crawl can end. `gate`: it would have removed more than is allowed, and removed nothing. */
+export const CRAWL_ENDS = ['completed', 'cancelled', 'gate', 'failed'] as const
+
+/** One of {@link CRAWL_ENDS}. */
+export type CrawlEnd = (typeof CRAWL_ENDS)[number]
+
+/** One thing that happened in a crawl. Progress lines, live events and stored history are made from this stream. */
+export type CrawlEvent =
+  | { readonly type: 'started'; readonly crawlId: string; readonly kind: CrawlKind; readonly isResumed: boolean }
+  /** Something was looked for where links are listed: what it was, where, and what came of it. */
+  | {
+      readonly type: 'discovery'
+      readonly discovery: Discovery
+      readonly url: string
+      readonly found: number
+      readonly detail: string
+    }
+  | { readonly type: 'enqueued'; readonly url: string; readonly depth: number; readonly discovery: Discovery }
+  | {
+      readonly type: 'dropped'
+      readonly url: string
+      readonly depth: number
+      readonly reason: Reason
+      readonly pattern: string | null
+      readonly target: string | null
+    }
+  | {
+      readonly type: 'retry'
+      readonly url: string
+      readonly reason: Reason
+      readonly attempt: number
+      readonly delayMs: number
+    }
+  | {
+      readonly type: 'settled'
+      readonly url: string
+      readonly state: LedgerState
+      readonly reason: Reason | null
+      readonly status: number | null
+      readonly detail: string | null
+      readonly bytes: number
+      readonly chunks: number
+    }
+  | ({ readonly type: 'progress' } & CrawlProgress)
+  | { readonly type: 'ended'; readonly summary: CrawlSummary }
+
+/** Where a crawl stands. */
+export interface CrawlProgress {
+  /** Visits that came to an end in this run. */
+  readonly visited: number
+  readonly indexed: number
+  readonly unchanged: number
+  readonly skipped: number
+  readonly failed: number
+  readonly bytes: number
+  /** Rows that are still to be fetched. */
+  readonly queued: number
+  /** Addresses being fetched. */
+  readonly current: readonly string[]
+  readonly hosts: readonly HostProgress[]
+  readonly elapsedMs: number
+}
+
+/** How one host is treated. */
+export interface HostProgress {
+  readonly host: string
+  readonly requests: number
+  readonly intervalMs: number
+  readonly backoffMs: number
+}
+
+/** What a crawl came to. */
+export interface CrawlSummary {
+  readonly crawlId: string
+  readonly kind: CrawlKind
+  readonly end: CrawlEnd
+  /** The ledger of the source after it. */
+  readonly ledger: LedgerCounts
+  /** What this run did. */
+  readonly visited: number
+  readonly indexed: number
+  readonly unchanged: number
+  readonly skipped: number
+  readonly failed: number
+  readonly removed: number
+  /** Pages that stay although this run could not find them, because more would have gone than is allowed. */
+  readonly withheld: number
+  /** The cap that bit, if one did. */
+  readonly cappedAt: number | null
+  /** Why nothing was concluded from what was not found, in words. */
+  readonly incomplete: string | null
+  /** Addresses that a refresh saw for the first time and left alone. */
+  readonly newInRefresh: number
+  readonly bytes: number
+  readonly requests: number
+  readonly elapsedMs: number
+  /** Why it failed or was stopped, in words. */
+  readonly problem: string | null
+}

@@ -1,0 +1,156 @@
+import type { ActiveCrawl } from './active-crawl.ts'
+import type { Visit } from './ledger.ts'
+
+/** Slots of a host are reserved at most this far ahead, so that other processes get theirs. */
+const HORIZON_MS = 1000
+/** How soon and how late to look again when nothing can be taken now. */
+const LEAST_WAIT_MS = 20
+const MOST_WAIT_MS = 500
+
+/** The part of the ledger that is due. Hands out one visit after the other, each when its host's clock allows. */
+export class Frontier {
+  readonly #active: ActiveCrawl
+  #ready: Visit[] = []
+  #leasing: Promise<void> | undefined
+  #inFlight = 0
+  #isDone = false
+  #pausing: Promise<void> | undefined
+  #wake: (() => void) | undefined
+
+  constructor(active: ActiveCrawl) {
+    this.#active = active
+  }
+
+  /** The next visit, at the moment it may be made; undefined when nothing is left to do. */
+  async next(): Promise<Visit | undefined> {
+    const { ports, signal } = this.#active
+    for (;;) {
+      signal.throwIfAborted()
+      if (this.#isDone) return undefined
+      if (this.#hasRoom()) {
+        const visit = this.#ready.shift()
+        if (visit !== undefined) {
+          this.#inFlight++
+          const wait = visit.notBefore - ports.clock.now()
+          if (wait > 0) await this.#sleepOrPutBack(visit, wait)
+          return visit
+        }
+        await this.#fill()
+        if (this.#ready.length > 0) continue
+      } else if (this.#isCapped()) {
+        await this.#skipRest()
+        continue
+      }
+      await this.#waitForChange()
+    }
+  }
+
+  /** Says that a visit has come to its end, and whether it brought a page. */
+  done(isPage: boolean): void {
+    this.#inFlight--
+    if (isPage) this.#active.pagesTaken++
+    this.#notify()
+  }
+
+  /** Gives back what was not visited. */
+  async close(): Promise<void> {
+    this.#isDone = true
+    this.#notify()
+    await this.#active.ports.ledger.release(this.#ready)
+    this.#ready = []
+  }
+
+  #hasRoom(): boolean {
+    const { maxPages } = this.#active.run.scope
+    return maxPages === null || this.#active.pagesTaken + this.#inFlight < maxPages
+  }
+
+  #isCapped(): boolean {
+    return this.#active.pagesTaken >= (this.#active.run.scope.maxPages ?? Infinity)
+  }
+
+  async #sleepOrPutBack(visit: Visit, ms: number): Promise<void> {
+    try {
+      await this.#active.ports.clock.sleep(ms, this.#active.signal)
+    } catch (error) {
+      this.#inFlight--
+      await this.#active.ports.ledger.release([visit])
+      throw error
+    }
+  }
+
+  /** Takes visits from the ledger; several who ask at once wait for one answer. */
+  #fill(): Promise<void> {
+    this.#leasing ??= this.#lease().finally(() => {
+      this.#leasing = undefined
+    })
+    return this.#leasing
+  }
+
+  async #lease(): Promise<void> {
+    const { ports, run } = this.#active
+    const now = ports.clock.now()
+    const { concurrency, leaseMs } = run.limits
+    const { maxDepth, maxPages } = run.scope
+    const room =
+      maxPages === null
+        ? concurrency * 2
+        : Math.min(concurrency * 2, maxPages - this.#active.pagesTaken - this.#inFlight)
+    const leased = await ports.ledger.lease({
+      sourceId: run.sourceId,
+      limit: Math.max(1, room),
+      now,
+      until: now + leaseMs,
+      horizon: now + HORIZON_MS,
+      isLevelled: maxDepth !== null || maxPages !== null,
+    })
+    this.#ready.push(...leased)
+    if (leased.length > 0) this.#notify()
+  }
+
+  /** The cap was reached: what is left is left out, and said so. */
+  async #skipRest(): Promise<void> {
+    const { ports, run } = this.#active
+    const { maxPages } = run.scope
+    await ports.ledger.release(this.#ready.splice(0))
+    const left = await ports.ledger.skipPending(run.sourceId, 'page-cap', String(maxPages), ports.clock.now())
+    if (left > 0) this.#active.cappedAt = maxPages
+    if (this.#inFlight === 0) this.#isDone = true
+    this.#notify()
+    if (!this.#isDone) await this.#waitForChange()
+  }
+
+  /** Waits until something may have changed; several who wait do so together. */
+  #waitForChange(): Promise<void> {
+    this.#pausing ??= this.#pause().finally(() => {
+      this.#pausing = undefined
+    })
+    return this.#pausing
+  }
+
+  /** Waits until a visit ends, a row is due or a host is free; ends the frontier when nothing can come any more. */
+  async #pause(): Promise<void> {
+    const { ports, run, signal } = this.#active
+    const changed = new Promise<void>((resolve) => {
+      this.#wake = resolve
+    })
+    const now = ports.clock.now()
+    const open = await ports.ledger.countOpen(run.sourceId, now)
+    if (this.#ready.length > 0) return
+    if (this.#inFlight === 0 && open.pending === 0 && open.leased === 0) {
+      this.#isDone = true
+      return
+    }
+    // A row may be due and still have to wait for others, so that its time alone would have us look without end.
+    const wait =
+      open.nextAt === null ? MOST_WAIT_MS : Math.min(Math.max(open.nextAt - now, LEAST_WAIT_MS), MOST_WAIT_MS)
+    const awake = new AbortController()
+    const timer = ports.clock.sleep(wait, AbortSignal.any([signal, awake.signal])).catch(() => undefined)
+    await Promise.race([changed, timer])
+    awake.abort()
+  }
+
+  #notify(): void {
+    this.#wake?.()
+  }
+}

@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'vitest'
+import { DEFAULT_SCOPE, type Scope } from '../core/url/scope.ts'
+import { createGate, type Gate } from './gate.ts'
+
+describe('the gate', () => {
+  const gate = open({ block: ['!/docs/old/**', '*.pdf'], allow: ['/docs/**', '/docs'], maxDepth: 3 })
+
+  test.each([
+    ['https://example.com/docs/a', 'https://example.com/docs/a', 'https://example.com/docs/a'],
+    ['https://EXAMPLE.com:443/docs/a/#part', 'https://example.com/docs/a/', 'https://example.com/docs/a'],
+    ['https://user:secret@example.com/docs/a', 'https://example.com/docs/a', 'https://example.com/docs/a'],
+    [
+      'https://example.com/docs/a?id=1&utm_source=x',
+      'https://example.com/docs/a?id=1&utm_source=x',
+      'https://example.com/docs/a?id=1',
+    ],
+    ['https://example.com/docs/a?lang=de', 'https://example.com/docs/a?lang=de', 'https://example.com/docs/a?lang=de'],
+    ['http://example.com/docs/a.json', 'http://example.com/docs/a.json', 'http://example.com/docs/a.json'],
+    ['https://example.com/docs/next.js/', 'https://example.com/docs/next.js/', 'https://example.com/docs/next.js'],
+  ])('admits %s', (text, url, key) => {
+    expect(gate.judge(text, 3)).toEqual({ url, key, host: 'example.com', refusal: null, stripped: null })
+  })
+
+  test.each([
+    ['docs/a', 'bad-url', null],
+    ['https://exa mple.com/docs/', 'bad-url', null],
+    [`https://example.com/docs/${'a'.repeat(2000)}`, 'bad-url', 'longer than 2000 characters'],
+    [`https://example.com/docs/${'é'.repeat(500)}`, 'bad-url', 'longer than 2000 characters'],
+    ['mailto:a@example.com', 'scheme', 'mailto:'],
+    ['javascript:void(0)', 'scheme', 'javascript:'],
+    ['ftp://example.com/docs/a.zip', 'scheme', 'ftp:'],
+    ['https://example.com/docs/a.zip', 'excluded', '*.zip'],
+    ['https://example.com/docs/LLMS.txt?x#y', 'excluded', 'llms.txt'],
+    ['https://example.com/docs/a%2Epng', 'excluded', '*.png'],
+    ['https://example.org/a.css', 'excluded', '*.css'],
+    ['https://example.org/docs/old/a', 'off-site', 'subpages example.com/docs/'],
+    ['https://example.com/old/', 'out-of-scope', 'subpages example.com/docs/'],
+    ['https://example.com/docs/old/a?ref=x', 'blocked', '!/docs/old/**'],
+    ['https://example.com/docs/a/b.pdf', 'blocked', '*.pdf'],
+  ])('refuses %.80s as %s', (text, reason, pattern) => {
+    const { refusal, stripped } = gate.judge(text, 9)
+    expect({ refusal, stripped }).toEqual({ refusal: { reason, pattern, target: null }, stripped: null })
+  })
+
+  test('refuses what no allow pattern matches, and names them all', () => {
+    const narrow = open({ allow: ['/docs/a/**', '/docs/b/**'], block: ['/docs/a/old/**'] })
+    expect(narrow.judge('https://example.com/docs/a/x', 0).refusal).toBeNull()
+    expect(reasonOf(narrow, 'https://example.com/docs/a/old/x')).toBe('blocked')
+    expect(narrow.judge('https://example.com/docs/c?ref=x', 0).refusal).toEqual({
+      reason: 'not-allowed',
+      pattern: '/docs/a/**, /docs/b/**',
+      target: null,
+    })
+  })
+
+  test('sends an address with a superfluous query to the one without, which has its key', () => {
+    const verdict = gate.judge('https://example.com/docs/a/?utm_source=x&Ref=%7e#part', 9)
+    expect(verdict).toEqual({
+      url: 'https://example.com/docs/a/?utm_source=x&Ref=%7e',
+      key: 'https://example.com/docs/a',
+      host: 'example.com',
+      refusal: { reason: 'query-skip', pattern: '?utm_source=x&Ref=%7e', target: 'https://example.com/docs/a' },
+      stripped: 'https://example.com/docs/a/',
+    })
+    expect(gate.judge(verdict.stripped ?? '', 1)).toMatchObject({ key: verdict.key, refusal: null })
+  })
+
+  test('takes an address with a superfluous query as it is on request', () => {
+    expect(open({ allowQueryUrls: true }).judge('https://example.com/docs/a?utm_source=x', 0)).toEqual({
+      url: 'https://example.com/docs/a?utm_source=x',
+      key: 'https://example.com/docs/a',
+      host: 'example.com',
+      refusal: null,
+      stripped: null,
+    })
+  })
+
+  test('judges the depth anew each time, and only what nothing else refuses', () => {
+    const url = 'https://example.com/docs/deep'
+    expect(gate.judge(url, 3).refusal).toBeNull()
+    expect(gate.judge(url, 4).refusal).toEqual({ reason: 'max-depth', pattern: '3', target: null })
+    expect(gate.judge(url, 3).refusal).toBeNull()
+    expect(reasonOf(gate, 'https://example.com/docs/old/', 4)).toBe('blocked')
+    expect(open({}).judge(url, 1_000_000).refusal).toBeNull()
+    expect(reasonOf(open({ maxDepth: 0 }), url, 1)).toBe('max-depth')
+  })
+
+  test('admits parts of pages, but no archives and no llms.txt, without the default excludes', () => {
+    const bare = open({ useDefaultExcludes: false })
+    expect(reasonOf(bare, 'https://example.com/docs/a.png')).toBeUndefined()
+    expect(reasonOf(bare, 'https://example.com/docs/a.zip')).toBe('excluded')
+    expect(reasonOf(bare, 'https://example.com/docs/llms.txt')).toBe('excluded')
+  })
+
+  test('holds exclusions, reach and globs not against the start, but the rest', () => {
+    const startUrl = 'http://example.com/docs/all.zip'
+    const siteUrl = 'https://www.example.com/docs/all.zip'
+    const scope = { ...DEFAULT_SCOPE, allow: ['/none'], block: ['/docs/**'] }
+    const strict = createGate({ startUrl, siteUrl, scope })
+    expect(reasonOf(strict, startUrl)).toBeUndefined()
+    expect(reasonOf(strict, siteUrl)).toBeUndefined()
+    expect(reasonOf(strict, `${siteUrl}?ref=x`)).toBe('query-skip')
+    expect(reasonOf(strict, 'https://www.example.com/docs/other.zip')).toBe('excluded')
+    expect(reasonOf(strict, 'https://api.example.com/docs/all.zip')).toBe('excluded')
+  })
+
+  test('knows what is no address of the web by its text, without credentials and within limits', () => {
+    expect(gate.judge('mailto:a@example.com', 0)).toMatchObject({
+      url: 'mailto:a@example.com',
+      key: 'mailto:a@example.com',
+      host: '',
+    })
+    expect(gate.judge('ftp://user:secret@example.com/a@b', 0).key).toBe('ftp://example.com/a@b')
+    expect(gate.judge('https://user:secret@exa mple.com/a', 0).key).toBe('https://exa mple.com/a')
+    const long = gate.judge(`data:text/plain,${'\u{1f600}'.repeat(5000)}`, 0)
+    expect(long.key).toHaveLength(2000)
+    expect(long).toMatchObject({ url: long.key, refusal: { reason: 'bad-url' } })
+  })
+
+  test('does not count a fragment as length', () => {
+    expect(reasonOf(gate, `https://example.com/docs/a#${'x'.repeat(5000)}`)).toBeUndefined()
+  })
+
+  test('remembers an address, and goes on when it has remembered too many', () => {
+    const busy = open({})
+    const url = 'https://example.com/docs/a'
+    const first = busy.judge(url, 0)
+    expect(busy.judge(url, 1)).toBe(first)
+    for (let i = 0; i < 50_000; i++) busy.judge(`https://example.com/docs/${i}`, 0)
+    expect(busy.judge(url, 0)).not.toBe(first)
+    expect(busy.judge(url, 0)).toEqual(first)
+  })
+
+  test.each(['', 'example.com', 'ftp://example.com/'])('is not built for the start %j', (startUrl) => {
+    expect(() => createGate({ startUrl, siteUrl: startUrl, scope: DEFAULT_SCOPE })).toThrow(`got "${startUrl}"`)
+  })
+
+  test('is not built with a glob that cannot be read', () => {
+    expect(() => open({ block: ['/a[b'] })).toThrow('got "/a[b"')
+  })
+})
+
+function open(scope: Partial<Scope>): Gate {
+  const startUrl = 'https://example.com/docs'
+  return createGate({ startUrl, siteUrl: startUrl, scope: { ...DEFAULT_SCOPE, ...scope } })
+}
+
+function reasonOf(gate: Gate, url: string, depth = 0): string | undefined {
+  return gate.judge(url, depth).refusal?.reason
+}

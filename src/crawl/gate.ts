@@ -1,0 +1,142 @@
+import { withoutFragment } from '../core/extract/resolve.ts'
+import { clipText } from '../core/text/lines.ts'
+import { findDefaultExclude, findHardExclude, LLMS_TXT } from '../core/url/excludes.ts'
+import { keyPath, parseHttp, urlKey } from '../core/url/key.ts'
+import { matchesPathGlob, parsePathGlob } from '../core/url/path-glob.ts'
+import { classifyQuery, stripQuery } from '../core/url/query.ts'
+import { createReachTest } from '../core/url/reach.ts'
+import type { Scope } from '../core/url/scope.ts'
+import type { Reason, Refusal } from './ledger.ts'
+
+/** What the gate says of an address. */
+export interface Verdict {
+  /** The address as written, but without fragment and credentials. */
+  readonly url: string
+  /** What the address is known by. For one refused with `query-skip` that is the key of `stripped`: only that is offered. */
+  readonly key: string
+  /** Empty for what is no address of the web. */
+  readonly host: string
+  /** Null admits it. */
+  readonly refusal: Refusal | null
+  /** The address without its query, to be judged in its stead, where that is what it was refused for. */
+  readonly stripped: string | null
+}
+
+/** Judges addresses by the scope of a source. */
+export interface Gate {
+  /** `url` is absolute; `depth` is the number of links between the start and the address. */
+  judge(url: string, depth: number): Verdict
+}
+
+/** What a gate is built from. */
+export interface GateOptions {
+  /** The start as the user gave it. Neither exclusions but that of llms.txt, nor reach, nor globs apply to it. */
+  readonly startUrl: string
+  /** The start with the scheme and host it redirects to. */
+  readonly siteUrl: string
+  readonly scope: Scope
+}
+
+/** Longest address that is taken. */
+const MAX_URL = 2000
+
+/** Pages repeat their navigation, so most addresses are judged many times. */
+const MAX_REMEMBERED = 50_000
+
+/**
+ * Builds the gate every address passes, in this order: parse, scheme, exclusions, reach, block globs, allow globs, query policy,
+ * depth. The first refusal counts. robots.txt and the page cap are asked later, when there is something to fetch.
+ */
+export function createGate({ startUrl, siteUrl, scope }: GateOptions): Gate {
+  const judgeAddress = createJudge(startUrl, siteUrl, scope)
+  const remembered = new Map<string, Verdict>()
+
+  /** The verdict of everything but depth, which is not a matter of the address. */
+  const recall = (text: string): Verdict => {
+    const known = remembered.get(text)
+    if (known !== undefined) return known
+    const verdict = judgeAddress(text)
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear()
+    if (text.length <= MAX_URL) remembered.set(text, verdict)
+    return verdict
+  }
+
+  return {
+    judge(url, depth) {
+      const verdict = recall(url)
+      if (verdict.refusal !== null || scope.maxDepth === null || depth <= scope.maxDepth) return verdict
+      return { ...verdict, refusal: refuse('max-depth', String(scope.maxDepth)) }
+    },
+  }
+}
+
+function createJudge(startText: string, siteText: string, scope: Scope): (text: string) => Verdict {
+  const start = parseStart(startText)
+  const site = parseStart(siteText)
+  const starts = new Set([urlKey(start), urlKey(site)])
+  const reach = createReachTest(scope.reach, start, site)
+  const block = scope.block.map(parsePathGlob)
+  const allow = scope.allow.map(parsePathGlob)
+
+  const findRefusal = (url: URL, key: string): Refusal | null => {
+    const path = keyPath(url)
+    // A list of pages is none itself, not even as a start: the lists are read all the same, this one among them.
+    if (starts.has(key) && findHardExclude(path) !== LLMS_TXT) return null
+    const excluded = findExclude(url, path, scope)
+    if (excluded !== undefined) return refuse('excluded', excluded)
+    const place = reach.locate(url, path)
+    if (place !== 'inside') return refuse(place === 'outside' ? 'out-of-scope' : 'off-site', reach.pattern)
+    const blocking = block.find((glob) => matchesPathGlob(glob, path))
+    if (blocking !== undefined) return refuse('blocked', blocking.pattern)
+    const isAllowed = allow.length === 0 || allow.some((glob) => matchesPathGlob(glob, path))
+    return isAllowed ? null : refuse('not-allowed', scope.allow.join(', '))
+  }
+
+  return (text) => {
+    const isLong = withoutFragment(text).length > MAX_URL
+    const parsed = isLong ? null : URL.parse(text)
+    if (parsed === null) return refuseText(text, refuse('bad-url', isLong ? TOO_LONG : null))
+    const url = serialize(parsed)
+    if (url.length > MAX_URL) return refuseText(url, refuse('bad-url', TOO_LONG))
+    const key = urlKey(parsed)
+    if (key === undefined) return refuseText(url, refuse('scheme', parsed.protocol))
+    const { host } = parsed
+    const refusal = findRefusal(parsed, key)
+    if (refusal !== null || scope.allowQueryUrls || classifyQuery(parsed) !== 'superfluous') {
+      return { url, key, host, refusal, stripped: null }
+    }
+    const skip: Refusal = { reason: 'query-skip', pattern: parsed.search, target: key }
+    return { url, key, host, refusal: skip, stripped: stripQuery(url) }
+  }
+}
+
+const TOO_LONG = `longer than ${MAX_URL} characters`
+
+function parseStart(text: string): URL {
+  const url = parseHttp(text)
+  if (url === undefined) throw new TypeError(`Expected an http or https address to start from, got "${text}"`)
+  return url
+}
+
+function findExclude(url: URL, path: string, scope: Scope): string | undefined {
+  // A slash at the end makes a folder, whatever its name ends in.
+  const file = url.pathname.endsWith('/') ? `${path}/` : path
+  return findHardExclude(file) ?? (scope.useDefaultExcludes ? findDefaultExclude(file) : undefined)
+}
+
+function refuse(reason: Reason, pattern: string | null): Refusal {
+  return { reason, pattern, target: null }
+}
+
+/** A verdict on what is no address of the web: it is known by its text. */
+function refuseText(text: string, refusal: Refusal): Verdict {
+  const clipped = clipText(text.replace(/\/\/[^/?#]*@/, '//'), MAX_URL)
+  return { url: clipped, key: clipped, host: '', refusal, stripped: null }
+}
+
+function serialize(url: URL): string {
+  const { href, username, password } = url
+  if (username === '' && password === '') return withoutFragment(href)
+  const start = href.indexOf('//') + 2
+  return withoutFragment(href.slice(0, start) + href.slice(href.indexOf('@', start) + 1))
+}

@@ -1,0 +1,326 @@
+import type { Chunk, Page } from '../core/model.ts'
+
+/** Where an address can stand. Each address of a source is in exactly one state. */
+export const LEDGER_STATES = ['pending', 'leased', 'indexed', 'unchanged', 'skipped', 'failed', 'gone'] as const
+
+/** One of {@link LEDGER_STATES}. */
+export type LedgerState = (typeof LEDGER_STATES)[number]
+
+/** Why an address is in its state. The list is closed: what is not in it cannot be recorded. */
+export const REASONS = [
+  // Refused by the gate, in its order.
+  'bad-url',
+  'scheme',
+  'excluded',
+  'off-site',
+  'out-of-scope',
+  'blocked',
+  'not-allowed',
+  'query-skip',
+  'max-depth',
+  'robots-disallow',
+  'robots-unreachable',
+  'page-cap',
+  // Known by another address.
+  'redirect',
+  'canonical',
+  'duplicate',
+  'covered',
+  // Seen, and left alone on request.
+  'noindex',
+  'nofollow',
+  'new-in-refresh',
+  // Answered, but not with a page.
+  'not-text',
+  'empty',
+  'login',
+  'challenge',
+  'soft-404',
+  'needs-rendering',
+  // Not answered well.
+  'not-found',
+  'removed',
+  'http-client-error',
+  'http-server-error',
+  'rate-limited',
+  'timeout',
+  'network',
+  'tls',
+  'address-refused',
+  'too-large',
+  'redirect-loop',
+  'bad-answer',
+  'page-defect',
+  // Removed from the library.
+  'unlinked',
+] as const
+
+/** One of {@link REASONS}. */
+export type Reason = (typeof REASONS)[number]
+
+/** How an address became known. */
+export const DISCOVERIES = [
+  'manual',
+  'llms-txt',
+  'llms-full',
+  'sitemap',
+  'link',
+  'redirect',
+  'canonical',
+  'alternate',
+  'query-strip',
+] as const
+
+/** One of {@link DISCOVERIES}. */
+export type Discovery = (typeof DISCOVERIES)[number]
+
+/** Everything that is known about one address of a source. */
+export interface LedgerRow {
+  readonly sourceId: string
+  /** What the address is known by; equal for spellings of one address. */
+  readonly key: string
+  /** The address as it was written where it was first found; this is what is fetched. */
+  readonly url: string
+  readonly host: string
+  readonly state: LedgerState
+  readonly reason: Reason | null
+  /** The pattern, rule or figure that caused the state. */
+  readonly pattern: string | null
+  /** Key of the address that holds the content of this one. */
+  readonly target: string | null
+  readonly depth: number
+  /** Address of the page or list where it was first found. */
+  readonly foundOn: string | null
+  readonly discovery: Discovery
+  readonly etag: string | null
+  readonly lastModified: string | null
+  /** Hash of the content it last answered with. */
+  readonly contentHash: string | null
+  /** Fetches since its last good answer. */
+  readonly attempts: number
+  /** Status of its last answer. */
+  readonly status: number | null
+  /** Its last outcome in words. */
+  readonly detail: string | null
+  readonly firstSeenAt: number
+  /** When what it holds was last confirmed; without a page, when it was last asked. */
+  readonly checkedAt: number | null
+  readonly changedAt: number | null
+  /** When it may be fetched next, as far as it has been said. */
+  readonly dueAt: number | null
+  /** The crawl that last saw it. */
+  readonly crawlId: string | null
+  /** Whether the library holds content for it. */
+  readonly hasPage: boolean
+}
+
+/** An address that was found, with what the gate said of it. */
+export interface Find {
+  readonly key: string
+  readonly url: string
+  readonly host: string
+  readonly depth: number
+  readonly foundOn: string | null
+  readonly discovery: Discovery
+  /** Why it is not to be fetched; null admits it. */
+  readonly refusal: Refusal | null
+  /** Counts only where the address was never seen before. */
+  readonly isNewOnly?: boolean
+}
+
+/** Why an address is not fetched. */
+export interface Refusal {
+  readonly reason: Reason
+  readonly pattern: string | null
+  /** Key of the address that stands for it. */
+  readonly target: string | null
+}
+
+/**
+ * What a find did to the ledger: `admitted` and `refused` changed a row in this crawl, `known` did not (it was settled, admitted
+ * or refused before in the same crawl).
+ */
+export type FindResult = 'admitted' | 'refused' | 'known'
+
+/** A row taken out of the frontier to be fetched. */
+export interface Visit {
+  readonly sourceId: string
+  readonly key: string
+  readonly url: string
+  readonly host: string
+  readonly depth: number
+  readonly discovery: Discovery
+  readonly attempts: number
+  /** Validators, where an answer that nothing changed would be enough. */
+  readonly etag: string | null
+  readonly lastModified: string | null
+  readonly contentHash: string | null
+  readonly checkedAt: number | null
+  readonly hasPage: boolean
+  /** Key of the address whose content this one repeated when it was last read. */
+  readonly target: string | null
+  /** Asked a second time, because the first answer would remove it. */
+  readonly isConfirmation: boolean
+  /** Take the content as it is, whatever the page says about its proper address: that one turned out to hold nothing. */
+  readonly isFinal: boolean
+  /** The slot of its host: not to be fetched before. */
+  readonly notBefore: number
+  /** Proof that this lease is still ours. */
+  readonly lease: string
+}
+
+/** Another address of the same content. */
+export interface Alias {
+  readonly url: string
+  readonly aliasUrl: string
+  readonly classification: 'redirect' | 'canonical' | 'same-content' | 'superfluous-query' | 'markdown-variant'
+  readonly reason: string | null
+}
+
+/** A page with everything that is indexed and replayed for it. */
+export interface PageRecord {
+  readonly page: Page
+  readonly chunks: readonly Chunk[]
+  /** Links to replay when the page turns out unchanged: absolute addresses that may be followed. */
+  readonly links: readonly string[]
+}
+
+/** What became of a visit. Everything in it is written in one transaction. */
+export interface Settlement {
+  readonly visit: Visit
+  readonly crawlId: string
+  readonly now: number
+  /** When it was last told what the row holds, where that was not now: nothing was asked, or the answer did not say. @default now */
+  readonly checkedAt?: number | null
+  /** `pending` puts it back: to be tried again at `dueAt`, or confirmed when everything else is done. */
+  readonly state: 'indexed' | 'unchanged' | 'skipped' | 'failed' | 'pending'
+  readonly reason?: Reason | null
+  readonly pattern?: string | null
+  readonly target?: string | null
+  readonly status?: number | null
+  readonly detail?: string | null
+  readonly etag?: string | null
+  readonly lastModified?: string | null
+  readonly contentHash?: string | null
+  readonly dueAt?: number | null
+  /** Whether a second answer of the same kind is to be awaited, after everything else. */
+  readonly awaitsConfirmation?: boolean
+  /** Whether this answer proves that the page is gone; it is removed when the crawl ends well. */
+  readonly isProvenGone?: boolean
+  /** New content; replaces the old as a whole. Required for `indexed`. */
+  readonly record?: PageRecord
+  /** With `unchanged`: the links as they are now, where the page was read and only its surroundings changed. */
+  readonly links?: readonly string[]
+  readonly aliases?: readonly Alias[]
+  readonly finds?: readonly Find[]
+}
+
+/** A page that came without a visit. */
+export interface Adoption {
+  readonly sourceId: string
+  readonly crawlId: string
+  readonly now: number
+  readonly find: Find
+  readonly record: PageRecord
+  readonly finds: readonly Find[]
+}
+
+/** What the ledger made of a settlement. */
+export interface Settled {
+  /** `lost` when the lease had run out and somebody else has the row: nothing was written. */
+  readonly type: 'settled' | 'lost'
+  /** The state it got; `skipped` where the content was already there under another address. */
+  readonly state: LedgerState
+  readonly reason: Reason | null
+  /** Key of the address that holds the same content. */
+  readonly target: string | null
+  /** In the order of the finds. */
+  readonly finds: readonly FindResult[]
+}
+
+/** Rows by state, and by reason within those that have one. */
+export interface LedgerCounts {
+  readonly total: number
+  readonly states: Readonly<Record<LedgerState, number>>
+  /** `skipped/blocked` → 12 */
+  readonly reasons: Readonly<Record<string, number>>
+}
+
+/** A robots.txt as it was last read. */
+export interface RobotsRecord {
+  readonly origin: string
+  readonly fetchedAt: number
+  /** `rules` came with a body, `none` allows everything, `unreachable` nothing. */
+  readonly type: 'rules' | 'none' | 'unreachable'
+  readonly body: string
+  readonly status: number | null
+}
+
+/** How visits are taken out of the frontier. */
+export interface LeaseRequest {
+  readonly sourceId: string
+  readonly limit: number
+  readonly now: number
+  /** When the leases run out. */
+  readonly until: number
+  /** Slots later than this are not reserved yet. */
+  readonly horizon: number
+  /** Whether rows of one depth have to be settled before the next depth begins. */
+  readonly isLevelled: boolean
+}
+
+/** What remains to be done for a source. */
+export interface OpenWork {
+  readonly pending: number
+  readonly leased: number
+  /** When the next pending row is due or its host free; null without one. */
+  readonly nextAt: number | null
+}
+
+/** What the engine needs to keep: the ledger with its frontier, the clocks of hosts, and robots.txt files. */
+export interface Ledger {
+  /** Records finds, in one transaction. */
+  offer(sourceId: string, crawlId: string, finds: readonly Find[], now: number): Promise<FindResult[]>
+  /**
+   * Takes visits that are due, by host clock, confirmations last, then by depth and age; reserves a slot of the host for
+   * each. Leases that ran out are pending again.
+   */
+  lease(request: LeaseRequest): Promise<Visit[]>
+  /** Writes what became of a visit, with content, aliases and finds, in one transaction. */
+  settle(settlement: Settlement): Promise<Settled>
+  /**
+   * Stores a page that came without a visit, such as one that llms-full.txt holds. Answers `unchanged` where the content is
+   * what it was.
+   */
+  adopt(adoption: Adoption): Promise<Settled>
+  /** Puts leased rows back as they were. */
+  release(visits: readonly Visit[]): Promise<void>
+  /** Counts what is still to be done. */
+  countOpen(sourceId: string, now: number): Promise<OpenWork>
+  /** Counts the pages that a crawl has taken in or found unchanged so far. */
+  countPages(sourceId: string, crawlId: string): Promise<number>
+  /** Turns every pending row that was never read into a skipped one, and returns how many there were. */
+  skipPending(sourceId: string, reason: Reason, pattern: string | null, now: number): Promise<number>
+  /** Makes rows pending again: those that hold content, those that failed. */
+  requeue(sourceId: string, crawlId: string, which: 'pages' | 'failed', now: number): Promise<number>
+  /**
+   * Makes rows pending and final that rely on another address for their content when that one does not hold it (any more):
+   * duplicates whose target has other content, canonical ones whose target has none. A target that is about to be removed holds
+   * nothing: it is one of those that `countRemovable` counts with the same `withUnseen`. Each row once a crawl.
+   */
+  requeueOrphanedAliases(sourceId: string, crawlId: string, now: number, withUnseen?: boolean): Promise<number>
+  /** Links of a stored page, to be replayed. */
+  readLinks(sourceId: string, key: string): Promise<readonly string[]>
+  findRow(sourceId: string, key: string): Promise<LedgerRow | undefined>
+  countLedger(sourceId: string): Promise<LedgerCounts>
+  /** Reserves the next free slot of a host and returns its moment. */
+  reserveSlot(host: string, now: number): Promise<number>
+  /** Sets the pause between two requests to a host. */
+  setInterval(host: string, intervalMs: number): Promise<void>
+  readRobots(origin: string): Promise<RobotsRecord | undefined>
+  writeRobots(record: RobotsRecord): Promise<void>
+  /** Pages that this crawl proved gone, or that a complete one did not see. */
+  countRemovable(sourceId: string, crawlId: string, withUnseen: boolean): Promise<{ removable: number; pages: number }>
+  /** Removes them: content, index rows; their ledger rows become `gone`. Returns how many pages went. */
+  removeProven(sourceId: string, crawlId: string, withUnseen: boolean, now: number): Promise<number>
+}

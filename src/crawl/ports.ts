@@ -1,0 +1,64 @@
+import type { Extraction, Snapshot } from '../core/model.ts'
+import type { PageRecord, Reason } from './ledger.ts'
+
+/** What is asked of a fetcher. */
+export interface FetchRequest {
+  readonly url: string
+  /** @default text/markdown, text/html;q=0.9, *\/*;q=0.8 */
+  readonly accept?: string
+  readonly etag?: string | null
+  readonly lastModified?: string | null
+  /** Further fields, sent to the origin of `url` only. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Most decoded bytes of an answer. @default the limit of the fetcher */
+  readonly maxBytes?: number
+  readonly signal?: AbortSignal
+}
+
+/** What came of a fetch. Redirects are not followed: whoever asked decides about each. */
+export type FetchOutcome =
+  | {
+      readonly type: 'fetched'
+      readonly snapshot: Snapshot
+      readonly etag: string | null
+      readonly lastModified: string | null
+    }
+  | { readonly type: 'unchanged'; readonly etag: string | null; readonly lastModified: string | null }
+  | { readonly type: 'moved'; readonly status: number; readonly target: string; readonly isPermanent: boolean }
+  /** 404 and 410. */
+  | { readonly type: 'gone'; readonly status: number }
+  /** Understood and denied; asking again does not help. */
+  | { readonly type: 'refused'; readonly status: number; readonly reason: Reason; readonly detail: string }
+  | {
+      readonly type: 'failed'
+      readonly status: number | null
+      readonly reason: Reason
+      /** In words, without anything private. */
+      readonly detail: string
+      /** Whether asking again later may help. */
+      readonly isTransient: boolean
+      /** What the server asked for, in milliseconds. */
+      readonly retryAfterMs: number | null
+    }
+
+/** Fetches one address. Everything the world does is an outcome; only an aborted signal rejects. */
+export interface Fetcher {
+  fetch(request: FetchRequest): Promise<FetchOutcome>
+}
+
+/** Time, passed in. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number
+  /** Resolves after so many milliseconds, or rejects when the signal is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+}
+
+/** What a snapshot became: its extraction, and what is stored of it where it is a page. */
+export interface PageReading {
+  readonly extraction: Extraction
+  readonly record: PageRecord | null
+}
+
+/** Reads a snapshot: extracts, chunks. May do so in another thread. `key` is the path its chunks are known by. */
+export type PageReader = (snapshot: Snapshot, key: string) => Promise<PageReading>

@@ -1,0 +1,116 @@
+import { withoutFragment } from '../core/extract/resolve.ts'
+import type { Snapshot } from '../core/model.ts'
+import type { Ledger, Reason } from './ledger.ts'
+import type { Clock, Fetcher } from './ports.ts'
+
+/** What came of asking for a file. */
+export type Resource =
+  /** `url` is where it was found, after redirects. */
+  | { readonly type: 'found'; readonly url: string; readonly snapshot: Snapshot }
+  /** The server has none, or none for us (4xx). */
+  | { readonly type: 'missing'; readonly status: number }
+  | { readonly type: 'failed'; readonly reason: Reason; readonly detail: string; readonly status: number | null }
+
+/** Whether a site said something about a file: that it is there, that it is not, or that it is nobody's business. */
+export function saysSomething(resource: Resource): boolean {
+  return resource.type !== 'failed' || resource.reason === 'robots-disallow'
+}
+
+/** What is asked for besides the address. */
+export interface ResourceRequest {
+  /** @default that of the fetcher */
+  readonly accept?: string
+  /** Most decoded bytes. @default the limit of the fetcher */
+  readonly maxBytes?: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Fetches one file that is not a page. Rejects only when the signal is aborted. */
+export type FetchResource = (url: string, request?: ResourceRequest) => Promise<Resource>
+
+/** Whether an address may be fetched. */
+export type RobotsJudgement =
+  | { readonly allowed: true }
+  | {
+      readonly allowed: false
+      readonly reason: 'robots-disallow' | 'robots-unreachable' | 'address-refused'
+      readonly pattern: string | null
+    }
+
+/** What a resource fetcher works with. */
+export interface ResourceFetcherOptions {
+  readonly fetcher: Fetcher
+  readonly ledger: Pick<Ledger, 'reserveSlot'>
+  readonly clock: Clock
+  /** Asked before each hop. Without it nothing is asked, as for robots.txt itself. */
+  readonly judgeRobots?: (url: string, signal?: AbortSignal) => Promise<RobotsJudgement>
+  /** @default 5 */
+  readonly maxRedirects?: number
+  /** Further fields by the origin they are meant for; no other origin gets them, redirects included. */
+  readonly headers?: ReadonlyMap<string, Readonly<Record<string, string>>>
+}
+
+/**
+ * Creates the function that fetches robots.txt, sitemaps and llms.txt: it takes its turn at the host like every visit,
+ * follows redirects, and asks robots.txt before each hop.
+ */
+export function createResourceFetcher(options: ResourceFetcherOptions): FetchResource {
+  const { fetcher, ledger, clock, judgeRobots, maxRedirects = 5, headers } = options
+  return async (start, { accept, maxBytes, signal } = {}) => {
+    const seen = new Set<string>()
+    for (let url = withoutFragment(start); ; ) {
+      const address = parseHttp(url)
+      if (address === undefined) return failed('scheme', `${url} is no address on the web`)
+      if (seen.has(url)) return failed('redirect-loop', `redirected to ${url} again`)
+      if (seen.size > maxRedirects) return failed('redirect-loop', `redirected more than ${maxRedirects} times`)
+      seen.add(url)
+      const verdict = await judgeRobots?.(url, signal)
+      if (verdict?.allowed === false) return failed(verdict.reason, verdict.pattern ?? 'robots.txt')
+      const turn = await ledger.reserveSlot(address.host, clock.now())
+      const wait = turn - clock.now()
+      if (wait > 0) await clock.sleep(wait, signal)
+      signal?.throwIfAborted()
+      const fields = headers?.get(address.origin)
+      const outcome = await fetcher.fetch({
+        url,
+        ...(accept === undefined ? {} : { accept }),
+        ...(maxBytes === undefined ? {} : { maxBytes }),
+        ...(fields === undefined ? {} : { headers: fields }),
+        ...(signal === undefined ? {} : { signal }),
+      })
+      switch (outcome.type) {
+        case 'fetched':
+          return { type: 'found', url: outcome.snapshot.url, snapshot: outcome.snapshot }
+        case 'moved':
+          url = withoutFragment(outcome.target)
+          break
+        case 'gone':
+          return { type: 'missing', status: outcome.status }
+        case 'refused':
+          return isClientError(outcome.status)
+            ? { type: 'missing', status: outcome.status }
+            : failed(outcome.reason, outcome.detail, outcome.status)
+        case 'unchanged':
+          return failed('bad-answer', 'not modified, although nothing was known of it', 304)
+        case 'failed':
+          return !outcome.isTransient && isClientError(outcome.status)
+            ? { type: 'missing', status: outcome.status }
+            : failed(outcome.reason, outcome.detail, outcome.status)
+      }
+    }
+  }
+}
+
+function failed(reason: Reason, detail: string, status: number | null = null): Resource {
+  return { type: 'failed', reason, detail, status }
+}
+
+/** 4xx, but for the request to come back later. */
+function isClientError(status: number | null): status is number {
+  return status !== null && status >= 400 && status < 500 && status !== 429
+}
+
+function parseHttp(url: string): URL | undefined {
+  const address = URL.parse(url)
+  return address?.protocol === 'http:' || address?.protocol === 'https:' ? address : undefined
+}

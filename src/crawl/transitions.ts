@@ -1,0 +1,145 @@
+import type { Find, FindResult, LedgerState, Reason } from './ledger.ts'
+
+/** What can happen to a row of the ledger. */
+export const LEDGER_ACTIONS = [
+  /** Found, and to be fetched in this crawl. */
+  'admit',
+  /** Found, and not to be fetched. */
+  'refuse',
+  /** Taken out of the frontier. */
+  'lease',
+  /** New or changed content was stored. */
+  'index',
+  /** Its content is as it was. */
+  'confirm',
+  /** It answered, but there is nothing to store. */
+  'skip',
+  'fail',
+  /** Put back: to be tried again, stopped, or its lease ran out. */
+  'postpone',
+  /** To be fetched again although nobody found it. */
+  'requeue',
+  /** Its content turned up at a better address. */
+  'demote',
+  /** Its page was proven gone. */
+  'remove',
+] as const
+
+/** One of {@link LEDGER_ACTIONS}. */
+export type LedgerAction = (typeof LEDGER_ACTIONS)[number]
+
+/** State a row has before it exists. */
+type AnyState = LedgerState | 'new'
+
+/** The state each action leads to; what is not here leaves the row alone. */
+const TRANSITIONS: Readonly<Record<AnyState, Readonly<Partial<Record<LedgerAction, LedgerState>>>>> = {
+  new: { admit: 'pending', refuse: 'skipped', index: 'indexed' },
+  pending: { lease: 'leased', refuse: 'skipped', index: 'indexed', confirm: 'unchanged' },
+  leased: { index: 'indexed', confirm: 'unchanged', skip: 'skipped', fail: 'failed', postpone: 'pending' },
+  indexed: {
+    admit: 'pending',
+    index: 'indexed',
+    confirm: 'unchanged',
+    requeue: 'pending',
+    demote: 'skipped',
+    remove: 'gone',
+  },
+  unchanged: {
+    admit: 'pending',
+    index: 'indexed',
+    confirm: 'unchanged',
+    requeue: 'pending',
+    demote: 'skipped',
+    remove: 'gone',
+  },
+  skipped: {
+    admit: 'pending',
+    refuse: 'skipped',
+    index: 'indexed',
+    confirm: 'unchanged',
+    requeue: 'pending',
+    demote: 'skipped',
+  },
+  failed: {
+    admit: 'pending',
+    refuse: 'skipped',
+    index: 'indexed',
+    confirm: 'unchanged',
+    requeue: 'pending',
+    demote: 'skipped',
+    remove: 'gone',
+  },
+  gone: { admit: 'pending', index: 'indexed', confirm: 'unchanged' },
+}
+
+/** The state a row has after an action; undefined when the action does nothing to a row in this state. */
+export function nextState(state: AnyState, action: LedgerAction): LedgerState | undefined {
+  return TRANSITIONS[state][action]
+}
+
+/** Reasons the gate gives: a later find of the same crawl may overrule them, by a shorter way or a better list. */
+const GATE_REASONS: ReadonlySet<Reason> = new Set<Reason>([
+  'bad-url',
+  'scheme',
+  'excluded',
+  'off-site',
+  'out-of-scope',
+  'blocked',
+  'not-allowed',
+  'query-skip',
+  'max-depth',
+  'nofollow',
+  'new-in-refresh',
+])
+
+/** What a find needs to know of the row it meets. */
+export interface FoundRow {
+  readonly state: LedgerState
+  readonly reason: Reason | null
+  readonly depth: number
+  readonly crawlId: string | null
+  readonly hasPage: boolean
+}
+
+/** What a find does to a row: `insert` a new one, `update` its state, `touch` its depth and crawl only, or nothing. */
+export interface FoundChange {
+  readonly result: FindResult
+  readonly write: 'insert' | 'update' | 'touch' | 'none'
+  readonly state: LedgerState
+  readonly depth: number
+}
+
+/**
+ * Decides what a find does. A row that was settled in this crawl stays as it is, whoever finds it again. A refusal never
+ * touches a row that holds content: a narrower scope of one run says nothing about what is stored.
+ */
+export function applyFind(row: FoundRow | undefined, find: Find, crawlId: string): FoundChange {
+  if (row === undefined) {
+    const state = find.refusal === null ? 'pending' : 'skipped'
+    return { result: find.refusal === null ? 'admitted' : 'refused', write: 'insert', state, depth: find.depth }
+  }
+  const isWaiting = row.state === 'pending' || row.state === 'leased'
+  if (find.isNewOnly === true && !isWaiting && row.reason !== 'new-in-refresh') return leaveAlone(row)
+  const isOfThisCrawl = row.crawlId === crawlId
+  const depth = isOfThisCrawl ? Math.min(row.depth, find.depth) : find.depth
+  if (find.refusal !== null) {
+    const state = row.hasPage ? undefined : nextState(row.state, 'refuse')
+    const isSettled = isOfThisCrawl && !isWaiting
+    // One way to it may be too long and another not: what is admitted stays so, unless its content is known to be elsewhere.
+    const isAdmitted = isOfThisCrawl && isWaiting && find.refusal.reason !== 'covered'
+    if (state === undefined || isSettled || isAdmitted) return leaveAlone(row)
+    return { result: 'refused', write: 'update', state, depth }
+  }
+  if (isWaiting) {
+    const isNews = !isOfThisCrawl || depth < row.depth
+    return { result: 'known', write: isNews ? 'touch' : 'none', state: row.state, depth }
+  }
+  const wasRefused = row.state === 'skipped' && row.reason !== null && GATE_REASONS.has(row.reason)
+  const state = nextState(row.state, 'admit')
+  if ((isOfThisCrawl && !wasRefused) || state === undefined) return leaveAlone(row)
+  return { result: 'admitted', write: 'update', state, depth }
+}
+
+function leaveAlone(row: FoundRow): FoundChange {
+  return { result: 'known', write: 'none', state: row.state, depth: row.depth }
+}

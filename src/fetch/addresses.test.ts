@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest'
+import { ALL_PRIVATE, type Allowance, isPublicAddress, PUBLIC_ONLY, parseAllowance } from './addresses.ts'
+
+describe('isPublicAddress', () => {
+  const isPublic = [
+    '8.8.8.8',
+    '1.1.1.1',
+    '93.184.216.34',
+    '2606:4700::1111',
+    '2a00:1450:4001:80b::200e',
+    '::ffff:8.8.8.8',
+    '64:ff9b::8.8.8.8',
+  ]
+
+  test.each(isPublic)('takes %s for public', (ip) => {
+    expect(isPublicAddress(ip)).toBe(true)
+  })
+
+  const isNot = {
+    'this network': ['0.0.0.0', '0.1.2.3', '::'],
+    loopback: ['127.0.0.1', '127.255.255.254', '::1'],
+    'private use': ['10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.1.1'],
+    'carrier NAT': ['100.64.0.1', '100.127.255.255'],
+    'link-local': ['169.254.0.1', 'fe80::1', 'fe80::1%eth0', 'febf::1'],
+    'unique local and site-local': ['fc00::1', 'fdff::1', 'fec0::1'],
+    multicast: ['224.0.0.1', '239.255.255.255', 'ff02::1'],
+    broadcast: ['255.255.255.255'],
+    documentation: ['192.0.2.1', '198.51.100.1', '203.0.113.1', '2001:db8::1', '3fff::1'],
+    benchmarking: ['198.18.0.1', '198.19.255.255', '2001:2::1'],
+    reserved: ['192.0.0.8', '240.0.0.1', '100::1', '5f00::1'],
+    'not assigned': ['4000::1', '8000::1', 'e000::1'],
+    mapped: ['::ffff:127.0.0.1', '::ffff:10.0.0.1', '::ffff:a9fe:a9fe', '::ffff:0:127.0.0.1', '::127.0.0.1'],
+    NAT64: ['64:ff9b::10.0.0.1', '64:ff9b::7f00:1', '64:ff9b:1::8.8.8.8'],
+    '6to4 and Teredo': ['2002:7f00:1::1', '2002:808:808::1', '2001::1', '192.88.99.1'],
+    metadata: [
+      '169.254.169.254',
+      '168.63.129.16',
+      '100.100.100.200',
+      '192.0.0.192',
+      'fd00:ec2::254',
+      '64:ff9b::a9fe:a9fe',
+    ],
+    'no address': ['', 'localhost', '1.2.3', '0x7f000001', '127.1', '8.8.8.8.', '[::1]', '8.8.8.8/8'],
+  }
+
+  test.each(Object.entries(isNot))('does not take %s for public', (_what, ips) => {
+    expect(ips.filter(isPublicAddress)).toEqual([])
+  })
+})
+
+describe('parseAllowance', () => {
+  test('opens a host by its name, at private addresses only', () => {
+    const { isAllowed } = allow('docs.internal')
+    expect(isAllowed('docs.internal', 80, '10.1.2.3')).toBe(true)
+    expect(isAllowed('DOCS.internal.', 443, 'fd12::1')).toBe(true)
+    expect(isAllowed('docs.internal', 80, '8.8.8.8')).toBe(true)
+    expect(isAllowed('docs.internal', 80, '169.254.169.254')).toBe(false)
+    expect(isAllowed('docs.internal', 80, '169.254.1.1')).toBe(false)
+    expect(isAllowed('docs.internal', 80, '100.100.100.200')).toBe(false)
+    expect(isAllowed('other.internal', 80, '10.1.2.3')).toBe(false)
+    expect(isAllowed('evil.docs.internal', 80, '10.1.2.3')).toBe(false)
+  })
+
+  test('takes localhost for the loopback addresses in a URL, but not for names that resolve to them', () => {
+    const { isAllowed } = allow('localhost')
+    expect(isAllowed('localhost', 80, '127.0.0.1')).toBe(true)
+    expect(isAllowed('127.0.0.1', 8080, '127.0.0.1')).toBe(true)
+    expect(isAllowed('[::1]', 8080, '::1')).toBe(true)
+    expect(isAllowed('evil.example', 80, '127.0.0.1')).toBe(false)
+    expect(isAllowed('10.0.0.1', 80, '10.0.0.1')).toBe(false)
+  })
+
+  test('opens addresses and networks to every host', () => {
+    const { isAllowed } = allow('10.0.0.0/8', '::1', '169.254.7.7')
+    expect(isAllowed('a.example', 80, '10.255.0.1')).toBe(true)
+    expect(isAllowed('a.example', 80, '::ffff:10.0.0.1')).toBe(true)
+    expect(isAllowed('a.example', 80, '::1')).toBe(true)
+    expect(isAllowed('a.example', 80, '169.254.7.7')).toBe(true)
+    expect(isAllowed('a.example', 80, '11.0.0.1')).toBe(true)
+    expect(isAllowed('a.example', 80, '192.168.0.1')).toBe(false)
+    expect(isAllowed('a.example', 80, '::2')).toBe(false)
+  })
+
+  test('opens one port when one is given', () => {
+    const { isAllowed } = allow('127.0.0.1:8080', '[::1]:8081', 'docs.internal:8082')
+    expect(isAllowed('127.0.0.1', 8080, '127.0.0.1')).toBe(true)
+    expect(isAllowed('127.0.0.1', 8081, '127.0.0.1')).toBe(false)
+    expect(isAllowed('::1', 8081, '::1')).toBe(true)
+    expect(isAllowed('::1', 80, '::1')).toBe(false)
+    expect(isAllowed('docs.internal', 8082, '10.0.0.1')).toBe(true)
+    expect(isAllowed('docs.internal', 22, '10.0.0.1')).toBe(false)
+  })
+
+  test('opens every private address with the star, but nothing else that is not public', () => {
+    const { isAllowed } = allow(ALL_PRIVATE)
+    for (const ip of ['127.0.0.1', '::1', '10.0.0.1', '172.20.0.1', '192.168.0.1', '100.64.0.1', 'fd00::1']) {
+      expect(isAllowed('a.example', 80, ip)).toBe(true)
+    }
+    for (const ip of ['169.254.169.254', 'fd00:ec2::254', '100.100.100.200', '0.0.0.0', '224.0.0.1', 'fe80::1', '::']) {
+      expect(isAllowed('a.example', 80, ip)).toBe(false)
+    }
+  })
+
+  test('opens a metadata address only when it is named itself', () => {
+    expect(allow('169.254.0.0/16', 'fd00::/8').isAllowed('a.example', 80, '169.254.169.254')).toBe(false)
+    expect(allow('fd00::/8').isAllowed('a.example', 80, 'fd00:ec2::254')).toBe(false)
+    expect(allow('169.254.169.254').isAllowed('a.example', 80, '169.254.169.254')).toBe(true)
+  })
+
+  test('opens nothing but public addresses without a text', () => {
+    for (const { isAllowed } of [allow(), PUBLIC_ONLY]) {
+      expect(isAllowed('localhost', 80, '127.0.0.1')).toBe(false)
+      expect(isAllowed('a.example', 80, '8.8.8.8')).toBe(true)
+      expect(isAllowed('a.example', 80, 'nonsense')).toBe(false)
+    }
+  })
+
+  const problems = {
+    '': 'is empty; name a host, an address or a network',
+    'http://docs.internal/': 'is a URL; name its host only',
+    '10.0.0.0/33': 'is no network; write it as 10.0.0.0/8 or fd00::/8',
+    '10.0/8': 'is no network; write it as 10.0.0.0/8 or fd00::/8',
+    '10.0.0.0/8:80': 'is no network; write it as 10.0.0.0/8 or fd00::/8',
+    '*.internal': 'is a pattern; name each host, or a network such as 10.0.0.0/8',
+    'localhost:0': 'has a port outside 1 to 65535',
+    'localhost:70000': 'has a port outside 1 to 65535',
+    'localhost:http': 'is no host name, address or network',
+    '[localhost]:80': 'has brackets around something that is no IPv6 address',
+    'two words': 'is no host name, address or network',
+    '10.1': 'is no host name, address or network',
+    '0x7f000001': 'is no host name, address or network',
+    '300.1.1.1': 'is no host name, address or network',
+  }
+
+  test.each(Object.entries(problems))('says what is wrong with %j', (text, problem) => {
+    expect(parseAllowance(['localhost', text])).toEqual({
+      type: 'problem',
+      problem: `${JSON.stringify(text)} ${problem}`,
+    })
+  })
+
+  function allow(...texts: string[]): Allowance {
+    const parsed = parseAllowance(texts)
+    if (parsed.type === 'problem') throw new Error(parsed.problem)
+    return parsed.allowance
+  }
+})

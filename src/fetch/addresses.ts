@@ -1,0 +1,174 @@
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+type Range = readonly [Address, number]
+
+/** Stands for every private address in {@link parseAllowance}: loopback, RFC 1918, unique local and carrier NAT. */
+export const ALL_PRIVATE = '*'
+
+/** Which addresses may be connected to. Public ones always may. */
+export interface Allowance {
+  /** Tells whether `host`, as it stands in a URL, may be reached on `port` at `ip`, one of the addresses it resolves to. */
+  isAllowed(host: string, port: number, ip: string): boolean
+}
+
+/** An allowance, or what is wrong with its text. */
+export type ParsedAllowance =
+  | { readonly type: 'allowance'; readonly allowance: Allowance }
+  | { readonly type: 'problem'; readonly problem: string }
+
+/** Only public addresses. */
+export const PUBLIC_ONLY: Allowance = { isAllowed: (_host, _port, ip) => isPublicAddress(ip) }
+
+/**
+ * Reads what an owner allows beyond public addresses. Each text is one of
+ *
+ * - a host name (`docs.internal`): wherever it resolves to among private addresses; `localhost` covers `127.0.0.1` and
+ *   `[::1]` in a URL too
+ * - an address or a network (`::1`, `10.0.0.0/8`): whatever host resolves to it
+ * - a host name or an address with its port (`localhost:8080`, `127.0.0.1:8080`, `[::1]:8080`)
+ * - {@link ALL_PRIVATE}
+ *
+ * Link-local and reserved addresses are opened only by address or network, those of cloud metadata only by their very
+ * address: no name and no wide network leads to credentials of the machine.
+ */
+export function parseAllowance(texts: readonly string[]): ParsedAllowance {
+  const rules: Rule[] = []
+  for (const text of texts) {
+    const rule = parseRule(text.trim())
+    if (typeof rule === 'string') return { type: 'problem', problem: `${JSON.stringify(text)} ${rule}` }
+    rules.push(rule)
+  }
+  const isAllowed = (host: string, port: number, ip: string): boolean => {
+    if (isPublicAddress(ip)) return true
+    const address = parseAddress(ip)
+    if (address === undefined) return false
+    const name = normalizeHost(host)
+    return rules.some((rule) => (rule.port === null || rule.port === port) && matchesRule(rule, name, address))
+  }
+  return { type: 'allowance', allowance: { isAllowed } }
+}
+
+/**
+ * Tells whether an address belongs to the public internet. An address that carries an IPv4 address inside (mapped, NAT64)
+ * is as public as that one; 6to4 and Teredo are not, as nobody needs them and both lead to addresses inside.
+ */
+export function isPublicAddress(ip: string): boolean {
+  const address = parseAddress(ip)
+  if (address === undefined || isMetadata(address)) return false
+  // `range` knows the special registries (RFC 6890) and calls the rest unicast; IPv6 is public only where it is assigned.
+  return address.range() === 'unicast' && (address.kind() === 'ipv4' || matches(address, GLOBAL_UNICAST))
+}
+
+type Rule = { readonly port: number | null } & (
+  | { readonly type: 'all' }
+  | { readonly type: 'host'; readonly host: string }
+  | { readonly type: 'network'; readonly range: Range }
+)
+
+/** RFC 4291, section 2.4: everything else is special or not assigned. */
+const GLOBAL_UNICAST: Range = ipaddr.parseCIDR('2000::/3')
+
+/** RFC 6052: the well-known prefix, followed by the IPv4 address. */
+const NAT64: Range = ipaddr.parseCIDR('64:ff9b::/96')
+
+/** Ranges that {@link ALL_PRIVATE} and a host name stand for. */
+const PRIVATE_RANGES: readonly string[] = ['loopback', 'private', 'uniqueLocal', 'carrierGradeNat']
+
+/** Where clouds hand out the credentials of a machine; that of Azure and of Oracle lie outside the link-local network. */
+const METADATA: readonly Range[] = [
+  '169.254.169.254/32',
+  '169.254.170.2/32',
+  '169.254.170.23/32',
+  '100.100.100.200/32',
+  '168.63.129.16/32',
+  '192.0.0.192/32',
+  'fd00:ec2::254/128',
+  'fd00:ec2::23/128',
+  'fd20:ce::254/128',
+].map((text) => ipaddr.parseCIDR(text))
+
+function parseRule(text: string): Rule | string {
+  if (text === ALL_PRIVATE) return { type: 'all', port: null }
+  if (text === '') return 'is empty; name a host, an address or a network'
+  if (text.includes('/')) return parseNetwork(text)
+  if (isIP(text) !== 0) return toNetwork(text, null)
+
+  const [, bracketed, plain = '', digits] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d{1,5}))?$/.exec(text) ?? []
+  const port = digits === undefined ? null : Number(digits)
+  if (port !== null && (port < 1 || port > 65_535)) return 'has a port outside 1 to 65535'
+  if (bracketed !== undefined) {
+    return isIP(bracketed) === 6 ? toNetwork(bracketed, port) : 'has brackets around something that is no IPv6 address'
+  }
+  if (isIP(plain) !== 0) return toNetwork(plain, port)
+  if (plain.includes('*')) return 'is a pattern; name each host, or a network such as 10.0.0.0/8'
+  const host = normalizeHost(plain)
+  // A URL turns 10.1 and 0x7f000001 into addresses, so a rule with that name would never match.
+  if (!/^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/.test(host) || /(^|\.)(\d+|0x[\da-f]*)$/.test(host)) {
+    return 'is no host name, address or network'
+  }
+  return { type: 'host', host, port }
+}
+
+function parseNetwork(text: string): Rule | string {
+  if (text.includes('://')) return 'is a URL; name its host only'
+  const [base = '', bits = ''] = text.split('/')
+  const family = isIP(base)
+  const isNetwork = family !== 0 && /^\d{1,3}$/.test(bits) && ipaddr.isValidCIDR(text)
+  if (!isNetwork) return 'is no network; write it as 10.0.0.0/8 or fd00::/8'
+  return { type: 'network', range: ipaddr.parseCIDR(text), port: null }
+}
+
+function toNetwork(ip: string, port: number | null): Rule | string {
+  const address = parseAddress(ip)
+  if (address === undefined) return 'is no address'
+  return { type: 'network', range: [address, address.kind() === 'ipv4' ? 32 : 128], port }
+}
+
+function matchesRule(rule: Rule, host: string, address: Address): boolean {
+  switch (rule.type) {
+    case 'all':
+      return isPrivate(address)
+    case 'host':
+      return isPrivate(address) && (rule.host === host || (rule.host === 'localhost' && isLoopbackLiteral(host)))
+    case 'network':
+      return matches(address, rule.range) && (!isMetadata(address) || rule.range[1] === fullLength(address))
+  }
+}
+
+function isPrivate(address: Address): boolean {
+  return PRIVATE_RANGES.includes(address.range()) && !isMetadata(address)
+}
+
+function isMetadata(address: Address): boolean {
+  return METADATA.some((range) => matches(address, range))
+}
+
+function isLoopbackLiteral(host: string): boolean {
+  return isIP(host) !== 0 && parseAddress(host)?.range() === 'loopback'
+}
+
+function matches(address: Address, [base, bits]: Range): boolean {
+  return address.kind() === base.kind() && address.match(base, bits)
+}
+
+function fullLength(address: Address): number {
+  return address.kind() === 'ipv4' ? 32 : 128
+}
+
+/** The address that is really meant: the IPv4 address inside a mapped or translated one. */
+function parseAddress(ip: string): Address | undefined {
+  if (isIP(ip) === 0) return undefined
+  const address = ipaddr.process(ip)
+  if (address.kind() === 'ipv4' || !matches(address, NAT64)) return address
+  return ipaddr.fromByteArray(address.toByteArray().slice(12))
+}
+
+/** Lower case, without the brackets of an IPv6 address and without the final dot. */
+function normalizeHost(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
+}

@@ -1,0 +1,232 @@
+import * as zlib from 'node:zlib'
+
+/** Content codings that can be undone, in the order of preference. */
+export const ACCEPTED_ENCODINGS = 'gzip, br, zstd, deflate'
+
+/** A content coding (RFC 9110, section 8.4.1). */
+export type Encoding = 'gzip' | 'br' | 'zstd' | 'deflate'
+
+/** More codings on top of each other than anybody needs are refused. */
+const MAX_ENCODINGS = 3
+
+/**
+ * Reads a Content-Encoding field: the codings in the order in which they are to be undone, or undefined when one is
+ * unknown or there are more than {@link MAX_ENCODINGS}.
+ */
+export function parseEncodings(field: string): Encoding[] | undefined {
+  const encodings: Encoding[] = []
+  for (const token of field.toLowerCase().split(',')) {
+    const name = token.trim()
+    if (name === '' || name === 'identity') continue
+    const encoding = ENCODINGS.get(name)
+    if (encoding === undefined || encodings.length === MAX_ENCODINGS) return undefined
+    encodings.unshift(encoding)
+  }
+  return encodings
+}
+
+/** What became of a coded body. `corrupt` covers one that ends too early. */
+export type Decoded =
+  | { readonly type: 'decoded'; readonly bytes: Uint8Array }
+  | { readonly type: 'too-large' }
+  | { readonly type: 'corrupt' }
+
+/** Where the bytes of a coded body come from can be asked to wait. */
+export interface Tap {
+  pause(): void
+  resume(): void
+  /** No further byte is wanted. */
+  stop(): void
+}
+
+/** Bodies up to this size are undone in one call, which is many times cheaper than a stream. */
+const SMALL_BYTES = 64 * 1024
+
+/** What one such call may make of it, so that it never holds up everything else. */
+const SMALL_OUTPUT_BYTES = 2 ** 20
+
+/** Memory for the output of a decoder, allocated at a time. */
+const CHUNK_BYTES = 64 * 1024
+
+/**
+ * Undoes the codings of one body as it arrives. No more than `maxBytes` come out of any coding; the memory in use stays
+ * below a small multiple of that.
+ */
+export class BodyDecoder {
+  readonly #encodings: readonly Encoding[]
+  readonly #maxBytes: number
+  readonly #tap: Tap
+  #held: Uint8Array[] = []
+  #heldBytes = 0
+  #outer: Layer | undefined
+
+  constructor(encodings: readonly Encoding[], maxBytes: number, tap: Tap) {
+    this.#encodings = encodings
+    this.#maxBytes = maxBytes
+    this.#tap = tap
+  }
+
+  /** Takes the next bytes. */
+  write(chunk: Uint8Array): void {
+    if (this.#outer !== undefined) {
+      this.#outer.write(chunk)
+      return
+    }
+    this.#held.push(chunk)
+    this.#heldBytes += chunk.length
+    const [encoding] = this.#encodings
+    if (this.#heldBytes <= SMALL_BYTES || encoding === undefined) return
+    const beginning = this.#takeHeld()
+    this.#outer = openLayer(encoding, beginning, this.#maxBytes, this.#tap)
+    this.#outer.write(beginning)
+  }
+
+  /** Says that all bytes have been written. */
+  async end(): Promise<Decoded> {
+    // An answer without a body keeps the field, RFC 9110 section 8.4.
+    if (this.#outer === undefined && this.#heldBytes === 0) return { type: 'decoded', bytes: new Uint8Array() }
+    let result: Decoded = this.#outer ? await this.#outer.end() : { type: 'decoded', bytes: this.#takeHeld() }
+    for (const encoding of this.#encodings.slice(this.#outer ? 1 : 0)) {
+      if (result.type !== 'decoded') break
+      result =
+        decodeSmall(result.bytes, encoding, this.#maxBytes) ??
+        (await decodeLarge(result.bytes, encoding, this.#maxBytes))
+    }
+    return result
+  }
+
+  /** Frees what is held; nothing comes out any more. */
+  close(): void {
+    this.#held = []
+    this.#outer?.close()
+  }
+
+  #takeHeld(): Uint8Array {
+    const bytes = joinBytes(this.#held, this.#heldBytes)
+    this.#held = []
+    return bytes
+  }
+}
+
+/** Copies pieces into one array that owns its memory, so that it can be given to another thread. */
+export function joinBytes(pieces: readonly Uint8Array[], length: number): Uint8Array {
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const piece of pieces) {
+    bytes.set(piece, at)
+    at += piece.length
+  }
+  return bytes
+}
+
+const ENCODINGS: ReadonlyMap<string, Encoding> = new Map([
+  ['gzip', 'gzip'],
+  ['x-gzip', 'gzip'],
+  ['br', 'br'],
+  ['zstd', 'zstd'],
+  ['deflate', 'deflate'],
+])
+
+/** Undefined when it is not small after all. */
+function decodeSmall(bytes: Uint8Array, encoding: Encoding, maxBytes: number): Decoded | undefined {
+  if (bytes.length > SMALL_BYTES) return undefined
+  const maxOutputLength = Math.min(maxBytes, SMALL_OUTPUT_BYTES)
+  try {
+    const output = inflate(bytes, encoding, { maxOutputLength, chunkSize: CHUNK_BYTES })
+    return { type: 'decoded', bytes: joinBytes([output], output.length) }
+  } catch (error) {
+    const isTooLarge = error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
+    if (!isTooLarge) return { type: 'corrupt' }
+    return maxOutputLength < maxBytes ? undefined : { type: 'too-large' }
+  }
+}
+
+function inflate(
+  bytes: Uint8Array,
+  encoding: Encoding,
+  options: { maxOutputLength: number; chunkSize: number },
+): Uint8Array {
+  switch (encoding) {
+    case 'gzip':
+      return zlib.gunzipSync(bytes, options)
+    case 'br':
+      return zlib.brotliDecompressSync(bytes, options)
+    case 'zstd':
+      return zlib.zstdDecompressSync(bytes, { ...options, params: ZSTD_PARAMS })
+    case 'deflate':
+      return hasZlibHeader(bytes) ? zlib.inflateSync(bytes, options) : zlib.inflateRawSync(bytes, options)
+  }
+}
+
+async function decodeLarge(bytes: Uint8Array, encoding: Encoding, maxBytes: number): Promise<Decoded> {
+  const layer = openLayer(encoding, bytes, maxBytes, { pause() {}, resume() {}, stop() {} })
+  layer.write(bytes)
+  return await layer.end()
+}
+
+/** One coding being undone in the thread pool. */
+interface Layer {
+  write(chunk: Uint8Array): void
+  end(): Promise<Decoded>
+  close(): void
+}
+
+function openLayer(encoding: Encoding, beginning: Uint8Array, maxBytes: number, tap: Tap): Layer {
+  const stream = createStream(encoding, beginning)
+  const output: Uint8Array[] = []
+  let length = 0
+  const { promise, resolve } = Promise.withResolvers<Decoded>()
+  const fail = (type: 'too-large' | 'corrupt'): void => {
+    stream.destroy()
+    output.length = 0
+    resolve({ type })
+    tap.stop()
+  }
+  stream.on('data', (chunk: Uint8Array) => {
+    length += chunk.length
+    if (length > maxBytes) fail('too-large')
+    else output.push(chunk)
+  })
+  stream.on('end', () => resolve({ type: 'decoded', bytes: joinBytes(output, length) }))
+  stream.on('error', () => fail('corrupt'))
+  stream.on('drain', () => tap.resume())
+  return {
+    write(chunk) {
+      if (!stream.destroyed && !stream.write(chunk)) tap.pause()
+    },
+    end() {
+      if (!stream.destroyed) stream.end()
+      return promise
+    },
+    close() {
+      stream.destroy()
+      output.length = 0
+    },
+  }
+}
+
+function createStream(
+  encoding: Encoding,
+  beginning: Uint8Array,
+): zlib.Gunzip | zlib.BrotliDecompress | zlib.ZstdDecompress {
+  const options = { chunkSize: CHUNK_BYTES }
+  switch (encoding) {
+    case 'gzip':
+      return zlib.createGunzip(options)
+    case 'br':
+      return zlib.createBrotliDecompress(options)
+    case 'zstd':
+      return zlib.createZstdDecompress({ ...options, params: ZSTD_PARAMS })
+    case 'deflate':
+      return hasZlibHeader(beginning) ? zlib.createInflate(options) : zlib.createInflateRaw(options)
+  }
+}
+
+/** RFC 9659: a decoder for the web needs a window of no more than 8 MB. */
+const ZSTD_PARAMS: Readonly<Record<number, number>> = { [zlib.constants.ZSTD_d_windowLogMax]: 23 }
+
+/** `deflate` means the zlib format, but some servers send the bare one. RFC 1950, section 2.2. */
+function hasZlibHeader(bytes: Uint8Array): boolean {
+  const [first = 0, second = 0] = bytes
+  return (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0
+}

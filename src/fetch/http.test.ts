@@ -1,0 +1,830 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import * as zlib from 'node:zlib'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { FetchOutcome } from '../crawl/ports.ts'
+import { ALL_PRIVATE, type Allowance, parseAllowance } from './addresses.ts'
+import { type HttpFetcher, type HttpFetcherOptions, openHttpFetcher, writeUserAgent } from './http.ts'
+
+const PAGE = '<h1>Lamps</h1>'.repeat(300)
+const USER_AGENT = writeUserAgent('1.2.3', 'https://pharos.example/bot')
+const closers: (() => unknown)[] = []
+
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+describe('an answer', () => {
+  test('is fetched with its bytes, fields and validators', async () => {
+    const url = await serve((_request, response) => {
+      response.writeHead(200, [
+        ['Content-Type', 'text/html'],
+        ['ETag', '"a"'],
+        ['Last-Modified', 'Tue, 01 Sep 2026 00:00:00 GMT'],
+        ['X-Twice', 'one'],
+        ['X-Twice', 'two'],
+        ['Set-Cookie', 'session=secret'],
+        ['Content-Length', String(PAGE.length)],
+        ['Date', 'now'],
+      ])
+      response.end(PAGE)
+    })
+    const outcome = await open().fetch({ url: `${url}/a?b=c#d` })
+    expect(readable(outcome)).toEqual({
+      type: 'fetched',
+      snapshot: {
+        url: `${url}/a?b=c`,
+        status: 200,
+        body: PAGE,
+        headers: {
+          'content-type': 'text/html',
+          etag: '"a"',
+          'last-modified': 'Tue, 01 Sep 2026 00:00:00 GMT',
+          'x-twice': 'one, two',
+          'content-length': String(PAGE.length),
+          date: 'now',
+          connection: 'keep-alive',
+          'keep-alive': 'timeout=5',
+        },
+      },
+      etag: '"a"',
+      lastModified: 'Tue, 01 Sep 2026 00:00:00 GMT',
+    })
+  })
+
+  test('has a body that owns its memory, so that it can be given to another thread', async () => {
+    const url = await serve((request, response) => {
+      if (request.url === '/gzip') response.writeHead(200, { 'content-encoding': 'gzip' }).end(zlib.gzipSync(PAGE))
+      else response.end(PAGE)
+    })
+    for (const path of ['/plain', '/gzip']) {
+      const outcome = await open().fetch({ url: url + path })
+      if (outcome.type !== 'fetched' || typeof outcome.snapshot.body === 'string') throw new Error(outcome.type)
+      expect(outcome.snapshot.body.buffer.byteLength).toBe(PAGE.length)
+    }
+  })
+
+  test('may have no body', async () => {
+    const url = await serve((_request, response) => response.writeHead(204, { 'content-encoding': 'gzip' }).end())
+    expect(readable(await open().fetch({ url }))).toMatchObject({
+      type: 'fetched',
+      snapshot: { status: 204, body: '' },
+    })
+  })
+
+  test('may come after early hints, and end with the connection', async () => {
+    const url = await serveBytes('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.0 200 OK\r\n\r\nwhole')
+    expect(readable(await open().fetch({ url }))).toMatchObject({ type: 'fetched', snapshot: { body: 'whole' } })
+  })
+
+  const moves: [number, boolean][] = [
+    [301, true],
+    [302, false],
+    [303, false],
+    [307, false],
+    [308, true],
+  ]
+  test.each(moves)('of %i is a move that is not followed', async (status, isPermanent) => {
+    const asked: (string | undefined)[] = []
+    const url = await serve((request, response) => {
+      asked.push(request.url)
+      response.writeHead(status, { location: '../new page?x=1' }).end('moved')
+    })
+    const outcome = await open().fetch({ url: `${url}/old/page` })
+    expect(outcome).toEqual({ type: 'moved', status, target: `${url}/new%20page?x=1`, isPermanent })
+    expect(asked).toEqual(['/old/page'])
+  })
+
+  test('that moves to a metadata address is not followed, and the fetch of that address is refused', async () => {
+    const target = 'http://169.254.169.254/latest/meta-data/'
+    const url = await serve((_request, response) => response.writeHead(302, { location: target }).end())
+    const fetcher = open()
+    expect(await fetcher.fetch({ url })).toEqual({ type: 'moved', status: 302, target, isPermanent: false })
+    expect(await fetcher.fetch({ url: target })).toEqual(
+      failed('address-refused', '169.254.169.254 is not a public address'),
+    )
+  })
+
+  const locations: [string, string][] = [
+    ['/caf\u00c3\u00a9', '/caf%C3%A9'],
+    ['/caf\u00e9', '/caf%C3%A9'],
+    ['//user:secret@other.example/', 'http://other.example/'],
+    ['ftp://other.example/', 'ftp://other.example/'],
+  ]
+  test.each(locations)('that moves to %s leads to %s', async (location, expected) => {
+    const url = await serveBytes(`HTTP/1.1 302 Found\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`)
+    const target = new URL(expected, url).href
+    expect(await open().fetch({ url })).toEqual({ type: 'moved', status: 302, target, isPermanent: false })
+  })
+
+  const unusable = ['', 'location: \r\n', 'location: http://[\r\n', 'location: /a\r\nlocation: /b\r\n']
+  test.each(unusable)('that moves without a usable Location is a bad answer (%j)', async (field) => {
+    const url = await serveBytes(`HTTP/1.1 301 Moved\r\n${field}content-length: 0\r\n\r\n`)
+    const detail = 'the server answered 301 without a usable Location'
+    expect(await open().fetch({ url })).toEqual(failed('bad-answer', detail, { status: 301 }))
+  })
+
+  test.each([404, 410])('of %i says that the page is gone', async (status) => {
+    const url = await serve((_request, response) => response.writeHead(status).end('no'))
+    expect(await open().fetch({ url })).toEqual({ type: 'gone', status })
+  })
+
+  test.each([400, 401, 402, 403, 407, 418, 451])('of %i is a refusal', async (status) => {
+    const url = await serve((_request, response) => response.writeHead(status).end('no'))
+    const detail = `the server answered ${status}`
+    expect(await open().fetch({ url })).toEqual({ type: 'refused', status, reason: 'http-client-error', detail })
+  })
+
+  test.each([
+    [408, 'http-client-error'],
+    [425, 'http-client-error'],
+    [429, 'rate-limited'],
+    [500, 'http-server-error'],
+    [502, 'http-server-error'],
+    [503, 'http-server-error'],
+  ])('of %i is a failure that may pass (%s)', async (status, reason) => {
+    const url = await serve((_request, response) => response.writeHead(status).end('later'))
+    const detail = `the server answered ${status}`
+    expect(await open().fetch({ url })).toEqual(failed(reason, detail, { status, isTransient: true }))
+  })
+
+  test.each([
+    ['120', 120_000],
+    ['0', 0],
+    ['Sun, 15 Nov 2026 08:01:00 GMT', 60_000],
+    ['Sun, 15 Nov 2020 08:01:00 GMT', 0],
+    ['Sunday, 15-Nov-26 08:01:00 GMT', 60_000],
+    ['-5', null],
+    ['soon', null],
+    ['1e9', null],
+    ['99999999999999', null],
+  ])('that asks to wait for %j says so in milliseconds (%j)', async (field, retryAfterMs) => {
+    const fetcher = open({ now: () => Date.parse('2026-11-15T08:00:00Z') })
+    for (const status of [429, 503]) {
+      const url = await serve((_request, response) => response.writeHead(status, { 'retry-after': field }).end())
+      expect(await fetcher.fetch({ url })).toMatchObject({ type: 'failed', status, isTransient: true, retryAfterMs })
+    }
+  })
+
+  test.each([206, 300, 305, 600, 999])('of %i is a bad answer', async (status) => {
+    const url = await serveBytes(`HTTP/1.1 ${status} Odd\r\nlocation: /a\r\ncontent-length: 0\r\n\r\n`)
+    expect(await open().fetch({ url })).toMatchObject({
+      type: 'failed',
+      status,
+      reason: 'bad-answer',
+      isTransient: false,
+    })
+  })
+
+  test('of 304 means unchanged when a validator was sent, and is a bad answer otherwise', async () => {
+    const url = await serve((request, response) => {
+      const isAsked = request.headers['if-none-match'] === '"a"' || request.headers['if-modified-since'] === 'yesterday'
+      response.writeHead(304, isAsked ? { etag: 'W/"a"' } : {}).end()
+    })
+    const fetcher = open()
+    expect(await fetcher.fetch({ url, etag: '"a"', lastModified: 'monday' })).toEqual({
+      type: 'unchanged',
+      etag: 'W/"a"',
+      lastModified: 'monday',
+    })
+    expect(await fetcher.fetch({ url, lastModified: 'yesterday' })).toMatchObject({ lastModified: 'yesterday' })
+    for (const validators of [{}, { etag: null, lastModified: null }, { etag: 'a\r\nx: y' }]) {
+      const outcome = await fetcher.fetch({ url, ...validators })
+      const detail = 'the server answered 304 to an unconditional request'
+      expect(outcome).toEqual(failed('bad-answer', detail, { status: 304 }))
+    }
+  })
+
+  test('that is unwanted keeps its connection when it is short, and loses it when it is long', async () => {
+    const sockets = new Set<Socket>()
+    const url = await serve((request, response) => {
+      sockets.add(request.socket)
+      response.writeHead(404)
+      if (request.url === '/short') response.end('x'.repeat(60_000))
+      else Readable.from(endless('x'.repeat(10_000))).pipe(response)
+    })
+    const fetcher = open({ connectionsPerOrigin: 1 })
+    for (const path of ['/short', '/short', '/long', '/short']) {
+      expect(await fetcher.fetch({ url: url + path })).toEqual({ type: 'gone', status: 404 })
+    }
+    expect(sockets.size).toBe(2)
+  })
+})
+
+describe('a request', () => {
+  test('says who asks and what for', async () => {
+    const { url, seen } = await serveEcho()
+    await open().fetch({ url: `${url}/a/b?c=d%20e` })
+    expect(seen).toEqual([
+      {
+        method: 'GET',
+        url: '/a/b?c=d%20e',
+        host: new URL(url).host,
+        connection: 'keep-alive',
+        'user-agent': 'Pharos/1.2.3 (+https://pharos.example/bot)',
+        accept: 'text/markdown, text/html;q=0.9, */*;q=0.8',
+        'accept-encoding': 'gzip, br, zstd, deflate',
+      },
+    ])
+  })
+
+  test('carries further fields, which belong to that request alone', async () => {
+    const { url, seen } = await serveEcho()
+    const fetcher = open()
+    await fetcher.fetch({
+      url,
+      accept: 'text/plain',
+      etag: '"a"',
+      headers: { Authorization: 'Bearer t', 'User-Agent': 'me' },
+    })
+    await fetcher.fetch({ url })
+    expect(seen[0]).toMatchObject({
+      authorization: 'Bearer t',
+      accept: 'text/plain',
+      'user-agent': 'me',
+      'if-none-match': '"a"',
+    })
+    expect(seen[1]).not.toHaveProperty('authorization')
+    expect(seen[1]).toMatchObject({ 'user-agent': USER_AGENT })
+  })
+
+  test('does not send the credentials of a URL', async () => {
+    const { url, seen } = await serveEcho()
+    const outcome = await open().fetch({ url: url.replace('//', '//user:secret@') })
+    expect(seen[0]).not.toHaveProperty('authorization')
+    expect(outcome).toMatchObject({ type: 'fetched', snapshot: { url: `${url}/` } })
+  })
+
+  test.each([
+    [{ 'a b': 'c' }, '"a b" is not the name of a header field'],
+    [{ host: 'other.example' }, 'the header field host cannot be set'],
+    [{ 'Transfer-Encoding': 'chunked' }, 'the header field Transfer-Encoding cannot be set'],
+    [{ Range: 'bytes=0-1' }, 'the header field Range cannot be set'],
+    [{ 'x-key': 'secret\r\nx-more: y' }, 'the value of the header field x-key has characters that cannot be sent'],
+  ])('with the fields %j is misuse', async (headers, message) => {
+    const { url, seen } = await serveEcho()
+    await expect(open().fetch({ url, headers: headers as Record<string, string> })).rejects.toThrow(
+      new TypeError(message),
+    )
+    expect(seen).toEqual([])
+  })
+
+  test.each([
+    ['nonsense', 'bad-url', 'not a URL'],
+    ['file:///etc/passwd', 'scheme', 'file: is not fetched'],
+    ['ftp://docs.example/', 'scheme', 'ftp: is not fetched'],
+    ['data:text/html,x', 'scheme', 'data: is not fetched'],
+  ])('for %s fails without being sent', async (url, reason, detail) => {
+    expect(await open().fetch({ url })).toEqual(failed(reason, detail))
+  })
+
+  test('uses a connection again, and no more of them than allowed', async () => {
+    const sockets = new Set<Socket>()
+    const url = await serve((request, response) => {
+      sockets.add(request.socket)
+      setTimeout(() => response.end(PAGE), 2)
+    })
+    const fetcher = open({ connectionsPerOrigin: 3 })
+    const outcomes = await Promise.all(Array.from({ length: 30 }, () => fetcher.fetch({ url })))
+    expect(outcomes.every((outcome) => outcome.type === 'fetched')).toBe(true)
+    expect(sockets.size).toBe(3)
+  })
+
+  test('is misuse after the fetcher was closed, and fails when it is closed meanwhile', async () => {
+    const url = await serve(() => {})
+    const fetcher = open()
+    const pending = fetcher.fetch({ url })
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    await fetcher.close()
+    expect(await pending).toEqual(failed('network', 'the fetcher was closed', { isTransient: true }))
+    await expect(fetcher.fetch({ url })).rejects.toThrow(new TypeError('the fetcher is closed'))
+  })
+
+  test('is refused with options that make no sense', () => {
+    expect(() => open({ maxBytes: 0 })).toThrow(new TypeError('maxBytes must be a positive whole number, got 0'))
+    expect(() => open({ userAgent: 'a\nb' })).toThrow(new TypeError('userAgent must be a field value, got "a\\nb"'))
+  })
+})
+
+describe('a content encoding', () => {
+  const plain = Buffer.from(PAGE)
+  const large = Buffer.from(Array.from({ length: 40_000 }, (_, index) => `${index * 7919}`).join(' '))
+  const encode: Record<string, (bytes: Buffer) => Buffer> = {
+    gzip: (bytes) => zlib.gzipSync(bytes),
+    'x-gzip': (bytes) => zlib.gzipSync(bytes),
+    br: (bytes) => zlib.brotliCompressSync(bytes, { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } }),
+    zstd: (bytes) => zlib.zstdCompressSync(bytes),
+    deflate: (bytes) => zlib.deflateSync(bytes),
+    'Deflate ': (bytes) => zlib.deflateRawSync(bytes),
+    'gzip, br': (bytes) => encode['br']?.(zlib.gzipSync(bytes)) ?? bytes,
+    'deflate, identity, zstd, gzip': (bytes) => zlib.gzipSync(zlib.zstdCompressSync(zlib.deflateRawSync(bytes))),
+    identity: (bytes) => bytes,
+  }
+
+  test.each(Object.entries(encode))('of %s is undone, at once or as it arrives', async (field, write) => {
+    const url = await serve((request, response) => {
+      response.writeHead(200, { 'content-encoding': field }).end(write(request.url === '/large' ? large : plain))
+    })
+    const fetcher = open()
+    expect(readable(await fetcher.fetch({ url }))).toMatchObject({ snapshot: { body: PAGE } })
+    expect(readable(await fetcher.fetch({ url: `${url}/large` }))).toMatchObject({
+      snapshot: { body: large.toString() },
+    })
+  })
+
+  test.each(['gzip', 'br', 'zstd', 'deflate'])(
+    'of %s that ends too early or is corrupt is a bad answer',
+    async (field) => {
+      const url = await serve((request, response) => {
+        const whole = encode[field]?.(request.url?.startsWith('/large') ? large : plain) ?? Buffer.alloc(0)
+        const body = request.url?.endsWith('cut')
+          ? whole.subarray(0, -9)
+          : Buffer.concat([Buffer.from('<html>'), whole])
+        response.writeHead(200, { 'content-encoding': field }).end(body)
+      })
+      const fetcher = open()
+      for (const path of ['/cut', '/large/cut', '/odd', '/large/odd']) {
+        const detail = 'the body does not have the content encoding it claims'
+        expect(await fetcher.fetch({ url: url + path })).toEqual(failed('bad-answer', detail, { status: 200 }))
+      }
+    },
+  )
+
+  test.each(['compress', 'gzip, constructor', 'gzip, gzip, gzip, gzip', '__proto__'])(
+    'of %s is a bad answer',
+    async (field) => {
+      const url = await serve((_request, response) => response.writeHead(200, { 'content-encoding': field }).end('?'))
+      const detail = `unknown content encoding ${JSON.stringify(field)}`
+      expect(await open().fetch({ url })).toEqual(failed('bad-answer', detail, { status: 200 }))
+    },
+  )
+
+  test.each(['gzip', 'br', 'zstd', 'deflate', 'gzip, gzip'])(
+    'of %s that unpacks to 256 MB is stopped at the cap',
+    async (field) => {
+      const bomb = await writeBomb(field)
+      const url = await serve((_request, response) => response.writeHead(200, { 'content-encoding': field }).end(bomb))
+      const fetcher = open()
+      const before = process.resourceUsage().maxRSS
+      const [small, usual] = [await fetcher.fetch({ url, maxBytes: 500_000 }), await fetcher.fetch({ url })]
+      // First the types alone: 256 MB make a long message.
+      expect([small.type, usual.type]).toEqual(['failed', 'failed'])
+      expect(small).toEqual(failed('too-large', 'more than 500000 bytes', { status: 200 }))
+      expect(usual).toEqual(failed('too-large', 'more than 20971520 bytes', { status: 200 }))
+      expect(process.resourceUsage().maxRSS - before).toBeLessThan(100 * 1024)
+    },
+  )
+
+  test('that never ends is cut off at the cap', async () => {
+    const closed = Promise.withResolvers<void>()
+    const url = await serve((_request, response) => {
+      response.on('close', closed.resolve)
+      response.writeHead(200, { 'content-encoding': 'gzip' })
+      Readable.from(endless(Buffer.alloc(65_536)))
+        .pipe(zlib.createGzip({ level: 1 }))
+        .pipe(response)
+    })
+    expect(await open().fetch({ url })).toEqual(failed('too-large', 'more than 20971520 bytes', { status: 200 }))
+    await closed.promise
+  })
+})
+
+describe('the size of an answer', () => {
+  test('is refused by its Content-Length, without reading', async () => {
+    const url = await serveBytes('HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n', { staysOpen: true })
+    expect(await open().fetch({ url })).toEqual(failed('too-large', 'more than 20971520 bytes', { status: 200 }))
+  })
+
+  test('is cut off at the cap, which may be that of the request', async () => {
+    const url = await serve((request, response) =>
+      response.writeHead(200).end('x'.repeat(Number(request.url?.slice(1)))),
+    )
+    const fetcher = open({ maxBytes: 1000 })
+    expect(await fetcher.fetch({ url: `${url}/1000` })).toMatchObject({ type: 'fetched' })
+    expect(await fetcher.fetch({ url: `${url}/1001` })).toEqual(
+      failed('too-large', 'more than 1000 bytes', { status: 200 }),
+    )
+    expect(await fetcher.fetch({ url: `${url}/1001`, maxBytes: 1001 })).toMatchObject({ type: 'fetched' })
+    expect(await fetcher.fetch({ url: `${url}/12`, maxBytes: 11 })).toMatchObject({ reason: 'too-large' })
+  })
+
+  test('is cut off at the cap when nothing was announced', async () => {
+    const closed = Promise.withResolvers<void>()
+    const url = await serve((_request, response) => {
+      response.on('close', closed.resolve)
+      Readable.from(endless('x'.repeat(10_000))).pipe(response)
+    })
+    expect(await open({ maxBytes: 100_000 }).fetch({ url })).toMatchObject({ type: 'failed', reason: 'too-large' })
+    await closed.promise
+  })
+})
+
+describe('a bad answer', () => {
+  const half = [
+    'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf',
+    'HTTP/1.1 200 OK\r\ncontent-length: 100\r\nconnection: close\r\n\r\nhalf',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n4\r\nhalf\r\n',
+  ]
+  test.each(half)('that ends too early is a failure of the network, never half a page (%j)', async (bytes) => {
+    const url = await serveBytes(bytes)
+    expect(await open().fetch({ url })).toMatchObject({
+      type: 'failed',
+      reason: 'network',
+      status: 200,
+      isTransient: true,
+    })
+  })
+
+  test('that is reset before its open end is a failure of the network, never half a page', async () => {
+    const url = await serveSockets((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nhalf')
+      setTimeout(() => socket.resetAndDestroy(), 30)
+    })
+    const detail = `the connection to ${new URL(url).host} broke`
+    expect(await open().fetch({ url })).toEqual(failed('network', detail, { status: 200, isTransient: true }))
+  })
+
+  const garbage = [
+    'SSH-2.0-OpenSSH_9.2\r\n',
+    '<html>no header</html>',
+    'HTTP/1.1 two hundred\r\n\r\n',
+    'HTTP/1.1 200 OK\r\nno colon\r\n\r\n',
+    'HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\nx',
+    'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx',
+    'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nnot a length\r\nx',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffffffffffffffffffff\r\nx',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\nxyz\r\n0\r\n\r\n',
+  ]
+  test.each(garbage)('that is not HTTP is one (%j)', async (bytes) => {
+    const url = await serveBytes(bytes, { staysOpen: true })
+    const outcome = await open().fetch({ url })
+    const detail = `the answer of ${new URL(url).host} is not HTTP`
+    expect(outcome).toMatchObject({ type: 'failed', reason: 'bad-answer', detail, isTransient: false })
+  })
+
+  test.each([
+    ['one long field', `x-long: ${'x'.repeat(70_000)}\r\n`],
+    ['many short fields', 'x: y\r\n'.repeat(40_000)],
+  ])('may be a flood of header: %s', async (_what, fields) => {
+    const url = await serveBytes(`HTTP/1.1 200 OK\r\n${fields}\r\n`)
+    expect(await open().fetch({ url })).toEqual(failed('bad-answer', 'the header has more than 65536 bytes'))
+  })
+})
+
+describe('time', () => {
+  test('runs out for a server that does not answer, or sends its header byte by byte', async () => {
+    const silent = await serveSockets(() => {})
+    const slow = await serveSockets((socket) => drip(socket, 'HTTP/1.1 200 OK\r\nx-slow: ', 'x'))
+    const fetcher = open({ firstByteTimeoutMs: 80 })
+    const outcomes = await Promise.all([silent, slow].map((url) => fetcher.fetch({ url })))
+    const details = [silent, slow].map((url) => `no answer from ${new URL(url).host} within 80 ms`)
+    expect(outcomes).toEqual(details.map((detail) => failed('timeout', detail, { isTransient: true })))
+  })
+
+  test('runs out for a body that stops', async () => {
+    const url = await serveBytes('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf', { staysOpen: true })
+    const detail = `${new URL(url).host} stopped in the middle of an answer`
+    expect(await open({ idleTimeoutMs: 80 }).fetch({ url })).toEqual(
+      failed('timeout', detail, { status: 200, isTransient: true }),
+    )
+  })
+
+  test('runs out for a body that comes byte by byte, whatever its encoding', async () => {
+    const fetcher = open({ answerTimeoutMs: 120 })
+    for (const field of ['', 'content-encoding: gzip\r\n']) {
+      const url = await serveSockets((socket) => drip(socket, `HTTP/1.1 200 OK\r\n${field}\r\n`, '\x1f'))
+      const detail = `no complete answer from ${new URL(url).host} within 120 ms`
+      expect(await fetcher.fetch({ url })).toEqual(failed('timeout', detail, { status: 200, isTransient: true }))
+    }
+  })
+
+  test('does not change a verdict whose body never ends', async () => {
+    const url = await serveSockets((socket) => drip(socket, 'HTTP/1.1 404 Not Found\r\n\r\n', 'x'))
+    expect(await open({ answerTimeoutMs: 100 }).fetch({ url })).toEqual({ type: 'gone', status: 404 })
+  })
+
+  test('does not run while a request waits for a connection', async () => {
+    const url = await serve((_request, response) => setTimeout(() => response.end(PAGE), 100))
+    const fetcher = open({ connectionsPerOrigin: 1, answerTimeoutMs: 400, firstByteTimeoutMs: 400 })
+    const outcomes = await Promise.all(Array.from({ length: 5 }, () => fetcher.fetch({ url })))
+    expect(outcomes.map((outcome) => outcome.type)).toEqual(Array(5).fill('fetched'))
+  })
+})
+
+describe('a signal', () => {
+  test('ends a fetch before it begins, with its reason', async () => {
+    const { url, seen } = await serveEcho()
+    const reason = new Error('enough')
+    await expect(open().fetch({ url, signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+    expect(seen).toEqual([])
+  })
+
+  test.each(['', 'gzip'])('ends a fetch in the middle of a body, and closes the connection (%j)', async (encoding) => {
+    const closed = Promise.withResolvers<void>()
+    const stop = new AbortController()
+    const reason = new Error('enough')
+    const url = await serve((request, response) => {
+      request.socket.on('close', () => closed.resolve())
+      response.writeHead(200, encoding ? { 'content-encoding': encoding } : {})
+      response.write('x')
+      setTimeout(() => stop.abort(reason), 20)
+    })
+    await expect(open().fetch({ url, signal: stop.signal })).rejects.toBe(reason)
+    await closed.promise
+  })
+
+  test('ends a fetch that still waits for its connection, and nothing is sent', async () => {
+    const { url, seen } = await serveEcho()
+    const stop = new AbortController()
+    const { promise, resolve } = Promise.withResolvers<string[]>()
+    const fetcher = open({ resolve: () => promise })
+    const pending = fetcher.fetch({ url: named(url, 'docs.test'), signal: stop.signal })
+    stop.abort(new Error('enough'))
+    await expect(pending).rejects.toThrow('enough')
+    resolve(['127.0.0.1'])
+    expect(await fetcher.fetch({ url })).toMatchObject({ type: 'fetched' })
+    expect(seen).toHaveLength(1)
+  })
+
+  test('may serve many fetches without being held by them', async () => {
+    const url = await serve((_request, response) => response.end(PAGE))
+    const { signal } = new AbortController()
+    let listeners = 0
+    const counting = new Proxy(signal, {
+      get(target, name) {
+        if (name === 'addEventListener') listeners++
+        if (name === 'removeEventListener') listeners--
+        const value: unknown = Reflect.get(target, name, target)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    const fetcher = open()
+    for (let left = 20; left > 0; left--) await fetcher.fetch({ url, signal: counting })
+    expect(listeners).toBe(0)
+  })
+})
+
+describe('the guard', () => {
+  const only =
+    (...ips: string[]): Allowance['isAllowed'] =>
+    (_host, _port, ip) =>
+      ips.includes(ip)
+
+  test('refuses private addresses unless they are allowed, without naming them', async () => {
+    const { url, seen } = await serveEcho()
+    const fetcher = open({ allowance: allow(), resolve: async () => ['127.0.0.1'] })
+    expect(await fetcher.fetch({ url })).toEqual(failed('address-refused', '127.0.0.1 is not a public address'))
+    expect(await fetcher.fetch({ url: named(url, 'docs.test') })).toEqual(
+      failed('address-refused', 'docs.test leads to an address that is not public'),
+    )
+    for (const host of ['0x7f.1', '2130706433', '[::ffff:127.0.0.1]', '[::1]', '0', '127.1', '017700000001']) {
+      expect(await fetcher.fetch({ url: named(url, host) })).toMatchObject({ reason: 'address-refused' })
+    }
+    expect(seen).toEqual([])
+  })
+
+  test('connects to the address it checked, whatever the resolver says next', async () => {
+    const canary = await serveEcho('127.0.0.1')
+    const port = Number(new URL(canary.url).port)
+    const site = await serveEcho('127.0.0.2', port)
+    let questions = 0
+    const fetcher = open({
+      allowance: { isAllowed: only('127.0.0.2') },
+      resolve: async () => (questions++ === 0 ? ['127.0.0.2'] : ['127.0.0.1']),
+    })
+    const url = `http://docs.test:${port}/`
+    expect(await fetcher.fetch({ url })).toMatchObject({ type: 'fetched' })
+    expect(questions).toBe(1)
+    expect(site.seen).toMatchObject([{ host: `docs.test:${port}` }])
+    site.closeSockets()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(await fetcher.fetch({ url })).toMatchObject({ reason: 'address-refused' })
+    expect(questions).toBe(2)
+    expect(site.seen).toHaveLength(1)
+    expect(canary.seen).toEqual([])
+  })
+
+  test('refuses a host when one of its addresses is not allowed, in whatever place', async () => {
+    const { url, seen } = await serveEcho()
+    for (const addresses of [
+      ['127.0.0.1', '10.0.0.1'],
+      ['10.0.0.1', '127.0.0.1'],
+      ['127.0.0.1', '::ffff:10.0.0.1'],
+    ]) {
+      const fetcher = open({ allowance: { isAllowed: only('127.0.0.1') }, resolve: async () => addresses })
+      expect(await fetcher.fetch({ url: named(url, 'docs.test') })).toMatchObject({ reason: 'address-refused' })
+    }
+    expect(seen).toEqual([])
+  })
+
+  test('tries the next address when one does not take the connection', async () => {
+    const { url, seen } = await serveEcho('127.0.0.3')
+    const fetcher = open({ resolve: async () => ['127.0.0.1', '127.0.0.2', '127.0.0.3'] })
+    expect(await fetcher.fetch({ url: named(url, 'docs.test') })).toMatchObject({ type: 'fetched' })
+    expect(seen).toHaveLength(1)
+  })
+
+  test('says why there is no connection, by the name that was asked for', async () => {
+    const resolve = async (host: string): Promise<string[]> => {
+      if (host === 'silent.test') return await new Promise(() => {})
+      if (host === 'closed.test') return ['127.0.0.1']
+      if (host === 'empty.test') return []
+      throw Object.assign(new Error('getaddrinfo'), { code: host === 'unknown.test' ? 'ENOTFOUND' : 'EAI_AGAIN' })
+    }
+    const fetcher = open({ resolve, connectTimeoutMs: 60 })
+    const look = (host: string): Promise<FetchOutcome> => fetcher.fetch({ url: `http://${host}:1/` })
+    expect(await look('unknown.test')).toEqual(failed('network', 'unknown host unknown.test'))
+    expect(await look('empty.test')).toEqual(failed('network', 'empty.test has no address'))
+    expect(await look('busy.test')).toEqual(failed('network', 'busy.test could not be resolved', { isTransient: true }))
+    expect(await look('closed.test')).toEqual(
+      failed('network', 'closed.test refused the connection', { isTransient: true }),
+    )
+    expect(await look('silent.test')).toEqual(
+      failed('timeout', 'silent.test could not be resolved in time', { isTransient: true }),
+    )
+  })
+
+  test('reports a server that hangs up at once as a failure of the network', async () => {
+    const url = await serveSockets((socket) => socket.destroy())
+    expect(await open().fetch({ url })).toMatchObject({ type: 'failed', reason: 'network', isTransient: true })
+  })
+})
+
+describe('TLS', () => {
+  test('asks for the host by name and checks its certificate, though it connects to an address', async () => {
+    const { key, cert } = makeCertificate('site.test')
+    const names: unknown[] = []
+    const server = createHttpsServer({ key, cert }, (request, response) => {
+      names.push(Reflect.get(request.socket, 'servername'))
+      response.end(PAGE)
+    })
+    const { port } = await listen(server)
+    const resolve = async (): Promise<string[]> => ['127.0.0.1']
+    const trusting = open({ ca: cert, resolve })
+    expect(await trusting.fetch({ url: `https://site.test:${port}/` })).toMatchObject({ type: 'fetched' })
+    expect(names).toEqual(['site.test'])
+    expect(await trusting.fetch({ url: `https://other.test:${port}/` })).toEqual(
+      failed('tls', 'certificate for another host than other.test'),
+    )
+    expect(await trusting.fetch({ url: `https://127.0.0.1:${port}/` })).toEqual(
+      failed('tls', 'certificate for another host than 127.0.0.1'),
+    )
+    expect(await open({ resolve }).fetch({ url: `https://site.test:${port}/` })).toEqual(
+      failed('tls', 'self-signed certificate of site.test'),
+    )
+    expect(names).toHaveLength(1)
+  })
+
+  test('does not speak to a server without it, nor waits for one that stays silent', async () => {
+    const plain = await serveBytes('HTTP/1.1 400 Bad Request\r\n\r\n')
+    const silent = await serveSockets(() => {})
+    const fetcher = open({ connectTimeoutMs: 100 })
+    expect(await fetcher.fetch({ url: plain.replace('http:', 'https:') })).toEqual(
+      failed('tls', 'no secure connection to 127.0.0.1'),
+    )
+    expect(await fetcher.fetch({ url: silent.replace('http:', 'https:') })).toEqual(
+      failed('timeout', 'no connection to 127.0.0.1 in time', { isTransient: true }),
+    )
+  })
+
+  function makeCertificate(host: string): { key: string; cert: string } {
+    const folder = mkdtempSync(join(tmpdir(), 'pharos-tls-'))
+    closers.push(() => rmSync(folder, { recursive: true }))
+    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+    const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
+    const name = ['-subj', `/CN=${host}`, '-addext', `subjectAltName=DNS:${host}`]
+    execFileSync('openssl', ['req', '-x509', ...kind, ...name, '-keyout', key, '-out', cert], { stdio: 'ignore' })
+    return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
+  }
+})
+
+function open(options: Partial<HttpFetcherOptions> = {}): HttpFetcher {
+  const fetcher = openHttpFetcher({ userAgent: USER_AGENT, allowance: allow(ALL_PRIVATE), ...options })
+  closers.push(() => fetcher.close())
+  return fetcher
+}
+
+function allow(...texts: string[]): Allowance {
+  const parsed = parseAllowance(texts)
+  if (parsed.type === 'problem') throw new Error(parsed.problem)
+  return parsed.allowance
+}
+
+interface FailureFacts {
+  readonly status?: number
+  readonly isTransient?: boolean
+}
+
+function failed(reason: string, detail: string, { status, isTransient = false }: FailureFacts = {}): object {
+  return { type: 'failed', status: status ?? null, reason, detail, isTransient, retryAfterMs: null }
+}
+
+/** The same with its body as text. */
+function readable(outcome: FetchOutcome): object {
+  if (outcome.type !== 'fetched') return outcome
+  const { body } = outcome.snapshot
+  return { ...outcome, snapshot: { ...outcome.snapshot, body: Buffer.from(body as Uint8Array).toString() } }
+}
+
+function named(url: string, host: string): string {
+  return url.replace('127.0.0.1', host).replace('127.0.0.3', host)
+}
+
+async function serve(answer: RequestListener): Promise<string> {
+  const { port } = await listen(createServer(answer))
+  return `http://127.0.0.1:${port}`
+}
+
+interface Echo {
+  readonly url: string
+  readonly seen: object[]
+  closeSockets(): void
+}
+
+/** Notes what it is asked. */
+async function serveEcho(host = '127.0.0.1', wantedPort = 0): Promise<Echo> {
+  const seen: object[] = []
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    seen.push({ method: request.method, url: request.url, ...request.headers })
+    response.end(PAGE)
+  })
+  const { port } = await listen(server, host, wantedPort)
+  return { url: `http://${host}:${port}`, seen, closeSockets: () => server.closeAllConnections() }
+}
+
+async function serveSockets(answer: (socket: Socket) => void): Promise<string> {
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => {})
+    socket.resume()
+    closers.push(() => socket.destroy())
+    answer(socket)
+  })
+  const { port } = await listen(server)
+  return `http://127.0.0.1:${port}`
+}
+
+/** Answers the first bytes of a request with these, as Latin-1. */
+function serveBytes(bytes: string, { staysOpen = false } = {}): Promise<string> {
+  return serveSockets((socket) => {
+    socket.once('data', () => {
+      socket.write(bytes, 'latin1')
+      if (!staysOpen) socket.end()
+    })
+  })
+}
+
+function drip(socket: Socket, beginning: string, piece: string): void {
+  socket.write(beginning)
+  const timer = setInterval(() => socket.write(piece), 10)
+  socket.on('close', () => clearInterval(timer))
+}
+
+type AnyServer =
+  | ReturnType<typeof createServer>
+  | ReturnType<typeof createTcpServer>
+  | ReturnType<typeof createHttpsServer>
+
+async function listen(server: AnyServer, host = '127.0.0.1', port = 0): Promise<AddressInfo> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  closers.push(() => {
+    if ('closeAllConnections' in server) server.closeAllConnections()
+    server.close()
+  })
+  return server.address() as AddressInfo
+}
+
+function* endless<T>(piece: T): Generator<T> {
+  for (;;) yield piece
+}
+
+/** 256 MB of zeros. */
+async function writeBomb(field: string): Promise<Buffer> {
+  const zeros = Buffer.alloc(2 ** 20)
+  const pieces = Readable.from(Array.from({ length: 256 }, () => zeros))
+  switch (field) {
+    case 'br':
+      return await buffer(
+        pieces.pipe(zlib.createBrotliCompress({ params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 1 } })),
+      )
+    case 'zstd':
+      return await buffer(pieces.pipe(zlib.createZstdCompress()))
+    case 'deflate':
+      return await buffer(pieces.pipe(zlib.createDeflate({ level: 1 })))
+    case 'gzip':
+      return await buffer(pieces.pipe(zlib.createGzip({ level: 1 })))
+    default:
+      return zlib.gzipSync(await buffer(pieces.pipe(zlib.createGzip({ level: 1 }))))
+  }
+}

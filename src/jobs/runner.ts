@@ -1,0 +1,36 @@
+import { readlinkSync } from 'node:fs'
+import { hostname } from 'node:os'
+import type { Runner } from '../library/library.ts'
+
+/** This process, as one that runs crawls. Of others it can only tell whether they are gone where they ran on this machine. */
+export const thisRunner: Runner = {
+  id: nameOf(process.pid),
+  isGone(id) {
+    const [, pid = ''] = /\/(\d+)$/.exec(id) ?? []
+    // A number that was given to another process since then counts as alive; its sign of life will tell.
+    return nameOf(Number(pid)) === id && !isAlive(Number(pid))
+  },
+}
+
+/** Numbers of processes mean something only where they were given out, which is less than a machine in a container. */
+function nameOf(pid: number): string {
+  return `${hostname()}/${readNamespace()}/${pid}`
+}
+
+function readNamespace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid')
+  } catch {
+    return process.platform
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // Somebody else's process is one too.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

@@ -1,0 +1,26 @@
+import type { Sha256 } from '../core/model.ts'
+import type { Clock, Fetcher, PageReader } from '../crawl/ports.ts'
+import type { CrawlLimits } from '../crawl/run.ts'
+import type { Store } from './store.ts'
+
+/** Sources, ledger, pages, chunks and index, kept together, with what is needed to fill them. */
+export interface Library {
+  readonly store: Store
+  readonly fetcher: Fetcher
+  readonly readPage: PageReader
+  readonly clock: Clock
+  readonly sha256: Sha256
+  /** Number from 0 up to 1. */
+  readonly random: () => number
+  /** A new UUID. */
+  readonly newId: () => string
+  readonly limits: CrawlLimits
+  readonly runner: Runner
+}
+
+/** Who runs crawls: this process, told apart from all others. */
+export interface Runner {
+  readonly id: string
+  /** Whether the runner of this id is known to be gone; false where nothing can be known of it. */
+  isGone(id: string): boolean
+}

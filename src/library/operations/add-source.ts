@@ -1,0 +1,77 @@
+import { PharosError } from '../../core/errors.ts'
+import { urlKey } from '../../core/url/key.ts'
+import { findGlobProblem } from '../../core/url/path-glob.ts'
+import { DEFAULT_SCOPE, type Scope } from '../../core/url/scope.ts'
+import type { Library } from '../library.ts'
+import type { Source, SourceSettings } from '../source.ts'
+
+/** What a source is made from. */
+export interface SourceInput {
+  readonly url: string
+  /** @default the host, with the path where there is one */
+  readonly name?: string | undefined
+  readonly version?: string | undefined
+  readonly scope?: Partial<Scope>
+  readonly settings?: Partial<SourceSettings>
+}
+
+const DEFAULT_SETTINGS: SourceSettings = { seeds: [], llmsTxtUrl: null, llmsFull: 'auto', crawlType: 'docs' }
+
+/** Records a source. Nothing is fetched. */
+export async function addSource(library: Library, input: SourceInput): Promise<Source> {
+  const start = parseStart(input.url)
+  const scope = resolveScope(DEFAULT_SCOPE, input.scope ?? {})
+  const settings = { ...DEFAULT_SETTINGS, ...input.settings }
+  for (const url of [...settings.seeds, ...(settings.llmsTxtUrl === null ? [] : [settings.llmsTxtUrl])]) parseStart(url)
+  const source: Source = {
+    id: library.newId(),
+    name: checkName(input.name ?? nameOf(start)),
+    version: input.version ?? null,
+    url: start.href,
+    siteUrl: start.href,
+    scope,
+    settings,
+    createdAt: library.clock.now(),
+  }
+  await library.store.addSource(source)
+  return source
+}
+
+/** A scope with what was given on top; its patterns are checked. */
+export function resolveScope(base: Scope, given: Partial<Scope>): Scope {
+  const scope = { ...base, ...given }
+  for (const pattern of [...scope.allow, ...scope.block]) {
+    const problem = findGlobProblem(pattern)
+    if (problem !== undefined)
+      throw new PharosError('USAGE', { problem: `pattern ${JSON.stringify(pattern)}: ${problem}` })
+  }
+  return scope
+}
+
+function parseStart(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined) throw new PharosError('URL_INVALID', { url: text, problem: 'it is no address' })
+  if (urlKey(url) === undefined) {
+    throw new PharosError('URL_INVALID', { url: text, problem: `its scheme is ${url.protocol.slice(0, -1)}` })
+  }
+  if (url.username !== '' || url.password !== '') {
+    const problem = 'it carries a user name or password; give them with --header instead'
+    throw new PharosError('URL_INVALID', { url: `${url.protocol}//…@${url.host}`, problem })
+  }
+  url.hash = ''
+  return url
+}
+
+/** `https://docs.example/v2/guide/` → `docs.example/v2/guide` */
+function nameOf({ host, pathname }: URL): string {
+  const path = pathname.replace(/\/(?:index\.\w+)?$/, '')
+  return `${host}${path}`
+}
+
+/** `@` separates a version from a name. */
+function checkName(name: string): string {
+  const problem =
+    name.trim() === '' ? 'is empty' : name.includes('@') ? 'contains @, which stands before a version' : undefined
+  if (problem !== undefined) throw new PharosError('USAGE', { problem: `the name ${JSON.stringify(name)} ${problem}` })
+  return name.trim()
+}

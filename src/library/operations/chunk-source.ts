@@ -1,0 +1,24 @@
+import { chunkPage } from '../../core/chunk/chunk-page.ts'
+import { DEFAULT_LIMITS } from '../../core/limits.ts'
+import type { ChunkedFile } from '../../core/model.ts'
+import { splitLines } from '../../core/text/lines.ts'
+import type { Library } from '../library.ts'
+import type { Source } from '../source.ts'
+
+/** The pages of a source as files of a pack, cut by the sizes of packs. */
+export async function chunkSource(
+  library: Library,
+  source: Source,
+  sizes: { readonly targetChars: number; readonly maxChars: number } = DEFAULT_LIMITS,
+): Promise<ChunkedFile[]> {
+  const { store, sha256 } = library
+  const files: ChunkedFile[] = []
+  for await (const { key, page } of store.listPages(source.id)) {
+    const { markdown } = page
+    const bytes = new TextEncoder().encode(markdown).length
+    const lineCount = Math.max(1, splitLines(markdown).length)
+    const file = { path: key, kind: 'markdown' as const, bytes, sha256: sha256(markdown), lineCount }
+    files.push({ file, chunks: chunkPage(page, key, { sizes, sha256 }), warnings: [] })
+  }
+  return files
+}

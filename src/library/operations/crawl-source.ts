@@ -1,0 +1,114 @@
+import { crawl } from '../../crawl/crawl.ts'
+import type { CrawlEvent, CrawlKind } from '../../crawl/events.ts'
+import type { CrawlRun } from '../../crawl/run.ts'
+import type { Library } from '../library.ts'
+import type { Source } from '../source.ts'
+import type { Crawl, CrawlRunOptions } from '../store.ts'
+import { resolveScope } from './add-source.ts'
+
+/** What is asked of one crawl. */
+export interface CrawlInput extends Partial<CrawlRunOptions> {
+  readonly kind: CrawlKind
+  /** Fields sent to the origin of the start; never stored. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Leaves an interrupted crawl of the source as it is and begins a new one. @default false */
+  readonly isFresh?: boolean
+}
+
+/** A crawl without a sign of life for so long was interrupted. */
+const STALE_MS = 30_000
+
+const DEFAULT_OPTIONS: CrawlRunOptions = { full: false, acceptLoss: false, discover: false, maxAgeMs: 0, scope: {} }
+
+/** Crawls a source. An interrupted crawl of it goes on as it began, unless something else is asked for. */
+export async function* crawlSource(
+  library: Library,
+  source: Source,
+  input: CrawlInput,
+  signal: AbortSignal,
+): AsyncGenerator<CrawlEvent, void, void> {
+  const { store, clock, runner } = library
+  const { kind, headers = {}, isFresh = false, ...given } = input
+  const now = clock.now()
+  const asked: Crawl = {
+    id: library.newId(),
+    sourceId: source.id,
+    kind,
+    state: 'running',
+    options: { ...DEFAULT_OPTIONS, ...given },
+    runner: runner.id,
+    startedAt: now,
+    heartbeatAt: now,
+    endedAt: null,
+    summary: null,
+  }
+  // Checked before anything is written.
+  resolveScope(source.scope, asked.options.scope)
+  const [last] = await store.listCrawls(source.id, 1)
+  const interrupted = isFresh ? undefined : findInterrupted(last, asked)
+  // A process that was killed says nothing any more; that it is gone need not be waited for.
+  const isLeft = last?.state === 'running' && last.runner !== null && runner.isGone(last.runner)
+  const gone = isLeft ? (last.runner ?? undefined) : undefined
+  const begun = await store.beginCrawl(asked, STALE_MS, interrupted?.id, gone)
+  const run = createRun(library, source, begun, { headers, isResumed: begun.id !== asked.id })
+  const ports = {
+    ...library,
+    ledger: store,
+    moveSite: (siteUrl: string) => store.updateSource(source.id, { siteUrl }),
+    touch: () => store.touchCrawl(begun.id, clock.now(), runner.id),
+  }
+  let isEnded = false
+  try {
+    for await (const event of crawl(run, ports, signal)) {
+      if (event.type === 'ended') {
+        await store.endCrawl(begun.id, event.summary, clock.now(), runner.id)
+        isEnded = true
+      }
+      yield event
+    }
+  } finally {
+    // Nobody reads on, or something broke, which is the news then: the next one need not wait for a sign of life.
+    if (!isEnded) await store.endCrawl(begun.id, null, clock.now(), runner.id).catch(() => undefined)
+  }
+}
+
+/** The last crawl of a source, if it did not come to an end and nothing else is asked for than what it was to do. */
+function findInterrupted(last: Crawl | undefined, asked: Crawl): Crawl | undefined {
+  const isUnfinished = last?.state === 'running' || last?.state === 'cancelled'
+  if (last === undefined || !isUnfinished) return undefined
+  const isSameKind = last.kind === asked.kind || (last.kind === 'add' && asked.kind === 'recrawl')
+  const isDefault = JSON.stringify(asked.options) === JSON.stringify(DEFAULT_OPTIONS)
+  const isSame = JSON.stringify(asked.options) === JSON.stringify(last.options)
+  return isSameKind && (isDefault || isSame) ? last : undefined
+}
+
+function createRun(
+  library: Library,
+  source: Source,
+  { id, kind, options }: Crawl,
+  { headers, isResumed }: Pick<CrawlRun, 'headers' | 'isResumed'>,
+): CrawlRun {
+  const { crawlType, ...settings } = source.settings
+  const scope = resolveScope(source.scope, options.scope)
+  const { full, acceptLoss, discover, maxAgeMs } = options
+  return {
+    crawlId: id,
+    sourceId: source.id,
+    kind,
+    isResumed,
+    startUrl: source.url,
+    siteUrl: source.siteUrl,
+    ...settings,
+    scope,
+    isScopeChanged: JSON.stringify(scope) !== JSON.stringify(source.scope),
+    usesLlmsTxt: crawlType === 'docs',
+    usesSitemaps: crawlType !== 'basic',
+    followsLinks: crawlType !== 'sitemap-only' && settings.llmsFull !== 'only',
+    full,
+    acceptLoss,
+    discover,
+    maxAgeMs,
+    headers,
+    limits: library.limits,
+  }
+}

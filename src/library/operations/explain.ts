@@ -1,0 +1,37 @@
+import { PharosError } from '../../core/errors.ts'
+import { createGate } from '../../crawl/gate.ts'
+import type { Alias, LedgerRow, Refusal } from '../../crawl/ledger.ts'
+import type { Library } from '../library.ts'
+import type { Source } from '../source.ts'
+
+/** What the ledger knows of an address. */
+export interface Explanation {
+  readonly url: string
+  readonly key: string
+  /** What is recorded; null for an address that was never seen. */
+  readonly row: LedgerRow | null
+  /** The row that holds its content, where that is another one. */
+  readonly target: LedgerRow | null
+  readonly aliases: readonly Alias[]
+  /** What the gate would say of it now; null lets it through. */
+  readonly refusal: Refusal | null
+}
+
+/** Tells where an address stands and why. Nothing is fetched. */
+export async function explainUrl(library: Library, source: Source, text: string): Promise<Explanation> {
+  const { store } = library
+  const url = URL.canParse(text, source.siteUrl) ? new URL(text, source.siteUrl).href : undefined
+  if (url === undefined) throw new PharosError('URL_INVALID', { url: text, problem: 'it is no address' })
+  const gate = createGate({ startUrl: source.url, siteUrl: source.siteUrl, scope: source.scope })
+  const verdict = gate.judge(url, 0)
+  const row = (await store.findRow(source.id, verdict.key)) ?? null
+  const isElsewhere = row !== null && row.target !== null && row.target !== row.key
+  return {
+    url: verdict.url,
+    key: verdict.key,
+    row,
+    target: isElsewhere ? ((await store.findRow(source.id, row.target ?? '')) ?? null) : null,
+    aliases: await store.listAliases(source.id, verdict.url),
+    refusal: verdict.refusal,
+  }
+}

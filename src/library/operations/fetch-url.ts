@@ -1,0 +1,81 @@
+import { PharosError } from '../../core/errors.ts'
+import type { Page } from '../../core/model.ts'
+import { hostOf, urlKey } from '../../core/url/key.ts'
+import type { FetchOutcome } from '../../crawl/ports.ts'
+import { createResourceFetcher } from '../../crawl/resource.ts'
+import { RobotsRules } from '../../crawl/robots-rules.ts'
+import type { Library } from '../library.ts'
+
+/** How one address is fetched. */
+export interface FetchUrlOptions {
+  /** Fields sent to the origin of the address only. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Whether robots.txt is asked. @default true */
+  readonly obeysRobots?: boolean
+  readonly signal: AbortSignal
+}
+
+/** Fetches one address and reads it. Nothing is stored but the clock of its host. */
+export async function fetchUrl(library: Library, text: string, options: FetchUrlOptions): Promise<Page> {
+  const { store, fetcher, clock, limits } = library
+  const { headers = {}, obeysRobots = true, signal } = options
+  if (urlKey(text) === undefined) throw new PharosError('URL_INVALID', { url: text, problem: 'it is no web address' })
+  const robots = new RobotsRules({
+    fetchResource: createResourceFetcher({ fetcher, ledger: store, clock }),
+    ledger: store,
+    clock,
+  })
+  const asked = new URL(text)
+  let url = asked.href
+  for (let hops = 0; hops <= limits.redirects; hops++) {
+    if (obeysRobots) {
+      const permission = await robots.judge(url, signal)
+      if (!permission.allowed)
+        throw refused(url, permission.reason, permission.pattern ?? 'this address may not be reached')
+    }
+    const now = clock.now()
+    const slot = await store.reserveSlot(hostOf(url) ?? '', now)
+    if (slot > now) await clock.sleep(slot - now, signal)
+    const isOwn = new URL(url).origin === asked.origin
+    const outcome = await fetcher.fetch({ url, signal, headers: isOwn ? headers : {} })
+    if (outcome.type !== 'moved') return readAnswer(library, url, outcome)
+    url = outcome.target
+    if (urlKey(url) === undefined) throw refused(url, 'scheme', 'it redirects to something else than a web page')
+  }
+  throw refused(text, 'redirect-loop', `more than ${limits.redirects} redirects`)
+}
+
+async function readAnswer(library: Library, url: string, outcome: FetchOutcome): Promise<Page> {
+  switch (outcome.type) {
+    case 'fetched': {
+      const { extraction } = await library.readPage(outcome.snapshot, urlKey(url) ?? url)
+      if (extraction.type === 'page') return extraction.page
+      const advice = 'open it in a browser to see what it shows; `pharos extract --debug` tells more about a saved page'
+      throw new PharosError('PAGE_REFUSED', {
+        source: url,
+        reason: extraction.reason,
+        detail: extraction.detail,
+        advice,
+      })
+    }
+    case 'gone':
+      throw refused(url, 'not-found', `answered ${outcome.status}`)
+    case 'refused':
+    case 'failed':
+      throw refused(url, outcome.reason, outcome.detail)
+    default:
+      throw refused(url, 'bad-answer', 'answered that nothing changed')
+  }
+}
+
+/** What can be done about a few of the reasons. */
+const ADVICE: Readonly<Record<string, string>> = {
+  'address-refused': 'a private address needs --allow-private, or allowPrivate in the configuration',
+  'not-found': 'check the address',
+  'http-client-error': 'if it needs a login, give one with --header',
+}
+
+function refused(url: string, reason: string, detail: string): PharosError {
+  const advice = ADVICE[reason] ?? 'try again later, or open it in a browser'
+  return new PharosError('FETCH_FAILED', { url, problem: `${reason}, ${detail}`, advice })
+}

@@ -1,0 +1,35 @@
+import type { Scope } from '../core/url/scope.ts'
+
+/** What a person asked to index. */
+export interface Source {
+  /** UUID. */
+  readonly id: string
+  /** Unique together with the version. */
+  readonly name: string
+  readonly version: string | null
+  /** Where it starts, as it was given. */
+  readonly url: string
+  /** The same with the scheme and host it turned out to have: what belongs to its site is judged by this. */
+  readonly siteUrl: string
+  readonly scope: Scope
+  readonly settings: SourceSettings
+  readonly createdAt: number
+}
+
+/** How a source is read, besides its scope. Everything here is kept for later crawls. */
+export interface SourceSettings {
+  /** Addresses to begin with besides the start. */
+  readonly seeds: readonly string[]
+  /** Address of an llms.txt, instead of looking for one. */
+  readonly llmsTxtUrl: string | null
+  /** Whether llms-full.txt is used: as far as it helps, not at all, or instead of every other page. */
+  readonly llmsFull: 'auto' | 'off' | 'only'
+  /** Where addresses are looked for. */
+  readonly crawlType: CrawlType
+}
+
+/** Which lists and links a crawl reads. */
+export const CRAWL_TYPES = ['docs', 'basic', 'sitemap-only', 'basic-with-sitemap'] as const
+
+/** One of {@link CRAWL_TYPES}. */
+export type CrawlType = (typeof CRAWL_TYPES)[number]

@@ -1,0 +1,123 @@
+import type { Chunk, Page } from '../core/model.ts'
+import type { CrawlKind, CrawlSummary } from '../crawl/events.ts'
+import type { Alias, Ledger, LedgerRow, LedgerState, Reason } from '../crawl/ledger.ts'
+import type { Source } from './source.ts'
+
+/** One run over a source, as it is kept. */
+export interface Crawl {
+  /** UUID; the `jobId` of the HTTP contract. */
+  readonly id: string
+  readonly sourceId: string
+  readonly kind: CrawlKind
+  /** Running, or how it ended. A running one whose heartbeat is old was interrupted. */
+  readonly state: 'running' | CrawlSummary['end']
+  /** What was asked for, as JSON can hold it: overrides of the scope, `full`, `acceptLoss`. */
+  readonly options: CrawlRunOptions
+  /** Id of the runner that has it, or had it last. */
+  readonly runner: string | null
+  readonly startedAt: number
+  readonly heartbeatAt: number
+  readonly endedAt: number | null
+  readonly summary: CrawlSummary | null
+}
+
+/** What was asked of one run; kept, so that an interrupted one goes on as it began. */
+export interface CrawlRunOptions {
+  /** Reads every page again, whatever its validators and hash say. */
+  readonly full: boolean
+  /** Removes proven pages however many they are. */
+  readonly acceptLoss: boolean
+  /** In a refresh: also fetches addresses that are new. */
+  readonly discover: boolean
+  /** Pages checked within so many milliseconds are taken as they are. */
+  readonly maxAgeMs: number
+  /** Overrides of the scope, for this run only. */
+  readonly scope: Partial<Source['scope']>
+}
+
+/** A stored page. */
+export interface StoredPage {
+  readonly sourceId: string
+  readonly key: string
+  readonly page: Page
+  readonly checkedAt: number
+  readonly changedAt: number
+}
+
+/** A stored chunk and where it belongs. */
+export interface StoredChunk {
+  readonly sourceId: string
+  readonly url: string
+  readonly title: string
+  readonly chunk: Chunk
+}
+
+/** What to look for. */
+export interface StoreQuery {
+  readonly query: string
+  readonly limit: number
+  readonly sourceIds?: readonly string[]
+}
+
+/** A chunk that matched. */
+export interface StoreHit extends StoredChunk {
+  readonly score: number
+}
+
+/** Which rows of the ledger to list. */
+export interface RowFilter {
+  readonly state?: LedgerState
+  readonly reason?: Reason
+  /** Rows after this key, in the order of keys. */
+  readonly after?: string
+  readonly limit: number
+}
+
+/** How large a library is. */
+export interface StoreStats {
+  readonly sources: number
+  readonly pages: number
+  readonly chunks: number
+  readonly bytes: number
+  /** When content last changed. */
+  readonly changedAt: number | null
+}
+
+/** Where a library keeps everything. One contract suite runs on every implementation. */
+export interface Store extends Ledger {
+  /** Shown to people. */
+  readonly location: string
+
+  /** Refuses a name and version that are there with `SOURCE_EXISTS`. */
+  addSource(source: Source): Promise<void>
+  listSources(): Promise<Source[]>
+  updateSource(id: string, change: Partial<Pick<Source, 'name' | 'version' | 'siteUrl'>>): Promise<void>
+  /** Removes a source with everything it has. */
+  removeSource(id: string): Promise<{ readonly pages: number; readonly chunks: number }>
+
+  /**
+   * Begins a crawl. Refuses with `CRAWL_RUNNING` while another one of the source has a heartbeat younger than
+   * `staleMs`, unless its runner is `gone`. A stale one is closed as cancelled, unless it is the one given by `resume`, which
+   * then goes on with the runner of `crawl`. A new one finds out for itself what an interrupted one was about to prove.
+   */
+  beginCrawl(crawl: Crawl, staleMs: number, resume?: string, gone?: string): Promise<Crawl>
+  /** Says that a crawl is alive; false when it was taken over, by another runner than the given one. */
+  touchCrawl(id: string, now: number, runner?: string): Promise<boolean>
+  /** Ends a crawl; without a summary it was broken off. One that another runner has taken over goes on. */
+  endCrawl(id: string, summary: CrawlSummary | null, now: number, runner?: string): Promise<void>
+  /** Newest first. */
+  listCrawls(sourceId: string, limit: number): Promise<Crawl[]>
+
+  listRows(sourceId: string, filter: RowFilter): Promise<LedgerRow[]>
+  /** Aliases that name this address on either side. */
+  listAliases(sourceId: string, url: string): Promise<Alias[]>
+
+  readPage(sourceId: string, key: string): Promise<StoredPage | undefined>
+  /** In the order of keys. */
+  listPages(sourceId: string): AsyncIterable<StoredPage>
+  readChunk(sourceId: string, chunkId: string): Promise<StoredChunk | undefined>
+  countContent(sourceId: string): Promise<{ readonly pages: number; readonly chunks: number }>
+  search(query: StoreQuery): Promise<StoreHit[]>
+  stats(): Promise<StoreStats>
+  close(): Promise<void>
+}

@@ -1,0 +1,46 @@
+import type { StoredChunk, StoredPage, StoreStats } from '../../library/store.ts'
+import { listChunks } from './chunk-index.ts'
+import type { Row } from './row.ts'
+import type { SourceLedger } from './source-ledger.ts'
+
+/** Shortest beginning of an id by which a chunk may be named. */
+const SHORT_ID_LENGTH = 12
+
+/** The page that a row holds. */
+export function toStoredPage(row: Row): StoredPage | undefined {
+  const { sourceId, key, record, firstSeenAt, checkedAt, changedAt } = row
+  if (record === null) return undefined
+  return { sourceId, key, page: record.page, checkedAt: checkedAt ?? firstSeenAt, changedAt: changedAt ?? firstSeenAt }
+}
+
+/** The chunk with this id, or with the only id that begins so. */
+export function findChunk(ledger: SourceLedger, id: string): StoredChunk | undefined {
+  const chunks = ledger.rows().flatMap(listChunks)
+  const found = chunks.filter(
+    ({ chunk }) => chunk.id === id || (id.length >= SHORT_ID_LENGTH && chunk.id.startsWith(id)),
+  )
+  return new Set(found.map(({ chunk }) => chunk.id)).size === 1 ? found[0] : undefined
+}
+
+export function countContent(ledger: SourceLedger): { readonly pages: number; readonly chunks: number } {
+  const rows = ledger.rows().filter((row) => row.hasPage)
+  return { pages: rows.length, chunks: rows.flatMap(listChunks).length }
+}
+
+/** How large all of it is; the bytes are those of the Markdown. */
+export function measure(ledgers: readonly SourceLedger[]): StoreStats {
+  const pages = ledgers.flatMap((ledger) => ledger.rows()).filter((row) => row.hasPage)
+  const encoder = new TextEncoder()
+  const sizes = pages.map(({ record }) => encoder.encode(record?.page.markdown).length)
+  return {
+    sources: ledgers.length,
+    pages: pages.length,
+    chunks: pages.flatMap(listChunks).length,
+    bytes: sizes.reduce((sum, size) => sum + size, 0),
+    changedAt: pages.reduce<number | null>((latest, { changedAt }) => laterOf(latest, changedAt), null),
+  }
+}
+
+function laterOf(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.max(a, b)
+}

@@ -1,0 +1,75 @@
+import { PharosError } from '../../core/errors.ts'
+import type { CrawlSummary } from '../../crawl/events.ts'
+import type { Source } from '../../library/source.ts'
+import type { Crawl } from '../../library/store.ts'
+import { labelOf } from './sources.ts'
+
+/** The runs over all sources. */
+export class Crawls {
+  /** In the order they began. */
+  readonly #crawls = new Map<string, Crawl>()
+
+  /**
+   * Begins a crawl, or goes on with `resume`. Stale ones of the source are closed at their last sign of life; a living one
+   * is in the way, even if it is the one to go on with: then somebody already does.
+   */
+  begin(source: Source, crawl: Crawl, staleMs: number, resume?: string, gone?: string): Crawl {
+    const now = resume === undefined ? crawl.startedAt : crawl.heartbeatAt
+    const running = this.#listOf(source.id).filter(({ state }) => state === 'running')
+    const isGone = ({ runner }: Crawl): boolean => gone !== undefined && runner === gone
+    if (running.some((other) => !isGone(other) && now - other.heartbeatAt < staleMs)) {
+      throw new PharosError('CRAWL_RUNNING', { source: labelOf(source.name, source.version) })
+    }
+    const begun = resume === undefined ? { ...crawl } : { ...this.#reopen(source, resume, now), runner: crawl.runner }
+    for (const stale of running) {
+      if (stale.id !== resume) this.#put({ ...stale, state: 'cancelled', endedAt: stale.heartbeatAt })
+    }
+    return { ...this.#put(begun) }
+  }
+
+  /** Says that a crawl is alive; false when it does not run any more. */
+  touch(id: string, now: number, runner?: string): boolean {
+    const crawl = this.#crawls.get(id)
+    if (crawl?.state !== 'running' || crawl.runner !== (runner ?? crawl.runner)) return false
+    this.#put({ ...crawl, heartbeatAt: now })
+    return true
+  }
+
+  /** Ends a running crawl; one that was taken over stays as the other left it. */
+  end(id: string, summary: CrawlSummary | null, now: number, runner?: string): void {
+    const crawl = this.#crawls.get(id)
+    if (crawl?.state !== 'running' || crawl.runner !== (runner ?? crawl.runner)) return
+    this.#put({ ...crawl, state: summary?.end ?? 'cancelled', endedAt: now, summary })
+  }
+
+  /** Newest first. */
+  list(sourceId: string, limit: number): Crawl[] {
+    const newest = this.#listOf(sourceId).reverse()
+    return newest
+      .sort((a, b) => b.startedAt - a.startedAt)
+      .slice(0, limit)
+      .map((crawl) => ({ ...crawl }))
+  }
+
+  removeSource(sourceId: string): void {
+    for (const { id } of this.#listOf(sourceId)) this.#crawls.delete(id)
+  }
+
+  #reopen(source: Source, id: string, now: number): Crawl {
+    const crawl = this.#crawls.get(id)
+    const isOpen = crawl?.state === 'running' || crawl?.state === 'cancelled'
+    if (crawl?.sourceId !== source.id || !isOpen) {
+      throw new TypeError(`Expected \`resume\` to be an interrupted crawl of ${source.name}, got \`${id}\``)
+    }
+    return { ...crawl, state: 'running', heartbeatAt: now, endedAt: null, summary: null }
+  }
+
+  #listOf(sourceId: string): Crawl[] {
+    return [...this.#crawls.values()].filter((crawl) => crawl.sourceId === sourceId)
+  }
+
+  #put(crawl: Crawl): Crawl {
+    this.#crawls.set(crawl.id, crawl)
+    return crawl
+  }
+}

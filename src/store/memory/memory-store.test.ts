@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
+import type { Find, LeaseRequest } from '../../crawl/ledger.ts'
+import type { Source } from '../../library/source.ts'
+import type { Store } from '../../library/store.ts'
+import { createMemoryStore } from './memory-store.ts'
+
+// What every store does is in test/contracts; this is what only a store without a file can get wrong.
+
+const KEY = 'https://a.test/'
+const FIND: Find = { key: KEY, url: KEY, host: 'a.test', depth: 0, foundOn: null, discovery: 'link', refusal: null }
+const LEASE: LeaseRequest = { sourceId: 'one', limit: 1, now: 1, until: 100, horizon: 1, isLevelled: false }
+
+test('a row that was handed out does not follow later changes', async () => {
+  const store = await createFilled()
+  const before = await store.findRow('one', KEY)
+  await store.lease(LEASE)
+  expect(before?.state).toBe('pending')
+})
+
+test('a value that was handed out can be changed without changing the store', async () => {
+  const store = await createFilled()
+  Object.assign((await store.findRow('one', KEY)) ?? {}, { state: 'gone' })
+  Object.assign((await store.listSources())[0] ?? {}, { name: 'other' })
+  expect((await store.findRow('one', KEY))?.state).toBe('pending')
+  expect((await store.listSources())[0]?.name).toBe('one')
+})
+
+test('a settlement that is refused leaves everything as it was, its finds and aliases included', async () => {
+  const store = await createFilled()
+  const [visit] = await store.lease(LEASE)
+  if (!visit) throw new Error('nothing was leased')
+  const other = 'https://a.test/other'
+  const settlement = {
+    visit,
+    crawlId: 'crawl',
+    now: 2,
+    state: 'indexed',
+    finds: [{ ...FIND, key: other, url: other }],
+    aliases: [{ url: KEY, aliasUrl: other, classification: 'canonical', reason: null }],
+  } as const
+  const before = await store.listRows('one', { limit: 10 })
+  await expect(store.settle(settlement)).rejects.toThrow('Expected `record` to settle https://a.test/ as indexed')
+  expect(await store.listRows('one', { limit: 10 })).toEqual(before)
+  expect(await store.listAliases('one', KEY)).toEqual([])
+  expect(await store.settle({ ...settlement, state: 'skipped' })).toMatchObject({
+    type: 'settled',
+    finds: ['admitted'],
+  })
+})
+
+test('nothing can be found for a source that is not there', async () => {
+  const store = createMemoryStore()
+  await expect(store.offer('one', 'crawl', [FIND], 1)).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
+  expect(await store.listRows('one', { limit: 10 })).toEqual([])
+})
+
+async function createFilled(): Promise<Store> {
+  const store = createMemoryStore()
+  const settings = { seeds: [], llmsTxtUrl: null, llmsFull: 'auto', crawlType: 'docs' } as const
+  const source: Source = {
+    id: 'one',
+    name: 'one',
+    version: null,
+    url: KEY,
+    siteUrl: KEY,
+    scope: DEFAULT_SCOPE,
+    settings,
+    createdAt: 0,
+  }
+  await store.addSource(source)
+  await store.offer('one', 'crawl', [FIND], 1)
+  return store
+}

@@ -1,0 +1,40 @@
+import type { Find, FindResult } from '../../crawl/ledger.ts'
+import { applyFind } from '../../crawl/transitions.ts'
+import { AT_REST, createRow, type Row } from './row.ts'
+import type { SourceLedger } from './source-ledger.ts'
+
+/** Records finds in their order, and says what each did. */
+export function offerFinds(ledger: SourceLedger, crawlId: string, finds: readonly Find[], now: number): FindResult[] {
+  return finds.map((find) => {
+    const row = ledger.get(find.key)
+    const { result, write, state, depth } = applyFind(row, find, crawlId)
+    if (row === undefined) ledger.put({ ...createRow(ledger.sourceId, crawlId, find, now), ...find.refusal, state })
+    else if (write === 'touch') ledger.put({ ...row, depth, crawlId })
+    else if (write === 'update') ledger.put({ ...meetFind(row, find), state, depth, crawlId })
+    return result
+  })
+}
+
+/**
+ * A row that is to be fetched again. What it repeated is kept, because the visit says so; why it stood where it stood is
+ * not.
+ */
+export function readmit(row: Row): Row {
+  const target = row.reason === 'duplicate' ? row.target : null
+  return { ...row, ...AT_REST, reason: null, pattern: null, target }
+}
+
+function meetFind(row: Row, find: Find): Row {
+  if (find.refusal !== null) return { ...row, ...find.refusal }
+  const { url, host, foundOn, discovery } = find
+  return wasRefused(row, find) ? { ...readmit(row), url, host, foundOn, discovery } : readmit(row)
+}
+
+/**
+ * Whether the gate refused a row: then the find that admits it is, in effect, its first. It is known by this: even the
+ * crawl that refused it would admit it now.
+ */
+function wasRefused(row: Row, find: Find): boolean {
+  const { crawlId } = row
+  return crawlId !== null && row.state === 'skipped' && applyFind(row, find, crawlId).result === 'admitted'
+}

@@ -1,0 +1,37 @@
+import { moveRow, type Row } from './row.ts'
+import type { SourceLedger } from './source-ledger.ts'
+
+/** Pages that a crawl proved gone, or that a complete one did not see. */
+export function listRemovable(ledger: SourceLedger, crawlId: string, withUnseen: boolean): Row[] {
+  return ledger.rows().filter((row) => isRemovable(ledger, row, crawlId, withUnseen))
+}
+
+/** Whether a row holds a page that is about to be removed. */
+export function isRemovable(ledger: SourceLedger, row: Row, crawlId: string, withUnseen: boolean): boolean {
+  const isUnseen = withUnseen && row.crawlId !== crawlId
+  return row.hasPage && (isProven(ledger, row, crawlId) || isUnseen)
+}
+
+/** Removes them and returns how many there were. With them go addresses that failed and that nobody names any more. */
+export function removeProven(ledger: SourceLedger, crawlId: string, withUnseen: boolean): number {
+  const removable = listRemovable(ledger, crawlId, withUnseen)
+  const forgotten = ledger.rows().filter((row) => row.state === 'failed' && !row.hasPage && row.crawlId !== crawlId)
+  for (const row of removable)
+    ledger.put({ ...bury(row, row.provenCrawl === crawlId), record: null, provenCrawl: null })
+  if (withUnseen) for (const row of forgotten) ledger.put(bury(row, false))
+  return removable.length
+}
+
+/** A page that moved is only proven gone when it is where it moved to. */
+function isProven(ledger: SourceLedger, row: Row, crawlId: string): boolean {
+  const hasMoved = row.reason === 'redirect' || row.reason === 'canonical'
+  return row.provenCrawl === crawlId && (!hasMoved || ledger.holds(row.target))
+}
+
+/** The row of a removed page. Skipped ones already say why there is none. */
+function bury(row: Row, isProvenGone: boolean): Row {
+  const buried = moveRow(row, 'remove')
+  return buried.state !== 'gone' || isProvenGone
+    ? buried
+    : { ...buried, reason: 'unlinked', pattern: null, target: null }
+}

@@ -1,0 +1,73 @@
+import type { Reason } from '../../crawl/ledger.ts'
+import { nextState } from '../../crawl/transitions.ts'
+import { readmit } from './offer.ts'
+import { isRemovable } from './removal.ts'
+import { moveRow, type Row } from './row.ts'
+import type { SourceLedger } from './source-ledger.ts'
+
+/** Makes rows pending again although nobody found them. */
+export function requeueRows(ledger: SourceLedger, crawlId: string, which: 'pages' | 'failed'): number {
+  return ledger.putEach(
+    (row) =>
+      (which === 'pages' ? row.hasPage : row.state === 'failed') && nextState(row.state, 'requeue') !== undefined,
+    (row) => ({ ...readmit(moveRow(row, 'requeue')), crawlId }),
+  )
+}
+
+/** Makes rows pending and final that rely on an address which does not hold their content (any more). */
+export function requeueOrphans(ledger: SourceLedger, crawlId: string, withUnseen: boolean): number {
+  const isStaying = (key: string | null): boolean => {
+    const row = key === null ? undefined : ledger.get(key)
+    return row !== undefined && !isRemovable(ledger, row, crawlId, withUnseen)
+  }
+  // The content may have gone over to a third address since, which then stands for all.
+  for (const row of ledger.rows().filter(({ state, reason }) => state === 'skipped' && reason === 'duplicate')) {
+    if (isStaying(row.target) && ledger.holds(row.target, row.contentHash)) continue
+    const target = ledger.listHolders(row.contentHash).find(isStaying)
+    if (target !== undefined) ledger.put({ ...row, target })
+  }
+  // One that is not looked at itself need not be saved.
+  const isSeen = (row: Row): boolean => !withUnseen || row.crawlId === crawlId
+  const isWanted = (row: Row): boolean =>
+    row.finalCrawl !== crawlId && isSeen(row) && isOrphan(ledger, row, isStaying(row.target))
+  // What a complete crawl did not see is gone, so that others may have its content. Skipped rows already say why.
+  const targets = new Set(
+    ledger
+      .rows()
+      .filter(isWanted)
+      .map(({ target }) => target),
+  )
+  const count = ledger.putEach(isWanted, (row) => ({
+    ...readmit(moveRow(row, 'requeue')),
+    isFinal: true,
+    finalCrawl: crawlId,
+  }))
+  ledger.putEach(
+    (row) => row.hasPage && targets.has(row.key) && !isSeen(row),
+    (row) => ({ ...row, provenCrawl: crawlId, reason: row.state === 'skipped' ? row.reason : 'unlinked' }),
+  )
+  return count
+}
+
+/** Turns pending rows into skipped ones. Pages they hold stay. */
+export function skipPending(ledger: SourceLedger, reason: Reason, pattern: string | null): number {
+  return ledger.putEach(
+    (row) => row.state === 'pending',
+    (row) => ({ ...moveRow(row, 'refuse'), reason, pattern, target: null }),
+  )
+}
+
+/** `isStaying` says that the page of its target, if there is one, is not about to be removed. */
+function isOrphan(ledger: SourceLedger, { state, reason, target, contentHash }: Row, isStaying: boolean): boolean {
+  if (state !== 'skipped') return false
+  if (reason === 'duplicate') return !(isStaying && ledger.holds(target, contentHash))
+  if (reason === 'canonical') return !(isStaying && ledger.holds(target)) && !isAliasOfPage(ledger, target)
+  return false
+}
+
+/** Whether an address is itself only another one for a page that is there. One step only: aliases may form a ring. */
+function isAliasOfPage(ledger: SourceLedger, key: string | null): boolean {
+  const row = key === null ? undefined : ledger.get(key)
+  const isAlias = row?.reason === 'duplicate' || row?.reason === 'redirect' || row?.reason === 'canonical'
+  return row?.state === 'skipped' && isAlias && ledger.holds(row.target)
+}

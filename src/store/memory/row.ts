@@ -1,0 +1,104 @@
+import type { Find, LedgerRow, PageRecord, Visit } from '../../crawl/ledger.ts'
+import { type LedgerAction, nextState } from '../../crawl/transitions.ts'
+
+/** A row of the ledger with what only the store knows of it. Never changed in place: a change is a new row. */
+export interface Row extends LedgerRow {
+  /** The stored content. `hasPage` says whether there is any. */
+  readonly record: PageRecord | null
+  readonly lease: Lease | null
+  /** Its content is to be taken as it is. */
+  readonly isFinal: boolean
+  /** The crawl that made it final; it does so once. */
+  readonly finalCrawl: string | null
+  readonly awaitsConfirmation: boolean
+  /** The crawl that proved its page gone. */
+  readonly provenCrawl: string | null
+}
+
+/** Who has a row, and how long. */
+export interface Lease {
+  readonly token: string
+  readonly until: number
+}
+
+/** What a row is when nothing is under way for it: nobody has it, nothing is waited for, no fetch went wrong. */
+export const AT_REST: Pick<Row, 'lease' | 'isFinal' | 'awaitsConfirmation' | 'attempts' | 'dueAt'> = {
+  lease: null,
+  isFinal: false,
+  awaitsConfirmation: false,
+  attempts: 0,
+  dueAt: null,
+}
+
+/** The row of an address that was never seen before, waiting to be fetched. */
+export function createRow(sourceId: string, crawlId: string, find: Find, now: number): Row {
+  const { key, url, host, depth, foundOn, discovery } = find
+  return {
+    ...AT_REST,
+    sourceId,
+    key,
+    url,
+    host,
+    state: 'pending',
+    reason: null,
+    pattern: null,
+    target: null,
+    depth,
+    foundOn,
+    discovery,
+    etag: null,
+    lastModified: null,
+    contentHash: null,
+    status: null,
+    detail: null,
+    firstSeenAt: now,
+    checkedAt: null,
+    changedAt: null,
+    crawlId,
+    hasPage: false,
+    record: null,
+    finalCrawl: null,
+    provenCrawl: null,
+  }
+}
+
+/** A row in the state an action leads to; a state that the action does nothing to stays. */
+export function moveRow(row: Row, action: LedgerAction): Row {
+  return { ...row, state: nextState(row.state, action) ?? row.state }
+}
+
+/** A row as others may see it. */
+export function toLedgerRow(row: Row): LedgerRow {
+  const { record, lease, isFinal, finalCrawl, awaitsConfirmation, provenCrawl, ...known } = row
+  return known
+}
+
+/**
+ * The visit of a leased row. Validators are only worth sending where an answer that nothing changed would be enough:
+ * `isRepeated` says that the content it last answered with is held by its target.
+ */
+export function toVisit(row: Row, token: string, notBefore: number, isRepeated: boolean): Visit {
+  const { sourceId, key, url, host, depth, discovery, attempts, checkedAt, hasPage, target, isFinal } = row
+  const isConditional = !isFinal && (hasPage || isRepeated)
+  // What it last answered with need not be what is stored: an answer without a page leaves the page as it was.
+  const contentHash = row.record?.page.contentHash ?? (isConditional ? row.contentHash : null)
+  return {
+    sourceId,
+    key,
+    url,
+    host,
+    depth,
+    discovery,
+    attempts,
+    etag: isConditional ? row.etag : null,
+    lastModified: isConditional ? row.lastModified : null,
+    contentHash,
+    checkedAt,
+    hasPage,
+    target,
+    isConfirmation: row.awaitsConfirmation,
+    isFinal,
+    notBefore,
+    lease: token,
+  }
+}

@@ -1,0 +1,162 @@
+import { preferKey } from '../../core/url/prefer.ts'
+import type { Adoption, PageRecord, Settled, Settlement } from '../../crawl/ledger.ts'
+import { applyFind } from '../../crawl/transitions.ts'
+import { offerFinds } from './offer.ts'
+import { AT_REST, createRow, moveRow, type Row } from './row.ts'
+import type { SourceLedger } from './source-ledger.ts'
+
+/** Writes what became of a visit; nothing at all when its lease is not the row's any more. */
+export function settleVisit(ledger: SourceLedger, settlement: Settlement): Settled {
+  const { visit, crawlId, now, aliases = [], finds = [] } = settlement
+  const row = ledger.get(visit.key)
+  if (row?.lease?.token !== visit.lease) return lost(row)
+  const settled = conclude(ledger, recordAnswer(row, settlement), settlement)
+  for (const alias of aliases) ledger.putAlias(alias)
+  return report(settled, offerFinds(ledger, crawlId, finds, now))
+}
+
+/** Stores a page that came without a visit, as if it had been found, leased and settled at once. */
+export function adoptPage(ledger: SourceLedger, adoption: Adoption): Settled {
+  const { crawlId, now, find, record, finds } = adoption
+  const known = ledger.get(find.key)
+  const { depth } = applyFind(known, { ...find, refusal: null }, crawlId)
+  const row: Row = {
+    ...(known ?? createRow(ledger.sourceId, crawlId, find, now)),
+    ...AT_REST,
+    ...NO_REASON,
+    // As every row that is about to be settled; whoever had it has lost it.
+    state: 'leased',
+    depth,
+    discovery: find.discovery,
+    foundOn: find.foundOn,
+    status: null,
+    detail: null,
+    checkedAt: now,
+    crawlId,
+    provenCrawl: null,
+  }
+  const isSame = row.record?.page.contentHash === record.page.contentHash
+  // A list that is read again, because the crawl was interrupted, brings no news.
+  const isNew = known?.state === 'indexed' && known.crawlId === crawlId
+  const settled = isSame
+    ? confirmPage(ledger, { ...row, contentHash: record.page.contentHash }, record.links, isNew ? 'index' : 'confirm')
+    : storePage(ledger, row, record, now)
+  return report(settled, offerFinds(ledger, crawlId, finds, now))
+}
+
+const NO_REASON = { reason: null, pattern: null, target: null } as const
+
+/** What every settlement writes, whatever the state it leads to. The row is still leased, by nobody. */
+function recordAnswer(row: Row, settlement: Settlement): Row {
+  const {
+    state,
+    crawlId,
+    now,
+    checkedAt = now,
+    reason = null,
+    pattern = null,
+    target = null,
+    status = null,
+    detail = null,
+  } = settlement
+  const { etag = row.etag, lastModified = row.lastModified, dueAt = null } = settlement
+  const isPending = state === 'pending'
+  const isNothing = state === 'skipped' || state === 'failed'
+  return {
+    ...row,
+    lease: null,
+    checkedAt,
+    crawlId,
+    reason,
+    pattern,
+    target,
+    status,
+    detail,
+    etag,
+    lastModified,
+    contentHash: (isNothing ? settlement.contentHash : null) ?? row.contentHash,
+    attempts: isPending || state === 'failed' ? row.attempts + 1 : 0,
+    dueAt: isPending ? dueAt : null,
+    awaitsConfirmation: isPending && (settlement.awaitsConfirmation ?? false),
+    isFinal: isPending && row.isFinal,
+    provenCrawl: isNothing && settlement.isProvenGone ? crawlId : null,
+  }
+}
+
+function conclude(ledger: SourceLedger, row: Row, { state, record, links, now }: Settlement): Row {
+  switch (state) {
+    case 'indexed':
+      if (record === undefined) throw new TypeError(`Expected \`record\` to settle ${row.url} as indexed, got none`)
+      return storePage(ledger, row, record, now)
+    case 'unchanged':
+      return row.record === null ? confirmNothing(ledger, row) : keepPage(ledger, row, row.record, links)
+    case 'skipped':
+      return ledger.put(moveRow(row, 'skip'))
+    case 'failed':
+      return ledger.put(moveRow(row, 'fail'))
+    case 'pending':
+      return ledger.put(moveRow(row, 'postpone'))
+  }
+}
+
+function confirmPage(
+  ledger: SourceLedger,
+  row: Row,
+  links?: readonly string[],
+  action: 'confirm' | 'index' = 'confirm',
+): Row {
+  const record = row.record && links ? { ...row.record, links } : row.record
+  return ledger.put({ ...moveRow(row, action), record })
+}
+
+/** Nothing changed, but there is nothing here: another row holds the content, or it has to be fetched after all. */
+function confirmNothing(ledger: SourceLedger, row: Row): Row {
+  const holder = ledger.findHolder(row.contentHash, row)
+  if (holder) return ledger.put({ ...moveRow(row, 'skip'), reason: 'duplicate', pattern: null, target: holder.key })
+  return ledger.put({ ...moveRow(row, 'postpone'), ...NO_REASON, isFinal: true })
+}
+
+/** Confirms a page. Two rows may hold it after a crawl that proved one of them gone and stopped at the gate. */
+function keepPage(ledger: SourceLedger, row: Row, { page }: PageRecord, links?: readonly string[]): Row {
+  const repeated = claim(ledger, row, page.contentHash)
+  return repeated ?? confirmPage(ledger, { ...row, contentHash: page.contentHash }, links)
+}
+
+function storePage(ledger: SourceLedger, row: Row, record: PageRecord, now: number): Row {
+  const { contentHash } = record.page
+  const repeated = claim(ledger, row, contentHash)
+  return repeated ?? ledger.put({ ...moveRow(row, 'index'), contentHash, changedAt: now, record })
+}
+
+/**
+ * A content is stored once a source: under the better of two addresses that answer with it. Answers with the row when it only
+ * repeats another, and otherwise takes the content from that one.
+ */
+function claim(ledger: SourceLedger, row: Row, contentHash: string): Row | undefined {
+  const other = ledger.findHolder(contentHash, row)
+  if (!other) return undefined
+  ledger.putAlias({ url: row.url, aliasUrl: other.url, classification: 'same-content', reason: null })
+  if (preferKey(other.key, row.key) < 0) return ledger.put(repeat(moveRow(row, 'skip'), other.key, contentHash))
+  ledger.put(dispossess(other, row.key, contentHash))
+  return undefined
+}
+
+/** A row whose content turned up at a better address. One that is to be fetched anyway only loses its page. */
+function dispossess(row: Row, target: string, contentHash: string): Row {
+  const demoted = moveRow(row, 'demote')
+  return demoted.state === 'skipped' ? repeat(demoted, target, contentHash) : { ...row, record: null }
+}
+
+function repeat(row: Row, target: string, contentHash: string): Row {
+  return { ...row, reason: 'duplicate', pattern: null, target, contentHash, record: null }
+}
+
+function report(row: Row, finds: Settled['finds']): Settled {
+  const { state, reason, target } = row
+  return { type: 'settled', state, reason, target, finds }
+}
+
+function lost(row: Row | undefined): Settled {
+  const { state = 'gone', reason = null, target = null } = row ?? {}
+  return { type: 'lost', state, reason, target, finds: [] }
+}

@@ -1,0 +1,137 @@
+import { compareUtf8 } from '../../core/text/order.ts'
+import type { Alias, LedgerCounts, LedgerState } from '../../crawl/ledger.ts'
+import { LEDGER_STATES } from '../../crawl/ledger.ts'
+import type { RowFilter } from '../../library/store.ts'
+import type { ChunkIndex } from './chunk-index.ts'
+import type { Row } from './row.ts'
+
+/**
+ * Every row of one source, with its content and its aliases. All changes of rows go through `put`, which keeps what is
+ * derived from them in step: the index of chunks, and which row holds a content.
+ */
+export class SourceLedger {
+  readonly sourceId: string
+  readonly #index: ChunkIndex
+  /** In the order of their first find: a row that is replaced keeps its place, and none is ever taken out. */
+  readonly #rows = new Map<string, Row>()
+  /** Content hash of a stored page → keys of its rows. There are several only while all but one are about to be removed. */
+  readonly #holders = new Map<string, Set<string>>()
+  readonly #aliases = new Map<string, Alias>()
+
+  constructor(sourceId: string, index: ChunkIndex) {
+    this.sourceId = sourceId
+    this.#index = index
+  }
+
+  get(key: string): Row | undefined {
+    return this.#rows.get(key)
+  }
+
+  /** All rows as they are now, oldest first; the list does not follow later changes. */
+  rows(): Row[] {
+    return [...this.#rows.values()]
+  }
+
+  /** Adds a row, or replaces the one with its key. */
+  put(row: Row): Row {
+    const before = this.#rows.get(row.key)
+    const after = { ...row, hasPage: row.record !== null }
+    this.#rows.set(row.key, after)
+    if (!isSameContent(before, after)) this.#replaceContent(before, after)
+    return after
+  }
+
+  /** Applies a change to every row that is wanted, and counts them. */
+  putEach(isWanted: (row: Row) => boolean, change: (row: Row) => Row): number {
+    const wanted = this.rows().filter(isWanted)
+    for (const row of wanted) this.put(change(row))
+    return wanted.length
+  }
+
+  /** Another row that holds a content and is to keep it: not one that the same crawl proved gone. */
+  findHolder(contentHash: string | null, besides: Row): Row | undefined {
+    return this.listHolders(contentHash)
+      .filter((key) => key !== besides.key)
+      .map((key) => this.#rows.get(key))
+      .find((row) => row !== undefined && (row.provenCrawl === null || row.provenCrawl !== besides.crawlId))
+  }
+
+  /** Keys of the rows that hold a content, in their order. */
+  listHolders(contentHash: string | null): string[] {
+    return contentHash === null ? [] : [...(this.#holders.get(contentHash) ?? [])].sort(compareUtf8)
+  }
+
+  /** Whether the row with this key holds a page, or holds this content. */
+  holds(key: string | null, contentHash?: string | null): boolean {
+    const record = key === null ? undefined : this.#rows.get(key)?.record
+    if (!record) return false
+    return contentHash === undefined || record.page.contentHash === contentHash
+  }
+
+  /** Rows in the order of keys. */
+  list(filter: RowFilter): Row[] {
+    const { state, reason, after, limit } = filter
+    return this.rows()
+      .filter((row) => state === undefined || row.state === state)
+      .filter((row) => reason === undefined || row.reason === reason)
+      .filter((row) => after === undefined || compareUtf8(row.key, after) > 0)
+      .sort((a, b) => compareUtf8(a.key, b.key))
+      .slice(0, limit)
+  }
+
+  /** Counts the pages that a crawl has taken in or found unchanged. */
+  countPages(crawlId: string): number {
+    const isDone = ({ state }: Row): boolean => state === 'indexed' || state === 'unchanged'
+    return this.rows().filter((row) => row.crawlId === crawlId && isDone(row)).length
+  }
+
+  /** Counts the rows by state and reason. */
+  count(): LedgerCounts {
+    const states = Object.fromEntries(LEDGER_STATES.map((state) => [state, 0])) as Record<LedgerState, number>
+    const reasons: Record<string, number> = {}
+    for (const { state, reason } of this.#rows.values()) {
+      states[state]++
+      if (reason !== null) reasons[`${state}/${reason}`] = (reasons[`${state}/${reason}`] ?? 0) + 1
+    }
+    return { total: this.#rows.size, states, reasons }
+  }
+
+  /** Records an alias; what was known of the same two addresses is replaced. */
+  putAlias(alias: Alias): void {
+    this.#aliases.set(JSON.stringify([alias.url, alias.aliasUrl]), { ...alias })
+  }
+
+  listAliases(url: string): Alias[] {
+    const named = [...this.#aliases.values()].filter((alias) => alias.url === url || alias.aliasUrl === url)
+    return named
+      .map((alias) => ({ ...alias }))
+      .sort((a, b) => compareUtf8(a.url, b.url) || compareUtf8(a.aliasUrl, b.aliasUrl))
+  }
+
+  /** Takes everything out of the index that this source has in it. */
+  clear(): void {
+    for (const row of this.#rows.values()) this.#replaceContent(row, { ...row, record: null })
+    this.#rows.clear()
+  }
+
+  #replaceContent(before: Row | undefined, after: Row): void {
+    if (before?.record) {
+      const { contentHash } = before.record.page
+      const holders = this.#holders.get(contentHash)
+      holders?.delete(before.key)
+      if (holders?.size === 0) this.#holders.delete(contentHash)
+      this.#index.remove(before)
+    }
+    if (after.record) {
+      const { contentHash } = after.record.page
+      this.#holders.set(contentHash, (this.#holders.get(contentHash) ?? new Set()).add(after.key))
+      this.#index.add(after)
+    }
+  }
+}
+
+/** Whether two forms of a row are indexed alike; its state and its links are not. */
+function isSameContent(before: Row | undefined, after: Row): boolean {
+  const { page, chunks } = before?.record ?? {}
+  return page === after.record?.page && chunks === after.record?.chunks && before?.url === after.url
+}

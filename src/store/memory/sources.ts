@@ -1,0 +1,52 @@
+import { PharosError } from '../../core/errors.ts'
+import type { Source } from '../../library/source.ts'
+
+/** What may be changed of a source once it is there. */
+export type SourceChange = Partial<Pick<Source, 'name' | 'version' | 'siteUrl'>>
+
+/** What was asked to be indexed. */
+export class Sources {
+  readonly #sources = new Map<string, Source>()
+
+  /** Refuses a name and version that are there. */
+  add(source: Source): void {
+    this.#refuseTaken(source)
+    if (this.#sources.has(source.id)) throw new PharosError('SOURCE_EXISTS', { source: source.id })
+    this.#sources.set(source.id, { ...source })
+  }
+
+  get(id: string): Source {
+    const source = this.#sources.get(id)
+    if (!source) throw new PharosError('SOURCE_UNKNOWN', { source: id, library: LOCATION })
+    return source
+  }
+
+  /** Oldest first. */
+  list(): Source[] {
+    return [...this.#sources.values()].sort((a, b) => a.createdAt - b.createdAt).map((source) => ({ ...source }))
+  }
+
+  /** Refuses a name and version that another source has. */
+  update(id: string, change: SourceChange): void {
+    const source = { ...this.get(id), ...change }
+    this.#refuseTaken(source)
+    this.#sources.set(id, source)
+  }
+
+  remove(id: string): void {
+    this.#sources.delete(id)
+  }
+
+  #refuseTaken({ id, name, version }: Source): void {
+    const isTaken = this.list().some((other) => other.id !== id && other.name === name && other.version === version)
+    if (isTaken) throw new PharosError('SOURCE_EXISTS', { source: labelOf(name, version) })
+  }
+}
+
+/** `name@version`, as people write it. */
+export function labelOf(name: string, version: string | null): string {
+  return version === null ? name : `${name}@${version}`
+}
+
+/** Where a library is that is kept nowhere. */
+export const LOCATION = 'memory'

@@ -1,0 +1,203 @@
+import type { Chunk, Page } from '../../core/model.ts'
+import type { PageRecord } from '../../crawl/ledger.ts'
+import type { StoredChunk, StoredPage } from '../../library/store.ts'
+import type { Database } from './database.ts'
+import { packHash, type StoredHash, unpackHash } from './hash.ts'
+import type { ChunkIndex } from './search.ts'
+
+/** Pages with their chunks and index rows, under the id of their row in the ledger. */
+export interface Content {
+  /** Replaces what a row holds as a whole. */
+  write(source: number, row: number, record: PageRecord): void
+  remove(row: number): void
+  writeLinks(row: number, links: readonly string[]): void
+  readLinks(source: number, key: string): readonly string[]
+  readPage(source: number, key: string): StoredPage | undefined
+  listPages(source: number): AsyncIterable<StoredPage>
+  readChunk(source: number, chunkId: string): StoredChunk | undefined
+  readChunkAt(number: number): StoredChunk | undefined
+  count(source: number): { readonly pages: number; readonly chunks: number }
+}
+
+interface PageColumns {
+  readonly sourceId: string
+  readonly key: string
+  readonly meta: string
+  readonly markdown: string
+  readonly checkedAt: number
+  readonly changedAt: number
+}
+
+interface ChunkColumns extends Omit<Chunk, 'id' | 'shortId' | 'contentHash' | 'headingPath'> {
+  readonly sourceId: string
+  readonly url: string
+  readonly title: string
+  readonly chunkId: StoredHash
+  readonly contentHash: StoredHash
+  readonly headingPath: string
+}
+
+/** Pages are read in such batches, so that nothing is held open while a reader thinks. */
+const PAGES_AT_ONCE = 32
+
+/** Shortest beginning of a chunk's id that names it. */
+const MIN_PREFIX = 12
+
+/** Prepares what is asked about content. */
+export function createContent(db: Database, index: ChunkIndex): Content {
+  const selectRange = db.prepare<[number], { first: number; count: number }>(
+    'SELECT first_chunk AS first, chunk_count AS count FROM pages WHERE id = ?',
+  )
+  const insertPage = db.prepare<[number, number, number, string, string, string, string]>(
+    `INSERT OR REPLACE INTO pages (id, first_chunk, chunk_count, title, links, meta, markdown)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const deletePage = db.prepare<[number]>('DELETE FROM pages WHERE id = ?')
+  const deleteChunks = db.prepare<[number, number]>('DELETE FROM chunks WHERE id BETWEEN ? AND ?')
+  const insertChunk = db.prepare<unknown[]>(
+    `INSERT INTO chunks (source, page, chunk_id, content_hash, position, kind, start_line, end_line, token_estimate,
+       slug, path, heading_path, symbol, address, asset_path, content)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const updateLinks = db.prepare<[string, number]>('UPDATE pages SET links = ? WHERE id = ?')
+  const selectLinks = db
+    .prepare<[number, string], string>(
+      'SELECT p.links FROM ledger l JOIN pages p ON p.id = l.id WHERE l.source = ? AND l.key = ?',
+    )
+    .pluck()
+
+  const pageColumns = `SELECT s.uuid AS sourceId, l.key, p.meta, p.markdown, l.checked_at AS checkedAt,
+      l.changed_at AS changedAt
+    FROM ledger l JOIN pages p ON p.id = l.id JOIN sources s ON s.id = l.source`
+  const selectPage = db.prepare<[number, string], PageColumns>(`${pageColumns} WHERE l.source = ? AND l.key = ?`)
+  const selectPages = db.prepare<[number, string, number], PageColumns>(
+    `${pageColumns} WHERE l.source = ? AND l.key > ? AND l.page_hash IS NOT NULL ORDER BY l.key LIMIT ?`,
+  )
+
+  const chunkColumns = `SELECT s.uuid AS sourceId, l.url, p.title, c.chunk_id AS chunkId, c.content_hash AS contentHash,
+      c.position AS chunkIndex, c.kind, c.start_line AS startLine, c.end_line AS endLine,
+      c.token_estimate AS tokenEstimate, c.slug, c.path, c.heading_path AS headingPath, c.symbol, c.address,
+      c.asset_path AS assetPath, c.content
+    FROM chunks c JOIN ledger l ON l.id = c.page JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source`
+  const selectChunk = db.prepare<[number, StoredHash], ChunkColumns>(
+    `${chunkColumns} WHERE c.source = ? AND c.chunk_id = ? ORDER BY l.key LIMIT 1`,
+  )
+  const selectChunkIds = db
+    .prepare<[number, Uint8Array, Uint8Array], StoredHash>(
+      'SELECT DISTINCT chunk_id FROM chunks WHERE source = ? AND chunk_id BETWEEN ? AND ? LIMIT 2',
+    )
+    .pluck()
+  const selectChunkAt = db.prepare<[number], ChunkColumns>(`${chunkColumns} WHERE c.id = ?`)
+  const countPages = db
+    .prepare<[number], number>('SELECT count(*) FROM ledger WHERE source = ? AND page_hash IS NOT NULL')
+    .pluck()
+  const countChunks = db.prepare<[number], number>('SELECT count(*) FROM chunks WHERE source = ?').pluck()
+
+  const removeChunks = (row: number): void => {
+    const range = selectRange.get(row)
+    if (range === undefined || range.count === 0) return
+    index.remove(range.first, range.count)
+    deleteChunks.run(range.first, range.first + range.count - 1)
+  }
+
+  return {
+    write: (source, row, record) => {
+      const { page, chunks, links } = record
+      removeChunks(row)
+      let first = 0
+      for (const chunk of chunks) {
+        const { lastInsertRowid } = insertChunk.run(
+          source,
+          row,
+          packHash(chunk.id),
+          packHash(chunk.contentHash),
+          chunk.chunkIndex,
+          chunk.kind,
+          chunk.startLine,
+          chunk.endLine,
+          chunk.tokenEstimate,
+          chunk.slug,
+          chunk.path,
+          JSON.stringify(chunk.headingPath),
+          chunk.symbol,
+          chunk.address,
+          chunk.assetPath,
+          chunk.content,
+        )
+        first ||= Number(lastInsertRowid)
+      }
+      const { markdown, ...meta } = page
+      insertPage.run(row, first, chunks.length, page.title, JSON.stringify(links), JSON.stringify(meta), markdown)
+      if (chunks.length > 0) index.announce(first + chunks.length - 1)
+    },
+    remove: (row) => {
+      removeChunks(row)
+      deletePage.run(row)
+    },
+    writeLinks: (row, links) => {
+      updateLinks.run(JSON.stringify(links), row)
+    },
+    // Written by this file, like everything that is parsed below.
+    readLinks: (source, key) => JSON.parse(selectLinks.get(source, key) ?? '[]') as string[],
+    readPage: (source, key) => {
+      const found = selectPage.get(source, key)
+      return found === undefined ? undefined : toStoredPage(found)
+    },
+    async *listPages(source) {
+      let after = ''
+      for (;;) {
+        const found = selectPages.all(source, after, PAGES_AT_ONCE)
+        yield* found.map(toStoredPage)
+        const last = found.at(-1)
+        if (last === undefined) return
+        after = last.key
+      }
+    },
+    readChunk: (source, chunkId) => {
+      const id = findChunkId(chunkId, (from, to) => selectChunkIds.all(source, from, to))
+      const found = id === undefined ? undefined : selectChunk.get(source, id)
+      return found === undefined ? undefined : toStoredChunk(found)
+    },
+    readChunkAt: (number) => {
+      const found = selectChunkAt.get(number)
+      return found === undefined ? undefined : toStoredChunk(found)
+    },
+    count: (source) => ({ pages: countPages.get(source) ?? 0, chunks: countChunks.get(source) ?? 0 }),
+  }
+}
+
+/** The id that is meant by an id or the beginning of one; undefined when there is none or more than one. */
+function findChunkId(
+  chunkId: string,
+  select: (from: Uint8Array, to: Uint8Array) => StoredHash[],
+): StoredHash | undefined {
+  const isPrefix = chunkId.length >= MIN_PREFIX && chunkId.length < 64 && /^[0-9a-f]+$/.test(chunkId)
+  if (!isPrefix) return packHash(chunkId)
+  const from = Buffer.from(chunkId.padEnd(64, '0'), 'hex')
+  const to = Buffer.from(chunkId.padEnd(64, 'f'), 'hex')
+  const found = select(from, to)
+  return found.length === 1 ? found[0] : undefined
+}
+
+function toStoredPage(found: PageColumns): StoredPage {
+  const { sourceId, key, checkedAt, changedAt } = found
+  const meta = JSON.parse(found.meta) as Omit<Page, 'markdown'>
+  return { sourceId, key, page: { ...meta, markdown: found.markdown }, checkedAt, changedAt }
+}
+
+function toStoredChunk(found: ChunkColumns): StoredChunk {
+  const { sourceId, url, title, chunkId, contentHash, headingPath, ...rest } = found
+  const id = unpackHash(chunkId)
+  return {
+    sourceId,
+    url,
+    title,
+    chunk: {
+      ...rest,
+      id,
+      shortId: id.slice(0, MIN_PREFIX),
+      contentHash: unpackHash(contentHash),
+      headingPath: JSON.parse(headingPath) as string[],
+    },
+  }
+}

@@ -1,0 +1,118 @@
+import { PharosError } from '../../core/errors.ts'
+import type { CrawlSummary } from '../../crawl/events.ts'
+import type { Crawl } from '../../library/store.ts'
+import type { Database } from './database.ts'
+import { labelOf, type Sources } from './sources.ts'
+
+/** Runs over sources. */
+export interface Crawls {
+  begin(crawl: Crawl, staleMs: number, resume: string | undefined, gone: string | undefined): Crawl
+  touch(id: string, now: number, runner: string | undefined): boolean
+  end(id: string, summary: CrawlSummary | null, now: number, runner: string | undefined): void
+  list(source: number, limit: number): Crawl[]
+}
+
+interface CrawlRecord extends Omit<Crawl, 'options' | 'summary'> {
+  readonly options: string
+  readonly summary: string | null
+}
+
+/** Prepares what is asked about crawls. */
+export function createCrawls(db: Database, sources: Sources): Crawls {
+  const select = `SELECT i.uuid AS id, s.uuid AS sourceId, j.kind, j.state, j.options, j.runner, j.started_at AS startedAt,
+      j.heartbeat_at AS heartbeatAt, j.ended_at AS endedAt, j.summary
+    FROM crawl_jobs j JOIN crawl_ids i ON i.id = j.id JOIN sources s ON s.id = j.source`
+  const selectOne = db.prepare<[string, number], CrawlRecord>(`${select} WHERE i.uuid = ? AND j.source = ?`)
+  const selectRunning = db.prepare<[number], CrawlRecord>(`${select} WHERE j.source = ? AND j.state = 'running'`)
+  const selectNewest = db.prepare<[number, number], CrawlRecord>(
+    `${select} WHERE j.source = ? ORDER BY j.started_at DESC, j.id DESC LIMIT ?`,
+  )
+  const selectLabel = db.prepare<[number], { name: string; version: string | null }>(
+    'SELECT name, version FROM sources WHERE id = ?',
+  )
+  const insert = db.prepare<unknown[]>(
+    `INSERT INTO crawl_jobs (id, source, kind, state, options, runner, started_at, heartbeat_at, ended_at, summary)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const byId = 'id = (SELECT id FROM crawl_ids WHERE uuid = ?)'
+  const close = db.prepare<[string]>(`UPDATE crawl_jobs SET state = 'cancelled', ended_at = heartbeat_at WHERE ${byId}`)
+  const reopen = db.prepare<[number, string | null, string]>(
+    `UPDATE crawl_jobs SET state = 'running', heartbeat_at = ?, runner = ?, ended_at = NULL, summary = NULL WHERE ${byId}`,
+  )
+  const ours = `state = 'running' AND runner IS ifnull(?, runner)`
+  const touch = db.prepare<[number, string, string | null]>(
+    `UPDATE crawl_jobs SET heartbeat_at = ? WHERE ${byId} AND ${ours}`,
+  )
+  const end = db.prepare<[string, number, string | null, string, string | null]>(
+    `UPDATE crawl_jobs SET state = ?, ended_at = ?, summary = ? WHERE ${byId} AND ${ours}`,
+  )
+  const releaseAll = db.prepare<[number]>(
+    `UPDATE ledger SET state = 'pending', lease = NULL, leased_until = NULL WHERE source = ? AND state = 'leased'`,
+  )
+
+  const startOver = db.prepare<[number]>(
+    `UPDATE ledger SET attempts = 0, is_final = 0, awaits_confirmation = 0 WHERE source = ? AND state = 'pending'`,
+  )
+
+  const begin = db.transaction((crawl: Crawl, staleMs: number, resume?: string, gone?: string): Crawl => {
+    const source = sources.requireNumber(crawl.sourceId)
+    const now = resume === undefined ? crawl.startedAt : crawl.heartbeatAt
+    for (const running of selectRunning.all(source)) {
+      const isGone = gone !== undefined && running.runner === gone
+      if (!isGone && now - running.heartbeatAt < staleMs) {
+        const { name, version } = selectLabel.get(source) ?? { name: crawl.sourceId, version: null }
+        throw new PharosError('CRAWL_RUNNING', { source: labelOf(name, version) })
+      }
+      if (running.id !== resume) close.run(running.id)
+    }
+    releaseAll.run(source)
+    if (resume !== undefined) {
+      const found = selectOne.get(resume, source)
+      if (found === undefined || (found.state !== 'running' && found.state !== 'cancelled')) {
+        throw new TypeError(`crawl ${resume} cannot be resumed: it is ${found?.state ?? 'unknown'}`)
+      }
+      reopen.run(now, crawl.runner, resume)
+      return toCrawl({
+        ...found,
+        state: 'running',
+        runner: crawl.runner,
+        heartbeatAt: now,
+        endedAt: null,
+        summary: null,
+      })
+    }
+    startOver.run(source)
+    const { id, kind, state, options, runner, startedAt, heartbeatAt, endedAt, summary } = crawl
+    const number = sources.crawlNumber(source, id)
+    const summaryText = summary === null ? null : JSON.stringify(summary)
+    insert.run(
+      number,
+      source,
+      kind,
+      state,
+      JSON.stringify(options),
+      runner,
+      startedAt,
+      heartbeatAt,
+      endedAt,
+      summaryText,
+    )
+    return crawl
+  })
+
+  return {
+    begin: begin.immediate,
+    touch: (id, now, runner) => touch.run(now, id, runner ?? null).changes > 0,
+    end: (id, summary, now, runner) => {
+      end.run(summary?.end ?? 'cancelled', now, summary && JSON.stringify(summary), id, runner ?? null)
+    },
+    list: (source, limit) => selectNewest.all(source, limit).map(toCrawl),
+  }
+}
+
+function toCrawl(found: CrawlRecord): Crawl {
+  // Both were written by this file.
+  const options = JSON.parse(found.options) as Crawl['options']
+  const summary = found.summary === null ? null : (JSON.parse(found.summary) as CrawlSummary)
+  return { ...found, options, summary }
+}

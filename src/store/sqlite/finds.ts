@@ -1,0 +1,86 @@
+import type { Find, FindResult, LedgerState, Reason } from '../../crawl/ledger.ts'
+import { applyFind, type FoundRow } from '../../crawl/transitions.ts'
+import type { Database } from './database.ts'
+import { READMITTED } from './rows.ts'
+
+/** Records what was found. */
+export interface Finds {
+  /** Records finds in their order, inside the transaction of the caller. */
+  offer(source: number, crawl: CrawlOf, finds: readonly Find[], now: number): FindResult[]
+}
+
+/** A crawl by its id and by its number. */
+export interface CrawlOf {
+  readonly id: string
+  readonly number: number
+}
+
+interface FoundColumns {
+  readonly id: number
+  readonly state: LedgerState
+  readonly reason: Reason | null
+  readonly depth: number
+  readonly crawl: number | null
+  readonly hasPage: 0 | 1
+}
+
+/** Prepares what is done with finds. */
+export function createFinds(db: Database): Finds {
+  const select = db.prepare<[number, string], FoundColumns>(
+    `SELECT id, state, reason, depth, crawl, page_hash IS NOT NULL AS hasPage FROM ledger WHERE source = ? AND key = ?`,
+  )
+  const insert = db.prepare<unknown[]>(
+    `INSERT INTO ledger (source, state, reason, pattern, target, depth, crawl, key, url, host, discovery, found_on,
+       first_seen_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const touch = db.prepare<[number, number, number]>('UPDATE ledger SET depth = ?, crawl = ? WHERE id = ?')
+  const admit = db.prepare<[LedgerState, number, number, number]>(
+    `UPDATE ledger SET state = ?, depth = ?, crawl = ?, ${READMITTED}, is_final = 0 WHERE id = ?`,
+  )
+  const refuse = db.prepare<[LedgerState, number, number, Reason, string | null, string | null, number]>(
+    'UPDATE ledger SET state = ?, depth = ?, crawl = ?, reason = ?, pattern = ?, target = ? WHERE id = ?',
+  )
+  const findAgain = db.prepare<[string, string, string, string | null, number]>(
+    'UPDATE ledger SET url = ?, host = ?, discovery = ?, found_on = ? WHERE id = ?',
+  )
+
+  const offerOne = (source: number, crawl: CrawlOf, find: Find, now: number): FindResult => {
+    const { key, url, host, discovery, foundOn, refusal } = find
+    const found = select.get(source, key)
+    const row = found && toFoundRow(found, crawl)
+    const { result, write, state, depth } = applyFind(row, find, crawl.id)
+    if (row === undefined || found === undefined) {
+      const { reason = null, pattern = null, target = null } = refusal ?? {}
+      insert.run(source, state, reason, pattern, target, depth, crawl.number, key, url, host, discovery, foundOn, now)
+    } else if (write === 'touch') {
+      touch.run(depth, crawl.number, found.id)
+    } else if (write === 'update' && refusal !== null) {
+      refuse.run(state, depth, crawl.number, refusal.reason, refusal.pattern, refusal.target, found.id)
+    } else if (write === 'update') {
+      admit.run(state, depth, crawl.number, found.id)
+      if (wasRefused(row, find)) findAgain.run(url, host, discovery, foundOn, found.id)
+    }
+    return result
+  }
+
+  return { offer: (source, crawl, finds, now) => finds.map((find) => offerOne(source, crawl, find, now)) }
+}
+
+function toFoundRow(found: FoundColumns, crawl: CrawlOf): FoundRow {
+  const { state, reason, depth } = found
+  return {
+    state,
+    reason,
+    depth,
+    crawlId: found.crawl === crawl.number ? crawl.id : OTHER,
+    hasPage: found.hasPage === 1,
+  }
+}
+
+/** Stands for any other crawl: which one it was matters to nobody here. */
+const OTHER = ''
+
+/** Whether the gate refused a row: such a row is admitted even by the crawl that refused it, and its find is, in effect, its first. */
+function wasRefused(row: FoundRow, find: Find): boolean {
+  return row.state === 'skipped' && applyFind({ ...row, crawlId: OTHER }, find, OTHER).result === 'admitted'
+}

@@ -1,0 +1,107 @@
+import { LEDGER_STATES, type LedgerCounts, type LedgerRow, type LedgerState } from '../../crawl/ledger.ts'
+import { type LedgerAction, nextState } from '../../crawl/transitions.ts'
+import type { RowFilter } from '../../library/store.ts'
+import type { Database } from './database.ts'
+import { type StoredHash, unpackHash } from './hash.ts'
+
+/** The ledger as others read it. */
+export interface Rows {
+  find(source: number, key: string): LedgerRow | undefined
+  list(source: number, filter: RowFilter): LedgerRow[]
+  count(source: number): LedgerCounts
+  /** Pages that a crawl has taken in or found unchanged. */
+  countPages(source: number, crawlId: string): number
+}
+
+interface RowColumns extends Omit<LedgerRow, 'contentHash' | 'hasPage'> {
+  readonly contentHash: StoredHash | null
+  readonly hasPage: 0 | 1
+}
+
+/** Prepares what is asked about rows. */
+export function createRows(db: Database): Rows {
+  const select = `SELECT s.uuid AS sourceId, l.key, l.url, l.host, l.state, l.reason, l.pattern, l.target, l.depth,
+      l.found_on AS foundOn, l.discovery, l.etag, l.last_modified AS lastModified, l.content_hash AS contentHash,
+      l.attempts, l.status, l.detail, l.first_seen_at AS firstSeenAt, l.checked_at AS checkedAt,
+      l.changed_at AS changedAt, l.due_at AS dueAt, c.uuid AS crawlId, l.page_hash IS NOT NULL AS hasPage
+    FROM ledger l JOIN sources s ON s.id = l.source LEFT JOIN crawl_ids c ON c.id = l.crawl`
+  const selectOne = db.prepare<[number, string], RowColumns>(`${select} WHERE l.source = ? AND l.key = ?`)
+  const selectSome = db.prepare<
+    [{ source: number; after: string; state: string | null; reason: string | null; limit: number }],
+    RowColumns
+  >(
+    `${select} WHERE l.source = @source AND l.key > @after AND (@state IS NULL OR l.state = @state)
+       AND (@reason IS NULL OR l.reason = @reason) ORDER BY l.key LIMIT @limit`,
+  )
+  const selectCounts = db.prepare<[number], { state: LedgerState; reason: string; rows: number }>(
+    'SELECT state, reason, rows FROM ledger_counts WHERE source = ? AND rows > 0 ORDER BY state, reason',
+  )
+  const selectPages = db
+    .prepare<[number, string], number>(
+      `SELECT count(*) FROM ledger WHERE source = ? AND state IN ('indexed', 'unchanged')
+         AND crawl = (SELECT id FROM crawl_ids WHERE uuid = ?)`,
+    )
+    .pluck()
+
+  return {
+    find: (source, key) => {
+      const found = selectOne.get(source, key)
+      return found === undefined ? undefined : toLedgerRow(found)
+    },
+    list: (source, { state = null, reason = null, after = '', limit }) =>
+      selectSome.all({ source, after, state, reason, limit }).map(toLedgerRow),
+    count: (source) => {
+      const states: Record<LedgerState, number> = { ...NO_ROWS }
+      const reasons: Record<string, number> = {}
+      let total = 0
+      for (const { state, reason, rows } of selectCounts.all(source)) {
+        states[state] += rows
+        total += rows
+        if (reason !== '') reasons[`${state}/${reason}`] = rows
+      }
+      return { total, states, reasons }
+    },
+    countPages: (source, crawlId) => selectPages.get(source, crawlId) ?? 0,
+  }
+}
+
+/** The counts of a source of which nothing is known. */
+export function noCounts(): LedgerCounts {
+  return { total: 0, states: { ...NO_ROWS }, reasons: {} }
+}
+
+const NO_ROWS: LedgerCounts['states'] = {
+  pending: 0,
+  leased: 0,
+  indexed: 0,
+  unchanged: 0,
+  skipped: 0,
+  failed: 0,
+  gone: 0,
+}
+
+/** The states to which an action does something, as a list for SQL. */
+export function statesFor(action: LedgerAction): string {
+  const states = LEDGER_STATES.filter((state) => nextState(state, action) !== undefined)
+  return `(${states.map((state) => `'${state}'`).join(', ')})`
+}
+
+/** The state an action leads to, for SQL; an action leads to the same one from wherever it does something. */
+export function stateAfter(action: LedgerAction): string {
+  const after = new Set(LEDGER_STATES.flatMap((state) => nextState(state, action) ?? []))
+  const [state, ...others] = after
+  if (state === undefined || others.length > 0) throw new TypeError(`${action} leads to ${[...after].join(', ')}`)
+  return `'${state}'`
+}
+
+/**
+ * The columns of a row that is to be fetched again, for SQL: nothing is under way for it, and why it stood where it stood is
+ * forgotten. What it repeated is kept, because the visit says so.
+ */
+export const READMITTED: string = `target = CASE reason WHEN 'duplicate' THEN target END, reason = NULL, pattern = NULL,
+  attempts = 0, due_at = NULL, lease = NULL, leased_until = NULL, awaits_confirmation = 0`
+
+function toLedgerRow(found: RowColumns): LedgerRow {
+  const contentHash = found.contentHash === null ? null : unpackHash(found.contentHash)
+  return { ...found, contentHash, hasPage: found.hasPage === 1 }
+}

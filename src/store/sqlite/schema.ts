@@ -1,0 +1,217 @@
+import { PharosError } from '../../core/errors.ts'
+import type { Database } from './database.ts'
+
+/** Marks the file as one of ours: `Phar`. */
+const APPLICATION_ID = 0x50686172
+
+/**
+ * What each version of the schema adds to the one before. A migration that was released is never changed.
+ *
+ * The ledger holds no long text, so that it can be counted and walked quickly; `pages` has the rows that hold content, under the
+ * id of their row. A page's chunks have consecutive ids and need no index to be found. `ledger_counts` is kept by triggers: the
+ * balance is asked after every batch, and an index by state would cost more to keep than the triggers do.
+ */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE sources (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    uuid TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    version TEXT,
+    url TEXT NOT NULL,
+    site_url TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    settings TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX sources_by_version ON sources (name, version) WHERE version IS NOT NULL;
+  CREATE UNIQUE INDEX sources_by_name ON sources (name) WHERE version IS NULL;
+
+  -- Small numbers for the ids of crawls, which stand in every row of the ledger.
+  CREATE TABLE crawl_ids (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    uuid TEXT NOT NULL UNIQUE,
+    source INTEGER NOT NULL REFERENCES sources (id)
+  ) STRICT;
+  CREATE INDEX crawl_ids_by_source ON crawl_ids (source);
+
+  CREATE TABLE crawl_jobs (
+    id INTEGER PRIMARY KEY REFERENCES crawl_ids (id),
+    source INTEGER NOT NULL REFERENCES sources (id),
+    kind TEXT NOT NULL,
+    state TEXT NOT NULL,
+    options TEXT NOT NULL,
+    runner TEXT,
+    started_at INTEGER NOT NULL,
+    heartbeat_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    summary TEXT
+  ) STRICT;
+  CREATE INDEX crawl_jobs_by_source ON crawl_jobs (source, started_at);
+
+  -- Ids grow in the order in which addresses were found. What a find asks of a row stands first.
+  CREATE TABLE ledger (
+    id INTEGER PRIMARY KEY,
+    source INTEGER NOT NULL REFERENCES sources (id),
+    state TEXT NOT NULL,
+    reason TEXT,
+    depth INTEGER NOT NULL,
+    crawl INTEGER,
+    page_hash ANY,
+    key TEXT NOT NULL,
+    url TEXT NOT NULL,
+    host TEXT NOT NULL,
+    discovery TEXT NOT NULL,
+    found_on TEXT,
+    pattern TEXT,
+    target TEXT,
+    etag TEXT,
+    last_modified TEXT,
+    content_hash ANY,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    status INTEGER,
+    detail TEXT,
+    first_seen_at INTEGER NOT NULL,
+    checked_at INTEGER,
+    changed_at INTEGER,
+    due_at REAL,
+    lease TEXT,
+    leased_until REAL,
+    is_final INTEGER NOT NULL DEFAULT 0,
+    awaits_confirmation INTEGER NOT NULL DEFAULT 0,
+    final_crawl INTEGER,
+    proven_crawl INTEGER
+  ) STRICT;
+  CREATE UNIQUE INDEX ledger_by_key ON ledger (source, key);
+  CREATE INDEX ledger_ready ON ledger (source, awaits_confirmation, host, depth, id)
+    WHERE state = 'pending' AND due_at IS NULL;
+  CREATE INDEX ledger_waiting ON ledger (source, awaits_confirmation, host, due_at, depth)
+    WHERE state = 'pending' AND due_at IS NOT NULL;
+  CREATE INDEX ledger_leased ON ledger (source, awaits_confirmation, depth, leased_until)
+    WHERE state = 'leased';
+  CREATE INDEX ledger_by_content ON ledger (source, page_hash, changed_at)
+    WHERE page_hash IS NOT NULL;
+
+  CREATE TABLE ledger_counts (
+    source INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    rows INTEGER NOT NULL,
+    PRIMARY KEY (source, state, reason)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER ledger_inserted AFTER INSERT ON ledger BEGIN
+    INSERT INTO ledger_counts (source, state, reason, rows) VALUES (new.source, new.state, ifnull(new.reason, ''), 1)
+      ON CONFLICT DO UPDATE SET rows = rows + 1;
+  END;
+  CREATE TRIGGER ledger_updated AFTER UPDATE OF state, reason ON ledger
+    WHEN old.state IS NOT new.state OR old.reason IS NOT new.reason BEGIN
+    UPDATE ledger_counts SET rows = rows - 1
+      WHERE source = old.source AND state = old.state AND reason = ifnull(old.reason, '');
+    INSERT INTO ledger_counts (source, state, reason, rows) VALUES (new.source, new.state, ifnull(new.reason, ''), 1)
+      ON CONFLICT DO UPDATE SET rows = rows + 1;
+  END;
+
+  CREATE TABLE pages (
+    id INTEGER PRIMARY KEY REFERENCES ledger (id),
+    first_chunk INTEGER NOT NULL,
+    chunk_count INTEGER NOT NULL,
+    title TEXT NOT NULL,
+    -- Addresses to replay when the page is unchanged.
+    links TEXT NOT NULL,
+    -- The page without its Markdown.
+    meta TEXT NOT NULL,
+    markdown TEXT NOT NULL
+  ) STRICT;
+
+  -- Ids are never used again: the index knows by them how far it has come.
+  CREATE TABLE chunks (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    source INTEGER NOT NULL,
+    page INTEGER NOT NULL,
+    chunk_id ANY NOT NULL,
+    content_hash ANY NOT NULL,
+    position INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    start_line INTEGER NOT NULL,
+    end_line INTEGER NOT NULL,
+    token_estimate INTEGER NOT NULL,
+    slug TEXT NOT NULL,
+    path TEXT NOT NULL,
+    heading_path TEXT NOT NULL,
+    symbol TEXT,
+    address TEXT,
+    asset_path TEXT,
+    content TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX chunks_by_chunk_id ON chunks (source, chunk_id);
+
+  -- Fed with stems joined by spaces. The ASCII tokenizer leaves everything beyond ASCII alone, so that a token is what
+  -- core/text made of it; unicode61 would cut at joiners and fold letters once more. Positions are kept
+  -- because bm25() counts no occurrences without them: in a table without content all its scores are 0.
+  CREATE VIRTUAL TABLE chunk_index USING fts5 (
+    title, headings, body,
+    content = '', contentless_delete = 1,
+    tokenize = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\\]^_\`{|}~'"
+  );
+
+  -- The last chunk that chunk_index has taken in.
+  CREATE TABLE chunk_index_state (last_chunk INTEGER NOT NULL) STRICT;
+  INSERT INTO chunk_index_state VALUES (0);
+
+  CREATE TABLE url_aliases (
+    source INTEGER NOT NULL REFERENCES sources (id),
+    url TEXT NOT NULL,
+    alias_url TEXT NOT NULL,
+    classification TEXT NOT NULL,
+    reason TEXT,
+    "exists" INTEGER NOT NULL DEFAULT 1,
+    checked_at INTEGER NOT NULL,
+    metadata TEXT,
+    PRIMARY KEY (source, url, alias_url)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX url_aliases_by_alias ON url_aliases (source, alias_url);
+
+  CREATE TABLE hosts (
+    host TEXT PRIMARY KEY,
+    next_at REAL NOT NULL DEFAULT 0,
+    interval_ms REAL NOT NULL DEFAULT 0
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE robots (
+    origin TEXT PRIMARY KEY,
+    fetched_at INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    status INTEGER,
+    body TEXT NOT NULL
+  ) STRICT;
+  `,
+]
+
+/** The schema this program writes. */
+export const SCHEMA_VERSION: number = MIGRATIONS.length
+
+/**
+ * Brings a database to the schema of this program; several processes may try at once. Refuses one that a newer program wrote,
+ * and one that belongs to another program.
+ */
+export function migrate(db: Database, library: string): void {
+  if (checkVersion(db, library) === SCHEMA_VERSION) return
+  db.transaction(() => {
+    for (let version = checkVersion(db, library); version < SCHEMA_VERSION; version++)
+      db.exec(MIGRATIONS[version] ?? '')
+    db.pragma(`application_id = ${APPLICATION_ID}`)
+    db.pragma(`user_version = ${SCHEMA_VERSION}`)
+  }).immediate()
+}
+
+/** The version a database has, if it is ours or empty. */
+function checkVersion(db: Database, library: string): number {
+  const found = Number(db.pragma('user_version', { simple: true }))
+  const owner = Number(db.pragma('application_id', { simple: true }))
+  const isEmpty = db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined
+  if (owner !== APPLICATION_ID && !isEmpty) {
+    throw new PharosError('LIBRARY_UNUSABLE', { library, problem: 'it is a database of another program' })
+  }
+  if (found > SCHEMA_VERSION) throw new PharosError('LIBRARY_NEWER', { library, found, supported: SCHEMA_VERSION })
+  return found
+}

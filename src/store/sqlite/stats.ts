@@ -1,0 +1,15 @@
+import type { StoreStats } from '../../library/store.ts'
+import type { Database } from './database.ts'
+
+/** Prepares the question how large the library is. */
+export function createStats(db: Database): () => StoreStats {
+  const select = db.prepare<[], StoreStats>(
+    `SELECT
+       (SELECT count(*) FROM sources) AS sources,
+       (SELECT count(*) FROM ledger WHERE page_hash IS NOT NULL) AS pages,
+       (SELECT count(*) FROM chunks) AS chunks,
+       (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size) AS bytes,
+       (SELECT max(changed_at) FROM ledger WHERE page_hash IS NOT NULL) AS changedAt`,
+  )
+  return () => select.get() ?? { sources: 0, pages: 0, chunks: 0, bytes: 0, changedAt: null }
+}

@@ -1,0 +1,108 @@
+import type { Content } from './content.ts'
+import type { Database } from './database.ts'
+import { READMITTED, stateAfter, statesFor } from './rows.ts'
+
+/** What is done to many rows at once. Everything that writes runs inside the transaction of the caller. */
+export interface Upkeep {
+  requeue(source: number, crawl: number, which: 'pages' | 'failed'): number
+  requeueOrphanedAliases(source: number, crawl: number, withUnseen: boolean): number
+  countRemovable(source: number, crawl: number, withUnseen: boolean): { removable: number; pages: number }
+  removeProven(source: number, crawl: number, withUnseen: boolean): number
+}
+
+/** Prepares what is done to many rows. */
+export function createUpkeep(db: Database, content: Content): Upkeep {
+  const requeueWhere = (where: string) =>
+    db.prepare<[number, number]>(
+      `UPDATE ledger SET state = ${stateAfter('requeue')}, crawl = ?, ${READMITTED}, is_final = 0
+       WHERE source = ? AND state IN ${statesFor('requeue')} AND ${where}`,
+    )
+  const requeuePages = requeueWhere('page_hash IS NOT NULL')
+  const requeueFailed = requeueWhere(`state = 'failed'`)
+
+  // A page that moved is only proven gone when it is where it moved to.
+  const isRemovable = (row: string) => `(
+      ${row}.proven_crawl = @crawl AND (${row}.reason IS NULL OR ${row}.reason NOT IN ('redirect', 'canonical') OR EXISTS (
+        SELECT 1 FROM ledger m WHERE m.source = ${row}.source AND m.key = ${row}.target AND m.page_hash IS NOT NULL))
+      OR @withUnseen AND ${row}.crawl IS NOT @crawl)`
+  type Removable = [{ source: number; crawl: number; withUnseen: 0 | 1 }]
+
+  const holds = (row: string) =>
+    `${row}.source = a.source AND ${row}.page_hash = a.content_hash AND NOT ifnull(${isRemovable(row)}, 0)`
+  const findHolder = `SELECT h.key FROM ledger h WHERE ${holds('h')} ORDER BY h.key LIMIT 1`
+  // The content may have gone over to a third address since, which then stands for all.
+  const retarget = db.prepare<Removable>(
+    `UPDATE ledger AS a SET target = (${findHolder})
+     WHERE a.source = @source AND a.state = 'skipped' AND a.reason = 'duplicate' AND EXISTS (${findHolder})
+       AND NOT EXISTS (SELECT 1 FROM ledger t WHERE t.key = a.target AND ${holds('t')})`,
+  )
+  const selectOrphans = db.prepare<Removable, { id: number; target: number | null }>(
+    `SELECT a.id, t.id AS target FROM ledger a LEFT JOIN ledger t ON t.source = a.source AND t.key = a.target
+       WHERE a.source = @source AND a.state = 'skipped' AND a.final_crawl IS NOT @crawl
+         -- One that is not looked at itself need not be saved.
+         AND NOT (@withUnseen AND a.crawl IS NOT @crawl) AND (
+         a.reason = 'duplicate' AND (t.page_hash IS NULL OR a.content_hash IS NULL OR t.page_hash <> a.content_hash
+           OR ${isRemovable('t')})
+         OR a.reason = 'canonical' AND (t.page_hash IS NULL OR ${isRemovable('t')}) AND NOT (
+           t.state IS 'skipped' AND t.reason IN ('duplicate', 'redirect', 'canonical') AND EXISTS (
+             SELECT 1 FROM ledger o WHERE o.source = t.source AND o.key = t.target AND o.page_hash IS NOT NULL)))`,
+  )
+  // What a complete crawl did not see is gone, so that others may have its content. Skipped rows already say why.
+  const proveUnseen = db.prepare<[number, number, number]>(
+    `UPDATE ledger SET proven_crawl = ?, reason = CASE state WHEN 'skipped' THEN reason ELSE 'unlinked' END
+     WHERE id = ? AND page_hash IS NOT NULL AND crawl IS NOT ?`,
+  )
+  const requeueFinal = db.prepare<[number, number]>(
+    `UPDATE ledger SET state = ${stateAfter('requeue')}, ${READMITTED}, is_final = 1, final_crawl = ? WHERE id = ?`,
+  )
+
+  const removable = `l.source = @source AND l.page_hash IS NOT NULL AND ${isRemovable('l')}`
+  const countRows = db.prepare<Removable, number>(`SELECT count(*) FROM ledger l WHERE ${removable}`).pluck()
+  const countPages = db
+    .prepare<[number], number>('SELECT count(*) FROM ledger WHERE source = ? AND page_hash IS NOT NULL')
+    .pluck()
+  const selectRemovable = db.prepare<Removable, number>(`SELECT l.id FROM ledger l WHERE ${removable}`).pluck()
+  const gone = `state = ${stateAfter('remove')}`
+  const unlinked = `reason = 'unlinked', pattern = NULL, target = NULL`
+  const buryUnproven = db.prepare<[number, number]>(
+    `UPDATE ledger SET ${gone}, ${unlinked} WHERE id = ? AND state IN ${statesFor('remove')}
+       AND proven_crawl IS NOT ?`,
+  )
+  const buryProven = db.prepare<[number, number]>(
+    `UPDATE ledger SET ${gone} WHERE id = ? AND state IN ${statesFor('remove')} AND proven_crawl = ?`,
+  )
+  const forgetPage = db.prepare<[number]>('UPDATE ledger SET page_hash = NULL, proven_crawl = NULL WHERE id = ?')
+  const buryFailed = db.prepare<[number, number]>(
+    `UPDATE ledger SET ${gone}, ${unlinked}
+     WHERE source = ? AND state = 'failed' AND page_hash IS NULL AND crawl IS NOT ?`,
+  )
+
+  return {
+    requeue: (source, crawl, which) => (which === 'pages' ? requeuePages : requeueFailed).run(crawl, source).changes,
+    requeueOrphanedAliases: (source, crawl, withUnseen) => {
+      const asked = { source, crawl, withUnseen: withUnseen ? 1 : 0 } as const
+      retarget.run(asked)
+      const orphans = selectOrphans.all(asked)
+      for (const { id, target } of orphans) {
+        if (withUnseen && target !== null) proveUnseen.run(crawl, target, crawl)
+        requeueFinal.run(crawl, id)
+      }
+      return orphans.length
+    },
+    countRemovable: (source, crawl, withUnseen) => ({
+      removable: countRows.get({ source, crawl, withUnseen: withUnseen ? 1 : 0 }) ?? 0,
+      pages: countPages.get(source) ?? 0,
+    }),
+    removeProven: (source, crawl, withUnseen) => {
+      const ids = selectRemovable.all({ source, crawl, withUnseen: withUnseen ? 1 : 0 })
+      for (const id of ids) {
+        buryUnproven.run(id, crawl)
+        buryProven.run(id, crawl)
+        forgetPage.run(id)
+        content.remove(id)
+      }
+      if (withUnseen) buryFailed.run(source, crawl)
+      return ids.length
+    },
+  }
+}

@@ -1,0 +1,35 @@
+import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
+import type { Find } from '../../src/crawl/ledger.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+
+// One of several processes that write to one library: offers what nobody else does, and settles whatever it gets.
+const [, , path = '', name = ''] = process.argv
+const store = await openSqliteStore(path)
+const settings = { seeds: [], llmsTxtUrl: null, llmsFull: 'auto', crawlType: 'docs' } as const
+const url = 'https://shared.test/'
+const source = {
+  id: 'shared',
+  name: 'shared',
+  version: null,
+  url,
+  siteUrl: url,
+  scope: DEFAULT_SCOPE,
+  settings,
+  createdAt: 1,
+}
+await store.addSource(source).catch((error: unknown) => {
+  // Another one was faster.
+  if (!(error instanceof Error && 'code' in error && error.code === 'SOURCE_EXISTS')) throw error
+})
+await store.setInterval('shared.test', 1)
+for (let i = 0; i < 200; i++) {
+  const key = `${url}${name}/${i}`
+  const find: Find = { key, url: key, host: 'shared.test', depth: 1, foundOn: null, discovery: 'link', refusal: null }
+  await store.offer('shared', `crawl-${name}`, [find], 0)
+  const lease = { sourceId: 'shared', limit: 3, now: 0, until: 1e9, horizon: 1e9, isLevelled: false }
+  for (const visit of await store.lease(lease)) {
+    const settled = await store.settle({ visit, crawlId: `crawl-${name}`, now: 1, state: 'skipped', reason: 'empty' })
+    if (settled.type !== 'settled') throw new Error(`${visit.key} was taken away`)
+  }
+}
+await store.close()

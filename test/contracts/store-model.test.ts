@@ -1,0 +1,479 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { PharosError } from '../../src/core/errors.ts'
+import type { Chunk, Page } from '../../src/core/model.ts'
+import { compareUtf8 } from '../../src/core/text/order.ts'
+import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
+import { CRAWL_ENDS, type CrawlEnd, type CrawlSummary } from '../../src/crawl/events.ts'
+import {
+  type Discovery,
+  type Find,
+  LEDGER_STATES,
+  type LedgerCounts,
+  type PageRecord,
+  type Reason,
+  type Settlement,
+  type Visit,
+} from '../../src/crawl/ledger.ts'
+import type { Source } from '../../src/library/source.ts'
+import type { Crawl, Store } from '../../src/library/store.ts'
+import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+
+const LONG = process.env['TEST_LONG'] !== undefined
+const SOURCES = ['one', 'two']
+const LIST = 'https://a.test/llms-full.txt'
+const HOSTS = ['a.test', 'b.test', 'c.test']
+const ADDRESSES = [
+  { key: 'https://a.test/', host: 'a.test' },
+  { key: 'https://a.test/x', host: 'a.test' },
+  { key: 'https://a.test/x?q=1', host: 'a.test' },
+  { key: 'http://b.test/y', host: 'b.test' },
+  { key: 'https://b.test/y/z', host: 'b.test' },
+  { key: 'https://c.test/', host: 'c.test' },
+]
+const HASHES = ['a'.repeat(64), 'b'.repeat(64), 'no-sha-256']
+/** A run without a sign of life for so long was interrupted. */
+const STALE_MS = 10
+const KEYS = ADDRESSES.map(({ key }) => key)
+
+test('the memory store and the SQLite store give the same answers to the same calls', {
+  timeout: 600_000,
+}, async () => {
+  const steps = fc.array(stepArbitrary(), { minLength: 1, maxLength: 80, size: 'max' })
+  await fc.assert(fc.asyncProperty(steps, compareStores), { numRuns: LONG ? 5000 : 100 })
+})
+
+/** What is asked of both stores. Plain data, so that a failure can be read. */
+type Step = { readonly waitMs: number; readonly source: string; readonly crawl: string } & (
+  | { readonly type: 'offer'; readonly finds: readonly Find[] }
+  | {
+      readonly type: 'lease'
+      readonly limit: number
+      readonly lastsMs: number
+      readonly aheadMs: number
+      readonly isLevelled: boolean
+    }
+  /** `visit` counts back from the newest one under way, or with `isLate` from the newest that was settled before. */
+  | {
+      readonly type: 'settle'
+      readonly visit: number
+      readonly isLate: boolean
+      readonly outcome: Outcome
+      readonly dueMs: number | null
+    }
+  /** Leases visits and settles them at once. */
+  | { readonly type: 'work'; readonly outcomes: readonly Outcome[] }
+  | { readonly type: 'release'; readonly visits: readonly number[] }
+  | { readonly type: 'adopt'; readonly find: Find; readonly record: PageRecord; readonly finds: readonly Find[] }
+  | { readonly type: 'skipPending'; readonly reason: Reason; readonly pattern: string | null }
+  | { readonly type: 'requeue'; readonly which: 'pages' | 'failed' }
+  | { readonly type: 'requeueOrphanedAliases'; readonly withUnseen: boolean }
+  | { readonly type: 'removeProven'; readonly withUnseen: boolean }
+  | { readonly type: 'setInterval'; readonly host: string; readonly intervalMs: number }
+  | { readonly type: 'reserveSlot'; readonly host: string }
+  /** `resume` counts back from the newest run of the source. */
+  | { readonly type: 'beginCrawl'; readonly resume: number | null }
+  | { readonly type: 'touchCrawl'; readonly run: number }
+  | { readonly type: 'endCrawl'; readonly run: number; readonly end: CrawlEnd }
+)
+
+/** The first step of every run: without it, many would find nothing to do. */
+const ALL_FOUND: readonly Step[] = SOURCES.map((source) => ({
+  type: 'offer',
+  waitMs: 0,
+  source,
+  crawl: 'first',
+  finds: ADDRESSES.map(({ key, host }, depth) => {
+    return { key, host, url: key, depth: depth % 3, foundOn: null, discovery: 'link', refusal: null }
+  }),
+}))
+
+/** What a settlement says besides what it is about. */
+type Outcome = Omit<Settlement, 'visit' | 'crawlId' | 'now' | 'dueAt'>
+
+async function compareStores(steps: readonly Step[]): Promise<void> {
+  const memory: Client = { store: createMemoryStore(), leased: [], settled: [] }
+  const sqlite: Client = { store: await openSqliteStore(':memory:'), leased: [], settled: [] }
+  try {
+    for (const id of SOURCES) for (const { store } of [memory, sqlite]) await store.addSource(sourceOf(id))
+    let now = 1000
+    for (const step of [...ALL_FOUND, ...steps]) {
+      now += step.waitMs
+      const expected = await takeStep(memory, step, now)
+      expect(await takeStep(sqlite, step, now)).toEqual(expected)
+      const seen = await look(memory.store, step.source, now)
+      expect(await look(sqlite.store, step.source, now)).toEqual(seen)
+      expectBalance(seen)
+    }
+    for (const source of SOURCES) {
+      const [expected, actual] = await Promise.all([memory, sqlite].map(({ store }) => readContent(store, source)))
+      expect(actual).toEqual(expected)
+      // Until what was proven gone is removed, its content may already be stored at another address.
+      if (!JSON.stringify(steps).includes('"isProvenGone":true')) {
+        expect(actual?.hashes, 'a content is stored once').toBe(actual?.pages.length)
+      }
+    }
+  } finally {
+    await sqlite.store.close()
+  }
+}
+
+/** A store, and the visits it gave: those that are under way, and those that came to an end. */
+interface Client {
+  readonly store: Store
+  readonly leased: Visit[]
+  readonly settled: Visit[]
+}
+
+/** Asks one store; tokens of leases are left out of the answer. */
+async function takeStep({ store, leased, settled }: Client, step: Step, now: number): Promise<unknown> {
+  const { source } = step
+  const crawlId = `${source}-${step.crawl}`
+  switch (step.type) {
+    case 'offer':
+      return store.offer(source, crawlId, step.finds, now)
+    case 'lease': {
+      const { limit, lastsMs, aheadMs, isLevelled } = step
+      const request = { sourceId: source, limit, now, until: now + lastsMs, horizon: now + aheadMs, isLevelled }
+      const visits = await store.lease(request)
+      leased.push(...visits)
+      return visits.map(({ lease, ...visit }) => visit)
+    }
+    case 'settle': {
+      const visit = pick(step.isLate ? settled : leased, source, step.visit)
+      if (!visit) return undefined
+      if (!step.isLate) settled.push(...leased.splice(leased.indexOf(visit), 1))
+      const dueAt = step.dueMs === null ? null : now + step.dueMs
+      return store.settle({ ...step.outcome, visit, crawlId, now, dueAt })
+    }
+    case 'work': {
+      const { length: limit } = step.outcomes
+      const wide = { until: now + 1000, horizon: now + 1000, isLevelled: false }
+      const visits = await store.lease({ sourceId: source, limit, now, ...wide })
+      const answers: unknown[] = []
+      for (const [i, visit] of visits.entries()) {
+        const { lease, ...known } = visit
+        answers.push(known, await store.settle({ state: 'failed', ...step.outcomes[i], visit, crawlId, now }))
+      }
+      settled.push(...visits)
+      return answers
+    }
+    case 'release':
+      return store.release(step.visits.flatMap((visit) => pick(leased, source, visit) ?? []))
+    case 'adopt': {
+      const { find, record, finds } = step
+      return store.adopt({ sourceId: source, crawlId, now, find, record, finds })
+    }
+    case 'skipPending':
+      return store.skipPending(source, step.reason, step.pattern, now)
+    case 'requeue':
+      return store.requeue(source, crawlId, step.which, now)
+    case 'requeueOrphanedAliases':
+      return store.requeueOrphanedAliases(source, crawlId, now, step.withUnseen)
+    case 'removeProven': {
+      const before = await store.countRemovable(source, crawlId, step.withUnseen)
+      return [before, await store.removeProven(source, crawlId, step.withUnseen, now)]
+    }
+    case 'setInterval':
+      return store.setInterval(step.host, step.intervalMs)
+    case 'reserveSlot':
+      return store.reserveSlot(step.host, now)
+    case 'beginCrawl': {
+      const runs = await store.listCrawls(source, 100)
+      const resume = step.resume === null ? undefined : runs.at(step.resume)?.id
+      return store.beginCrawl(crawlOf(source, runs.length, now), STALE_MS, resume).catch(nameFailure)
+    }
+    case 'touchCrawl':
+      return store.touchCrawl(await runOf(store, source, step.run), now)
+    case 'endCrawl': {
+      const id = await runOf(store, source, step.run)
+      return store.endCrawl(id, summaryOf(id, step.end, await store.countLedger(source)), now)
+    }
+  }
+}
+
+/** The id of the run that is so many before the newest of a source. */
+async function runOf(store: Store, source: string, back: number): Promise<string> {
+  const run = (await store.listCrawls(source, 100)).at(back)
+  return run?.id ?? 'unknown'
+}
+
+/** What a refusal is caught by. */
+function nameFailure(error: unknown): string {
+  return error instanceof PharosError ? error.code : String(error instanceof Error ? error.name : error)
+}
+
+/** The visit of a source that is so many before its newest. */
+function pick(visits: readonly Visit[], source: string, back: number): Visit | undefined {
+  return visits.filter(({ sourceId }) => sourceId === source).at(-1 - back)
+}
+
+/** What can be seen of the ledger of a source. */
+async function look(store: Store, source: string, now: number) {
+  return {
+    rows: await store.listRows(source, { limit: 100 }),
+    counts: await store.countLedger(source),
+    open: await store.countOpen(source, now),
+    content: await store.countContent(source),
+    crawls: await store.listCrawls(source, 3),
+    taken: await store.countPages(source, `${source}-first`),
+  }
+}
+
+/** What a source holds, however it got there. */
+async function readContent(store: Store, source: string) {
+  const hits = await store.search({ query: 'word', limit: 100, sourceIds: [source] })
+  const pages = await collect(store.listPages(source))
+  return {
+    pages,
+    chunks: hits.map(({ score, ...stored }) => stored).sort((a, b) => compareUtf8(a.chunk.id, b.chunk.id)),
+    links: await Promise.all(KEYS.map((key) => store.readLinks(source, key))),
+    aliases: await Promise.all(KEYS.map((key) => store.listAliases(source, key))),
+    hashes: new Set(pages.map(({ page }) => page.contentHash)).size,
+  }
+}
+
+/** Every address is in exactly one state, and every page has its address. */
+function expectBalance({ rows, counts, content }: Awaited<ReturnType<typeof look>>): void {
+  const sum = LEDGER_STATES.reduce((sum, state) => sum + counts.states[state], 0)
+  expect([counts.total, sum]).toEqual([rows.length, rows.length])
+  expect(rows.filter((row) => row.hasPage).length).toBe(content.pages)
+}
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const collected: T[] = []
+  for await (const item of items) collected.push(item)
+  return collected
+}
+
+function stepArbitrary(): fc.Arbitrary<Step> {
+  const finds = fc.array(findArbitrary(), { maxLength: 4 })
+  const record = recordArbitrary()
+  const visit = fc.nat(3)
+  const moment = fc.record({
+    waitMs: fc.constantFrom(0, 0, 1, 10, 50),
+    source: fc.constantFrom('one', 'one', 'one', 'one', 'one', 'one', 'one', 'one', 'one', 'two'),
+    crawl: fc.constantFrom('first', 'first', 'first', 'second'),
+  })
+  const step = fc.oneof(
+    { weight: 4, arbitrary: fc.record({ type: fc.constant('offer'), finds }) },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        type: fc.constant('lease'),
+        limit: fc.integer({ min: 1, max: 4 }),
+        lastsMs: fc.constantFrom(10, 1000, 1000),
+        aheadMs: fc.constantFrom(0, 20, 1000, 1000),
+        isLevelled: fc.boolean(),
+      }),
+    },
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        type: fc.constant('settle'),
+        visit,
+        isLate: fc.constantFrom(false, false, false, false, false, true),
+        outcome: outcomeArbitrary(),
+        dueMs: fc.option(fc.constantFrom(1, 50)),
+      }),
+    },
+    {
+      weight: 14,
+      arbitrary: fc.record({
+        type: fc.constant('work'),
+        outcomes: fc.array(outcomeArbitrary(), { minLength: 1, maxLength: 4, size: 'max' }),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ type: fc.constant('release'), visits: fc.array(visit, { maxLength: 3 }) }) },
+    { weight: 2, arbitrary: fc.record({ type: fc.constant('adopt'), find: findArbitrary(), record, finds }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        type: fc.constant('skipPending'),
+        reason: fc.constantFrom('page-cap', 'new-in-refresh'),
+        pattern: fc.option(fc.constant('100')),
+      }),
+    },
+    { weight: 2, arbitrary: fc.record({ type: fc.constant('requeue'), which: fc.constantFrom('pages', 'failed') }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ type: fc.constant('requeueOrphanedAliases'), withUnseen: fc.boolean() }),
+    },
+    { weight: 2, arbitrary: fc.record({ type: fc.constant('removeProven'), withUnseen: fc.boolean() }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        type: fc.constant('setInterval'),
+        host: fc.constantFrom(...HOSTS),
+        intervalMs: fc.constantFrom(0, 1, 10),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ type: fc.constant('reserveSlot'), host: fc.constantFrom(...HOSTS) }) },
+    { weight: 1, arbitrary: fc.record({ type: fc.constant('beginCrawl'), resume: fc.option(fc.nat(2), { freq: 1 }) }) },
+    { weight: 1, arbitrary: fc.record({ type: fc.constant('touchCrawl'), run: fc.nat(1) }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ type: fc.constant('endCrawl'), run: fc.nat(1), end: fc.constantFrom(...CRAWL_ENDS) }),
+    },
+  )
+  return fc.tuple(moment, step).map(([moment, step]) => ({ ...moment, ...step }))
+}
+
+function findArbitrary(): fc.Arbitrary<Find> {
+  const refusal = fc.record({
+    reason: fc.constantFrom<Reason>('blocked', 'max-depth', 'robots-disallow', 'covered'),
+    pattern: fc.option(fc.constant('/x/**')),
+    target: fc.option(fc.constantFrom(...KEYS)),
+  })
+  return fc
+    .record({
+      address: fc.constantFrom(...ADDRESSES),
+      spelling: fc.constantFrom('', '#top'),
+      depth: fc.nat(3),
+      isNewOnly: fc.constantFrom(false, false, false, true),
+      foundOn: fc.constantFrom(null, LIST),
+      discovery: fc.constantFrom<Discovery>('link', 'sitemap', 'llms-full'),
+      // Three of four are admitted.
+      refusal: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: refusal }),
+    })
+    .map(({ address, spelling, ...rest }) => ({ ...rest, ...address, url: address.key + spelling }))
+}
+
+function outcomeArbitrary(): fc.Arbitrary<Outcome> {
+  const answer = {
+    status: fc.option(fc.constantFrom(200, 304, 404)),
+    detail: fc.option(fc.constantFrom('fine', 'odd')),
+    etag: fc.option(fc.constantFrom('"1"', '"2"')),
+    lastModified: fc.option(fc.constant('Mon, 01 Jan 2024 00:00:00 GMT')),
+    finds: fc.array(findArbitrary(), { maxLength: 2 }),
+  }
+  const why = { pattern: fc.option(fc.constant('5')), target: fc.option(fc.constantFrom(...KEYS)) }
+  const nothing = {
+    reason: fc.constantFrom<Reason>('redirect', 'canonical', 'canonical', 'noindex', 'not-found'),
+    isProvenGone: fc.boolean(),
+    contentHash: fc.constantFrom(...HASHES),
+  }
+  const stateOf = <T extends Outcome['state']>(state: T): { state: fc.Arbitrary<T> } => ({ state: fc.constant(state) })
+  return fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc.record(
+        { ...stateOf('indexed'), record: recordArbitrary(), ...answer },
+        { requiredKeys: ['state', 'record'] },
+      ),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record(
+        { ...stateOf('unchanged'), links: fc.subarray(KEYS), ...answer },
+        { requiredKeys: ['state'] },
+      ),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record(
+        { ...stateOf('skipped'), ...nothing, ...why, ...answer },
+        { requiredKeys: ['state', 'reason'] },
+      ),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record(
+        { ...stateOf('failed'), ...nothing, ...why, ...answer },
+        { requiredKeys: ['state', 'reason'] },
+      ),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record(
+        {
+          ...stateOf('pending'),
+          reason: fc.constantFrom<Reason>('timeout'),
+          awaitsConfirmation: fc.boolean(),
+          ...answer,
+        },
+        { requiredKeys: ['state'] },
+      ),
+    },
+  )
+}
+
+function recordArbitrary(): fc.Arbitrary<PageRecord> {
+  return fc
+    .record({ hash: fc.constantFrom(...HASHES), links: fc.subarray(KEYS), chunks: fc.nat(2) })
+    .map(({ hash, links, chunks }) => ({
+      page: pageOf(hash),
+      links,
+      chunks: Array.from({ length: chunks }, (_, position) => chunkOf(hash, position)),
+    }))
+}
+
+function sourceOf(id: string): Source {
+  const url = 'https://a.test/'
+  const settings = { seeds: [], llmsTxtUrl: null, llmsFull: 'auto', crawlType: 'docs' } as const
+  return { id, name: id, version: null, url, siteUrl: url, scope: DEFAULT_SCOPE, settings, createdAt: 0 }
+}
+
+function crawlOf(sourceId: string, position: number, now: number): Crawl {
+  const options = { full: position % 2 === 1, acceptLoss: false, discover: false, maxAgeMs: 0, scope: {} }
+  const common = { kind: 'add', state: 'running', endedAt: null, summary: null } as const
+  return {
+    ...common,
+    id: `${sourceId}-run-${position}`,
+    sourceId,
+    options,
+    runner: null,
+    startedAt: now,
+    heartbeatAt: now,
+  }
+}
+
+function summaryOf(crawlId: string, end: CrawlEnd, ledger: LedgerCounts): CrawlSummary {
+  const done = { visited: 1, indexed: 1, unchanged: 0, skipped: 0, failed: 0, removed: 0, withheld: 0 }
+  const cost = { cappedAt: null, incomplete: null, newInRefresh: 0, bytes: 1, requests: 1, elapsedMs: 1, problem: null }
+  return { crawlId, kind: 'add', end, ledger, ...done, ...cost }
+}
+
+function pageOf(contentHash: string): Page {
+  return {
+    url: 'https://a.test/page',
+    title: 'A word',
+    description: null,
+    author: null,
+    publishedAt: null,
+    modifiedAt: null,
+    language: null,
+    canonical: null,
+    alternates: [],
+    robots: { index: true, follow: true },
+    generator: null,
+    markdown: `word ${contentHash}`,
+    sections: [],
+    links: [],
+    wordCount: 2,
+    contentHash,
+    hiddenChars: 0,
+  }
+}
+
+function chunkOf(contentHash: string, chunkIndex: number): Chunk {
+  const id = `${chunkIndex}${contentHash}`.padEnd(64, '0').slice(0, 64)
+  return {
+    id,
+    shortId: id.slice(0, 12),
+    slug: 'page',
+    path: 'page.md',
+    kind: 'markdown',
+    chunkIndex,
+    startLine: 1,
+    endLine: 1,
+    content: `word ${chunkIndex}`,
+    contentHash,
+    tokenEstimate: 2,
+    headingPath: ['A word'],
+    symbol: null,
+    address: null,
+    assetPath: null,
+  }
+}

@@ -1,0 +1,1273 @@
+import { createHash } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Chunk, Page } from '../../src/core/model.ts'
+import { compareUtf8 } from '../../src/core/text/order.ts'
+import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
+import type { CrawlSummary } from '../../src/crawl/events.ts'
+import type { Find, LeaseRequest, PageRecord, Reason, Settled, Settlement, Visit } from '../../src/crawl/ledger.ts'
+import type { Source } from '../../src/library/source.ts'
+import type { Crawl, Store } from '../../src/library/store.ts'
+
+/** What every store does. Each test has a store of its own with one source, `docs`. */
+export function describeStore(open: () => Promise<Store>): void {
+  let store: Store
+
+  beforeEach(async () => {
+    store = await open()
+    await store.addSource(source('docs'))
+  })
+  afterEach(() => store.close())
+
+  const offer = (finds: readonly Find[], crawlId = 'c1', now = 100) => store.offer('docs', crawlId, finds, now)
+  const lease = (more: Partial<LeaseRequest> = {}) =>
+    store.lease({
+      sourceId: 'docs',
+      limit: 100,
+      now: 200,
+      until: 10_000,
+      horizon: 1_000_000,
+      isLevelled: false,
+      ...more,
+    })
+  const row = (path: string) => store.findRow('docs', at(path))
+  const leaseOne = async (path: string, more: Partial<LeaseRequest> = {}): Promise<Visit> => {
+    const visits = await lease(more)
+    const visit = visits.find(({ key }) => key === at(path))
+    await store.release(visits.filter((other) => other !== visit))
+    if (visit === undefined) throw new Error(`${path} was not leased`)
+    return visit
+  }
+  const settle = (visit: Visit, more: Partial<Settlement> & Pick<Settlement, 'state'>) =>
+    store.settle({ visit, crawlId: 'c1', now: 300, ...more })
+  /** Finds, leases and settles an address at once. */
+  const visit = async (
+    path: string,
+    more: Partial<Settlement> & Pick<Settlement, 'state'>,
+    crawlId = more.crawlId ?? 'c1',
+  ): Promise<Settled> => {
+    await offer([find(path)], crawlId)
+    return settle(await leaseOne(path), { crawlId, ...more })
+  }
+  const index = (path: string, text: string, more: Partial<Settlement> = {}) =>
+    visit(path, { state: 'indexed', record: record(path, text), ...more })
+  const pathsOf = (visits: readonly Visit[]) => visits.map(({ key }) => key.slice('https://docs.test'.length))
+
+  describe('sources', () => {
+    test('are listed as they were added', async () => {
+      const second = { ...source('two'), version: '2.0', createdAt: 2 }
+      await store.addSource(second)
+      expect(await store.listSources()).toEqual([source('docs'), second])
+    })
+
+    test('are refused when name and version are there, and only then', async () => {
+      await expect(store.addSource({ ...source('other'), name: 'docs' })).rejects.toMatchObject({
+        code: 'SOURCE_EXISTS',
+        details: { source: 'docs' },
+      })
+      await store.addSource({ ...source('other'), name: 'docs', version: '1' })
+      await expect(store.addSource({ ...source('third'), name: 'docs', version: '1' })).rejects.toMatchObject({
+        code: 'SOURCE_EXISTS',
+        details: { source: 'docs@1' },
+      })
+      expect(await store.listSources()).toHaveLength(2)
+    })
+
+    test('can be renamed, but not to a name that is taken', async () => {
+      await store.addSource(source('two'))
+      await store.updateSource('docs', { siteUrl: 'https://www.docs.test/', version: '3' })
+      const changed = { ...source('docs'), siteUrl: 'https://www.docs.test/', version: '3' }
+      expect(await store.listSources()).toContainEqual(changed)
+      await store.updateSource('docs', { version: null })
+      await expect(store.updateSource('two', { name: 'docs' })).rejects.toMatchObject({ code: 'SOURCE_EXISTS' })
+      expect((await store.listSources()).map(({ name }) => name)).toEqual(['docs', 'two'])
+    })
+
+    test('take everything with them when they are removed, and nothing else', async () => {
+      await store.addSource(source('two'))
+      await store.offer('two', 'c9', [find('/kept')], 100)
+      const [kept] = await lease({ sourceId: 'two' })
+      if (kept === undefined) throw new Error('nothing was leased')
+      await settle(kept, { state: 'indexed', record: record('/kept', 'kept words'), crawlId: 'c9' })
+      await store.beginCrawl(crawl('c1'), 1000)
+      await index('/a', 'lost words', { aliases: [alias('/a', '/b')] })
+      await offer([find('/waiting')])
+
+      expect(await store.removeSource('docs')).toEqual({ pages: 1, chunks: 1 })
+      expect(await store.listSources()).toEqual([source('two')])
+      expect(await row('/a')).toBeUndefined()
+      expect(await store.readPage('docs', at('/a'))).toBeUndefined()
+      expect(await store.countLedger('docs')).toMatchObject({ total: 0 })
+      expect(await store.countOpen('docs', 0)).toEqual({ pending: 0, leased: 0, nextAt: null })
+      expect(await store.listCrawls('docs', 10)).toEqual([])
+      expect(await store.listAliases('docs', at('/a'))).toEqual([])
+      expect((await store.search({ query: 'words', limit: 10 })).map(({ url }) => url)).toEqual([at('/kept')])
+      expect(await store.stats()).toMatchObject({ sources: 1, pages: 1, chunks: 1 })
+
+      await store.addSource(source('docs'))
+      expect(await store.countLedger('docs')).toMatchObject({ total: 0 })
+      expect(await store.removeSource('nobody')).toEqual({ pages: 0, chunks: 0 })
+    })
+
+    test('have to be there to be written to', async () => {
+      await expect(store.offer('nobody', 'c1', [find('/a')], 1)).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
+      expect(await store.listRows('nobody', { limit: 10 })).toEqual([])
+      expect(await store.countContent('nobody')).toEqual({ pages: 0, chunks: 0 })
+    })
+  })
+
+  describe('crawls', () => {
+    test('are kept with what was asked for and what they came to, newest first', async () => {
+      expect(await store.beginCrawl(crawl('c1', 1000), 60_000)).toEqual(crawl('c1', 1000))
+      await store.endCrawl('c1', summary('c1', 'completed'), 2000)
+      await store.beginCrawl(crawl('c2', 3000), 60_000)
+      expect(await store.listCrawls('docs', 10)).toEqual([
+        crawl('c2', 3000),
+        { ...crawl('c1', 1000), state: 'completed', endedAt: 2000, summary: summary('c1', 'completed') },
+      ])
+      expect(await store.listCrawls('docs', 1)).toEqual([crawl('c2', 3000)])
+    })
+
+    test('are refused while another one of the source is alive', async () => {
+      await store.beginCrawl(crawl('c1', 1000), 500)
+      await store.touchCrawl('c1', 5000)
+      await expect(store.beginCrawl(crawl('c2', 5499), 500)).rejects.toMatchObject({
+        code: 'CRAWL_RUNNING',
+        details: { source: 'docs' },
+      })
+      expect(await store.listCrawls('docs', 10)).toHaveLength(1)
+      await store.addSource(source('two'))
+      await store.beginCrawl({ ...crawl('c3', 5000), sourceId: 'two' }, 500)
+    })
+
+    test('close a stale one as cancelled, which is told so', async () => {
+      await store.beginCrawl(crawl('c1', 1000), 500)
+      await store.touchCrawl('c1', 5000)
+      await store.beginCrawl(crawl('c2', 5500), 500)
+      expect((await store.listCrawls('docs', 10))[1]).toEqual({
+        ...crawl('c1', 1000),
+        state: 'cancelled',
+        heartbeatAt: 5000,
+        endedAt: 5000,
+      })
+      expect(await store.touchCrawl('c1', 6000)).toBe(false)
+      expect(await store.touchCrawl('c2', 6000)).toBe(true)
+      await store.endCrawl('c1', summary('c1', 'completed'), 7000)
+      expect((await store.listCrawls('docs', 10))[1]).toMatchObject({ state: 'cancelled', summary: null })
+    })
+
+    test.each(['stale', 'cancelled'])('go on as they began when they are %s', async (how) => {
+      const begun = { ...crawl('c1', 1000), options: { ...crawl('c1').options, full: true } }
+      await store.beginCrawl(begun, 500)
+      if (how === 'cancelled') await store.endCrawl('c1', summary('c1', 'cancelled'), 1100)
+      const asked = { ...crawl('c2', 9000), heartbeatAt: 9100 }
+      const resumed = { ...begun, heartbeatAt: 9100 }
+      expect(await store.beginCrawl(asked, 500, 'c1')).toEqual(resumed)
+      expect(await store.listCrawls('docs', 10)).toEqual([resumed])
+    })
+
+    test('do not go on when they ended, belong elsewhere or are alive', async () => {
+      await store.beginCrawl(crawl('c1', 1000), 500)
+      await expect(store.beginCrawl(crawl('c2', 1200), 500, 'c1')).rejects.toMatchObject({ code: 'CRAWL_RUNNING' })
+      await store.endCrawl('c1', summary('c1', 'completed'), 1100)
+      await expect(store.beginCrawl(crawl('c2', 9000), 500, 'c1')).rejects.toThrow(TypeError)
+      await expect(store.beginCrawl(crawl('c2', 9000), 500, 'c7')).rejects.toThrow(TypeError)
+      await store.addSource(source('two'))
+      await store.beginCrawl({ ...crawl('c5', 9000), sourceId: 'two' }, 500)
+      await expect(store.beginCrawl(crawl('c2', 99_000), 500, 'c5')).rejects.toThrow(TypeError)
+    })
+
+    test('go on with another runner when theirs is gone, and only then', async () => {
+      const begun = { ...crawl('c1', 1000), runner: 'one' }
+      await store.beginCrawl(begun, 60_000)
+      const asked = { ...crawl('c2', 1100), runner: 'two' }
+      const running = { code: 'CRAWL_RUNNING' }
+      await expect(store.beginCrawl(asked, 60_000, 'c1')).rejects.toMatchObject(running)
+      await expect(store.beginCrawl(asked, 60_000, 'c1', 'three')).rejects.toMatchObject(running)
+      expect(await store.beginCrawl(asked, 60_000, 'c1', 'one')).toEqual({ ...begun, runner: 'two', heartbeatAt: 1100 })
+      // Whoever was thought gone notices, and ends nothing.
+      expect(await store.touchCrawl('c1', 1200, 'one')).toBe(false)
+      await store.endCrawl('c1', summary('c1', 'cancelled'), 1300, 'one')
+      expect(await store.touchCrawl('c1', 1400, 'two')).toBe(true)
+      expect(await store.listCrawls('docs', 10)).toEqual([{ ...begun, runner: 'two', heartbeatAt: 1400 }])
+      await expect(store.beginCrawl(asked, 60_000, undefined, 'one')).rejects.toMatchObject(running)
+    })
+
+    test('that are broken off are cancelled without a summary', async () => {
+      await store.beginCrawl(crawl('c1', 1000), 60_000)
+      await store.endCrawl('c1', null, 1100)
+      expect(await store.listCrawls('docs', 10)).toMatchObject([{ state: 'cancelled', endedAt: 1100, summary: null }])
+      expect(await store.beginCrawl(crawl('c2', 1200), 60_000, 'c1')).toMatchObject({ id: 'c1', state: 'running' })
+    })
+
+    test('that are new prove everything themselves; those that go on need not', async () => {
+      await index('/a', 'one')
+      await store.beginCrawl(crawl('c2', 1000), 60_000)
+      await visit('/a', { state: 'pending', reason: 'not-found', awaitsConfirmation: true }, 'c2')
+      await store.endCrawl('c2', null, 1100)
+      await store.beginCrawl(crawl('c3', 1200), 60_000, 'c2')
+      const again = await leaseOne('/a')
+      expect(again).toMatchObject({ isConfirmation: true, attempts: 1 })
+      await store.release([again])
+      await store.endCrawl('c2', null, 1300)
+      await store.beginCrawl(crawl('c4', 1400), 60_000)
+      expect(await leaseOne('/a')).toMatchObject({ isConfirmation: false, attempts: 0 })
+    })
+
+    test('take back what was leased before them', async () => {
+      await offer([find('/a')])
+      const first = await leaseOne('/a')
+      await store.beginCrawl(crawl('c1', 500), 1000)
+      expect(await row('/a')).toMatchObject({ state: 'pending' })
+      expect(await settle(first, { state: 'skipped', reason: 'noindex' })).toMatchObject({ type: 'lost' })
+    })
+  })
+
+  describe('a find', () => {
+    test('makes a row that waits, or one that says why not', async () => {
+      const refused = find('/b', { refusal: { reason: 'blocked', pattern: '/b*', target: at('/c') } })
+      expect(await offer([find('/a', { depth: 2 }), refused, find('/a')])).toEqual(['admitted', 'refused', 'known'])
+      expect(await row('/a')).toEqual({
+        sourceId: 'docs',
+        key: at('/a'),
+        url: at('/a'),
+        host: 'docs.test',
+        state: 'pending',
+        reason: null,
+        pattern: null,
+        target: null,
+        depth: 1,
+        foundOn: at('/'),
+        discovery: 'link',
+        etag: null,
+        lastModified: null,
+        contentHash: null,
+        attempts: 0,
+        status: null,
+        detail: null,
+        firstSeenAt: 100,
+        checkedAt: null,
+        changedAt: null,
+        dueAt: null,
+        crawlId: 'c1',
+        hasPage: false,
+      })
+      expect(await row('/b')).toMatchObject({ state: 'skipped', reason: 'blocked', pattern: '/b*', target: at('/c') })
+    })
+
+    test('of a later crawl admits a settled row again and keeps how it was first found', async () => {
+      await index('/a', 'one', { etag: '"1"' })
+      await visit('/b', { state: 'failed', reason: 'timeout', detail: 'slow' })
+      const again = { discovery: 'sitemap', foundOn: null, url: `${at('/b')}#x`, depth: 3 } as const
+      expect(await offer([find('/a', again), find('/b', again)], 'c2', 500)).toEqual(['admitted', 'admitted'])
+      expect(await row('/a')).toMatchObject({ state: 'pending', crawlId: 'c2', depth: 3, hasPage: true, etag: '"1"' })
+      expect(await row('/b')).toMatchObject({
+        state: 'pending',
+        reason: null,
+        attempts: 0,
+        discovery: 'link',
+        foundOn: at('/'),
+        url: at('/b'),
+        firstSeenAt: 100,
+      })
+    })
+
+    test('of the same crawl leaves a settled row alone', async () => {
+      await index('/a', 'one')
+      expect(await offer([find('/a')])).toEqual(['known'])
+      expect(await row('/a')).toMatchObject({ state: 'indexed' })
+    })
+
+    test('that admits what the gate refused counts as the first', async () => {
+      await offer([find('/a', { depth: 9, refusal: { reason: 'max-depth', pattern: '3', target: null } })])
+      const better = find('/a', { depth: 2, discovery: 'sitemap', foundOn: at('/map.xml'), url: `${at('/a')}?` })
+      expect(await offer([better])).toEqual(['admitted'])
+      expect(await row('/a')).toMatchObject({
+        state: 'pending',
+        reason: null,
+        pattern: null,
+        depth: 2,
+        discovery: 'sitemap',
+        foundOn: at('/map.xml'),
+        url: `${at('/a')}?`,
+      })
+    })
+
+    test('that is refused never touches content', async () => {
+      await index('/a', 'one')
+      const refused = find('/a', { refusal: { reason: 'out-of-scope', pattern: null, target: null } })
+      expect(await offer([refused], 'c2')).toEqual(['known'])
+      expect(await row('/a')).toMatchObject({ state: 'indexed', hasPage: true, crawlId: 'c1' })
+    })
+
+    test('takes the least depth of a crawl, for rows that wait', async () => {
+      await offer([find('/a', { depth: 5 })])
+      await offer([find('/a', { depth: 3 })])
+      await offer([find('/a', { depth: 4 })])
+      expect(await row('/a')).toMatchObject({ depth: 3, crawlId: 'c1' })
+      expect(await offer([find('/a', { depth: 7 })], 'c2')).toEqual(['known'])
+      expect(await row('/a')).toMatchObject({ depth: 7, crawlId: 'c2', state: 'pending' })
+    })
+  })
+
+  describe('a lease', () => {
+    test('gives a visit with all it needs', async () => {
+      await offer([find('/a', { depth: 2, discovery: 'sitemap' })])
+      const [first, ...others] = await lease()
+      expect(others).toEqual([])
+      expect(first).toEqual({
+        sourceId: 'docs',
+        key: at('/a'),
+        url: at('/a'),
+        host: 'docs.test',
+        depth: 2,
+        discovery: 'sitemap',
+        attempts: 0,
+        etag: null,
+        lastModified: null,
+        contentHash: null,
+        checkedAt: null,
+        hasPage: false,
+        target: null,
+        isConfirmation: false,
+        isFinal: false,
+        notBefore: 200,
+        lease: expect.any(String),
+      })
+      expect(await row('/a')).toMatchObject({ state: 'leased' })
+      expect(await lease()).toEqual([])
+    })
+
+    test('goes by depth, then by age, up to the limit', async () => {
+      await offer([
+        find('/c', { depth: 2 }),
+        find('/b', { depth: 1 }),
+        find('/a', { depth: 1 }),
+        find('/d', { depth: 0 }),
+      ])
+      expect(pathsOf(await lease({ limit: 3 }))).toEqual(['/d', '/b', '/a'])
+      expect(pathsOf(await lease({ limit: 3 }))).toEqual(['/c'])
+    })
+
+    test('is of one source', async () => {
+      await store.addSource(source('two'))
+      await store.offer('two', 'c9', [find('/a')], 1)
+      expect(await lease()).toEqual([])
+      expect(await lease({ sourceId: 'two' })).toHaveLength(1)
+    })
+
+    test('runs out, and whoever had it has lost the row', async () => {
+      await offer([find('/a')])
+      const first = await leaseOne('/a', { now: 200, until: 300 })
+      expect(await lease({ now: 299 })).toEqual([])
+      const second = await leaseOne('/a', { now: 300 })
+      expect(second.lease).not.toBe(first.lease)
+      const late = await settle(first, {
+        state: 'indexed',
+        record: record('/a', 'late'),
+        finds: [find('/new')],
+        aliases: [alias('/a', '/late')],
+      })
+      expect(late).toEqual({ type: 'lost', state: 'leased', reason: null, target: null, finds: [] })
+      expect(await row('/new')).toBeUndefined()
+      expect(await store.listAliases('docs', at('/a'))).toEqual([])
+      expect(await store.readPage('docs', at('/a'))).toBeUndefined()
+      expect(await row('/a')).toMatchObject({ state: 'leased', checkedAt: null })
+      expect(await settle(second, { state: 'skipped', reason: 'empty' })).toMatchObject({ type: 'settled' })
+      expect(await settle(second, { state: 'failed', reason: 'network' })).toMatchObject({
+        type: 'lost',
+        state: 'skipped',
+      })
+    })
+
+    test('that ran out still settles while nobody else has the row', async () => {
+      await offer([find('/a')])
+      const first = await leaseOne('/a', { until: 300 })
+      expect(await settle(first, { state: 'skipped', reason: 'empty', now: 900 })).toMatchObject({ type: 'settled' })
+    })
+
+    test('can be given back', async () => {
+      await visit('/a', { state: 'pending', reason: 'timeout', dueAt: 250 })
+      const second = await leaseOne('/a', { now: 260 })
+      await store.release([second])
+      expect(await row('/a')).toMatchObject({ state: 'pending', attempts: 1, dueAt: 250 })
+      expect(await settle(second, { state: 'failed' })).toMatchObject({ type: 'lost' })
+      const third = await leaseOne('/a', { now: 270 })
+      await store.release([second])
+      expect(await row('/a')).toMatchObject({ state: 'leased' })
+      await store.release([third])
+      expect(await row('/a')).toMatchObject({ state: 'pending' })
+    })
+
+    test('waits until a row is due', async () => {
+      await visit('/a', { state: 'pending', reason: 'timeout', dueAt: 500 })
+      expect(await lease({ now: 499 })).toEqual([])
+      expect(await store.countOpen('docs', 499)).toEqual({ pending: 1, leased: 0, nextAt: 500 })
+      expect((await lease({ now: 500 }))[0]).toMatchObject({ attempts: 1, isConfirmation: false })
+    })
+
+    test('reserves slots of its host', async () => {
+      await store.setInterval('docs.test', 100)
+      await offer([find('/a'), find('/b'), find('/c')])
+      const visits = await lease({ now: 1000, horizon: 1150 })
+      expect(visits.map(({ notBefore }) => notBefore)).toEqual([1000, 1100])
+      expect(await lease({ now: 1000, horizon: 1199 })).toEqual([])
+      expect(await store.countOpen('docs', 1000)).toEqual({ pending: 1, leased: 2, nextAt: 1200 })
+      expect(await lease({ now: 1000, horizon: 1200 })).toMatchObject([{ notBefore: 1200 }])
+      expect(await store.reserveSlot('docs.test', 1000)).toBe(1300)
+      expect(await store.reserveSlot('docs.test', 5000)).toBe(5000)
+    })
+
+    test('passes over a host that is busy in favour of others', async () => {
+      await store.setInterval('slow.test', 1000)
+      const slow = ['/1', '/2', '/3', '/4'].map((path) => find(path, { host: 'slow.test', depth: 0 }))
+      await offer([...slow, find('/5', { depth: 1 }), find('/6', { depth: 1 })])
+      expect(pathsOf(await lease({ limit: 3, now: 0, horizon: 10 }))).toEqual(['/1', '/5', '/6'])
+      expect(await lease({ limit: 3, now: 0, horizon: 10 })).toEqual([])
+    })
+
+    test('takes confirmations when nothing else is left', async () => {
+      await offer([find('/a', { depth: 0 }), find('/b', { depth: 1 }), find('/c', { depth: 1 })])
+      const gone = { state: 'pending', reason: 'not-found', awaitsConfirmation: true } as const
+      await settle(await leaseOne('/a'), gone)
+      const [b, c] = await lease()
+      expect([b?.key, c?.key]).toEqual([at('/b'), at('/c')])
+      if (b === undefined || c === undefined) return
+      expect(await lease()).toEqual([])
+      await settle(b, gone)
+      await settle(c, { state: 'pending', reason: 'timeout', dueAt: 5000 })
+      expect(await lease({ now: 400 })).toEqual([])
+      await settle(await leaseOne('/c', { now: 5000 }), { state: 'failed', reason: 'timeout' })
+      const confirmations = await lease({ now: 5000 })
+      expect(confirmations.map(({ key, isConfirmation, attempts }) => [key, isConfirmation, attempts])).toEqual([
+        [at('/a'), true, 1],
+        [at('/b'), true, 1],
+      ])
+    })
+
+    test('finishes a level before the next when asked to', async () => {
+      await offer([find('/a', { depth: 1 }), find('/b', { depth: 2 }), find('/c', { depth: 1 })])
+      const [a, c, ...others] = await lease({ isLevelled: true })
+      expect([a?.key, c?.key, others.length]).toEqual([at('/a'), at('/c'), 0])
+      if (a === undefined || c === undefined) return
+      await settle(a, { state: 'skipped', reason: 'empty', finds: [find('/d', { depth: 2 })] })
+      expect(await lease({ isLevelled: true })).toEqual([])
+      await settle(c, { state: 'pending', reason: 'timeout', dueAt: 900 })
+      expect(await lease({ isLevelled: true, now: 400 })).toEqual([])
+      await settle(await leaseOne('/c', { now: 900 }), { state: 'failed', reason: 'timeout' })
+      expect(pathsOf(await lease({ isLevelled: true, now: 900 }))).toEqual(['/b', '/d'])
+    })
+
+    test('gives validators where an answer that nothing changed would be enough', async () => {
+      await index('/a', 'one', { etag: '"1"', lastModified: 'Mon' })
+      await visit('/b', { state: 'failed', reason: 'timeout', etag: '"2"', contentHash: sha('two') })
+      await offer([find('/a'), find('/b')], 'c2')
+      expect(await lease()).toMatchObject([
+        { key: at('/a'), hasPage: true, etag: '"1"', lastModified: 'Mon', contentHash: sha('one'), checkedAt: 300 },
+        { key: at('/b'), hasPage: false, etag: null, lastModified: null, contentHash: null, checkedAt: 300 },
+      ])
+    })
+
+    test('gives those of a former duplicate while its content is where it was', async () => {
+      await index('/a', 'same')
+      await index('/a/b', 'same', { etag: '"dup"' })
+      await offer([find('/a/b')], 'c2')
+      const again = await leaseOne('/a/b')
+      expect(again).toMatchObject({ target: at('/a'), etag: '"dup"', contentHash: sha('same'), hasPage: false })
+      expect(await settle(again, { state: 'unchanged', crawlId: 'c2' })).toMatchObject({
+        state: 'skipped',
+        reason: 'duplicate',
+        target: at('/a'),
+      })
+
+      await visit('/a', { state: 'indexed', record: record('/a', 'other') }, 'c3')
+      await offer([find('/a/b')], 'c3')
+      expect(await leaseOne('/a/b')).toMatchObject({ target: at('/a'), etag: null, contentHash: null })
+    })
+  })
+
+  describe('the open work', () => {
+    test('counts leases that ran out as pending', async () => {
+      expect(await store.countOpen('docs', 0)).toEqual({ pending: 0, leased: 0, nextAt: null })
+      await offer([find('/a'), find('/b')])
+      await lease({ limit: 1, now: 200, until: 300 })
+      expect(await store.countOpen('docs', 250)).toEqual({ pending: 1, leased: 1, nextAt: 250 })
+      expect(await store.countOpen('docs', 300)).toEqual({ pending: 2, leased: 0, nextAt: 300 })
+    })
+
+    test('is next when the first host is free', async () => {
+      await store.setInterval('slow.test', 1000)
+      await store.reserveSlot('slow.test', 0)
+      await offer([find('/a', { host: 'slow.test' })])
+      expect(await store.countOpen('docs', 10)).toMatchObject({ nextAt: 1000 })
+      await visit('/b', { state: 'pending', reason: 'timeout', dueAt: 600 })
+      expect(await store.countOpen('docs', 10)).toMatchObject({ nextAt: 600 })
+    })
+  })
+
+  describe('a settlement', () => {
+    test('stores a page with its chunks, links, aliases and finds', async () => {
+      await offer([find('/a')])
+      const stored = record('/a', 'one two', { links: [at('/b'), at('/c')] })
+      const settled = await settle(await leaseOne('/a'), {
+        state: 'indexed',
+        status: 200,
+        detail: 'fine',
+        etag: '"1"',
+        lastModified: 'Mon',
+        record: stored,
+        aliases: [alias('/old', '/a')],
+        finds: [find('/b'), find('/a')],
+      })
+      expect(settled).toEqual({
+        type: 'settled',
+        state: 'indexed',
+        reason: null,
+        target: null,
+        finds: ['admitted', 'known'],
+      })
+      expect(await row('/a')).toMatchObject({
+        state: 'indexed',
+        status: 200,
+        detail: 'fine',
+        etag: '"1"',
+        lastModified: 'Mon',
+        contentHash: sha('one two'),
+        checkedAt: 300,
+        changedAt: 300,
+        attempts: 0,
+        hasPage: true,
+      })
+      expect(await store.readPage('docs', at('/a'))).toEqual({
+        sourceId: 'docs',
+        key: at('/a'),
+        page: stored.page,
+        checkedAt: 300,
+        changedAt: 300,
+      })
+      expect(await store.readLinks('docs', at('/a'))).toEqual([at('/b'), at('/c')])
+      expect(await store.listAliases('docs', at('/old'))).toEqual([alias('/old', '/a')])
+      expect(await store.listAliases('docs', at('/a'))).toEqual([alias('/old', '/a')])
+      expect(await row('/b')).toMatchObject({ state: 'pending' })
+    })
+
+    test('of new content replaces the old as a whole', async () => {
+      await index('/a', 'apples pears\n---\nplums')
+      expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 2 })
+      await index('/a', 'cherries', { crawlId: 'c2', now: 900 })
+      expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 1 })
+      expect(await store.search({ query: 'apples plums', limit: 9 })).toEqual([])
+      expect(await store.search({ query: 'cherries', limit: 9 })).toHaveLength(1)
+      expect(await row('/a')).toMatchObject({ changedAt: 900, contentHash: sha('cherries') })
+    })
+
+    test('that nothing changed keeps the page and takes new links', async () => {
+      await index('/a', 'one', { etag: '"1"' })
+      await visit('/a', { state: 'unchanged', now: 900, status: 304 }, 'c2')
+      expect(await row('/a')).toMatchObject({
+        state: 'unchanged',
+        checkedAt: 900,
+        changedAt: 300,
+        etag: '"1"',
+        crawlId: 'c2',
+      })
+      expect(await store.readLinks('docs', at('/a'))).toEqual([])
+      await visit('/a', { state: 'unchanged', links: [at('/z')], etag: null }, 'c3')
+      expect(await store.readLinks('docs', at('/a'))).toEqual([at('/z')])
+      expect(await row('/a')).toMatchObject({ etag: null, contentHash: sha('one') })
+      expect(await store.readPage('docs', at('/a'))).toMatchObject({ page: record('/a', 'one').page })
+    })
+
+    test('that nothing changed where nothing is asks again without validators', async () => {
+      const settled = await visit('/a', { state: 'unchanged', status: 304 })
+      expect(settled).toMatchObject({ type: 'settled', state: 'pending', reason: null, target: null })
+      expect(await row('/a')).toMatchObject({ state: 'pending', dueAt: null })
+      expect(await leaseOne('/a')).toMatchObject({ isFinal: true, etag: null, lastModified: null })
+    })
+
+    test.each(['skipped', 'failed'] as const)('as %s keeps the page', async (state) => {
+      await index('/a', 'one')
+      await visit('/a', { state, reason: 'http-server-error', pattern: 'p', status: 503, contentHash: sha('x') }, 'c2')
+      expect(await row('/a')).toMatchObject({
+        state,
+        reason: 'http-server-error',
+        pattern: 'p',
+        status: 503,
+        hasPage: true,
+        attempts: state === 'failed' ? 1 : 0,
+        contentHash: sha('x'),
+      })
+      expect(await store.readPage('docs', at('/a'))).toMatchObject({ page: { markdown: 'one' } })
+      await offer([find('/a')], 'c3')
+      expect(await leaseOne('/a')).toMatchObject({ attempts: 0 })
+    })
+
+    test('that puts a row back counts attempts', async () => {
+      await visit('/a', { state: 'pending', reason: 'timeout', dueAt: 400, status: null, detail: 'slow' })
+      expect(await row('/a')).toMatchObject({
+        state: 'pending',
+        reason: 'timeout',
+        attempts: 1,
+        dueAt: 400,
+        detail: 'slow',
+      })
+      await settle(await leaseOne('/a', { now: 400 }), { state: 'pending', reason: 'network' })
+      expect(await row('/a')).toMatchObject({ attempts: 2, dueAt: null, reason: 'network', detail: null })
+      await settle(await leaseOne('/a'), { state: 'indexed', record: record('/a', 'one') })
+      expect(await row('/a')).toMatchObject({ state: 'indexed', reason: null, attempts: 0, dueAt: null })
+    })
+
+    test('as indexed needs content, and writes nothing without', async () => {
+      await offer([find('/a')])
+      const first = await leaseOne('/a')
+      await expect(settle(first, { state: 'indexed', finds: [find('/b')] })).rejects.toThrow(TypeError)
+      expect(await row('/b')).toBeUndefined()
+      expect(await row('/a')).toMatchObject({ state: 'leased', checkedAt: null })
+    })
+  })
+
+  describe('the same content', () => {
+    test('stays where it is when the address there is better', async () => {
+      await index('/a', 'same')
+      expect(await index('/a/b', 'same')).toMatchObject({ state: 'skipped', reason: 'duplicate', target: at('/a') })
+      expect(await row('/a/b')).toMatchObject({
+        state: 'skipped',
+        hasPage: false,
+        contentHash: sha('same'),
+        changedAt: null,
+      })
+      expect(await store.listAliases('docs', at('/a/b'))).toEqual([
+        { url: at('/a/b'), aliasUrl: at('/a'), classification: 'same-content', reason: null },
+      ])
+      expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 1 })
+    })
+
+    test('moves to a better address', async () => {
+      await index('/a/b', 'same')
+      expect(await index('/a', 'same')).toMatchObject({ state: 'indexed', reason: null, target: null })
+      expect(await row('/a/b')).toMatchObject({
+        state: 'skipped',
+        reason: 'duplicate',
+        target: at('/a'),
+        hasPage: false,
+        contentHash: sha('same'),
+      })
+      expect(await store.readPage('docs', at('/a/b'))).toBeUndefined()
+      expect(await store.listAliases('docs', at('/a/b'))).toHaveLength(1)
+      expect(await store.search({ query: 'same', limit: 9 })).toMatchObject([{ url: at('/a') }])
+    })
+
+    test('is taken from a row that waits without moving it', async () => {
+      await index('/a/b', 'same')
+      await offer([find('/a/b')], 'c2')
+      await offer([find('/a')], 'c2')
+      await settle(await leaseOne('/a'), { state: 'indexed', record: record('/a', 'same'), crawlId: 'c2' })
+      expect(await row('/a/b')).toMatchObject({ state: 'pending', hasPage: false })
+      expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 1 })
+    })
+
+    test('takes the place of the page a row had', async () => {
+      await index('/a', 'same')
+      await index('/a/b', 'own')
+      await index('/a/b', 'same', { crawlId: 'c2' })
+      expect(await row('/a/b')).toMatchObject({ state: 'skipped', reason: 'duplicate', hasPage: false })
+      expect(await store.search({ query: 'own', limit: 9 })).toEqual([])
+      expect(await store.readLinks('docs', at('/a/b'))).toEqual([])
+    })
+
+    test('in another source is another matter', async () => {
+      await index('/a', 'same')
+      await store.addSource(source('two'))
+      await store.offer('two', 'c9', [find('/a/b')], 1)
+      const [other] = await lease({ sourceId: 'two' })
+      if (other === undefined) throw new Error('nothing was leased')
+      expect(await settle(other, { state: 'indexed', record: record('/a/b', 'same') })).toMatchObject({
+        state: 'indexed',
+      })
+    })
+  })
+
+  describe('an adoption', () => {
+    const adopt = (path: string, text: string, more: { crawlId?: string; now?: number; links?: string[] } = {}) => {
+      const { crawlId = 'c1', now = 400, links = [] } = more
+      const found = find(path, { discovery: 'llms-full', foundOn: at('/llms-full.txt') })
+      const finds = [find('/found')]
+      return store.adopt({ sourceId: 'docs', crawlId, now, find: found, record: record(path, text, { links }), finds })
+    }
+
+    test('stores a page nobody asked for', async () => {
+      expect(await adopt('/a', 'one')).toEqual({
+        type: 'settled',
+        state: 'indexed',
+        reason: null,
+        target: null,
+        finds: ['admitted'],
+      })
+      expect(await row('/a')).toMatchObject({
+        state: 'indexed',
+        discovery: 'llms-full',
+        foundOn: at('/llms-full.txt'),
+        firstSeenAt: 400,
+        checkedAt: 400,
+        changedAt: 400,
+        crawlId: 'c1',
+        hasPage: true,
+        contentHash: sha('one'),
+      })
+      expect(await row('/found')).toMatchObject({ state: 'pending' })
+    })
+
+    test('of what is there confirms it and takes its links', async () => {
+      await index('/a', 'one')
+      expect(await adopt('/a', 'one', { crawlId: 'c2', now: 900, links: [at('/z')] })).toMatchObject({
+        state: 'unchanged',
+      })
+      expect(await row('/a')).toMatchObject({
+        state: 'unchanged',
+        changedAt: 300,
+        checkedAt: 900,
+        crawlId: 'c2',
+        discovery: 'llms-full',
+        foundOn: at('/llms-full.txt'),
+      })
+      expect(await store.readLinks('docs', at('/a'))).toEqual([at('/z')])
+    })
+
+    test('replaces other content', async () => {
+      await index('/a', 'one')
+      expect(await adopt('/a', 'two', { now: 900 })).toMatchObject({ state: 'indexed' })
+      expect(await row('/a')).toMatchObject({ changedAt: 900, contentHash: sha('two') })
+    })
+
+    test('keeps content once', async () => {
+      await index('/a', 'same')
+      expect(await adopt('/a/b', 'same')).toMatchObject({ state: 'skipped', reason: 'duplicate', target: at('/a') })
+      await adopt('/x/y', 'other')
+      expect(await adopt('/x', 'other')).toMatchObject({ state: 'indexed' })
+      expect(await row('/x/y')).toMatchObject({ state: 'skipped', reason: 'duplicate', target: at('/x') })
+    })
+
+    test('voids the lease of whoever is fetching it', async () => {
+      await offer([find('/a')])
+      const first = await leaseOne('/a')
+      await adopt('/a', 'one')
+      expect(await settle(first, { state: 'failed', reason: 'timeout' })).toMatchObject({
+        type: 'lost',
+        state: 'indexed',
+      })
+      expect(await store.countOpen('docs', 500)).toMatchObject({ leased: 0 })
+    })
+  })
+
+  describe('what is done to many rows', () => {
+    test('skipping takes what waits out of the frontier, pages kept', async () => {
+      await index('/page', 'one')
+      await offer([find('/a'), find('/leased', { depth: 0 })])
+      await lease({ limit: 1 })
+      await offer([find('/page')], 'c2')
+      expect(await store.skipPending('docs', 'page-cap', '2', 500)).toBe(2)
+      expect(await row('/a')).toMatchObject({ state: 'skipped', reason: 'page-cap', pattern: '2', hasPage: false })
+      expect(await row('/page')).toMatchObject({ state: 'skipped', reason: 'page-cap', hasPage: true })
+      expect(await row('/leased')).toMatchObject({ state: 'leased' })
+      expect(await store.countOpen('docs', 500)).toMatchObject({ pending: 0, leased: 1 })
+    })
+
+    test('requeueing takes pages or failures', async () => {
+      await index('/page', 'one')
+      await visit('/failed', { state: 'failed', reason: 'timeout' })
+      await visit('/skipped', { state: 'skipped', reason: 'noindex' })
+      expect(await store.requeue('docs', 'c2', 'failed', 500)).toBe(1)
+      expect(await row('/failed')).toMatchObject({ state: 'pending', crawlId: 'c2', attempts: 0, dueAt: null })
+      expect(await store.requeue('docs', 'c2', 'pages', 500)).toBe(1)
+      expect(await row('/page')).toMatchObject({ state: 'pending', crawlId: 'c2', hasPage: true })
+      expect(await store.requeue('docs', 'c2', 'pages', 500)).toBe(0)
+      expect(await row('/skipped')).toMatchObject({ state: 'skipped', reason: 'noindex' })
+    })
+
+    test('orphaned duplicates are fetched as they are, once a crawl', async () => {
+      await index('/a', 'same')
+      await index('/a/b', 'same', { etag: '"1"' })
+      expect(await store.requeueOrphanedAliases('docs', 'c1', 500)).toBe(0)
+      await index('/a', 'changed', { crawlId: 'c2' })
+      expect(await store.requeueOrphanedAliases('docs', 'c2', 500)).toBe(1)
+      const orphan = await leaseOne('/a/b')
+      expect(orphan).toMatchObject({ isFinal: true, etag: null, lastModified: null })
+      await settle(orphan, { state: 'skipped', reason: 'duplicate', target: at('/nowhere'), crawlId: 'c2' })
+      expect(await store.requeueOrphanedAliases('docs', 'c2', 500)).toBe(0)
+      expect(await store.requeueOrphanedAliases('docs', 'c3', 500)).toBe(1)
+    })
+
+    test('duplicates take over the content of a page that is about to be removed', async () => {
+      await index('/a', 'same')
+      await index('/a/b', 'same')
+      await visit('/a', { state: 'failed', reason: 'removed', isProvenGone: true }, 'c2')
+      await visit('/a/b', { state: 'unchanged' }, 'c2')
+      // Nothing holds it any more, so that it is asked for as it is.
+      const waiting = await leaseOne('/a/b')
+      expect(waiting).toMatchObject({ isFinal: true })
+      await settle(waiting, { state: 'indexed', record: record('/a/b', 'same'), crawlId: 'c2' })
+      expect(await row('/a/b')).toMatchObject({ state: 'indexed', target: null, hasPage: true })
+      expect(await store.removeProven('docs', 'c2', false, 500)).toBe(1)
+      expect(await row('/a')).toMatchObject({ state: 'gone', reason: 'removed', hasPage: false })
+    })
+
+    test('duplicates take over the content of a page that a complete crawl did not see', async () => {
+      await index('/a', 'same')
+      await index('/a/b', 'same')
+      await visit('/a/b', { state: 'unchanged' }, 'c2')
+      expect(await row('/a/b')).toMatchObject({ state: 'skipped', reason: 'duplicate', target: at('/a') })
+      expect(await store.requeueOrphanedAliases('docs', 'c2', 500)).toBe(0)
+      expect(await store.requeueOrphanedAliases('docs', 'c2', 500, true)).toBe(1)
+      await settle(await leaseOne('/a/b'), { state: 'indexed', record: record('/a/b', 'same'), crawlId: 'c2' })
+      expect(await row('/a/b')).toMatchObject({ state: 'indexed', hasPage: true })
+      expect(await store.removeProven('docs', 'c2', true, 500)).toBe(1)
+      expect(await row('/a')).toMatchObject({ state: 'gone', reason: 'unlinked', hasPage: false })
+    })
+
+    test('a page that was thought gone and is not takes its content back', async () => {
+      await index('/a', 'same')
+      await visit('/a', { state: 'failed', reason: 'removed', isProvenGone: true }, 'c2')
+      await visit('/a/b', { state: 'indexed', record: record('/a/b', 'same') }, 'c2')
+      expect(await row('/a/b')).toMatchObject({ state: 'indexed' })
+      await visit('/a', { state: 'unchanged' }, 'c3')
+      expect(await row('/a')).toMatchObject({ state: 'unchanged', hasPage: true })
+      expect(await row('/a/b')).toMatchObject({
+        state: 'skipped',
+        reason: 'duplicate',
+        target: at('/a'),
+        hasPage: false,
+      })
+      expect(await store.search({ query: 'same', limit: 9 })).toHaveLength(1)
+    })
+
+    test('duplicates follow their content to a third address without being asked', async () => {
+      await index('/a/b/c', 'same')
+      await index('/a/b', 'same')
+      await index('/a', 'same')
+      expect(await row('/a/b/c')).toMatchObject({ reason: 'duplicate', target: at('/a/b') })
+      expect(await store.requeueOrphanedAliases('docs', 'c1', 500)).toBe(0)
+      expect(await row('/a/b/c')).toMatchObject({ state: 'skipped', reason: 'duplicate', target: at('/a') })
+    })
+
+    test('stays final while it is put back, and no longer', async () => {
+      await visit('/a', { state: 'unchanged' })
+      await settle(await leaseOne('/a'), { state: 'pending', reason: 'timeout' })
+      const again = await leaseOne('/a')
+      expect(again).toMatchObject({ isFinal: true })
+      await settle(again, { state: 'indexed', record: record('/a', 'one') })
+      await offer([find('/a')], 'c2')
+      expect(await leaseOne('/a')).toMatchObject({ isFinal: false })
+    })
+
+    test('orphaned canonicals are those whose target holds nothing, one step further at most', async () => {
+      const canonical = (path: string, target: string) =>
+        visit(path, { state: 'skipped', reason: 'canonical', target: at(target) })
+      await index('/held', 'one')
+      await canonical('/1', '/held')
+      await canonical('/2', '/1')
+      await canonical('/3', '/2')
+      await canonical('/4', '/nothing')
+      await visit('/failed', { state: 'failed', reason: 'timeout' })
+      await canonical('/5', '/failed')
+      await visit('/6', { state: 'skipped', reason: 'redirect', target: at('/nothing') })
+      expect(await store.requeueOrphanedAliases('docs', 'c1', 500)).toBe(3)
+      const waiting = await store.listRows('docs', { state: 'pending', limit: 10 })
+      expect(waiting.map(({ key }) => key)).toEqual([at('/3'), at('/4'), at('/5')])
+    })
+  })
+
+  describe('removal', () => {
+    const isProvenGone = true
+
+    test('takes what this crawl proved gone', async () => {
+      await index('/a', 'one')
+      await index('/b', 'two')
+      await visit('/a', { state: 'failed', reason: 'not-found', status: 404, isProvenGone }, 'c2')
+      expect(await store.countRemovable('docs', 'c2', false)).toEqual({ removable: 1, pages: 2 })
+      expect(await store.countRemovable('docs', 'c3', false)).toEqual({ removable: 0, pages: 2 })
+      expect(await row('/a')).toMatchObject({ hasPage: true })
+      expect(await store.removeProven('docs', 'c2', false, 900)).toBe(1)
+      expect(await row('/a')).toMatchObject({ state: 'gone', reason: 'not-found', hasPage: false })
+      expect(await store.readPage('docs', at('/a'))).toBeUndefined()
+      expect(await store.search({ query: 'one', limit: 9 })).toEqual([])
+      expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 1 })
+      expect(await store.removeProven('docs', 'c2', false, 900)).toBe(0)
+    })
+
+    test('leaves what a later answer proved to be there', async () => {
+      await index('/a', 'one')
+      await visit('/a', { state: 'failed', reason: 'not-found', isProvenGone }, 'c2')
+      await visit('/a', { state: 'failed', reason: 'timeout' }, 'c3')
+      expect(await store.countRemovable('docs', 'c2', false)).toMatchObject({ removable: 0 })
+    })
+
+    test.each(['redirect', 'canonical'] as const)('of a %s waits for its target', async (reason) => {
+      await index('/old', 'one')
+      await visit('/old', { state: 'skipped', reason, target: at('/new'), isProvenGone }, 'c2')
+      expect(await store.countRemovable('docs', 'c2', false)).toEqual({ removable: 0, pages: 1 })
+      expect(await store.removeProven('docs', 'c2', false, 900)).toBe(0)
+      await index('/new', 'two', { crawlId: 'c2' })
+      expect(await store.removeProven('docs', 'c2', false, 900)).toBe(1)
+      expect(await row('/old')).toMatchObject({ state: 'skipped', reason, target: at('/new'), hasPage: false })
+    })
+
+    test('takes what a complete crawl did not see, when asked to', async () => {
+      await index('/seen', 'one')
+      await index('/unseen', 'two')
+      await visit('/failed', { state: 'failed', reason: 'timeout' })
+      await visit('/failed-now', { state: 'failed', reason: 'timeout' }, 'c2')
+      await visit('/seen', { state: 'unchanged' }, 'c2')
+      expect(await store.countRemovable('docs', 'c2', false)).toEqual({ removable: 0, pages: 2 })
+      expect(await store.countRemovable('docs', 'c2', true)).toEqual({ removable: 1, pages: 2 })
+      expect(await store.removeProven('docs', 'c2', true, 900)).toBe(1)
+      expect(await row('/unseen')).toMatchObject({ state: 'gone', reason: 'unlinked', hasPage: false })
+      expect(await row('/failed')).toMatchObject({ state: 'gone', reason: 'unlinked' })
+      expect(await row('/failed-now')).toMatchObject({ state: 'failed', reason: 'timeout' })
+      expect(await row('/seen')).toMatchObject({ state: 'unchanged', hasPage: true })
+    })
+
+    test('is undone by a find', async () => {
+      await index('/a', 'one', { etag: '"1"' })
+      await store.removeProven('docs', 'c2', true, 900)
+      expect(await offer([find('/a')], 'c3')).toEqual(['admitted'])
+      const again = await leaseOne('/a')
+      expect(again).toMatchObject({ hasPage: false, etag: null, contentHash: null })
+      expect(await settle(again, { state: 'indexed', record: record('/a', 'one'), crawlId: 'c3' })).toMatchObject({
+        state: 'indexed',
+      })
+    })
+  })
+
+  describe('the ledger', () => {
+    test('is counted by state and by reason', async () => {
+      expect(await store.countLedger('docs')).toEqual({ total: 0, states: states(), reasons: {} })
+      await index('/a', 'one')
+      await visit('/b', { state: 'failed', reason: 'timeout' })
+      await visit('/c', { state: 'skipped', reason: 'noindex' })
+      await visit('/d', { state: 'skipped', reason: 'noindex' })
+      await offer([find('/e'), find('/f', { depth: 0 })])
+      await lease({ limit: 1 })
+      expect(await store.countLedger('docs')).toEqual({
+        total: 6,
+        states: states({ indexed: 1, failed: 1, skipped: 2, pending: 1, leased: 1 }),
+        reasons: { 'failed/timeout': 1, 'skipped/noindex': 2 },
+      })
+      await store.requeue('docs', 'c2', 'failed', 1)
+      await store.removeProven('docs', 'c2', true, 1)
+      expect(await store.countLedger('docs')).toEqual({
+        total: 6,
+        states: states({ gone: 1, skipped: 2, pending: 2, leased: 1 }),
+        reasons: { 'gone/unlinked': 1, 'skipped/noindex': 2 },
+      })
+    })
+
+    test('knows how many pages a crawl has taken in', async () => {
+      await index('/a', 'one')
+      await index('/b', 'two')
+      await visit('/b', { state: 'unchanged' }, 'c2')
+      await index('/b/c', 'two', { crawlId: 'c2' })
+      await visit('/d', { state: 'failed', reason: 'timeout' }, 'c2')
+      await index('/e', 'five', { crawlId: 'c2' })
+      const counts = await Promise.all(['c1', 'c2', 'c3'].map((id) => store.countPages('docs', id)))
+      expect(counts).toEqual([1, 2, 0])
+    })
+
+    test('is listed by state and reason, in the order of keys, page by page', async () => {
+      await offer(['/b', '/z', '/a', '/\u{ff01}', '/\u{1f600}'].map((path) => find(path)))
+      await visit('/c', { state: 'skipped', reason: 'noindex' })
+      await visit('/d', { state: 'skipped', reason: 'empty' })
+      const list = async (filter: { state?: 'pending' | 'skipped'; reason?: Reason; after?: string; limit?: number }) =>
+        (await store.listRows('docs', { limit: 100, ...filter })).map(({ key }) => key)
+      const waiting = ['/a', '/b', '/z', '/\u{ff01}', '/\u{1f600}'].map(at)
+      expect(await list({ state: 'pending' })).toEqual(waiting)
+      expect(await list({ state: 'pending', limit: 2, after: at('/a') })).toEqual(waiting.slice(1, 3))
+      expect(await list({ reason: 'noindex' })).toEqual([at('/c')])
+      expect(await list({ state: 'pending', reason: 'noindex' })).toEqual([])
+      expect(await list({})).toHaveLength(7)
+      expect((await store.listRows('docs', { limit: 1 }))[0]).toEqual(await row('/a'))
+    })
+
+    test('keeps one alias of two addresses, with what was said last', async () => {
+      await visit('/a', { state: 'skipped', reason: 'redirect', aliases: [alias('/a', '/b'), alias('/a', '/c')] })
+      const later = { ...alias('/a', '/b'), classification: 'canonical', reason: 'rel' } as const
+      await visit('/a', { state: 'skipped', reason: 'canonical', aliases: [later] }, 'c2')
+      const sort = (found: readonly { aliasUrl: string }[]) =>
+        [...found].sort((a, b) => (a.aliasUrl < b.aliasUrl ? -1 : 1))
+      expect(sort(await store.listAliases('docs', at('/a')))).toEqual([later, alias('/a', '/c')])
+      expect(await store.listAliases('docs', at('/c'))).toEqual([alias('/a', '/c')])
+      expect(await store.listAliases('docs', at('/none'))).toEqual([])
+    })
+  })
+
+  test('hosts have a clock that all sources share', async () => {
+    expect(await store.reserveSlot('a.test', 100)).toBe(100)
+    expect(await store.reserveSlot('a.test', 100)).toBe(100)
+    await store.setInterval('a.test', 50)
+    expect(await store.reserveSlot('a.test', 100)).toBe(100)
+    expect(await store.reserveSlot('a.test', 100)).toBe(150)
+    await store.setInterval('a.test', 12.5)
+    expect(await store.reserveSlot('a.test', 100)).toBe(200)
+    expect(await store.reserveSlot('a.test', 100)).toBe(212.5)
+    expect(await store.reserveSlot('b.test', 100)).toBe(100)
+  })
+
+  test('robots.txt files are kept by origin', async () => {
+    const rules = { origin: 'https://a.test', fetchedAt: 1, type: 'rules', body: 'User-agent: *', status: 200 } as const
+    const none = { ...rules, fetchedAt: 2, type: 'none', body: '', status: null } as const
+    expect(await store.readRobots('https://a.test')).toBeUndefined()
+    await store.writeRobots(rules)
+    expect(await store.readRobots('https://a.test')).toEqual(rules)
+    await store.writeRobots(none)
+    expect(await store.readRobots('https://a.test')).toEqual(none)
+  })
+
+  describe('content', () => {
+    test('is listed in the order of keys, while it changes', async () => {
+      const paths = Array.from({ length: 70 }, (_, i) => `/p${String(i).padStart(2, '0')}`)
+      await offer([...paths].reverse().map((path) => find(path)))
+      for (const taken of await lease()) {
+        await settle(taken, { state: 'indexed', record: record(taken.key.slice(17), `text of ${taken.key}`) })
+      }
+      const seen: string[] = []
+      for await (const { key, page, sourceId } of store.listPages('docs')) {
+        if (seen.length === 0) await offer([find('/later')], 'c2')
+        seen.push(key)
+        expect([sourceId, page.markdown]).toEqual(['docs', `text of ${key}`])
+      }
+      expect(seen).toEqual(paths.map(at))
+    })
+
+    test('is read by chunk id or by a beginning of it that is unique', async () => {
+      const id = (tail: string) => `${'0123456789ab'}${tail.padEnd(52, '0')}`
+      const [first, second, third] = [id('c1'), id('c2'), `f${id('c3').slice(1)}`]
+      const base = record('/a', 'x')
+      const chunks = [first, second, third].map((chunkId, i) => ({ ...chunk('/a', `text ${i}`, i), ...idOf(chunkId) }))
+      await visit('/a', { state: 'indexed', record: { ...base, chunks } })
+      const read = async (chunkId: string) => (await store.readChunk('docs', chunkId))?.chunk.content
+      expect(await store.readChunk('docs', third)).toEqual({
+        sourceId: 'docs',
+        url: at('/a'),
+        title: 'Title of /a',
+        chunk: chunks[2],
+      })
+      expect(await read(first)).toBe('text 0')
+      expect(await read(third.slice(0, 12))).toBe('text 2')
+      expect(await read(third.slice(0, 13))).toBe('text 2')
+      expect(await read(first.slice(0, 12))).toBeUndefined()
+      expect(await read(first.slice(0, 14))).toBe('text 0')
+      expect(await read(third.slice(0, 11))).toBeUndefined()
+      expect(await read('abcdef012345')).toBeUndefined()
+      expect(await store.readChunk('nobody', third)).toBeUndefined()
+    })
+
+    test('is counted', async () => {
+      expect(await store.stats()).toMatchObject({ sources: 1, pages: 0, chunks: 0, changedAt: null })
+      await index('/a', 'one\n---\ntwo', { now: 700 })
+      await index('/b', 'three', { now: 600 })
+      expect(await store.countContent('docs')).toEqual({ pages: 2, chunks: 3 })
+      const stats = await store.stats()
+      expect(stats).toMatchObject({ sources: 1, pages: 2, chunks: 3, changedAt: 700 })
+      expect(stats.bytes).toBeGreaterThan(0)
+      expect(store.location).not.toBe('')
+    })
+  })
+
+  describe('a search', () => {
+    const find9 = async (query: string, sourceIds?: readonly string[]) =>
+      (await store.search({ query, limit: 9, ...(sourceIds && { sourceIds }) })).map(({ url }) => url.slice(17))
+
+    test('finds chunks by what they say, best first', async () => {
+      await index('/often', 'parser parser parser')
+      await index('/once', `parser ${'padding words here '.repeat(20)}`)
+      for (const path of ['/1', '/2', '/3']) await index(path, `something else ${path}`)
+      expect(await find9('parser')).toEqual(['/often', '/once'])
+      const [best, next] = await store.search({ query: 'parser', limit: 9 })
+      expect(best?.score).toBeGreaterThan(next?.score ?? Number.POSITIVE_INFINITY)
+      expect(best).toMatchObject({
+        sourceId: 'docs',
+        title: 'Title of /often',
+        chunk: chunk('/often', 'parser parser parser', 0),
+      })
+      expect(await store.search({ query: 'parser', limit: 1 })).toHaveLength(1)
+    })
+
+    test('finds titles and headings', async () => {
+      const base = record('/a', 'body')
+      const headed = { ...chunk('/a', 'body', 0), headingPath: ['Installing', 'Requirements'] }
+      await visit('/a', { state: 'indexed', record: { ...base, chunks: [headed] } })
+      expect(await find9('requirement')).toEqual(['/a'])
+      expect(await find9('title')).toEqual(['/a'])
+    })
+
+    test('finds every form of a word, identifier and script', async () => {
+      await index('/forms', 'He connected several databases.')
+      await index('/names', 'Call fs.readFileSync or __init__ of utf-8 in C++ v3.11.4')
+      await index('/cjk', '東京都の天気')
+      await index('/joined', 'می\u200cخواهم σίγμας naïve')
+      expect(await find9('connecting a database')).toEqual(['/forms'])
+      for (const name of ['fs.readFileSync', 'readFileSync', 'c++', 'utf8', '__init__', '3.11']) {
+        expect(await find9(name), name).toEqual(['/names'])
+      }
+      for (const name of ['東京', '京', '天気']) expect(await find9(name), name).toEqual(['/cjk'])
+      for (const name of ['می\u200cخواهم', 'ΣΊΓΜΑΣ', 'naive']) expect(await find9(name), name).toEqual(['/joined'])
+    })
+
+    test('drops stop words unless there is nothing else', async () => {
+      await index('/the', 'the and of')
+      await index('/word', 'quicksort')
+      expect(await find9('the quicksort of')).toEqual(['/word'])
+      expect(await find9('the and')).toEqual(['/the'])
+    })
+
+    test('is limited to sources', async () => {
+      await index('/a', 'shared words')
+      await store.addSource(source('two'))
+      await store.offer('two', 'c9', [find('/b')], 1)
+      const [other] = await lease({ sourceId: 'two' })
+      if (other === undefined) throw new Error('nothing was leased')
+      await settle(other, { state: 'indexed', record: record('/b', 'shared words'), crawlId: 'c9' })
+      expect(new Set(await find9('shared'))).toEqual(new Set(['/a', '/b']))
+      expect(await find9('shared', ['two'])).toEqual(['/b'])
+      expect(await find9('shared', ['docs', 'two'])).toHaveLength(2)
+      expect(await find9('shared', [])).toEqual([])
+      expect(await find9('shared', ['nobody'])).toEqual([])
+    })
+
+    test.each(['', '   ', '"', '" OR "', 'NEAR(a b)', 'zebra:', '*', '-', '🙂', 'x AND NOT y', "'", '\0', '^x'])(
+      'takes %j as words and nothing else',
+      async (query) => {
+        await index('/a', 'plain words')
+        await expect(store.search({ query, limit: 9 })).resolves.toEqual([])
+      },
+    )
+
+    test('breaks ties by chunk id', async () => {
+      for (const path of ['/1', '/2', '/3', '/4']) {
+        const base = record(path, `same ${path.slice(1)}`)
+        const same = { ...chunk(path, `same ${path.slice(1)}`, 0) }
+        await visit(path, { state: 'indexed', record: { ...base, page: { ...base.page, title: 'T' }, chunks: [same] } })
+      }
+      const ids = (await store.search({ query: 'same', limit: 9 })).map(({ chunk: { id } }) => id)
+      expect(ids).toEqual([...ids].sort(compareUtf8))
+      expect((await store.search({ query: 'same', limit: 2 })).map(({ chunk: { id } }) => id)).toEqual(ids.slice(0, 2))
+    })
+  })
+}
+
+function at(path: string): string {
+  return `https://docs.test${path}`
+}
+
+function sha(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+function idOf(id: string): { id: string; shortId: string } {
+  return { id, shortId: id.slice(0, 12) }
+}
+
+function source(id: string): Source {
+  return {
+    id,
+    name: id,
+    version: null,
+    url: 'https://docs.test/',
+    siteUrl: 'https://docs.test/',
+    scope: { ...DEFAULT_SCOPE, block: ['/x/**'] },
+    settings: { seeds: [], llmsTxtUrl: null, llmsFull: 'auto', crawlType: 'docs' },
+    createdAt: 1,
+  }
+}
+
+function crawl(id: string, startedAt = 1000): Crawl {
+  return {
+    id,
+    sourceId: 'docs',
+    kind: 'recrawl',
+    state: 'running',
+    options: { full: false, acceptLoss: false, discover: true, maxAgeMs: 0, scope: { maxPages: 5 } },
+    startedAt,
+    runner: null,
+    heartbeatAt: startedAt,
+    endedAt: null,
+    summary: null,
+  }
+}
+
+function summary(crawlId: string, end: CrawlSummary['end']): CrawlSummary {
+  return {
+    crawlId,
+    kind: 'recrawl',
+    end,
+    ledger: { total: 0, states: states(), reasons: {} },
+    visited: 1,
+    indexed: 1,
+    unchanged: 0,
+    skipped: 0,
+    failed: 0,
+    removed: 0,
+    withheld: 0,
+    cappedAt: null,
+    incomplete: null,
+    newInRefresh: 0,
+    bytes: 10,
+    requests: 1,
+    elapsedMs: 5,
+    problem: null,
+  }
+}
+
+function states(more: Partial<Record<string, number>> = {}) {
+  return { pending: 0, leased: 0, indexed: 0, unchanged: 0, skipped: 0, failed: 0, gone: 0, ...more }
+}
+
+function find(path: string, more: Partial<Find> = {}): Find {
+  const url = at(path)
+  return { key: url, url, host: 'docs.test', depth: 1, foundOn: at('/'), discovery: 'link', refusal: null, ...more }
+}
+
+function alias(from: string, to: string) {
+  return { url: at(from), aliasUrl: at(to), classification: 'redirect', reason: null } as const
+}
+
+/** A page whose parts between lines of hyphens are its chunks. */
+function record(path: string, markdown: string, more: { links?: readonly string[] } = {}): PageRecord {
+  const page: Page = {
+    url: at(path),
+    title: `Title of ${path}`,
+    description: null,
+    author: 'Somebody',
+    publishedAt: null,
+    modifiedAt: '2026-01-02',
+    language: 'en',
+    canonical: null,
+    alternates: [{ url: at(`${path}.md`), language: null, type: 'text/markdown' }],
+    robots: { index: true, follow: true },
+    generator: 'sphinx',
+    markdown,
+    sections: [{ title: 'S', level: 1, anchor: 's', startLine: 1, endLine: 2, children: [] }],
+    links: [{ url: at('/l'), text: 'l', rel: ['next'], isContent: true }],
+    wordCount: 2,
+    contentHash: sha(markdown),
+    hiddenChars: 0,
+  }
+  return { page, chunks: markdown.split('\n---\n').map((text, i) => chunk(path, text, i)), links: more.links ?? [] }
+}
+
+function chunk(path: string, content: string, chunkIndex: number): Chunk {
+  return {
+    ...idOf(sha(`${path}\n${content}\n${chunkIndex}`)),
+    slug: 'slug',
+    path: at(path),
+    kind: 'markdown',
+    chunkIndex,
+    startLine: 1,
+    endLine: 2,
+    content,
+    contentHash: sha(content),
+    tokenEstimate: 3,
+    headingPath: ['Heading'],
+    symbol: null,
+    address: null,
+    assetPath: null,
+  }
+}

@@ -1,0 +1,83 @@
+import { DEFAULT_SCOPE } from '../src/core/url/scope.ts'
+import type { CrawlSummary } from '../src/crawl/events.ts'
+import type { LedgerCounts, LedgerRow, LedgerState } from '../src/crawl/ledger.ts'
+import type { Source } from '../src/library/source.ts'
+
+/** A source called `docs`. */
+export function createSource(given: Partial<Source> = {}): Source {
+  return {
+    id: '00000000-0000-4000-8000-000000000001',
+    name: 'docs',
+    version: null,
+    url: 'https://docs.example/',
+    siteUrl: 'https://docs.example/',
+    scope: DEFAULT_SCOPE,
+    settings: { seeds: [], llmsTxtUrl: null, llmsFull: 'auto', crawlType: 'docs' },
+    createdAt: 0,
+    ...given,
+  }
+}
+
+/** A row of the ledger as it is after the address was found. */
+export function createRow(given: Partial<LedgerRow> = {}): LedgerRow {
+  return {
+    sourceId: '00000000-0000-4000-8000-000000000001',
+    key: 'https://docs.example/a',
+    url: 'https://docs.example/a',
+    host: 'docs.example',
+    state: 'pending',
+    reason: null,
+    pattern: null,
+    target: null,
+    depth: 1,
+    foundOn: 'https://docs.example/',
+    discovery: 'link',
+    etag: null,
+    lastModified: null,
+    contentHash: null,
+    attempts: 0,
+    status: null,
+    detail: null,
+    firstSeenAt: 0,
+    checkedAt: null,
+    changedAt: null,
+    dueAt: null,
+    crawlId: null,
+    hasPage: false,
+    ...given,
+  }
+}
+
+/** Counts that add up. */
+export function createCounts(
+  states: Partial<Record<LedgerState, number>>,
+  reasons: Readonly<Record<string, number>> = {},
+): LedgerCounts {
+  const all = { pending: 0, leased: 0, indexed: 0, unchanged: 0, skipped: 0, failed: 0, gone: 0, ...states }
+  return { total: Object.values(all).reduce((sum, count) => sum + count, 0), states: all, reasons }
+}
+
+/** The summary of a crawl that found nothing. */
+export function createSummary(given: Partial<CrawlSummary> = {}): CrawlSummary {
+  return {
+    crawlId: '00000000-0000-4000-8000-000000000002',
+    kind: 'add',
+    end: 'completed',
+    ledger: createCounts({}),
+    visited: 0,
+    indexed: 0,
+    unchanged: 0,
+    skipped: 0,
+    failed: 0,
+    removed: 0,
+    withheld: 0,
+    cappedAt: null,
+    incomplete: null,
+    newInRefresh: 0,
+    bytes: 0,
+    requests: 0,
+    elapsedMs: 0,
+    problem: null,
+    ...given,
+  }
+}

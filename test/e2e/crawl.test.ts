@@ -1,0 +1,455 @@
+import * as fs from 'node:fs'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { LocalSite, manyPages, writePage } from './local-site.ts'
+import { PROGRAM, Workshop } from './program.ts'
+
+let shop: Workshop
+let site: LocalSite
+
+beforeEach(async () => {
+  if (!fs.existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
+  shop = new Workshop()
+  site = await LocalSite.open({
+    '/docs/': writePage('Guide', ['/docs/install', '/docs/retry', '/docs/old/a', '/blog', 'https://other.invalid/x']),
+    '/docs/install': writePage('Install', ['/docs/', '/docs/broken']),
+    '/docs/retry': writePage('Retry', [], 'Wait for Retry-After before the next visit.'),
+    '/docs/old/a': writePage('Archive'),
+    '/blog': writePage('Blog'),
+  })
+})
+
+afterEach(async () => {
+  await site.close()
+  shop.remove()
+})
+
+/** Runs the program on this shop's library, loopback allowed. `{}` stands for the origin of the site. */
+function pharos(line: string, ...more: string[]) {
+  const args = [...line.split(' ').filter(Boolean), ...more].map((arg) => arg.replace('{}', site.origin))
+  return shop.run(args, { PHAROS_LIBRARY: shop.path('library.db'), PHAROS_ALLOW_PRIVATE: '127.0.0.1' })
+}
+
+interface Balanced {
+  readonly [name: string]: unknown
+  readonly discovered: number
+  readonly indexed: number
+  readonly unchanged: number
+  readonly skipped: number
+  readonly failed: number
+  readonly gone: number
+  readonly pending: number
+}
+
+/** The numbers of a source; they always add up. */
+async function balance(source = 'guide'): Promise<Balanced> {
+  const { stdout, stderr, code } = await pharos(`status ${source} --json`)
+  expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
+  const { sources } = JSON.parse(stdout) as { sources: [Balanced] }
+  const { discovered, indexed, unchanged, skipped, failed, gone, pending } = sources[0]
+  expect(discovered).toBe(indexed + unchanged + skipped + failed + gone + pending)
+  return sources[0]
+}
+
+const ADD = 'add {}/docs/ --name guide'
+
+describe('add', () => {
+  test('crawls a site, tells what it came to, and every address is accounted for', async () => {
+    const { code, stdout, stderr } = await pharos(ADD)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^guide: 4 pages, 4 chunks in the library\n {2}discovered +\d/)
+    expect(stdout).toContain('  failed      1  1 not-found\n')
+    expect(stdout).toContain(`failed:\n  ${site.origin}/docs/broken: not-found: `)
+    expect(stdout).toContain('why: pharos explain guide <url>\nagain: pharos retry guide\n')
+    expect(await balance()).toMatchObject({ status: 'INDEXED', indexed: 4, failed: 1, pending: 0, pages: 4, chunks: 4 })
+    expect(site.countOf('/blog')).toBe(0)
+  })
+
+  test('as JSON gives the summary only', async () => {
+    const { code, stdout, stderr } = await pharos(`${ADD} --version 2.0 --json --verbose`)
+    expect({ code, stderr, lines: stdout.split('\n').length }).toEqual({ code: 0, stderr: '', lines: 2 })
+    expect(JSON.parse(stdout)).toMatchObject({
+      source: { name: 'guide', version: '2.0', url: `${site.origin}/docs/` },
+      kind: 'add',
+      end: 'completed',
+      indexed: 4,
+      failed: 1,
+      reasons: { 'failed/not-found': 1, 'skipped/off-site': 1, 'skipped/out-of-scope': 1 },
+      run: { indexed: 4, removed: 0 },
+      failures: [{ url: `${site.origin}/docs/broken`, reason: 'not-found', status: 404 }],
+    })
+    expect((await pharos('status guide@2.0')).code).toBe(0)
+  })
+
+  test('with --verbose tells of each page, with --quiet of none', async () => {
+    const loud = await pharos(`${ADD} --verbose`)
+    expect(loud.stderr).toContain(`indexed ${site.origin}/docs/retry (1 chunk)\n`)
+    expect(loud.stderr).toContain(`failed ${site.origin}/docs/broken (not-found: `)
+    expect((await pharos(`${ADD} --version 2 --quiet`)).stderr).toBe('')
+  })
+
+  test('stays away from private addresses, and says how they are allowed', async () => {
+    const blocked = await shop.run(['add', `${site.origin}/docs/`, '--name', 'guide'])
+    expect({ code: blocked.code, stdout: blocked.stdout }).toEqual({ code: 3, stdout: '' })
+    expect(blocked.stderr).toMatch(/^pharos: nothing could be indexed: .* – .*--allow-private.*\n$/)
+    expect(site.asked).toEqual([])
+    const allowed = await shop.run(['add', '--allow-private', `${site.origin}/docs/`, '--name', 'guide'])
+    expect(allowed).toMatchObject({ code: 0, stderr: 'guide was added before without success: starting anew\n' })
+    expect(fs.existsSync(shop.path('.local/share/pharos/library.db'))).toBe(true)
+  })
+
+  test('of what is there is refused, with what to do', async () => {
+    await pharos(ADD)
+    expect(await pharos(ADD)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^pharos: there is already a source guide – crawl it again with `pharos recrawl guide`/,
+      ),
+    })
+    expect(await pharos('add {}/blog --name guide')).toMatchObject({ code: 2 })
+  })
+
+  test('keeps to its globs, depth and cap; a cap that bit comes first', async () => {
+    const globs = await pharos('add {}/docs/ --name globs --allow /docs/*,/docs/old/** --block /docs/retry --json')
+    expect(JSON.parse(globs.stdout)).toMatchObject({ indexed: 3, reasons: { 'skipped/blocked': 1 } })
+    const deep = await pharos('add {}/docs/ --name deep --max-depth 0 --json')
+    expect(JSON.parse(deep.stdout)).toMatchObject({ indexed: 1, reasons: { 'skipped/max-depth': 3 } })
+    const capped = await pharos('add {}/docs/ --name capped --max-pages 2')
+    expect(capped.stdout).toMatch(/^stopped at the cap of 2 pages: \d address(es)? left out \(--max-pages\)\n/)
+    expect((await pharos('status capped')).stdout).toMatch(/^stopped at the cap of 2 pages/)
+    for (const name of ['globs', 'deep', 'capped']) await balance(name)
+  })
+
+  test('sends header fields to its own origin only, and keeps and prints them nowhere', async () => {
+    const other = await LocalSite.open({ '/docs/x': writePage('Elsewhere') })
+    site.pages.set('/docs/', writePage('Guide', ['/docs/retry', `${other.origin}/docs/x`]))
+    // Ports are hosts of their own, so only the whole domain reaches both.
+    const secret = 'Bearer s3cr3t-t0ken'
+    const { stdout, stderr } = await pharos(`${ADD} --scope domain --verbose`, '--header', `Authorization: ${secret}`)
+    expect(site.asked.every(({ headers }) => headers.authorization === secret)).toBe(true)
+    expect(other.asked.some(({ headers }) => headers.authorization !== undefined)).toBe(false)
+    expect(stdout + stderr).not.toContain('s3cr3t')
+    const kept = fs.readdirSync(shop.folder).filter((name) => name.startsWith('library.db'))
+    for (const name of kept) expect(fs.readFileSync(shop.path(name)).includes('s3cr3t')).toBe(false)
+    await other.close()
+  })
+
+  test.each([
+    ['add .', /^pharos: \. is on this machine, and add takes web addresses so far: `pharos pack \.` makes a pack/],
+    [
+      'add docs.example.com',
+      /^pharos: docs\.example\.com cannot be crawled: it is no address – give an address that begins/,
+    ],
+    ['add ftp://x/', /its scheme is ftp/],
+    ['add https://me:pw@docs.example/', /give them with --header instead/],
+    ['add {}/ --scope all', /--scope: there is no "all"; there are subpages, hostname, domain/],
+    ['add {}/ --crawl-type doc', /--crawl-type: there is no "doc", did you mean docs\?/],
+    ['add {}/ --allow /{a,b}', /pattern "\/\{a": /],
+    ['add {}/ --header s3cret', /--header: expected 'Name: value'/],
+    ['add {}/ --name a@b', /contains @, which stands before a version/],
+    ['add {}/ --allow-private 10.0.0.0/8', /joined to it: `--allow-private=10\.0\.0\.0\/8`/],
+    ['add {}/ --allow-private=what/ever/8', /--allow-private: "what\/ever\/8" /],
+    ['add {}/ --request-interval soon', /--request-interval: expected a duration such as 200ms/],
+    ['recrawl', /missing required argument 'source'/],
+  ])('pharos %s is wrong usage', async (line, problem) => {
+    const { code, stdout, stderr } = await pharos(line)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(problem)
+    expect(stderr).not.toContain('s3cret')
+    expect(site.asked).toEqual([])
+  })
+
+  test('of a start that is not there fails with what fits', async () => {
+    expect(await pharos('add {}/nowhere/')).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/nothing could be indexed: .*not-found.* – check the address\n$/),
+    })
+    const { stderr } = await pharos('add {}/nowhere/ --json')
+    expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'CRAWL_START_FAILED', advice: 'check the address' } })
+  })
+})
+
+describe('a source that is there', () => {
+  beforeEach(async () => {
+    expect(await pharos(ADD)).toMatchObject({ code: 0 })
+    site.asked.length = 0
+  })
+
+  test('is crawled again: new pages come, changed ones are replaced, those proven gone go', async () => {
+    site.pages.set('/docs/', writePage('Guide', ['/docs/install', '/docs/retry', '/docs/old/a', '/docs/new']))
+    site.pages.set('/docs/new', writePage('New'))
+    site.pages.delete('/docs/retry')
+    const { code, stdout } = await pharos('recrawl guide --json')
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ kind: 'recrawl', run: { indexed: 2, removed: 1 } })
+    expect(await balance()).toMatchObject({ gone: 1 })
+    expect((await pharos('search retry-after')).stdout).not.toContain('/docs/retry:')
+  })
+
+  test('is crawled again within another scope for one run only', async () => {
+    const narrow = await pharos('recrawl guide --block /docs/retry --json')
+    expect(JSON.parse(narrow.stdout)).toMatchObject({ run: { removed: 0 } })
+    expect(site.countOf('/docs/retry')).toBe(0)
+    await pharos('recrawl guide')
+    expect(site.countOf('/docs/retry')).toBe(1)
+    expect(await balance()).toMatchObject({ pages: 4 })
+  })
+
+  test('is refreshed: only its pages are asked for, and new addresses counted', async () => {
+    site.pages.set('/docs/', writePage('Guide', ['/docs/install', '/docs/new']))
+    site.pages.set('/docs/new', writePage('New'))
+    const { code, stdout } = await pharos('refresh guide')
+    expect(code).toBe(0)
+    expect(stdout.trimEnd().split('\n').at(-1)).toBe(
+      '1 new address seen and left alone; fetch it with: pharos refresh guide --discover',
+    )
+    expect([site.countOf('/docs/new'), site.countOf('/docs/broken')]).toEqual([0, 0])
+    await balance()
+  })
+
+  test('is refreshed only as far as it was not checked lately', async () => {
+    expect(await pharos('refresh guide --max-age 1h')).toMatchObject({ code: 0 })
+    expect(site.asked.filter(({ path }) => path.startsWith('/docs/'))).toEqual([])
+  })
+
+  test('has its failed pages fetched again', async () => {
+    site.pages.set('/docs/broken', writePage('Mended'))
+    expect((await pharos('retry guide')).stdout).toContain('this run: 1 indexed, ')
+    expect(site.asked.map(({ path }) => path).filter((path) => path !== '/robots.txt')).toEqual(['/docs/broken'])
+    expect(await balance()).toMatchObject({ failed: 0, pages: 5 })
+  })
+
+  test('is found by its start and id too, and by no other name', async () => {
+    const { id } = await balance()
+    for (const name of [String(id), `${site.origin}/docs`]) expect((await pharos(`status ${name}`)).code).toBe(0)
+    expect(await pharos('status guidee')).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('no source guidee in'),
+    })
+    expect((await pharos('status guidee')).stderr).toContain('did you mean guide?')
+  })
+
+  test('has a status in the layout of history', async () => {
+    const { stdout, stderr } = await pharos('status guide')
+    expect(stderr).toBe('')
+    const lines = stdout.split('\n')
+    expect(lines.slice(0, 2)).toEqual([`Source: guide (${site.origin}/docs/)`, 'Status: INDEXED'])
+    expect(lines[2]).toMatch(/^Last crawl: \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \(just now\), add, completed in \S+$/)
+    expect(lines.slice(3, 7)).toEqual([
+      'Pages: 4 crawled, 0 skipped (unchanged), 1 error',
+      'Chunks: 4 total',
+      'Ledger: 7 discovered = 4 indexed + 0 unchanged + 2 skipped + 1 failed + 0 gone + 0 pending',
+      'Errors: 1 page failed',
+    ])
+    expect(stdout).toContain('Filtered: 2 URLs excluded by scope\n')
+    expect(stdout).toContain('  - https://other.invalid/x: off-site (subpages ')
+    expect((await pharos('status')).stdout).toMatch(
+      /^guide {2}INDEXED {2}4 pages, 4 chunks, 1 error, crawled just now {2}http/,
+    )
+  })
+
+  test('explains every address, seen or not', async () => {
+    const story = async (url: string) => (await pharos(`explain guide ${url}`)).stdout
+    expect(await story('{}/docs/install')).toMatch(
+      /^http\S+\nState: indexed, its content was taken in\nFound: as a link on \S+\/docs\/, 1 link/,
+    )
+    expect(await story('/docs/broken')).toMatch(
+      /State: failed \(not-found\).*\nWhy: it was not found\n[\s\S]*Last answer: 404, /,
+    )
+    expect(await story('https://other.invalid/x')).toContain('State: skipped (off-site)')
+    expect(await story('/docs/unseen')).toContain('Never seen in guide.\nThe scope would let it through')
+    expect(await story('/elsewhere')).toContain('Never seen in guide.\nThe scope would refuse it as out-of-scope')
+    const { stdout } = await pharos('explain guide /docs/broken --json')
+    expect(JSON.parse(stdout)).toMatchObject({
+      is_known: true,
+      row: { state: 'failed', reason: 'not-found', status: 404 },
+    })
+  })
+
+  test('is searched, listed, measured, packed and removed', async () => {
+    const hits = await pharos('search retry-after --source guide')
+    expect(hits.stdout).toMatch(
+      /^guide {2}http:\/\/\S+\/docs\/retry:\d+-\d+ {2}\d+\.\d\d\nRetry\n.*Wait for Retry-After/,
+    )
+    const { stdout } = await pharos('search retry-after --json')
+    expect(JSON.parse(stdout)).toMatchObject({ hits: { 0: { source: 'guide', url: `${site.origin}/docs/retry` } } })
+    expect((await pharos('list')).stdout).toMatch(/^guide {2}INDEXED {2}4 pages/)
+    expect(JSON.parse((await pharos('list --json')).stdout)).toMatchObject({ sources: [{ name: 'guide', pages: 4 }] })
+    expect((await pharos('stats')).stdout).toMatch(
+      /^Library: .*library\.db\nSources: 1\nPages: 4\nChunks: 4\nSize: .*\nLast change: 2/,
+    )
+    expect(await pharos('pack guide --out guide.zip')).toMatchObject({ code: 0, stdout: 'guide.zip\n' })
+    expect((await pharos('search retry-after --pack guide.zip')).stdout).toContain('/docs/retry:')
+    expect((await pharos('pack guide')).stdout).toMatch(/^guide\.llmx-[0-9a-f]{8}\.zip\n$/)
+    expect(await pharos('remove guide')).toMatchObject({ code: 0, stdout: 'removed guide: 4 pages, 4 chunks\n' })
+    expect(await pharos('list')).toMatchObject({ stdout: '', stderr: expect.stringContaining('no sources yet') })
+    expect((await pharos('remove guide')).code).toBe(3)
+  })
+
+  test('is not mistaken for a folder, and neither for the other', async () => {
+    expect(await pharos('pack guid')).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(
+        /no folder or file at guid, nor a source of that name in \S+library\.db, did you mean guide\?/,
+      ),
+    })
+  })
+
+  test('is checked by doctor without being touched', async () => {
+    const before = fs.readFileSync(shop.path('library.db'))
+    const { code, stdout } = await pharos('doctor')
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/ok {4}library: \S+library\.db has schema \d+, \S+ KB\n/)
+    expect(stdout).toContain('  allowPrivate = 127.0.0.1  environment\n')
+    expect(stdout).toContain('  requestInterval = 200ms  default\n')
+    expect(fs.readFileSync(shop.path('library.db')).equals(before)).toBe(true)
+  })
+})
+
+describe('fetch', () => {
+  test('prints one page as Markdown and stores none', async () => {
+    const { code, stdout, stderr } = await pharos('fetch {}/docs/retry')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^# Retry\n\nThis page is about Retry/)
+    expect(JSON.parse((await pharos('fetch {}/docs/retry --json')).stdout)).toMatchObject({ title: 'Retry' })
+    expect((await pharos('stats')).stdout).toContain('Pages: 0\n')
+  })
+
+  test('asks robots.txt unless told otherwise', async () => {
+    site.pages.set('/robots.txt', 'User-agent: *\nDisallow: /docs/retry\n')
+    expect(await pharos('fetch {}/docs/retry')).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringContaining('robots-disallow'),
+    })
+    expect((await pharos('fetch {}/docs/retry --ignore-robots')).code).toBe(0)
+  })
+
+  test('fails with what fits', async () => {
+    expect(await pharos('fetch {}/none')).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('check the address'),
+    })
+    expect(await pharos('fetch what')).toMatchObject({ code: 2 })
+  })
+})
+
+describe('the loss gate', () => {
+  beforeEach(async () => {
+    for (const [path, page] of Object.entries(manyPages(40))) site.pages.set(path, page)
+    expect(await pharos(ADD)).toMatchObject({ code: 0 })
+    site.pages.set('/docs/', writePage('Start', ['/docs/p0', '/docs/p1']))
+    for (let i = 2; i < 40; i++) site.pages.delete(`/docs/p${i}`)
+  })
+
+  test('ends a crawl that would remove too much with exit code 4, and opens on request', async () => {
+    const stopped = await pharos('recrawl guide')
+    expect(stopped).toMatchObject({
+      code: 4,
+      stderr: expect.stringMatching(/this crawl would remove 38 of 41 pages; nothing was removed – .*--accept-loss/),
+    })
+    expect(stopped.stdout).toMatch(/^38 pages could not be found any more and stay/)
+    expect(await balance()).toMatchObject({ status: 'ERROR', pages: 41 })
+    const opened = await pharos('recrawl guide --accept-loss --json')
+    expect(opened.code).toBe(0)
+    expect(JSON.parse(opened.stdout)).toMatchObject({ end: 'completed', pages: 3, run: { removed: 38 } })
+    expect(await balance()).toMatchObject({ status: 'INDEXED', pages: 3, gone: 38 })
+  })
+})
+
+describe('a crawl that runs', () => {
+  beforeEach(() => {
+    for (const [path, page] of Object.entries(manyPages(60))) site.pages.set(path, page)
+    site.delayMs = 100
+  })
+
+  /** Starts a crawl and stops it after so many requests. */
+  async function interrupt(line: string, requests: number, signal: NodeJS.Signals = 'SIGINT') {
+    const { child, ended } = await start(line, requests)
+    child.kill(signal)
+    return ended
+  }
+
+  /** Starts a crawl and waits for so many requests. */
+  async function start(line: string, requests: number) {
+    const args = [PROGRAM, ...line.split(' ')].map((arg) => arg.replace('{}', site.origin))
+    const environment = { PHAROS_LIBRARY: shop.path('library.db'), PHAROS_ALLOW_PRIVATE: '127.0.0.1' }
+    const { child, ended } = shop.start(process.execPath, args, environment)
+    while (site.asked.length < requests && child.exitCode === null) await new Promise((wake) => setTimeout(wake, 10))
+    return { child, ended }
+  }
+
+  test('is seen from outside, and not disturbed', async () => {
+    const { child, ended } = await start(`${ADD} --concurrency 2`, 12)
+    const { stdout } = await pharos('status guide')
+    expect(stdout).toMatch(
+      /^Source: guide \(.*\)\nStatus: CRAWLING\nProgress: \d+\/\d+ pages crawled \(\d+%\)\nSkipped: 0 pages\nErrors: 0 pages failed\nFiltered: 0 URLs excluded by scope\nStarted: \S+Z\nElapsed: \S+\n$/,
+    )
+    expect(await balance()).toMatchObject({ status: 'CRAWLING', is_running: true })
+    for (const line of [ADD, 'recrawl guide']) {
+      expect(await pharos(line)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('guide is being crawled by another process'),
+      })
+    }
+    expect(child.exitCode).toBe(null)
+    site.delayMs = 0
+    expect(await ended).toMatchObject({ code: 0 })
+    expect(await balance()).toMatchObject({ status: 'INDEXED', pages: 61 })
+  })
+
+  test('ends when its source is removed, and says so', async () => {
+    const { ended } = await start(`${ADD} --concurrency 2`, 12)
+    expect((await pharos('remove guide')).code).toBe(0)
+    expect(await ended).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringMatching(/^pharos: no source guide in \S+: it was removed while it was crawled – /),
+    })
+    expect((await pharos('stats')).stdout).toContain('Sources: 0\nPages: 0\nChunks: 0\n')
+  })
+
+  test('stops cleanly on Ctrl-C, says how to go on, and what was done is not done again', async () => {
+    const { code, stdout, stderr } = await interrupt(`${ADD} --concurrency 4`, 20)
+    expect({ code, stderr }).toEqual({ code: 130, stderr: 'pharos: interrupted\n' })
+    expect(stdout).toMatch(/^stopped with \d+ addresses left; go on with: pharos recrawl guide\nguide: \d+ pages/)
+    const { pending, pages } = await balance()
+    expect(pending).toBeGreaterThan(0)
+    expect((await pharos('status guide')).stdout).toContain(
+      `Interrupted: ${pending} addresses left; go on with: pharos`,
+    )
+    site.delayMs = 0
+    const before = site.asked.length
+    const resumed = await pharos('recrawl guide')
+    expect(resumed).toMatchObject({ code: 0, stderr: 'going on with the interrupted crawl of guide\n' })
+    expect(await balance()).toMatchObject({ pages: 61, pending: 0, failed: 0 })
+    expect(site.asked.slice(before).filter(({ path }) => path.startsWith('/docs/p')).length).toBeLessThanOrEqual(
+      61 - Number(pages),
+    )
+  })
+
+  test.each(['SIGINT', 'SIGKILL'] as const)('and was stopped by %s goes on with the same add', async (signal) => {
+    await interrupt(`${ADD} --concurrency 4`, 20, signal)
+    site.delayMs = 0
+    expect(await pharos(ADD)).toMatchObject({ code: 0, stderr: 'going on with the interrupted crawl of guide\n' })
+    expect(await balance()).toMatchObject({ pages: 61, pending: 0 })
+  })
+})
+
+test('a terminal sees a live block that never wraps and is gone at the end', async () => {
+  for (const [path, page] of Object.entries(manyPages(60))) site.pages.set(path, page)
+  site.delayMs = 60
+  const command = `'${process.execPath}' '${PROGRAM}' add ${site.origin}/docs/ --name guide --concurrency 4 --allow-private`
+  const { stdout } = await shop.shell(`TERM=xterm script -qec "stty cols 50 rows 20; ${command}" /dev/null`)
+  const seen = stdout.replaceAll('\x1b', '␛')
+  const blocks = seen.split(/\r(?:␛\[\d+A)?(?=␛\[(?:2K|J))/).slice(1)
+  const drawn = blocks.filter((block) => /guide: \d+ pages?, \S+\/s, \d+ queued, 0 errors, \d+s/.test(block))
+  expect(drawn.length).toBeGreaterThan(2)
+  expect(drawn.some((block) => /127\.0\.0\.1:\d+ without pause/.test(block) && /\d in flight: http/.test(block))).toBe(
+    true,
+  )
+  for (const line of drawn.slice(0, -1).flatMap((block) => block.split('\n'))) {
+    expect(line.replaceAll(/␛\[\d*[A-Za-z]|\r/g, '').length).toBeLessThan(50)
+  }
+  expect(blocks.at(-1)).toMatch(/^␛\[J(?:␛\[\d+m)?guide(?:␛\[\d+m)?: 61 pages/)
+})

@@ -1,0 +1,71 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** One request that a site got. */
+interface Asked {
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+}
+
+/** A real site on this machine. What it serves may be changed while it runs. */
+export class LocalSite {
+  /** Path → body of a page, or the status it fails with. */
+  readonly pages: Map<string, string | number>
+  readonly asked: Asked[] = []
+  /** How long each answer takes. */
+  delayMs = 0
+  readonly #server: Server
+
+  private constructor(pages: Readonly<Record<string, string | number>>) {
+    this.pages = new Map(Object.entries(pages))
+    this.#server = createServer(({ url: path = '/', headers }, response) => {
+      this.asked.push({ path, headers })
+      const found = this.pages.get(path) ?? 404
+      const isPage = typeof found === 'string'
+      const type = path.endsWith('.txt') ? 'text/plain' : 'text/html; charset=utf-8'
+      setTimeout(() => {
+        response.writeHead(isPage ? 200 : found, { 'content-type': type }).end(isPage ? found : 'no')
+      }, this.delayMs)
+    })
+  }
+
+  static async open(pages: Readonly<Record<string, string | number>>): Promise<LocalSite> {
+    const site = new LocalSite(pages)
+    site.#server.listen(0, '127.0.0.1')
+    await once(site.#server, 'listening')
+    return site
+  }
+
+  get origin(): string {
+    // It listens on a port.
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  /** How often a path was asked for. */
+  countOf(path: string): number {
+    return this.asked.filter((one) => one.path === path).length
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections()
+    this.#server.close()
+    await once(this.#server, 'close')
+  }
+}
+
+/** A page with a title, words of its own, and links. */
+export function writePage(title: string, links: readonly string[] = [], words = ''): string {
+  const list = links.map((link) => `<li><a href="${link}">${link}</a></li>`).join('')
+  const text = `This page is about ${title} and says so in enough words to be taken for a page. ${words}`
+  return `<!doctype html><title>${title}</title><main><h1>${title}</h1><p>${text}</p><ul>${list}</ul></main>`
+}
+
+/** `/docs/` with a number of pages that are all linked from it. */
+export function manyPages(count: number): Record<string, string> {
+  const paths = Array.from({ length: count }, (_, i) => `/docs/p${i}`)
+  return {
+    '/docs/': writePage('Start', paths),
+    ...Object.fromEntries(paths.map((path, i) => [path, writePage(`Chapter ${i}`, ['/docs/'], `kiln ${i}`)])),
+  }
+}

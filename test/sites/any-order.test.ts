@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest'
+import { stage, statesOf } from './crawl.ts'
+import { type Answer, type AnswerParts, markdown, page, redirect, sitemap, text } from './site.ts'
+
+/** A site with one of everything that is settled by looking at two addresses. */
+const site = (origin: string): Record<string, AnswerParts | string> => {
+  const canonical = (url: string) => `<link rel="canonical" href="${url}">`
+  const noindex = '<meta name="robots" content="noindex">'
+  return {
+    '/': page('Home', [
+      '/copy/1',
+      '/copy',
+      '/long/way/1',
+      '/r1',
+      '/loop1',
+      '/loop2',
+      '/c.html',
+      '/c',
+      '/d.html',
+      '/hub',
+    ]),
+    '/llms.txt': text('# Site\n\n- [Listed](/listed)\n- [Copy](/copy/2)\n- [Gone](/gone)\n'),
+    '/sitemap.xml': sitemap([`${origin}/mapped`, `${origin}/copy/3?utm_source=map`, `${origin}/r2`]),
+    '/copy': page('The same'),
+    '/copy/1': page('The same', [], noindex),
+    '/copy/2': page('The same'),
+    '/copy/3': page('The same'),
+    '/long/way/1': page('Way 1', ['/long/way/2']),
+    '/long/way/2': page('Way 2', ['/long/way/3']),
+    '/long/way/3': page('Way 3', ['/far']),
+    '/hub': page('Hub', ['/far', '/copy', '/q?id=1', '/q?id=1&ref=x', '/blocked'], noindex),
+    '/far': page('Far', ['/farther']),
+    '/farther': page('Farther', ['/farthest']),
+    '/farthest': page('Farthest'),
+    '/q?id=1': page('One question'),
+    '/q?id=1&ref=x': page('One question'),
+    '/r1': redirect('/r2'),
+    '/r2': redirect('/mapped'),
+    '/loop1': redirect('/loop2'),
+    '/loop2': redirect('/loop1'),
+    '/c.html': page('C with an ending', [], canonical('/c')),
+    '/c': page('C without one', [], canonical('/c.html')),
+    '/d.html': page('D', [], canonical('/d')),
+    '/listed.md': text(markdown('Listed'), 'text/markdown'),
+    '/mapped': page('Mapped', ['/listed', '/d']),
+  }
+}
+
+/** Pages that are late by a few milliseconds, others each time. */
+function withDelays(pages: Readonly<Record<string, AnswerParts | string>>, seed: number): Record<string, Answer> {
+  const delayed = Object.entries(pages).map(([path, answer], i) => {
+    const delayMs = (i * 7919 + seed * 104729) % 23
+    return [path, { ...(typeof answer === 'string' ? { body: answer } : answer), delayMs }] as const
+  })
+  return Object.fromEntries(delayed)
+}
+
+describe('whatever the order in which pages answer', () => {
+  test.each([3, null])('the ledger and the content come out the same, with depth %s', async (maxDepth) => {
+    const outcomes: unknown[] = []
+    for (const [seed, concurrency] of [1, 2, 5, 16, 16, 16].entries()) {
+      const {
+        crawl,
+        library,
+        source,
+        site: server,
+      } = await stage((origin) => withDelays(site(origin), seed), {
+        scope: { maxDepth, block: ['/blocked'] },
+        limits: { concurrency },
+      })
+      const crawled = await crawl()
+      const local = (value: string | null) => value?.replace(server.origin, '') ?? null
+      const states: Record<string, string> = statesOf(crawled)
+      // One of two that lead to each other closes the loop, and either may.
+      expect(new Set([states['/loop1'], states['/loop2']])).toEqual(
+        new Set(['failed redirect-loop', 'skipped redirect']),
+      )
+      const pages: unknown[] = []
+      for await (const { key, page: stored } of library.store.listPages(source.id)) {
+        pages.push([local(key), stored.markdown.replaceAll(server.origin, '')])
+      }
+      const rows = [...crawled.rows]
+        .filter(([path]) => !path.startsWith('/loop'))
+        .map(([path, { state, reason, pattern, target, depth }]) => [
+          path,
+          state,
+          reason,
+          pattern,
+          local(target),
+          // Without a limit nobody waits to see whether there is a shorter way.
+          maxDepth === null ? null : depth,
+        ])
+      outcomes.push({ rows, pages })
+    }
+    const [first, ...others] = outcomes
+    for (const other of others) expect(other).toEqual(first)
+  })
+})

@@ -1,0 +1,57 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterEach } from 'vitest'
+
+/** A process that crawls or searches. */
+export interface Child {
+  readonly process: ChildProcessWithoutNullStreams
+  /** What it has told so far. */
+  readonly lines: readonly { readonly type: string; readonly [name: string]: unknown }[]
+  /** Resolves when it has told something of a kind so often. */
+  told(type: string, times?: number): Promise<void>
+  /** Resolves with what it told on stderr and how it ended. */
+  readonly ended: Promise<{ readonly code: number | null; readonly stderr: string }>
+}
+
+const SCRIPT = fileURLToPath(new URL('./crawl-child.ts', import.meta.url))
+const started: Child[] = []
+
+afterEach(async () => {
+  for (const { process: child, ended } of started.splice(0)) {
+    child.kill('SIGKILL')
+    await ended
+  }
+})
+
+/** Starts a process that is gone after the test. */
+export function startChild(...args: readonly string[]): Child {
+  const child = spawn(process.execPath, [SCRIPT, ...args])
+  const lines: { type: string }[] = []
+  const waiting = new Set<() => void>()
+  let stderr = ''
+  child.stderr.on('data', (data: Buffer) => {
+    stderr += data.toString()
+  })
+  createInterface(child.stdout).on('line', (line) => {
+    lines.push(JSON.parse(line) as { type: string })
+    for (const look of waiting) look()
+  })
+  const ended = new Promise<{ code: number | null; stderr: string }>((resolve) => {
+    child.on('close', (code) => resolve({ code, stderr }))
+  })
+  const told = (type: string, times = 1) =>
+    new Promise<void>((resolve, reject) => {
+      const look = () => {
+        if (lines.filter((line) => line.type === type).length < times) return
+        waiting.delete(look)
+        resolve()
+      }
+      waiting.add(look)
+      look()
+      void ended.then(({ code }) => reject(new Error(`ended with ${code} before it told ${type}: ${stderr}`)))
+    })
+  const one = { process: child, lines, told, ended }
+  started.push(one)
+  return one
+}

@@ -1,0 +1,131 @@
+import { afterEach, expect } from 'vitest'
+import type { CrawlEvent, CrawlSummary } from '../../src/crawl/events.ts'
+import type { LedgerRow } from '../../src/crawl/ledger.ts'
+import type { CrawlLimits } from '../../src/crawl/run.ts'
+import { addSource, type SourceInput } from '../../src/library/operations/add-source.ts'
+import { type CrawlInput, crawlSource } from '../../src/library/operations/crawl-source.ts'
+import { createBalance } from '../../src/library/operations/source-status.ts'
+import type { Source } from '../../src/library/source.ts'
+import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
+import { type Answer, openSite, type Site, type SiteOptions } from './site.ts'
+
+/** What came of one crawl: its events, its summary and the ledger after it. */
+export interface Crawled {
+  readonly events: readonly CrawlEvent[]
+  readonly summary: CrawlSummary
+  /** Rows by path on the first site, or by address elsewhere. */
+  readonly rows: ReadonlyMap<string, LedgerRow>
+}
+
+/** A site with a library and one source on it. */
+export interface Stage {
+  readonly site: Site
+  readonly library: OpenLibrary
+  readonly source: Source
+  crawl(input?: Partial<CrawlInput>, signal?: AbortSignal): Promise<Crawled>
+}
+
+/** What a stage is made from; what needs the address of the site is a function of it. */
+export interface StageInput extends Partial<Omit<SourceInput, 'url' | 'settings'>> {
+  readonly start?: string
+  readonly siteOptions?: SiteOptions
+  readonly limits?: Partial<CrawlLimits>
+  readonly settings?: SourceInput['settings'] | ((origin: string) => SourceInput['settings'])
+}
+
+const opened: { close(): Promise<void> }[] = []
+
+afterEach(async () => {
+  for (const one of opened.splice(0).reverse()) await one.close()
+})
+
+/** Opens a site that closes with the test. */
+export async function stageSite(pages: Readonly<Record<string, Answer>>, options?: SiteOptions): Promise<Site> {
+  const site = await openSite(pages, options)
+  opened.push(site)
+  return site
+}
+
+/** Opens a library that closes with the test. */
+export async function stageLibrary(path = ':memory:', limits: Partial<CrawlLimits> = {}): Promise<OpenLibrary> {
+  const library = await openLibrary({ path, version: '0.0.0', allowPrivate: ['127.0.0.0/8'], limits })
+  opened.push(library)
+  return library
+}
+
+/** Sets up a site, a library and a source that starts at `start`. */
+export async function stage(
+  pages: Readonly<Record<string, Answer>> | ((origin: string) => Readonly<Record<string, Answer>>),
+  input: StageInput = {},
+): Promise<Stage> {
+  const { start = '/', siteOptions, limits, settings, ...given } = input
+  const site = await stageSite(typeof pages === 'function' ? {} : pages, siteOptions)
+  const { origin } = site
+  if (typeof pages === 'function')
+    for (const [path, answer] of Object.entries(pages(origin))) site.pages.set(path, answer)
+  const library = await stageLibrary(':memory:', limits)
+  const resolved = typeof settings === 'function' ? settings(origin) : settings
+  const source = await addSource(library, { url: `${origin}${start}`, settings: resolved ?? {}, ...given })
+  return {
+    site,
+    library,
+    source,
+    async crawl(asked = {}, signal = new AbortController().signal) {
+      const [current = source] = (await library.store.listSources()).filter(({ id }) => id === source.id)
+      return runCrawl(library, current, { kind: 'add', ...asked }, site.origin, signal)
+    },
+  }
+}
+
+/** Runs a crawl to its end. Every test crawl goes through here, so that each is checked for its balance. */
+export async function runCrawl(
+  library: OpenLibrary,
+  source: Source,
+  input: CrawlInput,
+  origin: string,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Crawled> {
+  const events: CrawlEvent[] = []
+  for await (const event of crawlSource(library, source, input, signal)) events.push(event)
+  const last = events.at(-1)
+  if (last?.type !== 'ended') throw new Error(`the crawl ended with ${JSON.stringify(last)}`)
+  const rows = await listRows(library, source)
+  expectBalance(last.summary, rows)
+  const named = rows.map(
+    (row) => [row.key.startsWith(`${origin}/`) ? row.key.slice(origin.length) : row.key, row] as const,
+  )
+  return { events, summary: last.summary, rows: new Map(named) }
+}
+
+/** Every address is in exactly one state, the numbers add up, and a completed crawl leaves nothing undone. */
+function expectBalance(summary: CrawlSummary, rows: readonly LedgerRow[]): void {
+  const { discovered, ...parts } = createBalance(summary.ledger)
+  expect(Object.values(parts).reduce((sum, count) => sum + count, 0)).toBe(discovered)
+  expect(rows.length).toBe(discovered)
+  for (const state of ['indexed', 'unchanged', 'skipped', 'failed', 'gone'] as const) {
+    expect(rows.filter((row) => row.state === state).length).toBe(parts[state])
+  }
+  if (summary.end === 'completed') expect(parts.pending).toBe(0)
+  for (const row of rows) {
+    if (row.state === 'skipped' || row.state === 'failed' || row.state === 'gone') {
+      expect(row.reason, `${row.url} is ${row.state} without a reason`).not.toBeNull()
+    }
+  }
+}
+
+async function listRows(library: OpenLibrary, source: Source): Promise<LedgerRow[]> {
+  const rows: LedgerRow[] = []
+  for (;;) {
+    const after = rows.at(-1)?.key
+    const more = await library.store.listRows(source.id, { limit: 1000, ...(after === undefined ? {} : { after }) })
+    rows.push(...more)
+    if (more.length < 1000) return rows
+  }
+}
+
+/** `{ '/a': 'indexed', '/b': 'skipped blocked' }` */
+export function statesOf({ rows }: Crawled): Record<string, string> {
+  return Object.fromEntries(
+    [...rows].map(([path, { state, reason }]) => [path, reason === null ? state : `${state} ${reason}`]),
+  )
+}

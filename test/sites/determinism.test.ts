@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest'
+import { stageSite } from './crawl.ts'
+import { comparable, type FileStage, stageOn } from './library-file.ts'
+import { messySite, sitemapOf } from './messy-site.ts'
+import type { Site } from './site.ts'
+
+const LONG = process.env['TEST_LONG'] !== undefined
+const SIZE = LONG ? 300 : 60
+const ROUNDS = LONG ? 10 : 3
+
+async function stageMessy(): Promise<Site> {
+  const site = await stageSite(messySite(SIZE))
+  site.pages.set('/sitemap.xml', sitemapOf(site.origin))
+  return site
+}
+
+/** Crawls a site from the beginning, so many pages at once, each answer after a time of its own. */
+async function crawlAnew(site: Site, concurrency: number, scope: object): Promise<FileStage> {
+  const staged = await stageOn(site, '/', { scope: { block: ['/blocked/**'], ...scope } }, { concurrency })
+  const { fetcher, clock } = staged.library
+  Object.assign(staged.library, {
+    fetcher: {
+      fetch: async (request: Parameters<typeof fetcher.fetch>[0]) => {
+        const outcome = await fetcher.fetch(request)
+        if (concurrency > 1) await clock.sleep(Math.random() < 0.1 ? 800 : Math.random() * 150, request.signal)
+        return outcome
+      },
+    },
+  })
+  const { summary } = await staged.crawl()
+  expect(summary.end).toBe('completed')
+  return staged
+}
+
+describe('the same site gives the same library', () => {
+  test.each([
+    ['without limits', {}],
+    ['to a depth of 2', { maxDepth: 2 }],
+    ['to a depth of 4', { maxDepth: 4 }],
+  ])('whatever is read first, %s', { timeout: 120_000 }, async (_, scope) => {
+    const site = await stageMessy()
+    const one = await crawlAnew(site, 1, scope)
+    const isLevelled = 'maxDepth' in scope
+    const expected = comparable(await one.holds(), site.origin, isLevelled)
+    expect(expected.pages.length).toBeGreaterThan(20)
+    for (let round = 0; round < ROUNDS; round++) {
+      const many = await crawlAnew(site, 16, scope)
+      const found = comparable(await many.holds(), site.origin, isLevelled)
+      expect(found.pages).toEqual(expected.pages)
+      expect(found.rows).toEqual(expected.rows)
+    }
+  })
+})

@@ -1,0 +1,119 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { explainUrl } from '../../src/library/operations/explain.ts'
+import { stageSite } from './crawl.ts'
+import { type FileStage, stageOn } from './library-file.ts'
+import { messySite, sitemapOf } from './messy-site.ts'
+import { page } from './site.ts'
+
+const TOO_LONG = `/long/${'x'.repeat(3000)}`
+
+let staged: FileStage
+
+beforeEach(async () => {
+  const site = await stageSite(messySite(12))
+  site.pages.set('/sitemap.xml', sitemapOf(site.origin))
+  site.pages.set(
+    '/listed',
+    page('Listed lark', ['/guide/2?utm_source=list', '/loop/1', TOO_LONG, '/with?id=5', '/Caf%C3%A9', '/space here']),
+  )
+  site.pages.set('/with?id=5', page('With warbler'))
+  staged = await stageOn(site, '/docs/../', { scope: { block: ['/blocked/**'] } })
+  await staged.crawl()
+})
+
+describe('an explanation', () => {
+  test('is there for every address that was ever seen', async () => {
+    const { library, source, holds } = staged
+    const { rows } = await holds()
+    expect(rows.size).toBeGreaterThan(35)
+    const reasons = new Set<string>()
+    for (const row of rows.values()) {
+      const explained = await explainUrl(library, source, row.url)
+      expect(explained.row, row.url).toEqual(row)
+      expect(explained.row?.state === 'indexed' || explained.row?.reason !== null, row.url).toBe(true)
+      if (row.target !== null) expect(explained.target?.key, row.url).toBe(row.target)
+      reasons.add(row.reason ?? row.state)
+    }
+    expect([...reasons].sort((a, b) => a.localeCompare(b))).toEqual(
+      expect.arrayContaining([
+        'blocked',
+        'canonical',
+        'duplicate',
+        'indexed',
+        'noindex',
+        'nofollow',
+        'not-found',
+        'off-site',
+        'redirect',
+        'redirect-loop',
+        'removed',
+        'robots-disallow',
+      ]),
+    )
+  })
+
+  test('is found by other spellings of an address', async () => {
+    const { library, source, site, holds } = staged
+    const { rows } = await holds()
+    const ask = async (url: string) => (await explainUrl(library, source, url)).row
+    const row = rows.get('/guide/2')
+    expect(row).toBeDefined()
+    for (const url of [
+      '/guide/2',
+      '/guide/2/',
+      '/guide/2#part',
+      '/guide/../guide/2',
+      '/guide/2?utm_source=list',
+      `${site.origin.toUpperCase().replace('HTTP', 'http')}/guide/2`,
+    ]) {
+      expect(await ask(url), url).toEqual(row)
+    }
+    expect(await ask('/with?id=5')).toMatchObject({ state: 'indexed' })
+    expect(await ask('/with?id=6')).toBeNull()
+    expect(await ask(`${site.origin}${TOO_LONG}`)).toMatchObject({ state: 'skipped', reason: 'bad-url' })
+  })
+
+  test('names the other addresses of the same content', async () => {
+    const { library, source, site } = staged
+    const moved = await explainUrl(library, source, '/moved')
+    expect(moved.row).toMatchObject({ state: 'skipped', reason: 'redirect' })
+    expect(moved.target?.url).toBe(`${site.origin}/moved/again`)
+    expect(moved.aliases).toMatchObject([{ classification: 'redirect', aliasUrl: `${site.origin}/moved/again` }])
+    const twin = await explainUrl(library, source, '/twin/b')
+    expect(twin.target).toMatchObject({ url: `${site.origin}/twin/a`, state: 'indexed' })
+    const query = await explainUrl(library, source, '/guide/2?utm_source=list')
+    expect(query).toMatchObject({ refusal: { reason: 'query-skip' } })
+    expect(query.aliases).toMatchObject([{ classification: 'superfluous-query', aliasUrl: `${site.origin}/guide/2` }])
+  })
+
+  test.each([
+    ['/never/seen', null],
+    ['/never/seen?id=1', null],
+    ['/blocked/never', { reason: 'blocked', pattern: '/blocked/**' }],
+    ['https://elsewhere.example/', { reason: 'off-site' }],
+    ['/picture.png', { reason: 'excluded' }],
+    ['mailto:somebody@example.org', { reason: 'scheme' }],
+    ['javascript:void(0)', { reason: 'scheme' }],
+    [`/${'y'.repeat(5000)}`, { reason: 'bad-url' }],
+    ['/llms.txt', { reason: 'excluded' }],
+  ])('is there for %.60s, which was never seen', async (url, refusal) => {
+    const explained = await explainUrl(staged.library, staged.source, url)
+    expect(explained.row).toBeNull()
+    expect(explained.target).toBeNull()
+    expect(explained.aliases).toEqual([])
+    if (refusal === null) expect(explained.refusal).toBeNull()
+    else expect(explained.refusal).toMatchObject(refusal)
+  })
+
+  test.each(['http://', 'http://[::1', 'https://a b.example/'])('says that %s is no address', async (text) => {
+    await expect(explainUrl(staged.library, staged.source, text)).rejects.toMatchObject({ code: 'URL_INVALID' })
+  })
+
+  test('fetches nothing', async () => {
+    const { site, library, source } = staged
+    site.forget()
+    await explainUrl(library, source, '/never/seen')
+    await explainUrl(library, source, '/guide/1')
+    expect(site.requests).toEqual([])
+  })
+})

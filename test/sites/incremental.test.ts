@@ -1,0 +1,689 @@
+import { describe, expect, test } from 'vitest'
+import { compareUtf8 } from '../../src/core/text/order.ts'
+import { statesOf } from './crawl.ts'
+import { expectUntouched, type FileStage, stageFile } from './library-file.ts'
+import { type Answer, page, type Site } from './site.ts'
+
+/** By what a site can be asked whether a page has changed. */
+const VALIDATORS = ['etag', 'date', 'none'] as const
+type Validators = (typeof VALIDATORS)[number]
+
+const KINDS = ['refresh', 'recrawl'] as const
+
+/** A tree: every page but the start hangs on one other page. */
+const TREE: Readonly<Record<string, string>> = {
+  '/': page('Home heron', ['/a', '/b', '/c', '/d', '/e']),
+  '/a': page('Alpha albatross', ['/a/1', '/a/2']),
+  '/a/1': page('First finch'),
+  '/a/2': page('Second swallow'),
+  '/b': page('Beta bittern', ['/b/1']),
+  '/b/1': page('Third thrush', ['/b/2']),
+  '/b/2': page('Fourth falcon'),
+  '/c': page('Gamma gannet', ['/c/1']),
+  '/c/1': page('Fifth flamingo'),
+  '/d': page('Delta dunlin', ['/dead']),
+  '/e': page('Epsilon eagle'),
+}
+
+describe.each(KINDS)('a %s', (kind) => {
+  describe.each(VALIDATORS)('of a site with validators: %s', (validators) => {
+    test('changes the rows of pages that changed, and no others', async () => {
+      const site = await stageTree(validators)
+      await site.crawl()
+      const before = await site.holds()
+      put(site.site, '/a/1', page('First finch', [], '<meta name="x" content="only around the content">'), validators)
+      put(site.site, '/b/1', page('Third cormorant', ['/b/2']), validators)
+      site.site.forget()
+      const crawled = await site.crawl({ kind })
+      const after = await site.holds()
+
+      expect(crawled.summary).toMatchObject({
+        end: 'completed',
+        indexed: 1,
+        removed: 0,
+        failed: kind === 'recrawl' ? 1 : 0,
+      })
+      expectUntouched(before, after, ['/b/1', ...(validators === 'none' ? [] : ['/a/1'])])
+      // Its content is as it was, so only its validators may differ.
+      expect(after.pages.get('/a/1')).toEqual(before.pages.get('/a/1'))
+      expect(after.rows.get('/a/1')).toMatchObject({
+        state: 'unchanged',
+        changedAt: before.rows.get('/a/1')?.changedAt,
+      })
+      expect(after.rows.get('/b/1')?.state).toBe('indexed')
+      expect(after.rows.get('/b/1')?.changedAt).toBeGreaterThan(before.rows.get('/b/1')?.changedAt ?? Infinity)
+      await expect(site.search('thrush')).resolves.toEqual([])
+      await expect(site.search('cormorant')).resolves.toEqual(['/b/1'])
+
+      expect(site.site.asked()).toEqual(
+        [...before.pages.keys(), ...(kind === 'recrawl' ? ['/dead'] : [])].sort(compareUtf8),
+      )
+      for (const { path, headers, status } of site.site.requests) {
+        if (!before.pages.has(path)) continue
+        const row = before.rows.get(path)
+        expect(headers['if-none-match'], path).toBe(validators === 'etag' ? row?.etag : undefined)
+        expect(headers['if-modified-since'], path).toBe(validators === 'date' ? row?.lastModified : undefined)
+        const isRead = validators === 'none' || path === '/b/1' || path === '/a/1'
+        expect(status, path).toBe(isRead ? 200 : 304)
+      }
+    })
+
+    test('removes a page that is gone: 410 at once, 404 when it is asked a second time', async () => {
+      const { site, crawl, holds, search } = await stageTree(validators)
+      await crawl()
+      const before = await holds()
+      site.pages.delete('/a/1')
+      site.pages.set('/e', { status: 410, body: 'gone' })
+      site.forget()
+      const { summary } = await crawl({ kind })
+      const after = await holds()
+      expect(summary).toMatchObject({ end: 'completed', removed: 2, indexed: 0, withheld: 0 })
+      expectUntouched(before, after, ['/a/1', '/e'])
+      expect(after.rows.get('/a/1')).toMatchObject({ state: 'gone', reason: 'not-found', hasPage: false })
+      expect(after.rows.get('/e')).toMatchObject({ state: 'gone', reason: 'removed', hasPage: false })
+      expect([...before.pages.keys()].filter((path) => !after.pages.has(path))).toEqual(['/a/1', '/e'])
+      expect(countAsked(site, '/a/1')).toBe(2)
+      expect(countAsked(site, '/e')).toBe(1)
+      await expect(search('finch')).resolves.toEqual([])
+      await expect(search('eagle')).resolves.toEqual([])
+      await expect(search('swallow')).resolves.toEqual(['/a/2'])
+    })
+
+    test('keeps a page that was not there only once', async () => {
+      const { site, crawl, holds } = await stageTree(validators)
+      await crawl()
+      const before = await holds()
+      const answer = site.pages.get('/a/1')
+      let asked = 0
+      site.pages.set('/a/1', (request) => {
+        if (++asked === 1) return { status: 404, body: 'not now' }
+        return typeof answer === 'function' ? answer(request) : (answer ?? '')
+      })
+      const { summary } = await crawl({ kind })
+      expect(asked).toBe(2)
+      expect(summary).toMatchObject({ end: 'completed', removed: 0 })
+      expectUntouched(before, await holds(), [])
+    })
+
+    test('keeps a page that answers with errors, and what hangs on it', async () => {
+      const { site, crawl, holds, search } = await stageTree(validators)
+      await crawl()
+      const before = await holds()
+      site.pages.set('/b', { status: 500, body: 'broken' })
+      site.pages.set('/c/1', { status: 503, body: 'busy' })
+      site.forget()
+      const crawled = await crawl({ kind })
+      const after = await holds()
+      expect(crawled.summary).toMatchObject({ end: 'completed', removed: 0, indexed: 0 })
+      expectUntouched(before, after, ['/b', '/c/1'])
+      for (const path of ['/b', '/c/1']) {
+        expect(after.rows.get(path)).toMatchObject({
+          state: 'failed',
+          reason: 'http-server-error',
+          hasPage: true,
+          attempts: 3,
+        })
+        expect(after.pages.get(path)).toEqual(before.pages.get(path))
+        expect(countAsked(site, path)).toBe(3)
+      }
+      expect(after.rows.get('/b/1')?.state).toBe('unchanged')
+      await expect(search('bittern')).resolves.toEqual(['/b'])
+      await expect(search('thrush')).resolves.toEqual(['/b/1'])
+    })
+
+    test('finds what is new behind pages that are as they were, or says that it is there', async () => {
+      const { site, crawl, holds, search } = await stageTree(validators)
+      await crawl()
+      const before = await holds()
+      // Behind /b, which is unchanged, /b/1 links to something new; the text of /c is the same with one more link around it.
+      put(site, '/b/1', page('Third thrush', ['/b/2', '/b/new']), validators)
+      put(site, '/b/new', page('New nightingale', ['/b/newer']), validators)
+      put(site, '/b/newer', page('Newer nuthatch'), validators)
+      put(site, '/c', TREE['/c']?.replace('<main>', '<nav><a href="/c/new">more</a></nav><main>') ?? '', validators)
+      put(site, '/c/new', page('Another nightjar'), validators)
+      put(site, '/dead', page('Risen roller'), validators)
+      site.forget()
+      const crawled = await crawl({ kind })
+      const after = await holds()
+      const isFull = kind === 'recrawl'
+      expect(crawled.summary).toMatchObject({
+        end: 'completed',
+        indexed: isFull ? 5 : 1,
+        newInRefresh: isFull ? 0 : 2,
+        removed: 0,
+      })
+      expectUntouched(before, after, ['/b/1', '/c', '/b/new', '/b/newer', '/c/new', ...(isFull ? ['/dead'] : [])])
+      expect(after.pages.get('/c')?.chunks).toEqual(before.pages.get('/c')?.chunks)
+      expect(after.rows.get('/c')).toMatchObject({ state: 'unchanged', changedAt: before.rows.get('/c')?.changedAt })
+      const states = statesOf(crawled)
+      expect(states['/b/new']).toBe(isFull ? 'indexed' : 'skipped new-in-refresh')
+      expect(states['/b/newer']).toBe(isFull ? 'indexed' : undefined)
+      expect(states['/c/new']).toBe(isFull ? 'indexed' : 'skipped new-in-refresh')
+      expect(states['/dead']).toBe(isFull ? 'indexed' : 'failed not-found')
+      expect(site.asked().includes('/b/new')).toBe(isFull)
+      await expect(search('nightingale')).resolves.toEqual(isFull ? ['/b/new'] : [])
+      if (isFull) return
+
+      site.forget()
+      const next = await crawl({ kind: 'refresh', discover: true })
+      expect(next.summary).toMatchObject({ end: 'completed', indexed: 3, newInRefresh: 0 })
+      expect(statesOf(next)).toMatchObject({ '/b/new': 'indexed', '/b/newer': 'indexed', '/c/new': 'indexed' })
+      await expect(search('nightingale')).resolves.toEqual(['/b/new'])
+      expect(site.asked()).not.toContain('/dead')
+    })
+
+    test('that is stopped half-way deletes nothing, and goes on', async () => {
+      const { site, crawl, holds } = await stageTree(validators)
+      await crawl()
+      const before = await holds()
+      put(site, '/c/1', page('Fifth fulmar'), validators)
+      site.pages.delete('/a/1')
+      const stop = new AbortController()
+      const answer = site.pages.get('/c')
+      site.pages.set('/c', (request) => {
+        stop.abort()
+        return typeof answer === 'function' ? answer(request) : (answer ?? '')
+      })
+      const stopped = await crawl({ kind }, stop.signal)
+      expect(stopped.summary).toMatchObject({ end: 'cancelled', removed: 0 })
+      const between = await holds()
+      expect([...between.pages.keys()]).toEqual([...before.pages.keys()])
+      const crawled = await crawl({ kind })
+      expect(crawled.events[0]).toMatchObject({ type: 'started', isResumed: true, crawlId: stopped.summary.crawlId })
+      expect(crawled.summary).toMatchObject({ end: 'completed', removed: 1 })
+      const after = await holds()
+      expectUntouched(before, after, ['/c/1', '/a/1'])
+      expect(after.rows.get('/c/1')?.state).toBe('indexed')
+      expect(after.rows.get('/a/1')).toMatchObject({ state: 'gone', reason: 'not-found' })
+    })
+
+    test('with a cap looks at no more pages and deletes nothing it did not look at', async () => {
+      const { site, crawl, holds, library, source } = await stageTree(validators)
+      await crawl()
+      const before = await holds()
+      put(site, '/', page('Home heron', ['/a', '/b', '/c', '/d']), validators)
+      site.forget()
+      const crawled = await crawl({ kind, scope: { maxPages: 4 } })
+      expect(crawled.summary).toMatchObject({ end: 'completed', cappedAt: 4, removed: 0 })
+      expect(crawled.summary.indexed + crawled.summary.unchanged).toBe(4)
+      expect(site.asked()).toHaveLength(4)
+      const after = await holds()
+      expect([...after.pages.keys()]).toEqual([...before.pages.keys()])
+      for (const [path, content] of before.pages) if (path !== '/') expect(after.pages.get(path)).toEqual(content)
+      const [kept] = await library.store.listSources()
+      expect(kept?.scope).toEqual(source.scope)
+    })
+
+    test('with a narrower scope leaves alone what is outside of it, for this once', async () => {
+      const { site, crawl, holds, search, library, source } = await stageTree(validators)
+      await crawl()
+      const before = await holds()
+      put(site, '/a/1', page('First fieldfare'), validators)
+      put(site, '/b/1', page('Third tern', ['/b/2']), validators)
+      site.forget()
+      const narrow = await crawl({ kind, scope: { block: ['/a/**'] } })
+      expect(narrow.summary).toMatchObject({ end: 'completed', removed: 0, indexed: 1 })
+      expect(site.asked().filter((path) => path.startsWith('/a/'))).toEqual([])
+      const between = await holds()
+      for (const path of ['/a/1', '/a/2']) expect(between.pages.get(path)).toEqual(before.pages.get(path))
+      await expect(search('finch')).resolves.toEqual(['/a/1'])
+      await expect(search('tern')).resolves.toEqual(['/b/1'])
+      const [kept] = await library.store.listSources()
+      expect(kept?.scope).toEqual(source.scope)
+
+      const wide = await crawl({ kind })
+      expect(wide.summary).toMatchObject({ end: 'completed', removed: 0, indexed: 1 })
+      expect(wide.rows.get('/a/1')).toMatchObject({ state: 'indexed', reason: null })
+      expect(wide.rows.get('/a/2')).toMatchObject({ state: 'unchanged', reason: null })
+      await expect(search('fieldfare')).resolves.toEqual(['/a/1'])
+    })
+  })
+})
+
+describe('a full recrawl', () => {
+  test.each(VALIDATORS)('reads every page again and finds orphans too, with validators: %s', async (validators) => {
+    const { site, crawl, holds, search } = await stageTree(validators)
+    await crawl()
+    const before = await holds()
+    put(site, '/', page('Home heron', ['/a', '/b', '/c', '/d']), validators)
+    site.forget()
+    const { summary } = await crawl({ kind: 'recrawl', full: true })
+    expect(summary).toMatchObject({ end: 'completed', indexed: 10, unchanged: 0, removed: 1 })
+    for (const { path, headers, status } of site.requests) {
+      expect(headers['if-none-match'] ?? headers['if-modified-since'], path).toBeUndefined()
+      if (before.pages.has(path)) expect(status).toBe(200)
+    }
+    const after = await holds()
+    expect(after.rows.get('/e')).toMatchObject({ state: 'gone', reason: 'unlinked' })
+    await expect(search('eagle')).resolves.toEqual([])
+    for (const path of after.pages.keys()) {
+      expect(after.pages.get(path)?.chunks.map(({ id }) => id)).toEqual(
+        path === '/' ? expect.anything() : before.pages.get(path)?.chunks.map(({ id }) => id),
+      )
+    }
+  })
+})
+
+describe('orphans', () => {
+  /** The start without its link to /e. */
+  const shrunk = page('Home heron', ['/a', '/b', '/c', '/d'])
+
+  test('go when a complete recrawl did not find them', async () => {
+    const { site, crawl, search } = await stageTree('etag')
+    await crawl()
+    site.pages.set('/', shrunk)
+    const crawled = await crawl({ kind: 'recrawl' })
+    expect(crawled.summary).toMatchObject({ end: 'completed', removed: 1 })
+    expect(crawled.rows.get('/e')).toMatchObject({ state: 'gone', reason: 'unlinked' })
+    await expect(search('eagle')).resolves.toEqual([])
+    site.pages.set('/', TREE['/'] ?? '')
+    const back = await crawl({ kind: 'recrawl' })
+    expect(back.rows.get('/e')).toMatchObject({ state: 'indexed', reason: null })
+    await expect(search('eagle')).resolves.toEqual(['/e'])
+  })
+
+  test.each([
+    ['a refresh', { kind: 'refresh' }],
+    ['a crawl of kind add', { kind: 'add' }],
+    ['a capped recrawl', { kind: 'recrawl', scope: { maxPages: 5 } }],
+    ['a recrawl with another scope', { kind: 'recrawl', scope: { block: ['/c/**'] } }],
+    ['a recrawl of another depth', { kind: 'recrawl', scope: { maxDepth: 1 } }],
+  ] as const)('stay after %s', async (_, input) => {
+    const { site, crawl, search } = await stageTree('etag')
+    await crawl()
+    site.pages.set('/', shrunk)
+    const { summary } = await crawl(input)
+    expect(summary).toMatchObject({ end: 'completed', removed: 0 })
+    await expect(search('eagle')).resolves.toEqual(['/e'])
+    await expect(search('flamingo')).resolves.toEqual(['/c/1'])
+  })
+
+  test.each(['/llms.txt', '/sitemap.xml', '/robots.txt'])('stay while %s cannot be read', async (list) => {
+    const { site, crawl, search, library } = await stageTree('etag')
+    await crawl()
+    site.pages.set('/', shrunk)
+    site.pages.set(list, { status: 500, body: 'broken' })
+    // By then robots.txt has to be read again.
+    Object.assign(library, { clock: { ...library.clock, now: shift(library.clock.now, 7_200_000) } })
+    const { summary } = await crawl({ kind: 'recrawl' })
+    expect(summary.removed).toBe(0)
+    await expect(search('eagle')).resolves.toEqual(['/e'])
+  })
+
+  test.each([
+    ['fails', { status: 500, body: 'broken' }],
+    ['is not found', { status: 404, body: 'not there' }],
+    ['is gone', { status: 410, body: 'gone' }],
+    [
+      'asks for a login',
+      '<title>Log in</title><main><h1>Log in</h1><form action="/login" method="post"><input name="user"><input type="password" name="p"><button>Log in</button></form></main>',
+    ],
+    [
+      'asks for a proof',
+      '<title>Just a moment...</title><body><div id="challenge-running">Checking your browser before accessing</div><script src="/cdn-cgi/challenge-platform/h/b.js"></script></body>',
+    ],
+    ['is empty', '<title></title><body></body>'],
+    ['leads to a login elsewhere', { status: 302, headers: { location: 'http://localhost:1/login' } }],
+  ] as const)('stay when the start %s', async (_, answer: Answer) => {
+    const { site, crawl, holds } = await stageTree('etag')
+    await crawl()
+    const before = await holds()
+    site.pages.set('/', answer)
+    const { summary } = await crawl({ kind: 'recrawl' })
+    const after = await holds()
+    const kept = [...before.pages.keys()].filter((path) => path !== '/')
+    expect([...after.pages.keys()].filter((path) => path !== '/')).toEqual(kept)
+    const isProof = typeof answer !== 'string' && (answer as { status: number }).status in { 404: 1, 410: 1 }
+    expect(after.pages.has('/')).toBe(!isProof)
+    expect(summary.removed).toBe(isProof ? 1 : 0)
+  })
+})
+
+describe('the loss gate', () => {
+  const many = (count: number): Record<string, string> => {
+    const paths = Array.from({ length: count - 1 }, (_, i) => `/p/${i}`)
+    return {
+      '/': page('Home heron', paths),
+      ...Object.fromEntries(paths.map((path, i) => [path, page(`Number n${i}n`)])),
+    }
+  }
+  const drop = (site: Site, count: number, status: number) => {
+    for (let i = 0; i < count; i++) site.pages.set(`/p/${i}`, { status, body: 'no' })
+  }
+
+  test.each([404, 410])('stops a crawl that would remove most of a source (%i)', async (status) => {
+    const { site, crawl, holds, search } = await stageFile(many(40))
+    await crawl()
+    const before = await holds()
+    drop(site, 30, status)
+    const stopped = await crawl({ kind: 'recrawl' })
+    expect(stopped.summary).toMatchObject({ end: 'gate', removed: 0, withheld: 30 })
+    expect((await holds()).pages).toEqual(before.pages)
+    await expect(search('n7n')).resolves.toEqual(['/p/7'])
+    const opened = await crawl({ kind: 'recrawl', acceptLoss: true })
+    expect(opened.summary).toMatchObject({ end: 'completed', removed: 30, withheld: 0 })
+    expect((await holds()).pages.size).toBe(10)
+    await expect(search('n7n')).resolves.toEqual([])
+    await expect(search('n33n')).resolves.toEqual(['/p/33'])
+  })
+
+  test('stops a crawl that did not find most of a source', async () => {
+    const { site, crawl, holds } = await stageFile(many(40))
+    await crawl()
+    site.pages.set('/', page('Home heron', ['/p/37', '/p/38']))
+    const { summary } = await crawl({ kind: 'recrawl' })
+    expect(summary).toMatchObject({ end: 'gate', removed: 0, withheld: 37 })
+    expect((await holds()).pages.size).toBe(40)
+  })
+
+  test('holds in a refresh as well', async () => {
+    const { site, crawl, holds } = await stageFile(many(40))
+    await crawl()
+    drop(site, 30, 410)
+    const { summary } = await crawl({ kind: 'refresh' })
+    expect(summary).toMatchObject({ end: 'gate', removed: 0, withheld: 30 })
+    expect((await holds()).pages.size).toBe(40)
+  })
+
+  test('lets twenty pages go, however small the source', async () => {
+    const { site, crawl, holds } = await stageFile(many(40))
+    await crawl()
+    drop(site, 20, 410)
+    const { summary } = await crawl({ kind: 'recrawl' })
+    expect(summary).toMatchObject({ end: 'completed', removed: 20 })
+    expect((await holds()).pages.size).toBe(20)
+  })
+
+  test('lets a tenth of a large source go', async () => {
+    const { site, crawl, holds } = await stageFile(many(400))
+    await crawl()
+    drop(site, 21, 410)
+    const { summary } = await crawl({ kind: 'recrawl' })
+    expect(summary).toMatchObject({ end: 'completed', removed: 21 })
+    expect((await holds()).pages.size).toBe(379)
+  })
+})
+
+describe.each(KINDS)('in a %s a page that', (kind) => {
+  const start = async () => {
+    const site = await stageTree('etag')
+    await site.crawl()
+    return { ...site, before: await site.holds() }
+  }
+
+  test('does not want to be indexed any more goes', async () => {
+    const { site, crawl, holds, search, before } = await start()
+    site.pages.set('/b', page('Beta bittern', ['/b/1'], '<meta name="robots" content="noindex">'))
+    const { summary } = await crawl({ kind })
+    const after = await holds()
+    expect(summary).toMatchObject({ end: 'completed', removed: 1 })
+    expectUntouched(before, after, ['/b'])
+    expect(after.rows.get('/b')).toMatchObject({ state: 'skipped', reason: 'noindex', hasPage: false })
+    await expect(search('bittern')).resolves.toEqual([])
+  })
+
+  test('redirects to a page with content makes room for that', async () => {
+    const { site, crawl, holds, search, before } = await start()
+    site.pages.set('/e', { status: 301, headers: { location: '/a' } })
+    const { summary } = await crawl({ kind })
+    const after = await holds()
+    expect(summary).toMatchObject({ end: 'completed', removed: 1 })
+    expectUntouched(before, after, ['/e'])
+    expect(after.rows.get('/e')).toMatchObject({
+      state: 'skipped',
+      reason: 'redirect',
+      target: after.rows.get('/a')?.key,
+      hasPage: false,
+    })
+    await expect(search('eagle')).resolves.toEqual([])
+  })
+
+  test('moves to a new address keeps its content until that was read', async () => {
+    const { site, crawl, holds, search } = await start()
+    site.pages.set('/e', { status: 301, headers: { location: '/moved' } })
+    site.pages.set('/moved', page('Epsilon eagle'))
+    const { summary } = await crawl({ kind })
+    const { rows } = await holds()
+    if (kind === 'recrawl') {
+      expect(summary.removed + rows.size).toBeGreaterThan(0)
+      expect(rows.get('/e')).toMatchObject({ state: 'skipped', reason: 'redirect', hasPage: false })
+      await expect(search('eagle')).resolves.toEqual(['/moved'])
+      return
+    }
+    expect(summary.removed).toBe(0)
+    expect(rows.get('/moved')).toMatchObject({ state: 'skipped', reason: 'new-in-refresh' })
+    await expect(search('eagle')).resolves.toEqual(['/e'])
+    await crawl({ kind: 'recrawl' })
+    await expect(search('eagle')).resolves.toEqual(['/moved'])
+  })
+
+  test.each([
+    [
+      'redirects to another site',
+      { status: 302, headers: { location: 'https://elsewhere.example/' } },
+      'skipped redirect',
+    ],
+    ['redirects to nothing', { status: 302, headers: { location: '/nothing' } }, 'skipped redirect'],
+    [
+      'asks for a login',
+      '<title>Log in</title><main><h1>Log in</h1><form action="/login" method="post"><input name="user"><input type="password" name="p"><button>Log in</button></form></main>',
+      'skipped login',
+    ],
+    [
+      'asks for a proof',
+      '<title>Just a moment...</title><body><div id="challenge-running">Checking your browser before accessing</div><script src="/cdn-cgi/challenge-platform/h/b.js"></script></body>',
+      'failed challenge',
+    ],
+    [
+      'says in words that it is not there',
+      '<title>404 Not Found</title><main><h1>404 Not Found</h1><p>The page you are looking for does not exist.</p></main>',
+      'failed soft-404',
+    ],
+    ['is forbidden', { status: 403, body: 'no' }, 'failed http-client-error'],
+    ['is too much', { status: 200, headers: { 'content-type': 'image/png' }, body: '\u0089PNG' }, 'skipped not-text'],
+  ] as const)('%s stays, and so does what hangs on it', async (_, answer: Answer, state) => {
+    const { site, crawl, holds, search, before } = await start()
+    site.pages.set('/b', answer)
+    const crawled = await crawl({ kind })
+    const after = await holds()
+    expect(crawled.summary).toMatchObject({ end: 'completed', removed: 0 })
+    expectUntouched(before, after, ['/b', '/nothing', 'https://elsewhere.example/'])
+    expect(statesOf(crawled)['/b']).toBe(state)
+    expect(after.pages.get('/b')).toEqual(before.pages.get('/b'))
+    await expect(search('bittern')).resolves.toEqual(['/b'])
+    await expect(search('thrush')).resolves.toEqual(['/b/1'])
+    // And is itself again afterwards.
+    site.pages.set('/b', TREE['/b'] ?? '')
+    const healed = await crawl({ kind })
+    expect(healed.rows.get('/b')).toMatchObject({ state: 'unchanged', reason: null, target: null })
+    expect((await holds()).pages.get('/b')).toEqual(before.pages.get('/b'))
+  })
+
+  test('becomes the same as another is held under the better address', async () => {
+    const { site, crawl, holds, search, before } = await start()
+    site.pages.set('/a/1', TREE['/e'] ?? '')
+    await crawl({ kind })
+    const after = await holds()
+    expectUntouched(before, after, ['/a/1'])
+    expect(after.rows.get('/a/1')).toMatchObject({
+      state: 'skipped',
+      reason: 'duplicate',
+      target: after.rows.get('/e')?.key,
+      hasPage: false,
+    })
+    await expect(search('eagle')).resolves.toEqual(['/e'])
+    await expect(search('finch')).resolves.toEqual([])
+  })
+})
+
+describe('a page that is the same as a better one', () => {
+  const TWINS: Readonly<Record<string, string>> = {
+    '/': page('Home heron', ['/e', '/deep/e']),
+    '/e': page('Epsilon eagle'),
+    '/deep/e': page('Epsilon eagle'),
+  }
+  const start = async (hasEtags: boolean) => {
+    const staged = await stageFile(TWINS, { siteOptions: { hasEtags } })
+    await staged.crawl()
+    expect((await staged.holds()).rows.get('/deep/e')).toMatchObject({ state: 'skipped', reason: 'duplicate' })
+    return staged
+  }
+
+  describe.each([true, false])('on a site with tags: %s', (hasEtags) => {
+    test.each(KINDS)('takes the content over when the better one changes, in a %s', async (kind) => {
+      const { site, crawl, search, holds } = await start(hasEtags)
+      site.pages.set('/e', page('Epsilon egret'))
+      const { rows } = await crawl({ kind })
+      expect(rows.get('/e')).toMatchObject({ state: 'indexed' })
+      expect(rows.get('/deep/e')).toMatchObject({ state: 'indexed', reason: null, target: null })
+      await expect(search('egret')).resolves.toEqual(['/e'])
+      await expect(search('eagle')).resolves.toEqual(['/deep/e'])
+      const before = await holds()
+      site.pages.set('/e', page('Epsilon eagle'))
+      const again = await crawl({ kind })
+      expect(again.rows.get('/deep/e')).toMatchObject({ state: 'skipped', reason: 'duplicate', hasPage: false })
+      await expect(search('eagle')).resolves.toEqual(['/e'])
+      expectUntouched(before, await holds(), ['/e', '/deep/e'])
+    })
+
+    test.each([
+      ['is gone', { status: 410, body: 'gone' }],
+      ['is not found', { status: 404, body: 'no' }],
+      ['may not be indexed', page('Epsilon eagle', [], '<meta name="robots" content="noindex">')],
+    ] as const)('takes the content over when the better one %s', async (_, answer: Answer) => {
+      for (const kind of KINDS) {
+        const { site, crawl, search } = await start(hasEtags)
+        site.pages.set('/e', answer)
+        const { rows, summary } = await crawl({ kind })
+        expect(summary).toMatchObject({ end: 'completed', removed: 1 })
+        expect(rows.get('/deep/e')).toMatchObject({ state: 'indexed', reason: null, hasPage: true })
+        await expect(search('eagle')).resolves.toEqual(['/deep/e'])
+      }
+    })
+
+    test('takes the content over when nothing leads to the better one any more', async () => {
+      const { site, crawl, search } = await start(hasEtags)
+      site.pages.set('/', page('Home heron', ['/deep/e']))
+      const { rows, summary } = await crawl({ kind: 'recrawl' })
+      expect(summary).toMatchObject({ end: 'completed', removed: 1 })
+      expect(rows.get('/e')).toMatchObject({ state: 'gone', reason: 'unlinked' })
+      expect(rows.get('/deep/e')).toMatchObject({ state: 'indexed', reason: null, hasPage: true })
+      await expect(search('eagle')).resolves.toEqual(['/deep/e'])
+    })
+  })
+})
+
+describe('a freshness window', () => {
+  test.each(KINDS)(
+    'keeps a %s from fetching what was checked within it, and links are followed all the same',
+    async (kind) => {
+      const { site, crawl, holds, search } = await stageTree('etag')
+      await crawl()
+      const before = await holds()
+      put(site, '/b/1', page('Third tern', ['/b/2']), 'etag')
+      put(site, '/dead', page('Risen roller'), 'etag')
+      site.forget()
+      const { summary } = await crawl({ kind, maxAgeMs: 3_600_000 })
+      expect(summary).toMatchObject({ end: 'completed', indexed: kind === 'recrawl' ? 1 : 0, removed: 0 })
+      expect(site.asked()).toEqual(kind === 'recrawl' ? ['/dead'] : [])
+      const after = await holds()
+      expectUntouched(before, after, ['/dead'])
+      for (const path of before.pages.keys()) {
+        expect(after.rows.get(path)?.checkedAt, 'is when it was asked').toBe(before.rows.get(path)?.checkedAt)
+      }
+      await expect(search('tern')).resolves.toEqual([])
+      const later = await crawl({ kind, maxAgeMs: 0 })
+      expect(later.summary.indexed).toBe(1)
+      await expect(search('tern')).resolves.toEqual(['/b/1'])
+    },
+  )
+
+  test('counts from the last time a page told what it holds, not from an error', async () => {
+    const { site, crawl, library } = await stageTree('etag')
+    await crawl()
+    Object.assign(library, { clock: { ...library.clock, now: shift(library.clock.now, 3_600_000) } })
+    site.pages.set('/b', { status: 500, body: 'broken' })
+    const broken = await crawl({ kind: 'recrawl' })
+    expect(broken.rows.get('/b')).toMatchObject({ state: 'failed' })
+    site.forget()
+    const windowed = await crawl({ kind: 'recrawl', maxAgeMs: 3_600_000 })
+    expect(site.asked()).toEqual(['/b', '/b', '/b', '/dead'])
+    expect(windowed.rows.get('/b')).toMatchObject({ state: 'failed' })
+  })
+
+  test('does not grow by crawls that asked nothing', async () => {
+    const { site, crawl, library } = await stageTree('etag')
+    await crawl()
+    const checkedAt = library.clock.now()
+    const windowMs = 60_000
+    for (let i = 1; i <= 3; i++) {
+      Object.assign(library, { clock: { ...library.clock, now: shift(library.clock.now, 25_000) } })
+      site.forget()
+      await crawl({ kind: 'refresh', maxAgeMs: windowMs })
+      const isOver = library.clock.now() - checkedAt >= windowMs
+      expect(site.asked().length > 0, `after ${library.clock.now() - checkedAt} ms`).toBe(isOver)
+    }
+  })
+})
+
+describe('validators', () => {
+  test('of an older content are forgotten when a new one comes without any', async () => {
+    const old = { headers: { etag: '"one"' }, body: page('Epsilon eagle') }
+    const { site, crawl, search } = await stageFile(
+      { '/': page('Home heron', ['/e']), '/e': old },
+      { siteOptions: { hasEtags: false } },
+    )
+    await crawl()
+    site.pages.set('/e', page('Epsilon egret'))
+    await crawl({ kind: 'recrawl' })
+    await expect(search('egret')).resolves.toEqual(['/e'])
+    site.pages.set('/e', ({ headers }) => (headers['if-none-match'] === '"one"' ? { status: 304 } : old))
+    await crawl({ kind: 'recrawl' })
+    await expect(search('egret')).resolves.toEqual([])
+    await expect(search('eagle')).resolves.toEqual(['/e'])
+  })
+
+  test('of an answer that was not stored are not taken for those of the page', async () => {
+    const paths = Array.from({ length: 30 }, (_, i) => `/p/${i}`)
+    const { site, crawl } = await stageFile({
+      '/': page('Home heron', paths),
+      ...Object.fromEntries(paths.map((path, i) => [path, page(`Number n${i}n`)])),
+    })
+    await crawl()
+    for (const [i, path] of paths.entries()) {
+      site.pages.set(path, page(`Number n${i}n`, [], '<meta name="robots" content="noindex">'))
+    }
+    const gated = await crawl({ kind: 'recrawl' })
+    expect(gated.summary).toMatchObject({ end: 'gate', withheld: 30 })
+    const opened = await crawl({ kind: 'recrawl', acceptLoss: true })
+    expect(opened.summary).toMatchObject({ end: 'completed', removed: 30 })
+  })
+})
+
+function shift(now: () => number, ms: number): () => number {
+  return () => now() + ms
+}
+
+/** The tree on a site with these validators. */
+async function stageTree(validators: Validators): Promise<FileStage> {
+  const pages = Object.entries(TREE).map(([path, html]) => [path, answerWith(html, validators)] as const)
+  return stageFile(Object.fromEntries(pages), { siteOptions: { hasEtags: validators === 'etag' } })
+}
+
+function put(site: Site, path: string, html: string, validators: Validators): void {
+  site.pages.set(path, answerWith(html, validators))
+}
+
+let changes = 0
+
+/** An answer that is dated by the order in which it was made. */
+function answerWith(html: string, validators: Validators): Answer {
+  if (validators !== 'date') return html
+  const date = new Date(1_700_000_000_000 + ++changes * 1000).toUTCString()
+  return ({ headers }) =>
+    headers['if-modified-since'] === date ? { status: 304 } : { headers: { 'last-modified': date }, body: html }
+}
+
+function countAsked(site: Site, path: string): number {
+  return site.requests.filter((request) => request.path === path).length
+}

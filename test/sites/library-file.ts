@@ -1,0 +1,184 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterEach, expect } from 'vitest'
+import { compareUtf8 } from '../../src/core/text/order.ts'
+import type { LedgerRow } from '../../src/crawl/ledger.ts'
+import type { Clock } from '../../src/crawl/ports.ts'
+import { addSource, type SourceInput } from '../../src/library/operations/add-source.ts'
+import type { CrawlInput } from '../../src/library/operations/crawl-source.ts'
+import type { Source } from '../../src/library/source.ts'
+import type { OpenLibrary } from '../../src/open-library.ts'
+import { type Crawled, runCrawl, stageLibrary, stageSite } from './crawl.ts'
+import type { Answer, Site, SiteOptions } from './site.ts'
+
+/** A site with a library in a file, so that what is stored can be compared row by row. */
+export interface FileStage {
+  readonly site: Site
+  readonly library: OpenLibrary
+  readonly path: string
+  readonly source: Source
+  crawl(input?: Partial<CrawlInput>, signal?: AbortSignal): Promise<Crawled>
+  /** What the library holds now. */
+  holds(): Promise<Holdings>
+  /** Paths whose chunks match a query. */
+  search(query: string): Promise<string[]>
+}
+
+/** Everything a library holds of a source that a crawl could change. */
+export interface Holdings {
+  /** By path. */
+  readonly rows: ReadonlyMap<string, LedgerRow>
+  /** By path: Markdown, when it changed, its links, and its chunks with the numbers they are stored under. */
+  readonly pages: ReadonlyMap<string, StoredContent>
+}
+
+/** The stored content of one row. */
+export interface StoredContent {
+  readonly markdown: string
+  readonly links: readonly string[]
+  readonly chunks: readonly { readonly number: number; readonly id: string }[]
+}
+
+const folders: string[] = []
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+/** A path for a library that is gone after the test. */
+export function stagePath(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'pharos-sites-'))
+  folders.push(folder)
+  return join(folder, 'library.db')
+}
+
+/** Sets up a site, a library in a file and a source that starts at `start`. */
+export async function stageFile(
+  pages: Readonly<Record<string, Answer>>,
+  input: Partial<Omit<SourceInput, 'url'>> & { readonly start?: string; readonly siteOptions?: SiteOptions } = {},
+): Promise<FileStage> {
+  const { start = '/', siteOptions, ...given } = input
+  const site = await stageSite(pages, siteOptions)
+  return stageOn(site, start, given)
+}
+
+/** Sets up a library in a file and a source on a site that is already there. */
+export async function stageOn(
+  site: Site,
+  start = '/',
+  given: Partial<Omit<SourceInput, 'url'>> = {},
+  limits: Partial<OpenLibrary['limits']> = {},
+): Promise<FileStage> {
+  const path = stagePath()
+  const opened = quicken(await stageLibrary(path))
+  const library = { ...opened, limits: { ...opened.limits, ...limits } }
+  const source = await addSource(library, { url: `${site.origin}${start}`, ...given })
+  return {
+    site,
+    library,
+    path,
+    source,
+    async crawl(asked = {}, signal) {
+      const [current = source] = (await library.store.listSources()).filter(({ id }) => id === source.id)
+      return runCrawl(library, current, { kind: 'add', ...asked }, site.origin, signal)
+    },
+    holds: () => readHoldings(path, library, source, site.origin),
+    async search(query) {
+      const hits = await library.store.search({ query, limit: 100, sourceIds: [source.id] })
+      return [...new Set(hits.map(({ url }) => new URL(url).pathname))].sort(compareUtf8)
+    },
+  }
+}
+
+/** A library whose time runs faster, so that nobody has to wait for its pauses. */
+export function quicken(library: OpenLibrary, factor = 25): OpenLibrary {
+  const began = library.clock.now()
+  const clock: Clock = {
+    now: () => Math.round(began + (library.clock.now() - began) * factor),
+    sleep: (ms, signal) => library.clock.sleep(ms / factor, signal),
+  }
+  return { ...library, clock }
+}
+
+/** Reads what a library file holds of a source. */
+export async function readHoldings(
+  path: string,
+  library: OpenLibrary,
+  source: Source,
+  origin: string,
+): Promise<Holdings> {
+  const rows = await library.store.listRows(source.id, { limit: 100_000 })
+  const db = new Sqlite(path, { readonly: true })
+  try {
+    const stored = db
+      .prepare<[string], { key: string; page: number; markdown: string; links: string }>(
+        `SELECT l.key, p.id AS page, p.markdown, p.links FROM pages p JOIN ledger l ON l.id = p.id
+         JOIN sources s ON s.id = l.source WHERE s.uuid = ? ORDER BY l.key`,
+      )
+      .all(source.id)
+    const chunks = db.prepare<[number], { number: number; id: string }>(
+      'SELECT id AS number, lower(hex(chunk_id)) AS id FROM chunks WHERE page = ? ORDER BY position',
+    )
+    const nameOf = (key: string) => (key.startsWith(`${origin}/`) ? key.slice(origin.length) : key)
+    return {
+      rows: new Map(rows.map((row) => [nameOf(row.key), row])),
+      pages: new Map(
+        stored.map(({ key, page, markdown, links }) => [
+          nameOf(key),
+          { markdown, links: JSON.parse(links) as string[], chunks: chunks.all(page) },
+        ]),
+      ),
+    }
+  } finally {
+    db.close()
+  }
+}
+
+/**
+ * Expects that a crawl touched nothing but the rows that are named. Of all others only that they were seen may differ: their
+ * content, the numbers of their chunks, when they changed and what led to them are as they were.
+ */
+export function expectUntouched(before: Holdings, after: Holdings, touched: readonly string[]): void {
+  const others = (map: ReadonlyMap<string, unknown>) => [...map.keys()].filter((path) => !touched.includes(path))
+  expect(others(after.rows)).toEqual(others(before.rows))
+  expect(others(after.pages)).toEqual(others(before.pages))
+  for (const path of others(before.rows)) {
+    const [was, is] = [before.rows.get(path), after.rows.get(path)]
+    expect(withoutSight(is), path).toEqual(withoutSight(was))
+    expect(['unchanged', was?.state], path).toContain(is?.state)
+    expect(after.pages.get(path), path).toEqual(before.pages.get(path))
+  }
+}
+
+/** A row without what tells that it was seen again. */
+function withoutSight(row: LedgerRow | undefined): Partial<LedgerRow> {
+  const { state, crawlId, checkedAt, status, detail, ...rest } = row ?? {}
+  return rest
+}
+
+/**
+ * What must be equal in two libraries that read the same site: everything but times, ids of crawls and numbers of rows. Depths
+ * are those of the shortest way only where a crawl goes level by level, which it does when it has a limit.
+ */
+export function comparable({ rows, pages }: Holdings, origin: string, isLevelled = true) {
+  const text = (value: string | null) => value?.replaceAll(origin, '') ?? null
+  return {
+    rows: [...rows].map(([path, { state, reason, pattern, target, depth, hasPage }]) => ({
+      path,
+      state,
+      reason,
+      pattern: text(pattern),
+      target: text(target),
+      depth: isLevelled ? depth : null,
+      hasPage,
+    })),
+    pages: [...pages].map(([path, { markdown, links, chunks }]) => ({
+      path,
+      markdown: text(markdown),
+      links: links.map(text),
+      chunks: chunks.map(({ id }) => id),
+    })),
+  }
+}

@@ -1,0 +1,306 @@
+import { describe, expect, test } from 'vitest'
+import { type Crawled, type Stage, stage, statesOf } from './crawl.ts'
+import { markdown, page, text } from './site.ts'
+
+/** A section of an llms-full.txt that says where it comes from. */
+const section = (origin: string, path: string, more = '') =>
+  `# About ${path}\nSource: ${origin}${path}\n\nThe full file says enough about ${path} to be a page of its own.${more}\n\n`
+
+const full = (origin: string, paths: readonly string[]) => text(paths.map((path) => section(origin, path)).join(''))
+
+const site = (origin: string) => ({
+  '/': page('Home', ['/a', '/b', '/c']),
+  '/a': page('A in HTML'),
+  '/b': page('B in HTML'),
+  '/c': page('C in HTML'),
+  '/llms.txt': text('# Site\n\n- [A](/a)\n- [B](/b)\n'),
+  '/llms-full.txt': full(origin, ['/a', '/b', '/c']),
+})
+
+async function markdownOf({ library, source, site: { origin } }: Stage, path: string): Promise<string> {
+  return (await library.store.readPage(source.id, `${origin}${path}`))?.page.markdown ?? ''
+}
+
+/** When each page was last stored. */
+const changes = ({ rows }: Crawled) => new Map([...rows].map(([path, { changedAt }]) => [path, changedAt]))
+
+describe('llms-full.txt', () => {
+  test('that holds every page spares fetching them', async () => {
+    const staged = await stage(site)
+    const crawled = await staged.crawl()
+    expect(staged.site.asked()).toEqual(['/', '/llms-full.txt', '/llms.txt'])
+    expect(statesOf(crawled)).toEqual({
+      '/': 'indexed',
+      '/a': 'indexed',
+      '/b': 'indexed',
+      '/c': 'indexed',
+      '/llms-full.txt': 'skipped covered',
+    })
+    expect(crawled.rows.get('/a')).toMatchObject({
+      discovery: 'llms-full',
+      foundOn: `${staged.site.origin}/llms-full.txt`,
+    })
+    expect(await markdownOf(staged, '/a')).toContain('The full file says enough about /a')
+    expect(await markdownOf(staged, '/a')).not.toContain('/b')
+  })
+
+  test('with gaps leaves them to be crawled, by llms.txt, links and what the file itself links to', async () => {
+    const staged = await stage((origin) => ({
+      ...site(origin),
+      '/d': page('D'),
+      '/llms-full.txt': text(section(origin, '/a', `\n\nMore.\n\nAnd more.\n\n[d](${origin}/d)`)),
+    }))
+    const crawled = await staged.crawl()
+    const pages = staged.site.asked().filter((path) => !/llms|\.md$/.test(path))
+    expect(pages).toEqual(['/', '/b', '/c', '/d'])
+    expect(await markdownOf(staged, '/b')).toContain('B in HTML')
+    expect(statesOf(crawled)['/a']).toBe('indexed')
+  })
+
+  test('is cut where headings are titles in llms.txt', async () => {
+    const staged = await stage({
+      '/': page('Home'),
+      '/llms.txt': text('# Site\n\n- [First part](/a)\n- [Second part](/b)\n'),
+      '/llms-full.txt': text(
+        '# First part\n\nEnough to be read about the first part.\n\n# Second part\n\nEnough to be read about the second.\n',
+      ),
+    })
+    const crawled = await staged.crawl()
+    expect(staged.site.asked()).toEqual(['/', '/llms-full.txt', '/llms.txt'])
+    expect(statesOf(crawled)).toMatchObject({ '/a': 'indexed', '/b': 'indexed' })
+    expect(await markdownOf(staged, '/b')).toContain('about the second')
+  })
+
+  test('that cannot be cut is one document under its own address, and everything else is crawled', async () => {
+    const staged = await stage((origin) => ({
+      ...site(origin),
+      '/llms-full.txt': text(`${markdown('All of it')}\n## Part\n\nIn one piece, and no address anywhere.\n`),
+    }))
+    const crawled = await staged.crawl()
+    expect(statesOf(crawled)).toEqual({
+      '/': 'indexed',
+      '/a': 'indexed',
+      '/b': 'indexed',
+      '/c': 'indexed',
+      '/llms-full.txt': 'indexed',
+    })
+    expect(await markdownOf(staged, '/llms-full.txt')).toContain('In one piece')
+    expect(staged.site.asked()).toEqual(expect.arrayContaining(['/a', '/b', '/c']))
+    expect(staged.site.asked().filter((path) => path === '/llms-full.txt')).toHaveLength(1)
+  })
+
+  test('keeps what belongs to no page as one document beside the pages', async () => {
+    const staged = await stage((origin) => ({
+      ...site(origin),
+      '/llms-full.txt': text(`A preface that belongs to no page in particular.\n\n${section(origin, '/a')}`),
+    }))
+    const crawled = await staged.crawl()
+    expect(statesOf(crawled)).toMatchObject({ '/a': 'indexed', '/llms-full.txt': 'indexed' })
+    expect((await markdownOf(staged, '/llms-full.txt')).trim()).toBe('A preface that belongs to no page in particular.')
+  })
+
+  test.each([
+    ['a mere list of links', text('# Site\n\n- [A](/a)\n- [B](/b)\n- [C](/c)\n')],
+    ['HTML', { body: page('Not found') }],
+    ['empty', text('')],
+  ])('that is %s is ignored', async (_, answer) => {
+    const staged = await stage((origin) => ({ ...site(origin), '/llms-full.txt': answer }))
+    const crawled = await staged.crawl()
+    expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed', '/b': 'indexed', '/c': 'indexed' })
+    expect(await markdownOf(staged, '/a')).toContain('A in HTML')
+  })
+
+  test('holds no pages of others: what is out of scope or off the site is refused', async () => {
+    const { crawl } = await stage(
+      (origin) => ({
+        '/docs/': page('Docs'),
+        '/llms-full.txt': text(
+          `${section(origin, '/docs/a')}${section(origin, '/blog/b')}${section('https://other.example', '/docs/c')}${section(origin, '/docs/llms.txt')}`,
+        ),
+      }),
+      { start: '/docs/' },
+    )
+    expect(statesOf(await crawl())).toEqual({
+      '/docs': 'indexed',
+      '/docs/a': 'indexed',
+      '/blog/b': 'skipped out-of-scope',
+      'https://other.example/docs/c': 'skipped off-site',
+      '/docs/llms.txt': 'skipped excluded',
+      '/llms-full.txt': 'skipped covered',
+    })
+  })
+
+  test('does not replace the start, which was read already', async () => {
+    const staged = await stage((origin) => ({ ...site(origin), '/llms-full.txt': full(origin, ['/', '/a']) }))
+    const crawled = await staged.crawl()
+    expect(statesOf(crawled)['/']).toBe('indexed')
+    expect(await markdownOf(staged, '/')).toContain('This page is about Home')
+  })
+
+  test('that is switched off is not asked for', async () => {
+    const staged = await stage(site, { settings: { llmsFull: 'off' } })
+    await staged.crawl()
+    expect(staged.site.requests.map(({ path }) => path)).not.toContain('/llms-full.txt')
+    expect(await markdownOf(staged, '/a')).toContain('A in HTML')
+  })
+
+  test('that is to be the only content leaves links and lists alone', async () => {
+    const staged = await stage((origin) => ({ ...site(origin), '/llms-full.txt': full(origin, ['/a']) }), {
+      settings: { llmsFull: 'only' },
+    })
+    const crawled = await staged.crawl()
+    expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed', '/llms-full.txt': 'skipped covered' })
+    expect(staged.site.requests.map(({ path }) => path)).not.toContain('/b')
+  })
+
+  test('that only names a page leaves it to be fetched', async () => {
+    const staged = await stage((origin) => ({
+      '/': page('Home'),
+      '/a': page('A in HTML'),
+      '/b': page('B in HTML'),
+      '/llms-full.txt': text(
+        `${section(origin, '/full')}# A\nSource: ${origin}/a\n\n<!-- to be written -->\n\n# B\nSource: ${origin}/b\n`,
+      ),
+    }))
+    const crawled = await staged.crawl()
+    expect(statesOf(crawled)).toMatchObject({ '/full': 'indexed', '/a': 'indexed', '/b': 'indexed' })
+    expect(await markdownOf(staged, '/a')).toContain('A in HTML')
+  })
+
+  test('spares fetching its pages also where the start has a query that says nothing', async () => {
+    const staged = await stage(site, { start: '/?utm_source=mail' })
+    await staged.crawl()
+    expect(staged.site.asked()).toEqual(['/', '/llms-full.txt', '/llms.txt'])
+  })
+
+  test('is found beside the llms.txt that was named by hand', async () => {
+    const staged = await stage(
+      (origin) => ({
+        '/': page('Home'),
+        '/lists/llms.txt': text('# Site\n\n- [A](/a)\n'),
+        '/lists/llms-full.txt': full(origin, ['/a']),
+      }),
+      { settings: (origin) => ({ llmsTxtUrl: `${origin}/lists/llms.txt` }) },
+    )
+    expect(statesOf(await staged.crawl())).toMatchObject({ '/a': 'indexed' })
+    expect(staged.site.asked()).toEqual(['/', '/lists/llms-full.txt', '/lists/llms.txt'])
+  })
+})
+
+describe('at a recrawl llms-full.txt', () => {
+  test.each([true, false])('that is unchanged changes nothing (with tags: %s)', async (hasEtags) => {
+    const { site: server, crawl } = await stage(
+      (origin) => ({
+        ...site(origin),
+        '/llms-full.txt': text(
+          `A preface that belongs to no page.\n\n${['/a', '/b'].map((path) => section(origin, path)).join('')}`,
+        ),
+      }),
+      { siteOptions: { hasEtags } },
+    )
+    const first = await crawl()
+    server.forget()
+    const again = await crawl({ kind: 'recrawl' })
+    expect(changes(again)).toEqual(changes(first))
+    expect(statesOf(again)).toEqual({
+      '/': 'unchanged',
+      '/a': 'unchanged',
+      '/b': 'unchanged',
+      '/c': 'unchanged',
+      '/llms-full.txt': 'unchanged',
+    })
+    expect(again.summary).toMatchObject({ indexed: 0, removed: 0 })
+    expect(server.asked()).toEqual(['/', '/c', '/llms-full.txt', '/llms.txt'])
+  })
+
+  test('with one page changed stores that one anew and nothing else', async () => {
+    const staged = await stage(site)
+    const first = await staged.crawl()
+    const { origin } = staged.site
+    const changed = `${section(origin, '/a')}${section(origin, '/b', ' And more than before.')}${section(origin, '/c')}`
+    staged.site.pages.set('/llms-full.txt', text(changed))
+    staged.site.forget()
+    const again = await staged.crawl({ kind: 'recrawl' })
+    expect(statesOf(again)).toMatchObject({ '/a': 'unchanged', '/b': 'indexed', '/c': 'unchanged' })
+    const before = changes(first)
+    const moved = [...changes(again)].filter(([path, at]) => before.get(path) !== at).map(([path]) => path)
+    expect(moved).toEqual(['/b'])
+    expect(await markdownOf(staged, '/b')).toContain('And more than before.')
+    expect(staged.site.asked()).toEqual(['/', '/llms-full.txt', '/llms.txt'])
+  })
+
+  test('with one page gone removes it where nothing else leads to it, and fetches it where something does', async () => {
+    const staged = await stage((origin) => ({ ...site(origin), '/llms-full.txt': full(origin, ['/a', '/b', '/lost']) }))
+    await staged.crawl()
+    staged.site.pages.set('/llms-full.txt', full(staged.site.origin, ['/a']))
+    const again = await staged.crawl({ kind: 'recrawl' })
+    expect(statesOf(again)).toEqual({
+      '/': 'unchanged',
+      '/a': 'unchanged',
+      '/b': 'indexed',
+      '/c': 'unchanged',
+      '/lost': 'gone unlinked',
+      '/llms-full.txt': 'skipped covered',
+    })
+    expect(await markdownOf(staged, '/b')).toContain('B in HTML')
+    expect(again.summary.removed).toBe(1)
+  })
+
+  test('that fails removes nothing', async () => {
+    const staged = await stage((origin) => ({ ...site(origin), '/llms-full.txt': full(origin, ['/a', '/lost']) }))
+    await staged.crawl()
+    staged.site.pages.set('/llms-full.txt', { status: 500 })
+    staged.site.forget()
+    const again = await staged.crawl({ kind: 'recrawl' })
+    expect(again.rows.get('/lost')).toMatchObject({ hasPage: true })
+    // Nor is a page fetched that the file held: the next recrawl would only have to take it back.
+    expect(statesOf(again)['/a']).toBe('unchanged')
+    expect(staged.site.asked()).not.toContain('/a')
+    expect(again.summary).toMatchObject({ removed: 0, end: 'completed' })
+    expect(again.summary.incomplete).toContain('llms-full.txt')
+  })
+
+  test('that is new takes the place of pages that were fetched', async () => {
+    const staged = await stage((origin) => {
+      const { '/llms-full.txt': _, ...others } = site(origin)
+      return others
+    })
+    await staged.crawl()
+    staged.site.pages.set('/llms-full.txt', full(staged.site.origin, ['/a', '/b', '/c']))
+    staged.site.forget()
+    const again = await staged.crawl({ kind: 'recrawl' })
+    expect(statesOf(again)).toMatchObject({ '/a': 'indexed', '/b': 'indexed', '/c': 'indexed' })
+    expect(staged.site.asked()).toEqual(['/', '/llms-full.txt', '/llms.txt'])
+  })
+
+  test('whose unsplit text went away takes its document with it', async () => {
+    const staged = await stage((origin) => ({
+      ...site(origin),
+      '/llms-full.txt': text(`A preface that belongs to no page in particular.\n\n${section(origin, '/a')}`),
+    }))
+    await staged.crawl()
+    staged.site.pages.set('/llms-full.txt', full(staged.site.origin, ['/a']))
+    const again = await staged.crawl({ kind: 'recrawl' })
+    expect(again.rows.get('/llms-full.txt')?.hasPage).toBe(false)
+    expect(again.summary.removed).toBe(1)
+  })
+
+  test('is not asked for by a refresh, and its pages stay as they are', async () => {
+    const { site: server, crawl } = await stage((origin) => ({
+      ...site(origin),
+      '/llms-full.txt': text(`A preface that belongs to no page.\n\n${section(origin, '/a')}${section(origin, '/b')}`),
+    }))
+    const first = await crawl()
+    server.forget()
+    const again = await crawl({ kind: 'refresh' })
+    expect(server.asked()).toEqual(['/', '/c'])
+    expect(statesOf(again)).toEqual({
+      '/': 'unchanged',
+      '/a': 'unchanged',
+      '/b': 'unchanged',
+      '/c': 'unchanged',
+      '/llms-full.txt': 'unchanged',
+    })
+    expect(changes(again)).toEqual(changes(first))
+  })
+})

@@ -1,0 +1,302 @@
+import { describe, expect, test } from 'vitest'
+import type { Crawled } from './crawl.ts'
+import { stage, stageSite, statesOf } from './crawl.ts'
+import { page, redirect, text } from './site.ts'
+
+/** The lists that were asked for, in order, without robots.txt. */
+const lists = (requests: readonly { readonly path: string }[]) =>
+  requests.map(({ path }) => path).filter((path) => path.endsWith('/llms.txt'))
+
+/** What was told about the search for llms.txt. */
+const told = ({ events }: Crawled) =>
+  events.flatMap((event) =>
+    event.type === 'discovery' && event.discovery === 'llms-txt' ? [[new URL(event.url).pathname, event.found]] : [],
+  )
+
+/** No site here has Markdown of its pages, and nobody needs to ask. */
+const html = (title: string, links: readonly string[] = []) => page(title, links)
+
+describe('llms.txt', () => {
+  test('at the root lists pages beside the start, at its depth, and links go on from them', async () => {
+    const { site, crawl } = await stage(
+      {
+        '/': html('Home', ['/linked']),
+        '/linked': html('Linked'),
+        '/llms.txt': text('# Site\n\n> About it\n\n## Docs\n\n- [A](/a.html): the first\n* [B](/b.html)\n'),
+        '/a.html': html('A', ['/behind']),
+        '/b.html': html('B'),
+        '/behind': html('Behind'),
+      },
+      { scope: { maxDepth: 1 } },
+    )
+    const crawled = await crawl()
+    expect(Object.keys(statesOf(crawled))).toEqual(['/', '/a.html', '/b.html', '/behind', '/linked'])
+    expect(crawled.rows.get('/a.html')).toMatchObject({
+      state: 'indexed',
+      depth: 0,
+      discovery: 'llms-txt',
+      foundOn: `${site.origin}/llms.txt`,
+    })
+    expect(crawled.rows.get('/behind')).toMatchObject({ depth: 1, discovery: 'link' })
+    expect(told(crawled)).toEqual([['/llms.txt', 2]])
+  })
+
+  test('is looked for in the folder of the start, and at the root only where it is not there', async () => {
+    const pages = {
+      '/docs/v2/': html('Docs'),
+      '/docs/v2/a.md': text('# A\n\nSomething to be read about A on this page.'),
+      '/docs/v2/b.md': text('# B\n\nSomething to be read about B on this page.'),
+      '/llms.txt': text('# Site\n\n- [B](/docs/v2/b.md)\n'),
+    }
+    const folder = await stage(
+      { ...pages, '/docs/v2/llms.txt': text('# Docs\n\n- [A](a.md)\n') },
+      { start: '/docs/v2/' },
+    )
+    const inFolder = await folder.crawl()
+    expect(lists(folder.site.requests)).toEqual(['/docs/v2/llms.txt'])
+    expect(Object.keys(statesOf(inFolder))).toEqual(['/docs/v2', '/docs/v2/a.md'])
+
+    const root = await stage(pages, { start: '/docs/v2/' })
+    const atRoot = await root.crawl()
+    expect(lists(root.site.requests)).toEqual(['/docs/v2/llms.txt', '/llms.txt'])
+    expect(Object.keys(statesOf(atRoot))).toEqual(['/docs/v2', '/docs/v2/b.md'])
+    expect(told(atRoot)).toEqual([
+      ['/docs/v2/llms.txt', 0],
+      ['/llms.txt', 1],
+    ])
+  })
+
+  test('of a start without a slash is looked for beside it', async () => {
+    const { site, crawl } = await stage({ '/docs/guide': html('Guide') }, { start: '/docs/guide' })
+    await crawl()
+    expect(lists(site.requests)).toEqual(['/docs/llms.txt', '/llms.txt'])
+  })
+
+  test('named by hand is read first and alone', async () => {
+    const { site, crawl } = await stage(
+      {
+        '/': html('Home'),
+        '/llms.txt': text('# Site\n\n- [A](/a.md)\n'),
+        '/lists/ours.txt': text('# Ours\n\n- [B](../b.md)\n'),
+        '/b.md': text('# B\n\nSomething to be read about B on this page.'),
+      },
+      { settings: (origin) => ({ llmsTxtUrl: `${origin}/lists/ours.txt` }) },
+    )
+    const crawled = await crawl()
+    expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/b.md': 'indexed' })
+    expect(site.asked()).toEqual(['/', '/b.md', '/lists/ours.txt'])
+  })
+
+  test('named by hand that is not there leaves the usual places', async () => {
+    const { site, crawl } = await stage(
+      {
+        '/': html('Home'),
+        '/llms.txt': text('# Site\n\n- [A](/a.md)\n'),
+        '/a.md': text('# A\n\nSomething to be read about A on this page.'),
+      },
+      { settings: (origin) => ({ llmsTxtUrl: `${origin}/lists/llms.txt` }) },
+    )
+    expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a.md': 'indexed' })
+    expect(lists(site.requests)).toEqual(['/lists/llms.txt', '/llms.txt'])
+  })
+
+  test('that is not there changes nothing', async () => {
+    const { site, crawl } = await stage({ '/': html('Home', ['/a']), '/a': html('A') })
+    const crawled = await crawl()
+    expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed' })
+    expect(lists(site.requests)).toEqual(['/llms.txt'])
+    expect(crawled.summary.incomplete).toBeNull()
+  })
+
+  test.each([
+    ['sent as HTML', { body: html('Not found', ['/nonsense']) }],
+    ['HTML sent as text', text(html('Not found', ['/nonsense']))],
+    ['a list without a heading', text('- [Nonsense](/nonsense)\n')],
+    ['a heading without a list', text('# Site\n\nNothing here. [Nonsense](/nonsense)\n')],
+    ['empty', text('')],
+    ['binary', text('# Site\0\n\n- [Nonsense](/nonsense)\n')],
+  ])('that is none (%s) is refused and changes nothing', async (_, answer) => {
+    const { crawl } = await stage({ '/': html('Home', ['/a']), '/a': html('A'), '/llms.txt': answer })
+    const crawled = await crawl()
+    expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed' })
+    expect(crawled.summary.incomplete).toBeNull()
+  })
+
+  test('may have relative links, several on a line, and the same page twice', async () => {
+    const { site, crawl } = await stage(
+      {
+        '/docs/': html('Docs'),
+        '/docs/llms.txt': text(
+          '# Docs\n\n- [A](a.md), [B](./deep/b.md) | [C](/docs/c.md "title")\n- [A again](a.md#part) and <x> [D](../docs/d.md)\n',
+        ),
+        ...Object.fromEntries(
+          ['a', 'deep/b', 'c', 'd'].map((name) => [
+            `/docs/${name}.md`,
+            text(`# ${name}\n\nThis is the text of ${name}.`),
+          ]),
+        ),
+      },
+      { start: '/docs/' },
+    )
+    await crawl()
+    expect(site.asked()).toEqual([
+      '/docs/',
+      '/docs/a.md',
+      '/docs/c.md',
+      '/docs/d.md',
+      '/docs/deep/b.md',
+      '/docs/llms.txt',
+    ])
+  })
+
+  test('lists in vain what is out of scope: it is recorded with its reason and not fetched', async () => {
+    const other = await stageSite({ '/docs/x.md': text('# X') }, { address: '127.0.0.2' })
+    const { site, crawl } = await stage(
+      {
+        '/docs/': html('Docs'),
+        '/llms.txt': text(
+          `# Site\n\n- [A](/docs/a.md)\n- [B](/blog/b.md)\n- [C](${other.origin}/docs/x.md)\n- [D](/docs/old/d.md)\n- [E](/docs/llms.txt)\n- [F](mailto:a@b.example)\n`,
+        ),
+        '/docs/a.md': text('# A\n\nSomething to be read about A on this page.'),
+      },
+      { start: '/docs/', scope: { block: ['/docs/old/**'] } },
+    )
+    const crawled = await crawl()
+    expect(statesOf(crawled)).toEqual({
+      '/docs': 'indexed',
+      '/docs/a.md': 'indexed',
+      '/blog/b.md': 'skipped out-of-scope',
+      [`${other.origin}/docs/x.md`]: 'skipped off-site',
+      '/docs/old/d.md': 'skipped blocked',
+      '/docs/llms.txt': 'skipped excluded',
+    })
+    expect(site.asked()).toEqual(['/docs/', '/docs/a.md', '/llms.txt'])
+    expect(other.requests).toEqual([])
+  })
+
+  test('is read where it redirects to, and links start there', async () => {
+    const { crawl } = await stage({
+      '/': html('Home'),
+      '/llms.txt': redirect('/files/llms.txt'),
+      '/files/llms.txt': text('# Site\n\n- [A](a.md)\n'),
+      '/files/a.md': text('# A\n\nSomething to be read about A on this page.'),
+    })
+    expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/files/a.md': 'indexed' })
+  })
+
+  test('is never a page: neither linked, nor allowed by a pattern, nor led to, nor given by hand', async () => {
+    const { site, crawl } = await stage(
+      {
+        '/': html('Home', ['/llms.txt', '/deep/llms.txt?x=1', '/list']),
+        '/list': redirect('/llms.txt'),
+        '/llms.txt': text('# Site\n\n- [Itself](/llms.txt)\n- [A](/a.md)\n'),
+        '/a.md': text('# A\n\nSomething to be read about A on this page. [list](/LLMS.txt)'),
+      },
+      {
+        scope: { allow: ['**', '/llms.txt', '*.txt'], useDefaultExcludes: false },
+        settings: (origin) => ({ seeds: [`${origin}/llms.txt`] }),
+      },
+    )
+    const crawled = await crawl()
+    expect(statesOf(crawled)).toEqual({
+      '/': 'indexed',
+      '/list': 'skipped redirect',
+      '/a.md': 'indexed',
+      '/llms.txt': 'skipped excluded',
+      '/LLMS.txt': 'skipped excluded',
+      '/deep/llms.txt?x=1': 'skipped excluded',
+    })
+    expect(lists(site.requests)).toEqual(['/llms.txt'])
+  })
+
+  test('as a start is read as the list it is', async () => {
+    const { site, crawl } = await stage(
+      {
+        '/docs/llms.txt': text('# Site\n\n- [A](a.md)\n'),
+        '/docs/a.md': text('# A\n\nSomething to read about A here.'),
+      },
+      { start: '/docs/llms.txt' },
+    )
+    const crawled = await crawl()
+    expect(statesOf(crawled)).toEqual({ '/docs/llms.txt': 'skipped excluded', '/docs/a.md': 'indexed' })
+    expect(lists(site.requests)).toEqual(['/docs/llms.txt'])
+    expect(crawled.summary.end).toBe('completed')
+  })
+})
+
+describe('a start that is not there', () => {
+  test('is made up for by the pages llms.txt lists', async () => {
+    const { crawl } = await stage(
+      {
+        '/llms.txt': text('# Site\n\n- [A](/docs/a.html)\n'),
+        '/docs/a.html': html('A', ['b']),
+        '/docs/b': html('B'),
+      },
+      { start: '/docs/' },
+    )
+    const crawled = await crawl()
+    expect(statesOf(crawled)).toEqual({ '/docs': 'failed not-found', '/docs/a.html': 'indexed', '/docs/b': 'indexed' })
+    expect(crawled.summary.end).toBe('completed')
+  })
+
+  test('fails the crawl where there is nothing else', async () => {
+    const { crawl } = await stage({}, { start: '/docs/' })
+    const crawled = await crawl()
+    expect(statesOf(crawled)).toEqual({ '/docs': 'failed not-found' })
+    expect(crawled.summary).toMatchObject({ end: 'failed' })
+    expect(crawled.summary.problem).toContain('not-found')
+  })
+
+  test('fails the crawl where everything that llms.txt lists is out of scope or not there', async () => {
+    const { crawl } = await stage(
+      { '/llms.txt': text('# Site\n\n- [A](/docs/a)\n- [B](/blog/b)\n') },
+      { start: '/docs/' },
+    )
+    const crawled = await crawl()
+    expect(statesOf(crawled)).toEqual({
+      '/docs': 'failed not-found',
+      '/docs/a': 'failed not-found',
+      '/blog/b': 'skipped out-of-scope',
+    })
+    expect(crawled.summary.end).toBe('failed')
+  })
+})
+
+describe('at a recrawl llms.txt', () => {
+  const pages = {
+    '/': html('Home'),
+    '/llms.txt': text('# Site\n\n- [A](/a.md)\n- [B](/b.md)\n'),
+    '/a.md': text('# A\n\nSomething to be read about A on this page.'),
+    '/b.md': text('# B\n\nSomething to be read about B on this page.'),
+  }
+
+  test('that lists a page no more removes it', async () => {
+    const { site, crawl } = await stage(pages)
+    await crawl()
+    site.pages.set('/llms.txt', text('# Site\n\n- [A](/a.md)\n'))
+    expect(statesOf(await crawl({ kind: 'recrawl' }))).toEqual({
+      '/': 'unchanged',
+      '/a.md': 'unchanged',
+      '/b.md': 'gone unlinked',
+    })
+  })
+
+  test('that fails removes nothing', async () => {
+    const { site, crawl } = await stage(pages)
+    await crawl()
+    site.pages.set('/llms.txt', { status: 502 })
+    const crawled = await crawl({ kind: 'recrawl' })
+    expect(crawled.summary).toMatchObject({ removed: 0, end: 'completed' })
+    expect(crawled.summary.incomplete).toContain('llms.txt')
+    expect([...crawled.rows.values()].every(({ hasPage }) => hasPage)).toBe(true)
+  })
+
+  test('is not asked for by a refresh', async () => {
+    const { site, crawl } = await stage(pages)
+    await crawl()
+    site.forget()
+    await crawl({ kind: 'refresh' })
+    expect(lists(site.requests)).toEqual([])
+    expect(site.asked()).toEqual(['/', '/a.md', '/b.md'])
+  })
+})

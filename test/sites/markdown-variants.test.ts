@@ -1,0 +1,232 @@
+import { describe, expect, test } from 'vitest'
+import { stage, statesOf } from './crawl.ts'
+import { markdown, page, text } from './site.ts'
+
+const ACCEPT = 'text/markdown, text/html;q=0.9, */*;q=0.8'
+const list = (...paths: readonly string[]) =>
+  text(`# Site\n\n${paths.map((path) => `- [${path}](${path})\n`).join('')}`)
+
+describe('the Markdown of a page that llms.txt lists', () => {
+  test.each(['text/markdown', 'text/markdown; charset=utf-8', 'text/plain', 'text/x-markdown'])(
+    'is read in its stead, sent as %s',
+    async (type) => {
+      const { site, crawl, library, source } = await stage({
+        '/': page('Home'),
+        '/llms.txt': list('/a', '/b.html', '/c/'),
+        '/a': page('A'),
+        '/a.md': text(markdown('A in Markdown'), type),
+        '/b.html': page('B'),
+        '/b.html.md': text(markdown('B in Markdown'), type),
+        '/c/': page('C'),
+        '/c/index.html.md': text(markdown('C in Markdown'), type),
+      })
+      const crawled = await crawl()
+      expect(site.asked()).toEqual(['/', '/a.md', '/b.html.md', '/c/index.html.md', '/llms.txt'])
+      expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed', '/b.html': 'indexed', '/c': 'indexed' })
+      const stored = await library.store.readPage(source.id, `${site.origin}/a`)
+      expect(stored?.page.markdown).toContain('A in Markdown')
+      expect(await library.store.listAliases(source.id, `${site.origin}/a`)).toEqual([
+        {
+          url: `${site.origin}/a.md`,
+          aliasUrl: `${site.origin}/a`,
+          classification: 'markdown-variant',
+          reason: null,
+        },
+      ])
+    },
+  )
+
+  test('is looked for in a second place where a page has no slash', async () => {
+    const { site, crawl } = await stage({
+      '/': page('Home'),
+      '/llms.txt': list('/a'),
+      '/a/index.html.md': text(markdown('A in Markdown'), 'text/markdown'),
+    })
+    expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a': 'indexed' })
+    expect(site.asked()).toEqual(['/', '/a.md', '/a/index.html.md', '/llms.txt'])
+  })
+
+  test.each([
+    ['HTML', { body: page('Not found') }],
+    ['HTML sent as text', text(page('Not found'))],
+    ['another type', text(markdown('A'), 'application/octet-stream')],
+    ['404', { status: 404 }],
+    ['500', { status: 500 }],
+    ['a redirect', { status: 302, headers: { location: '/login' } }],
+    ['empty', text('', 'text/markdown')],
+  ])('is refused where the answer is %s, and the page itself is read', async (_, answer) => {
+    const { site, crawl, library, source } = await stage({
+      '/': page('Home'),
+      '/llms.txt': list('/a'),
+      '/a': page('A in HTML'),
+      '/a.md': answer,
+      '/a/index.html.md': answer,
+    })
+    expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a': 'indexed' })
+    expect(site.asked()).toEqual(['/', '/a', '/a.md', '/a/index.html.md', '/llms.txt'])
+    const stored = await library.store.readPage(source.id, `${site.origin}/a`)
+    expect(stored?.page.markdown).toContain('A in HTML')
+  })
+
+  test('is asked for no more on a host that refused it three times in a row', async () => {
+    const paths = ['/a', '/b', '/c', '/d', '/e']
+    const { site, crawl } = await stage(
+      {
+        '/': page('Home'),
+        '/llms.txt': list(...paths),
+        ...Object.fromEntries(paths.map((path) => [path, page(`About ${path}`)])),
+      },
+      { limits: { concurrency: 1 } },
+    )
+    await crawl()
+    const variants = site.asked().filter((path) => path.endsWith('.md'))
+    expect(variants).toEqual(['/a.md', '/a/index.html.md', '/b.md', '/b/index.html.md', '/c.md', '/c/index.html.md'])
+    expect(site.asked().filter((path) => paths.includes(path))).toEqual(paths)
+  })
+
+  test('is asked for on and on where one is found in between', async () => {
+    const paths = ['/a', '/b', '/c', '/d', '/e']
+    const { site, crawl } = await stage(
+      {
+        '/': page('Home'),
+        '/llms.txt': list(...paths),
+        ...Object.fromEntries(paths.map((path) => [path, page(`About ${path}`)])),
+        '/c.md': text(markdown('C'), 'text/markdown'),
+      },
+      { limits: { concurrency: 1 } },
+    )
+    await crawl()
+    expect(site.asked()).toContain('/e.md')
+  })
+
+  test('is never asked for where a page is known by a link, nor for what is Markdown already', async () => {
+    const { site, crawl } = await stage({
+      '/': page('Home', ['/linked']),
+      '/llms.txt': list('/listed.md', '/notes.txt'),
+      '/listed.md': text(markdown('Listed', '\n[x](/from-markdown)'), 'text/markdown'),
+      '/notes.txt': text(markdown('Notes')),
+      '/linked': page('Linked'),
+      '/from-markdown': page('From Markdown'),
+    })
+    await crawl()
+    expect(site.asked()).toEqual(['/', '/from-markdown', '/linked', '/listed.md', '/llms.txt', '/notes.txt'])
+  })
+
+  test('that is not for the index leaves the page itself, which may be', async () => {
+    const { site, crawl } = await stage({
+      '/': page('Home'),
+      '/llms.txt': list('/a.html'),
+      '/a.html': page('A'),
+      '/a.html.md': { headers: { 'content-type': 'text/markdown', 'x-robots-tag': 'noindex' }, body: markdown('A') },
+    })
+    expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a.html': 'indexed' })
+    expect(site.asked()).toEqual(['/', '/a.html', '/a.html.md', '/llms.txt'])
+  })
+
+  test('is asked for again where the server asked for patience, and nothing else is meanwhile', async () => {
+    const answers = [{ status: 429, headers: { 'retry-after': '0' } }]
+    const { site, crawl, library, source } = await stage({
+      '/': page('Home'),
+      '/llms.txt': list('/a'),
+      '/a': page('A in HTML'),
+      '/a.md': () => answers.pop() ?? text(markdown('A in Markdown'), 'text/markdown'),
+    })
+    await crawl()
+    expect(site.asked()).toEqual(['/', '/a.md', '/a.md', '/llms.txt'])
+    const stored = await library.store.readPage(source.id, `${site.origin}/a`)
+    expect(stored?.page.markdown).toContain('A in Markdown')
+  })
+
+  test('that llms.txt lists beside its page is indexed once', async () => {
+    const { crawl } = await stage({
+      '/': page('Home'),
+      '/llms.txt': list('/a.md', '/a'),
+      '/a': page('A'),
+      '/a.md': text(markdown('A in Markdown'), 'text/markdown'),
+    })
+    expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a': 'indexed', '/a.md': 'skipped duplicate' })
+  })
+
+  test('is not asked for where robots.txt closes it', async () => {
+    const { site, crawl } = await stage({
+      '/': page('Home'),
+      '/llms.txt': list('/a'),
+      '/a': page('A'),
+      '/a.md': text(markdown('A'), 'text/markdown'),
+      '/robots.txt': text('User-agent: *\nDisallow: /*.md$\n'),
+    })
+    await crawl()
+    expect(site.asked()).toEqual(['/', '/a', '/llms.txt', '/robots.txt'])
+  })
+
+  test('at a recrawl is asked whether it changed, and nothing else is', async () => {
+    const { site, crawl } = await stage({
+      '/': page('Home'),
+      '/llms.txt': list('/a'),
+      '/a': page('A'),
+      '/a.md': text(markdown('A in Markdown'), 'text/markdown'),
+    })
+    await crawl()
+    site.forget()
+    expect(statesOf(await crawl({ kind: 'recrawl' }))).toEqual({ '/': 'unchanged', '/a': 'unchanged' })
+    expect(site.asked()).toEqual(['/', '/a.md', '/llms.txt'])
+    expect(site.requests.find(({ path }) => path === '/a.md')?.status).toBe(304)
+  })
+
+  test('brings the links of its page along', async () => {
+    const { site, crawl } = await stage(
+      {
+        '/docs/': page('Docs'),
+        '/docs/llms.txt': list('/docs/a'),
+        '/docs/a.md': text(markdown('A', '\n[next](next) [up](../x)'), 'text/markdown'),
+        '/docs/next': page('Next'),
+      },
+      { start: '/docs/' },
+    )
+    await crawl()
+    expect(site.asked()).toContain('/docs/next')
+  })
+})
+
+describe('the Accept field', () => {
+  test('of every fetch of a page asks for Markdown first', async () => {
+    const { site, crawl } = await stage({
+      '/': page('Home', ['/a', '/old']),
+      '/llms.txt': list('/b'),
+      '/a': page('A'),
+      '/b': page('B'),
+      '/old': { status: 301, headers: { location: '/new/' } },
+      '/new/': page('New'),
+    })
+    await crawl()
+    const asked = site.requests.filter(({ path }) => !/robots\.txt|llms|sitemap/.test(path))
+    expect(asked.map(({ path }) => path).sort()).toEqual([
+      '/',
+      '/a',
+      '/b',
+      '/b.md',
+      '/b/index.html.md',
+      '/new/',
+      '/old',
+    ])
+    for (const { path, headers } of asked) expect(headers['accept'], path).toBe(ACCEPT)
+  })
+
+  test('gives a page as Markdown where its server can, which is taken as it is', async () => {
+    const { site, crawl, library, source } = await stage({
+      '/': page('Home', ['/a']),
+      '/a': ({ headers }) =>
+        headers.accept?.startsWith('text/markdown')
+          ? {
+              headers: { 'content-type': 'text/markdown', vary: 'accept' },
+              body: markdown('A', '\n- `x < y`\n\n[b](/b)\n'),
+            }
+          : page('A in HTML'),
+      '/b': page('B'),
+    })
+    expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a': 'indexed', '/b': 'indexed' })
+    expect(site.asked()).toEqual(['/', '/a', '/b'])
+    const stored = await library.store.readPage(source.id, `${site.origin}/a`)
+    expect(stored?.page.markdown).toContain('- `x < y`')
+  })
+})

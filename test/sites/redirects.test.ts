@@ -1,0 +1,371 @@
+import { describe, expect, test } from 'vitest'
+import { compareUtf8 } from '../../src/core/text/order.ts'
+import { addSource } from '../../src/library/operations/add-source.ts'
+import { runCrawl, stage, stageLibrary, stageSite, statesOf } from './crawl.ts'
+import { page, redirect, sitemap, text } from './site.ts'
+
+describe('a redirect', () => {
+  test.each([301, 302, 303, 307, 308])('with %i leads to the page, which is indexed once', async (status) => {
+    const { site, crawl, library, source } = await stage({
+      '/': page('Home', ['/old', '/new', '/older']),
+      '/old': redirect('/new', status),
+      '/older': redirect('new#part', status),
+      '/new': page('New'),
+    })
+    const crawled = await crawl()
+    expect(site.asked()).toEqual(['/', '/new', '/old', '/older'])
+    expect(statesOf(crawled)).toEqual({
+      '/': 'indexed',
+      '/new': 'indexed',
+      '/old': 'skipped redirect',
+      '/older': 'skipped redirect',
+    })
+    expect(crawled.rows.get('/old')).toMatchObject({ target: `${site.origin}/new`, status })
+    expect(await library.store.listAliases(source.id, `${site.origin}/old`)).toEqual([
+      {
+        url: `${site.origin}/old`,
+        aliasUrl: `${site.origin}/new`,
+        classification: 'redirect',
+        reason: String(status),
+      },
+    ])
+  })
+
+  test('to a page nobody links to finds it, at the same depth', async () => {
+    const { crawl } = await stage(
+      {
+        '/': page('Home', ['/old']),
+        '/old': redirect('/new'),
+        '/new': page('New'),
+      },
+      { scope: { maxDepth: 1 } },
+    )
+    const crawled = await crawl()
+    expect(crawled.rows.get('/new')).toMatchObject({ state: 'indexed', depth: 1, discovery: 'redirect' })
+  })
+
+  test('that only adds a slash is no other page, and links are resolved against where it leads', async () => {
+    const { site, crawl } = await stage({
+      '/': page('Home', ['/docs', '/docs/']),
+      '/docs': redirect('/docs/'),
+      '/docs/': page('Docs', ['a']),
+      '/docs/a': page('A'),
+    })
+    const crawled = await crawl()
+    expect(site.asked()).toEqual(['/', '/docs', '/docs/', '/docs/a'])
+    expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/docs': 'indexed', '/docs/a': 'indexed' })
+  })
+
+  test('off the site is not followed', async () => {
+    const other = await stageSite({ '/x': page('X') }, { address: '127.0.0.2' })
+    const { crawl } = await stage({ '/': page('Home', ['/away']), '/away': redirect(`${other.origin}/x`) })
+    expect(statesOf(await crawl())).toEqual({
+      '/': 'indexed',
+      '/away': 'skipped redirect',
+      [`${other.origin}/x`]: 'skipped off-site',
+    })
+    expect(other.requests).toEqual([])
+  })
+
+  test('to what the gate refuses is not followed', async () => {
+    const { site, crawl } = await stage(
+      {
+        '/docs/': page('Docs', ['/docs/a', '/docs/b', '/docs/c']),
+        '/docs/a': redirect('/blog/'),
+        '/docs/b': redirect('/docs/old/'),
+        '/docs/c': redirect('/llms.txt'),
+      },
+      { start: '/docs/', scope: { block: ['/docs/old'] } },
+    )
+    expect(statesOf(await crawl())).toMatchObject({
+      '/docs/a': 'skipped redirect',
+      '/blog': 'skipped out-of-scope',
+      '/docs/old': 'skipped blocked',
+      '/llms.txt': 'skipped excluded',
+    })
+    expect(site.asked()).toEqual(['/docs/', '/docs/a', '/docs/b', '/docs/c'])
+  })
+
+  test('with a query that says nothing leads to the address without', async () => {
+    const { site, crawl } = await stage({
+      '/': page('Home', ['/old']),
+      '/old': redirect('/new?utm_source=redirect'),
+      '/new': page('New'),
+    })
+    expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/old': 'skipped redirect', '/new': 'indexed' })
+    expect(site.asked()).toEqual(['/', '/new', '/old'])
+  })
+
+  test('to a page that is not there leaves the failure visible', async () => {
+    const { crawl } = await stage({ '/': page('Home', ['/old']), '/old': redirect('/new') })
+    expect(statesOf(await crawl())).toEqual({
+      '/': 'indexed',
+      '/old': 'skipped redirect',
+      '/new': 'failed not-found',
+    })
+  })
+
+  test('to nowhere is a failure, and one to no page of the web is recorded as such', async () => {
+    const { crawl } = await stage({
+      '/': page('Home', ['/nowhere', '/mail', '/bad']),
+      '/nowhere': { status: 302 },
+      '/bad': redirect('http://[bad'),
+      '/mail': redirect('mailto:a@b.example'),
+    })
+    expect(statesOf(await crawl())).toEqual({
+      '/': 'indexed',
+      '/nowhere': 'failed bad-answer',
+      '/bad': 'failed bad-answer',
+      '/mail': 'skipped redirect',
+      'mailto:a@b.example': 'skipped scheme',
+    })
+  })
+})
+
+describe('a chain of redirects', () => {
+  test('is followed step by step, each address once', async () => {
+    const { site, crawl } = await stage({
+      '/': page('Home', ['/1']),
+      '/1': redirect('/2'),
+      '/2': redirect('/3', 302),
+      '/3': redirect('/end', 308),
+      '/end': page('End'),
+    })
+    expect(statesOf(await crawl())).toEqual({
+      '/': 'indexed',
+      '/1': 'skipped redirect',
+      '/2': 'skipped redirect',
+      '/3': 'skipped redirect',
+      '/end': 'indexed',
+    })
+    expect(site.asked()).toEqual(['/', '/1', '/2', '/3', '/end'])
+  })
+
+  test('that is too long ends as a failure', async () => {
+    const { site, crawl } = await stage((origin) => ({
+      '/': page('Home', ['/r/0']),
+      ...Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`/r/${i}`, redirect(`${origin}/r/${i + 1}`)])),
+      '/r/20': page('End'),
+    }))
+    const crawled = await crawl()
+    expect(site.asked()).toHaveLength(12)
+    expect(crawled.rows.get('/r/9')).toMatchObject({ state: 'skipped', reason: 'redirect' })
+    expect(crawled.rows.get('/r/10')).toMatchObject({ state: 'failed', reason: 'redirect-loop', pattern: '10' })
+    expect(crawled.rows.has('/r/11')).toBe(false)
+  })
+
+  test.each([
+    ['itself', { '/a': redirect('/a') }],
+    ['itself with a slash and back', { '/a': redirect('/a/'), '/a/': redirect('/a') }],
+    [
+      'itself in another spelling without end',
+      { '/a': redirect('/a?utm_source=1'), '/a?utm_source=1': redirect('/a') },
+    ],
+  ])('to %s is a loop', async (_, pages) => {
+    const { site, crawl } = await stage({ '/': page('Home', ['/a']), ...pages })
+    expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a': 'failed redirect-loop' })
+    expect(site.requests.length).toBeLessThan(12)
+  })
+
+  test.each([
+    ['one after the other', ['/a'], { concurrency: 1 }],
+    ['side by side', ['/a', '/b'], {}],
+    ['side by side, one slower', ['/a', '/b'], { slow: 40 }],
+  ])(
+    'of two that lead to each other is a loop, %s',
+    async (_, links, { slow = 0, ...limits }: { slow?: number; concurrency?: number }) => {
+      const { site, crawl } = await stage(
+        {
+          '/': page('Home', links),
+          '/a': redirect('/b'),
+          '/b': () => ({ ...redirect('/a'), delayMs: slow }),
+        },
+        { limits },
+      )
+      const states = statesOf(await crawl())
+      expect(new Set([states['/a'], states['/b']])).toEqual(new Set(['failed redirect-loop', 'skipped redirect']))
+      expect(site.asked()).toEqual(['/', '/a', '/b'])
+    },
+  )
+})
+
+describe('a page that only leads elsewhere', () => {
+  test('by a refresh counts as a redirect', async () => {
+    const stub = '<!doctype html><title>Moved</title><meta http-equiv="refresh" content="0; url=new"><p>Moved.</p>'
+    const { site, crawl } = await stage({ '/': page('Home', ['/old']), '/old': stub, '/new': page('New') })
+    const crawled = await crawl()
+    expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/old': 'skipped redirect', '/new': 'indexed' })
+    expect(crawled.rows.get('/old')?.target).toBe(`${site.origin}/new`)
+    expect(site.asked()).toEqual(['/', '/new', '/old'])
+  })
+
+  test('as a start leads on', async () => {
+    const stub = '<!doctype html><title>x</title><meta http-equiv="refresh" content="0; url=en/latest/"><p>Moved.</p>'
+    const { crawl } = await stage({
+      '/': stub,
+      '/en/latest/': page('Home', ['a']),
+      '/en/latest/a': page('A'),
+    })
+    expect(statesOf(await crawl())).toEqual({
+      '/': 'skipped redirect',
+      '/en/latest': 'indexed',
+      '/en/latest/a': 'indexed',
+    })
+  })
+})
+
+describe('a start that redirects', () => {
+  test('to another host moves the site there, lists included', async () => {
+    const there = await stageSite(
+      {
+        '/docs/': page('Docs', ['a', '/blog']),
+        '/docs/a': page('A', ['b']),
+        '/docs/b': page('B'),
+        '/docs/listed': page('Listed'),
+        '/llms.txt': text('# Site\n\n- [Listed](/docs/listed)\n'),
+      },
+      { address: '127.0.0.2' },
+    )
+    const here = await stageSite({ '/docs/': redirect(`${there.origin}/docs/`), '/docs/old': page('Old') })
+    there.pages.set('/docs/b', page('B', [`${here.origin}/docs/old`]))
+    const library = await stageLibrary()
+    const source = await addSource(library, { url: `${here.origin}/docs/` })
+    const crawled = await runCrawl(library, source, { kind: 'add' }, there.origin)
+    expect(statesOf(crawled)).toEqual({
+      [`${here.origin}/docs`]: 'skipped redirect',
+      [`${here.origin}/docs/old`]: 'indexed',
+      '/docs': 'indexed',
+      '/docs/a': 'indexed',
+      '/docs/b': 'indexed',
+      '/docs/listed': 'indexed',
+      '/blog': 'skipped out-of-scope',
+    })
+    expect(there.requests[0]?.path).toBe('/robots.txt')
+    expect(here.requests.map(({ path }) => path)).toEqual(['/robots.txt', '/docs/', '/docs/old'])
+    const [moved] = await library.store.listSources()
+    expect(moved).toMatchObject({ url: `${here.origin}/docs/`, siteUrl: `${there.origin}/docs/` })
+
+    there.forget()
+    const again = await runCrawl(library, moved ?? source, { kind: 'recrawl' }, there.origin)
+    expect(again.summary).toMatchObject({ removed: 0, end: 'completed' })
+    expect(statesOf(again)['/docs/a']).toBe('unchanged')
+  })
+
+  test.each([
+    ['/docs', '/documentation/'],
+    ['/docs/', '/en/docs/'],
+    ['/docs/', '/en/docs/index.html'],
+  ])('from %s to another folder, %s, is crawled there', async (start, target) => {
+    const folder = target.replace(/[^/]*$/, '')
+    const { site, crawl } = await stage(
+      {
+        [start]: redirect(target),
+        [target]: page('Docs', ['a', '/blog', '/docs/old']),
+        [`${folder}a`]: page('A'),
+        '/docs/old': page('Old'),
+      },
+      { start },
+    )
+    const crawled = await crawl()
+    expect(statesOf(crawled)).toEqual({
+      '/docs': 'skipped redirect',
+      [target.replace(/\/$/, '')]: 'indexed',
+      [`${folder}a`]: 'indexed',
+      '/docs/old': 'indexed',
+      '/blog': 'skipped out-of-scope',
+    })
+    expect(crawled.summary.end).toBe('completed')
+    site.forget()
+    const again = await crawl({ kind: 'recrawl' })
+    expect(again.summary).toMatchObject({ end: 'completed', removed: 0 })
+    expect(site.asked()).toEqual([start, target, `${folder}a`, '/docs/old'].sort(compareUtf8))
+  })
+
+  test('to the home of its site reads that page, and does not take in the whole site', async () => {
+    const { crawl } = await stage(
+      { '/docs/v1/': redirect('/'), '/': page('Home', ['/docs/v1/a', '/shop']), '/docs/v1/a': page('A') },
+      { start: '/docs/v1/' },
+    )
+    expect(statesOf(await crawl())).toEqual({
+      '/docs/v1': 'skipped redirect',
+      '/': 'indexed',
+      '/docs/v1/a': 'indexed',
+      '/shop': 'skipped out-of-scope',
+    })
+  })
+
+  test('to the root of another host is crawled there', async () => {
+    const there = await stageSite({ '/': page('Docs', ['/a']), '/a': page('A') }, { address: '127.0.0.2' })
+    const { site, crawl } = await stage({ '/docs': redirect(`${there.origin}/`) }, { start: '/docs' })
+    expect(statesOf(await crawl())).toEqual({
+      '/docs': 'skipped redirect',
+      [`${there.origin}/`]: 'indexed',
+      [`${there.origin}/a`]: 'indexed',
+    })
+    expect(site.asked()).toEqual(['/docs'])
+  })
+
+  test('to itself ends the crawl as failed', async () => {
+    const { crawl } = await stage({ '/': redirect('/') })
+    const crawled = await crawl()
+    expect(statesOf(crawled)).toEqual({ '/': 'failed redirect-loop' })
+    expect(crawled.summary.end).toBe('failed')
+  })
+
+  test('moves the site; a page of a list that redirects does not', async () => {
+    const other = await stageSite({ '/x': page('X', ['/y']), '/y': page('Y') }, { address: '127.0.0.2' })
+    const { site, crawl, library } = await stage(
+      (origin) => ({
+        '/': page('Home', ['/a']),
+        '/a': page('A'),
+        '/sitemap.xml': sitemap([`${origin}/1`]),
+        '/1': redirect('/2'),
+        '/2': redirect(`${other.origin}/x`),
+      }),
+      { limits: { concurrency: 1 } },
+    )
+    const crawled = await crawl()
+    expect(statesOf(crawled)).toEqual({
+      '/': 'indexed',
+      '/a': 'indexed',
+      '/1': 'skipped redirect',
+      '/2': 'skipped redirect',
+      [`${other.origin}/x`]: 'skipped off-site',
+    })
+    expect(other.requests).toEqual([])
+    expect((await library.store.listSources())[0]?.siteUrl).toBe(`${site.origin}/`)
+  })
+
+  test('moves the site; another address given by hand that redirects does not', async () => {
+    const other = await stageSite({ '/x': page('X') }, { address: '127.0.0.2' })
+    const { site, crawl, library } = await stage(
+      { '/': page('Home'), '/1': redirect('/2'), '/2': redirect(`${other.origin}/x`) },
+      { settings: (origin) => ({ seeds: [`${origin}/1`] }) },
+    )
+    await crawl()
+    expect(other.requests).toEqual([])
+    expect((await library.store.listSources())[0]?.siteUrl).toBe(`${site.origin}/`)
+  })
+})
+
+describe('a page that redirects at a recrawl', () => {
+  test('gives its place to the page it leads to', async () => {
+    const { site, crawl } = await stage({ '/': page('Home', ['/old']), '/old': page('The page') })
+    await crawl()
+    site.pages.set('/old', redirect('/new'))
+    site.pages.set('/new', page('The page, moved'))
+    const crawled = await crawl({ kind: 'recrawl' })
+    expect(statesOf(crawled)).toEqual({ '/': 'unchanged', '/old': 'skipped redirect', '/new': 'indexed' })
+    expect(crawled.rows.get('/old')?.hasPage).toBe(false)
+    expect(crawled.summary.removed).toBe(1)
+  })
+
+  test('keeps its content while the page it leads to cannot be read', async () => {
+    const { site, crawl } = await stage({ '/': page('Home', ['/old']), '/old': page('The page') })
+    await crawl()
+    site.pages.set('/old', redirect('/new'))
+    const crawled = await crawl({ kind: 'recrawl' })
+    expect(crawled.rows.get('/old')?.hasPage).toBe(true)
+    expect(statesOf(crawled)['/new']).toBe('failed not-found')
+  })
+})

@@ -1,0 +1,241 @@
+import { describe, expect, test } from 'vitest'
+import { crawlSource } from '../../src/library/operations/crawl-source.ts'
+import { startChild } from './children.ts'
+import { type Crawled, runCrawl, stageLibrary, stageSite } from './crawl.ts'
+import { comparable, type FileStage, quicken, readHoldings, stageFile, stageOn, stagePath } from './library-file.ts'
+import { messySite, sitemapOf } from './messy-site.ts'
+import { page, type SeenRequest, type Site } from './site.ts'
+
+const LONG = process.env['TEST_LONG'] !== undefined
+const SIZE = LONG ? 300 : 40
+/** With a limit, so that a crawl goes level by level and depths can be compared. */
+const SCOPE = { block: ['/blocked/**'], maxDepth: 50 }
+
+async function stageMessy(): Promise<FileStage> {
+  const site = await stageSite(messySite(SIZE))
+  site.pages.set('/sitemap.xml', sitemapOf(site.origin))
+  return stageOn(site, '/', { scope: SCOPE }, { concurrency: 4 })
+}
+
+/** What a library holds that read the same site in one go. */
+async function readUninterrupted(site: Site, scope: object = SCOPE, isLevelled = true) {
+  const whole = await stageOn(site, '/', { scope }, { concurrency: 4 })
+  const { summary } = await whole.crawl()
+  expect(summary.end).toBe('completed')
+  return comparable(await whole.holds(), site.origin, isLevelled)
+}
+
+/** Stops a crawl when the site is asked for the nth time. */
+function stopAt(site: Site, n: number): { readonly signal: AbortSignal; undo(): void } {
+  const stop = new AbortController()
+  const push = (...seen: SeenRequest[]) => {
+    if (site.requests.length + 1 >= n) stop.abort()
+    return Array.prototype.push.apply(site.requests, seen)
+  }
+  Object.assign(site.requests, { push })
+  return {
+    signal: stop.signal,
+    undo: () => {
+      Reflect.deleteProperty(site.requests, 'push')
+    },
+  }
+}
+
+/** Addresses that a crawl has come to an end with; those that rely on another for their content may be needed after all. */
+function settledBy({ events }: Crawled, origin: string): string[] {
+  return events.flatMap((event) =>
+    event.type === 'settled' && event.reason !== 'canonical' ? [event.url.replace(origin, '')] : [],
+  )
+}
+
+describe('a crawl that was stopped', () => {
+  test.each([1, 2, 5, 9, 17, 33, 45])('at request %i goes on where it was', async (n) => {
+    const { site, crawl, holds } = await stageMessy()
+    const { signal, undo } = stopAt(site, n)
+    const stopped = await crawl({}, signal)
+    undo()
+    expect(stopped.summary.end).toBe('cancelled')
+    site.forget()
+    const crawled = await crawl()
+    expect(crawled.events[0]).toMatchObject({ type: 'started', isResumed: true, crawlId: stopped.summary.crawlId })
+    expect(crawled.summary.end).toBe('completed')
+    const settled = settledBy(stopped, site.origin)
+    expect(site.asked().filter((path) => settled.includes(path))).toEqual([])
+    expect(comparable(await holds(), site.origin)).toEqual(await readUninterrupted(site))
+  })
+
+  test('again and again comes to the same end', async () => {
+    const { site, crawl, holds } = await stageMessy()
+    let stops = 0
+    for (;;) {
+      site.forget()
+      const { signal, undo } = stopAt(site, 7)
+      const { summary, events } = await crawl({}, signal)
+      undo()
+      expect(events[0]).toMatchObject({ isResumed: stops > 0 })
+      if (summary.end === 'completed') break
+      expect(summary.end).toBe('cancelled')
+      stops++
+    }
+    expect(stops).toBeGreaterThan(3)
+    expect(comparable(await holds(), site.origin)).toEqual(await readUninterrupted(site))
+  })
+
+  test('before its start was read reads the lists', async () => {
+    const { site, crawl } = await stageFile({
+      '/': { status: 302, headers: { location: '/home' } },
+      '/home': page('Home heron'),
+      '/llms.txt': { headers: { 'content-type': 'text/plain' }, body: '# Docs\n\n- [Listed](/listed)\n' },
+      '/listed': page('Listed lark'),
+    })
+    const stop = new AbortController()
+    site.pages.set('/home', () => {
+      stop.abort()
+      return page('Home heron')
+    })
+    await crawl({}, stop.signal)
+    site.pages.set('/home', page('Home heron'))
+    const crawled = await crawl()
+    expect(crawled.rows.get('/listed')).toMatchObject({ state: 'indexed', discovery: 'llms-txt' })
+  })
+
+  test('after a list could not be read concludes nothing from what was not found', async () => {
+    const list = { headers: { 'content-type': 'text/plain' }, body: '# Docs\n\n- [Listed](/listed)\n' }
+    const { site, crawl, search } = await stageFile({
+      '/': page('Home heron', ['/a']),
+      '/a': page('Alpha albatross'),
+      '/llms.txt': list,
+      '/listed': page('Listed lark'),
+    })
+    await crawl()
+    site.pages.set('/llms.txt', { status: 500, body: 'no' })
+    const stop = new AbortController()
+    site.pages.set('/a', () => {
+      stop.abort()
+      return page('Alpha albatross')
+    })
+    const stopped = await crawl({ kind: 'recrawl' }, stop.signal)
+    expect(stopped.summary.end).toBe('cancelled')
+    site.pages.set('/a', page('Alpha albatross'))
+    const crawled = await crawl({ kind: 'recrawl' })
+    expect(crawled.events[0]).toMatchObject({ isResumed: true })
+    expect(crawled.summary).toMatchObject({ removed: 0 })
+    await expect(search('lark')).resolves.toEqual(['/listed'])
+  })
+
+  test('with what llms-full.txt holds is as one that was not', async () => {
+    const file = (...names: string[]) => ({
+      headers: { 'content-type': 'text/plain' },
+      body: names
+        .map((name) => `# Page ${name}\nSource: ORIGIN/${name}\n\nAll about ${name}, in many words that say it.\n`)
+        .join('\n'),
+    })
+    const stages = await Promise.all(
+      [true, false].map(async (isStopped) => {
+        const staged = await stageFile({
+          '/': page('Home heron', ['/a']),
+          '/a': page('Alpha albatross'),
+          '/b': page('Beta'),
+        })
+        const full = file('x', 'y')
+        staged.site.pages.set('/llms-full.txt', { ...full, body: full.body.replaceAll('ORIGIN', staged.site.origin) })
+        await staged.crawl()
+        const changed = file('x', 'z')
+        staged.site.pages.set('/llms-full.txt', {
+          ...changed,
+          body: changed.body.replaceAll('ORIGIN', staged.site.origin),
+        })
+        const stop = new AbortController()
+        if (isStopped) {
+          staged.site.pages.set('/a', () => {
+            stop.abort()
+            return page('Alpha albatross')
+          })
+          await staged.crawl({ kind: 'recrawl' }, stop.signal)
+          staged.site.pages.set('/a', page('Alpha albatross'))
+        }
+        const { summary } = await staged.crawl({ kind: 'recrawl' })
+        expect(summary.end).toBe('completed')
+        const { rows, pages } = comparable(await staged.holds(), staged.site.origin, false)
+        // Each has a site of its own, and chunks are known by their address.
+        return { rows, pages: pages.map(({ path, markdown }) => ({ path, markdown })) }
+      }),
+    )
+    expect(stages[0]).toEqual(stages[1])
+  })
+
+  test('by whoever read what it told goes on at once', async () => {
+    const { site, library, source, crawl, holds } = await stageMessy()
+    for await (const event of crawlSource(library, source, { kind: 'add' }, new AbortController().signal)) {
+      if (event.type === 'settled') break
+    }
+    expect(await library.store.listCrawls(source.id, 1)).toMatchObject([{ state: 'cancelled' }])
+    const crawled = await crawl()
+    expect(crawled.events[0]).toMatchObject({ isResumed: true })
+    expect(comparable(await holds(), site.origin)).toEqual(await readUninterrupted(site))
+  })
+
+  test('leaves nothing to the next one that it would have had to prove itself', async () => {
+    const { site, crawl, search } = await stageFile({
+      '/': page('Home heron', ['/a', '/b']),
+      '/a': page('Alpha albatross'),
+      '/b': page('Beta bittern'),
+    })
+    await crawl()
+    // The first answer is 404, and the crawl is stopped before it is confirmed.
+    const stop = new AbortController()
+    let asked = 0
+    site.pages.set('/a', () => {
+      if (++asked === 2) stop.abort()
+      return { status: 404, body: 'no' }
+    })
+    const stopped = await crawl({ kind: 'recrawl' }, stop.signal)
+    expect(stopped.summary.end).toBe('cancelled')
+    asked = 0
+    site.pages.set('/a', () => (++asked === 1 ? { status: 404, body: 'no' } : page('Alpha albatross')))
+    const { summary } = await crawl({ kind: 'refresh' })
+    expect(summary).toMatchObject({ end: 'completed', removed: 0 })
+    expect(asked).toBe(2)
+    await expect(search('albatross')).resolves.toEqual(['/a'])
+  })
+
+  test('is not gone on with when something else is asked for', async () => {
+    const { site, crawl } = await stageMessy()
+    const { signal, undo } = stopAt(site, 9)
+    const stopped = await crawl({}, signal)
+    undo()
+    const other = await crawl({ kind: 'recrawl', full: true })
+    expect(other.events[0]).toMatchObject({ isResumed: false })
+    expect(other.summary.crawlId).not.toBe(stopped.summary.crawlId)
+    expect(other.summary.end).toBe('completed')
+  })
+})
+
+describe('a process that was killed', () => {
+  const kills = LONG ? 20 : 4
+  test.each(Array.from({ length: kills }, (_, i) => i))('loses nothing but what was under way (%i)', async () => {
+    const site = await stageSite(messySite(SIZE))
+    site.pages.set('/sitemap.xml', sitemapOf(site.origin))
+    const path = stagePath()
+    const child = startChild('crawl', path, `${site.origin}/`)
+    await child.told('settled', 1 + Math.floor(Math.random() * SIZE))
+    child.process.kill('SIGKILL')
+    await child.ended
+    const told = child.lines.flatMap(({ type, url, reason }) =>
+      type === 'settled' && reason !== 'canonical' ? [String(url).replace(site.origin, '')] : [],
+    )
+    site.forget()
+
+    const library = quicken(await stageLibrary(path))
+    const [source] = await library.store.listSources()
+    if (source === undefined) throw new Error('the source was not kept')
+    const crawled = await runCrawl(library, source, { kind: 'add' }, site.origin)
+    expect(crawled.summary.end).toBe('completed')
+    const isOver = child.lines.some(({ type }) => type === 'ended')
+    expect(crawled.events[0]).toMatchObject({ isResumed: !isOver })
+    if (!isOver) expect(site.asked().filter((asked) => told.includes(asked))).toEqual([])
+    const holdings = await readHoldings(path, library, source, site.origin)
+    expect(comparable(holdings, site.origin, false).pages).toEqual((await readUninterrupted(site, {}, false)).pages)
+    if (!isOver) expect(comparable(holdings, site.origin, false)).toEqual(await readUninterrupted(site, {}, false))
+  })
+})

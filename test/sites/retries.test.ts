@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'vitest'
+import type { CrawlEvent } from '../../src/crawl/events.ts'
+import { statesOf } from './crawl.ts'
+import { stageFile } from './library-file.ts'
+import { type Answer, type AnswerParts, page } from './site.ts'
+
+const HOME = page('Home heron', ['/a', '/b'])
+const A = page('Alpha albatross')
+const B = page('Beta bittern', ['/b/1'])
+
+describe('an answer that may get better', () => {
+  test.each([
+    [500, 'http-server-error'],
+    [502, 'http-server-error'],
+    [503, 'http-server-error'],
+    [429, 'rate-limited'],
+  ] as const)('is asked for again: %i', async (status, reason) => {
+    const { site, crawl, library } = await stageFile({
+      '/': HOME,
+      '/a': failFirst(2, { status }, A),
+      '/b': B,
+      '/b/1': A,
+    })
+    const asked: number[] = []
+    const answer = site.pages.get('/a')
+    site.pages.set('/a', (request) => {
+      asked.push(library.clock.now())
+      return typeof answer === 'function' ? answer(request) : ''
+    })
+    const crawled = await crawl()
+    expect(crawled.summary).toMatchObject({ end: 'completed', failed: 0 })
+    expect(crawled.rows.get('/a')).toMatchObject({
+      state: 'indexed',
+      reason: null,
+      attempts: 0,
+      dueAt: null,
+      status: 200,
+    })
+    const retries = retriesOf(crawled.events)
+    expect(retries.map(({ attempt }) => attempt)).toEqual([1, 2])
+    expect(retries.every((retry) => retry.reason === reason)).toBe(true)
+    const [first = 0, second = 0, third = 0] = asked
+    expect(asked).toHaveLength(3)
+    expect(second - first).toBeGreaterThanOrEqual((retries[0]?.delayMs ?? Infinity) - SLACK_MS)
+    expect(third - second).toBeGreaterThanOrEqual((retries[1]?.delayMs ?? Infinity) - SLACK_MS)
+    expect(retries[0]?.delayMs).toBeGreaterThanOrEqual(500)
+    expect(retries[1]?.delayMs).toBeGreaterThanOrEqual(1000)
+  })
+
+  test.each([429, 503])('is asked for when the server said (%i)', async (status) => {
+    const refusal = { status, headers: { 'retry-after': '7' } }
+    const { site, crawl, library } = await stageFile({ '/': HOME, '/a': A, '/b': B, '/b/1': page('Other') })
+    const asked: number[] = []
+    site.pages.set('/a', () => {
+      asked.push(library.clock.now())
+      return asked.length === 1 ? refusal : A
+    })
+    const crawled = await crawl()
+    expect(crawled.rows.get('/a')).toMatchObject({ state: 'indexed' })
+    expect(retriesOf(crawled.events)).toMatchObject([{ attempt: 1, delayMs: 7000 }])
+    expect((asked[1] ?? 0) - (asked[0] ?? 0)).toBeGreaterThanOrEqual(7000 - SLACK_MS)
+  })
+
+  test('does not hold up the others', async () => {
+    const { site, crawl } = await stageFile({
+      '/': HOME,
+      '/a': failFirst(1, { status: 503, headers: { 'retry-after': '20' } }, A),
+      '/b': B,
+      '/b/1': page('Other'),
+    })
+    await crawl()
+    expect(
+      site.requests
+        .map(({ path }) => path)
+        .filter((path) => path.length < 5)
+        .at(-1),
+    ).toBe('/a')
+  })
+
+  test('is given up after three attempts, and no other page with it', async () => {
+    const { site, crawl, search } = await stageFile({
+      '/': HOME,
+      '/a': { status: 500, body: 'no' },
+      '/b': B,
+      '/b/1': page('Other owl'),
+    })
+    const crawled = await crawl()
+    expect(crawled.rows.get('/a')).toMatchObject({
+      state: 'failed',
+      reason: 'http-server-error',
+      attempts: 3,
+      status: 500,
+      hasPage: false,
+    })
+    expect(site.requests.filter(({ path }) => path === '/a')).toHaveLength(3)
+    expect(crawled.summary).toMatchObject({ end: 'completed', failed: 1, indexed: 3 })
+    await expect(search('owl')).resolves.toEqual(['/b/1'])
+  })
+
+  test.each([
+    [401, 'http-client-error'],
+    [403, 'http-client-error'],
+    [404, 'not-found'],
+    [410, 'removed'],
+    [451, 'http-client-error'],
+  ] as const)('is not one that never will: %i', async (status, reason) => {
+    const { site, crawl } = await stageFile({ '/': HOME, '/a': { status, body: 'no' }, '/b': B, '/b/1': page('Other') })
+    const crawled = await crawl()
+    expect(statesOf(crawled)['/a']).toBe(`failed ${reason}`)
+    expect(site.requests.filter(({ path }) => path === '/a')).toHaveLength(1)
+  })
+})
+
+describe('a connection', () => {
+  test('that is cut off is made again', async () => {
+    let asked = 0
+    const { crawl } = await stageFile({
+      '/': HOME,
+      '/a': (request) => {
+        if (++asked < 3) request.socket.resetAndDestroy()
+        return A
+      },
+      '/b': B,
+      '/b/1': page('Other'),
+    })
+    const crawled = await crawl()
+    expect(asked).toBe(3)
+    expect(crawled.rows.get('/a')).toMatchObject({ state: 'indexed' })
+    expect(retriesOf(crawled.events).map(({ reason }) => reason)).toEqual(['network', 'network'])
+  })
+
+  test('that cannot be made keeps every page, and the start says so', async () => {
+    const { site, crawl, holds } = await stageFile({ '/': HOME, '/a': A, '/b': B, '/b/1': page('Other') })
+    await crawl()
+    const before = await holds()
+    await site.close()
+    const crawled = await crawl({ kind: 'recrawl' })
+    expect(crawled.summary.removed).toBe(0)
+    expect(crawled.rows.get('/')).toMatchObject({ state: 'failed', hasPage: true })
+    expect((await holds()).pages).toEqual(before.pages)
+    const refreshed = await crawl({ kind: 'refresh' })
+    expect(refreshed.summary).toMatchObject({ removed: 0, failed: 4 })
+    expect((await holds()).pages).toEqual(before.pages)
+  })
+
+  test('that cannot be made at all makes an add fail', async () => {
+    const { site, crawl } = await stageFile({ '/': HOME })
+    await site.close()
+    const { summary } = await crawl()
+    expect(summary.end).toBe('failed')
+    expect(summary.problem).toContain('failed')
+  })
+})
+
+describe('a retry', () => {
+  test('fetches what failed and what is new behind it, and nothing else', async () => {
+    const { site, crawl, holds } = await stageFile({
+      '/': page('Home heron', ['/a', '/b', '/x', 'https://other.example/']),
+      '/a': A,
+      '/b': { status: 500, body: 'no' },
+    })
+    await crawl()
+    const before = await holds()
+    expect(before.rows.get('/b')).toMatchObject({ state: 'failed' })
+    site.pages.set('/a', page('Alpha changed'))
+    site.pages.set('/b', page('Beta bittern', ['/', '/a', '/b/1', 'https://other.example/']))
+    site.pages.set('/b/1', page('First finch', ['/b/2']))
+    site.pages.set('/b/2', page('Second swallow'))
+    site.forget()
+    const crawled = await crawl({ kind: 'retry' })
+    expect(crawled.summary).toMatchObject({ end: 'completed', indexed: 3, removed: 0 })
+    expect(site.asked()).toEqual(['/b', '/b/1', '/b/2', '/x'])
+    expect(statesOf(crawled)).toEqual({
+      '/': 'indexed',
+      '/a': 'indexed',
+      '/b': 'indexed',
+      '/b/1': 'indexed',
+      '/b/2': 'indexed',
+      '/x': 'failed not-found',
+      'https://other.example/': 'skipped off-site',
+    })
+    const after = await holds()
+    for (const path of ['/', '/a', 'https://other.example/'])
+      expect(after.rows.get(path)).toEqual(before.rows.get(path))
+    for (const path of ['/', '/a']) expect(after.pages.get(path)).toEqual(before.pages.get(path))
+  })
+
+  test('without anything that failed fetches nothing', async () => {
+    const { site, crawl } = await stageFile({ '/': page('Home heron', ['/a']), '/a': A })
+    await crawl()
+    site.forget()
+    const { summary } = await crawl({ kind: 'retry' })
+    expect(summary).toMatchObject({ end: 'completed', visited: 0 })
+    expect(site.requests).toEqual([])
+  })
+
+  test('of a page that was kept confirms it', async () => {
+    const { site, crawl, holds } = await stageFile({ '/': page('Home heron', ['/a']), '/a': A })
+    await crawl()
+    const before = await holds()
+    site.pages.set('/a', { status: 500, body: 'no' })
+    await crawl({ kind: 'refresh' })
+    site.pages.set('/a', A)
+    site.forget()
+    const crawled = await crawl({ kind: 'retry' })
+    expect(site.requests.map(({ path, status }) => [path, status])).toEqual([['/a', 304]])
+    expect(crawled.rows.get('/a')).toMatchObject({ state: 'unchanged', attempts: 0 })
+    expect((await holds()).pages).toEqual(before.pages)
+  })
+})
+
+/** Timers of a quickened clock are as coarse as those of the machine. */
+const SLACK_MS = 50
+
+function failFirst(times: number, failure: AnswerParts, then: string): Answer {
+  let asked = 0
+  return () => (++asked <= times ? failure : then)
+}
+
+function retriesOf(events: readonly CrawlEvent[]): Extract<CrawlEvent, { type: 'retry' }>[] {
+  return events.filter((event) => event.type === 'retry')
+}

@@ -1,0 +1,238 @@
+import { describe, expect, test } from 'vitest'
+import { stage, statesOf } from './crawl.ts'
+import { page, text } from './site.ts'
+
+describe('robots.txt', () => {
+  test('is read before anything else, and decides before every fetch', async () => {
+    const { site, crawl } = await stage({
+      '/': page('Home', ['/open', '/closed/a', '/closed/open', '/old']),
+      '/open': page('Open'),
+      '/closed/a': page('A'),
+      '/closed/open': page('Open after all'),
+      '/old': { status: 301, headers: { location: '/closed/b' } },
+      '/closed/b': page('B'),
+      '/robots.txt': text('User-agent: *\nDisallow: /closed/\nAllow: /closed/open\n'),
+    })
+    const crawled = await crawl()
+    expect(site.requests[0]?.path).toBe('/robots.txt')
+    expect(site.asked()).toEqual(['/', '/closed/open', '/old', '/open', '/robots.txt'])
+    expect(statesOf(crawled)).toEqual({
+      '/': 'indexed',
+      '/open': 'indexed',
+      '/closed/open': 'indexed',
+      '/closed/a': 'skipped robots-disallow',
+      '/old': 'skipped redirect',
+      '/closed/b': 'skipped robots-disallow',
+    })
+    expect(crawled.rows.get('/closed/a')?.pattern).toContain('/closed/')
+  })
+
+  test('that speaks to Pharos counts more than what it says to all', async () => {
+    const { site, crawl } = await stage({
+      '/': page('Home', ['/a', '/b']),
+      '/a': page('A'),
+      '/b': page('B'),
+      '/robots.txt': text('User-agent: *\nDisallow: /a\n\nUser-agent: pharos\nDisallow: /b\n'),
+    })
+    await crawl()
+    expect(site.asked()).toEqual(['/', '/a', '/robots.txt'])
+  })
+
+  test('that forbids everything leaves a crawl that failed, with the reason', async () => {
+    const { site, crawl } = await stage({
+      '/': page('Home'),
+      '/llms.txt': text('# Site\n\n- [A](/a)\n'),
+      '/robots.txt': text('User-agent: *\nDisallow: /\n'),
+    })
+    const crawled = await crawl()
+    expect(site.requests.map(({ path }) => path)).toEqual(['/robots.txt'])
+    expect(statesOf(crawled)).toEqual({ '/': 'skipped robots-disallow' })
+    expect(crawled.summary.end).toBe('failed')
+    expect(crawled.summary.problem).toContain('robots-disallow')
+  })
+
+  test('that cannot be read forbids everything, and says so', async () => {
+    const { site, crawl } = await stage({ '/': page('Home'), '/robots.txt': { status: 503 } })
+    const crawled = await crawl()
+    expect(new Set(site.requests.map(({ path }) => path))).toEqual(new Set(['/robots.txt']))
+    expect(statesOf(crawled)).toEqual({ '/': 'failed robots-unreachable' })
+    expect(crawled.summary).toMatchObject({ end: 'failed' })
+    expect(crawled.summary.problem).toContain('503')
+  })
+
+  test('that answers with any 4xx allows everything', async () => {
+    for (const status of [401, 403, 404, 410]) {
+      const { crawl } = await stage({ '/': page('Home'), '/robots.txt': { status, body: 'Disallow: /' } })
+      expect(statesOf(await crawl()), String(status)).toEqual({ '/': 'indexed' })
+    }
+  })
+
+  test('that fails at a recrawl removes nothing', async () => {
+    const { site, crawl, library } = await stage({ '/': page('Home', ['/a']), '/a': page('A') })
+    await crawl()
+    site.pages.set('/robots.txt', { status: 500 })
+    await library.store.writeRobots({ origin: site.origin, type: 'none', fetchedAt: 0, body: '', status: 404 })
+    site.forget()
+    const crawled = await crawl({ kind: 'recrawl' })
+    expect(new Set(site.requests.map(({ path }) => path))).toEqual(new Set(['/robots.txt']))
+    expect(crawled.summary.removed).toBe(0)
+    expect([...crawled.rows.values()].map(({ hasPage }) => hasPage)).toEqual([true, true])
+  })
+})
+
+describe('a crawl delay', () => {
+  test('spaces every request to the host, lists included', async () => {
+    const { site, crawl } = await stage(
+      {
+        '/': page('Home', ['/a', '/b', '/c']),
+        '/a': page('A'),
+        '/b': page('B'),
+        '/c': page('C'),
+        '/robots.txt': text('User-agent: *\nCrawl-delay: 0.2\n'),
+      },
+      { settings: { crawlType: 'basic' } },
+    )
+    const crawled = await crawl()
+    expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed', '/b': 'indexed', '/c': 'indexed' })
+    expectSpaced(site.requests, 200)
+  })
+
+  test('spaces requests for Markdown and for spellings of one address too', async () => {
+    const { site, crawl } = await stage({
+      '/': page('Home', ['/docs']),
+      '/docs': { status: 301, headers: { location: '/docs/' } },
+      '/docs/': page('Docs'),
+      '/a': page('A'),
+      '/llms.txt': text('# Site\n\n- [A](/a)\n'),
+      '/robots.txt': text('User-agent: *\nCrawl-delay: 0.1\n'),
+    })
+    await crawl()
+    expect(site.asked()).toEqual([
+      '/',
+      '/a',
+      '/a.md',
+      '/a/index.html.md',
+      '/docs',
+      '/docs/',
+      '/llms.txt',
+      '/robots.txt',
+    ])
+    expectSpaced(site.requests, 100)
+  })
+
+  test('spaces also what was known before it was', async () => {
+    const { site, crawl } = await stage(
+      {
+        '/': page('Home'),
+        '/a': page('A'),
+        '/b': page('B'),
+        '/robots.txt': text('User-agent: *\nCrawl-delay: 0.2\n'),
+      },
+      { settings: (origin) => ({ crawlType: 'basic', seeds: [`${origin}/a`, `${origin}/b`] }) },
+    )
+    const crawled = await crawl()
+    expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed', '/b': 'indexed' })
+    expectSpaced(site.requests, 200)
+  })
+
+  function expectSpaced(requests: readonly { path: string; at: number }[], ms: number): void {
+    const pages = requests.filter(({ path }) => path !== '/robots.txt')
+    for (const [i, { at, path }] of pages.entries()) {
+      const before = pages[i - 1]
+      // Timers and sockets are a few milliseconds early or late.
+      if (before !== undefined) expect(at - before.at, path).toBeGreaterThanOrEqual(ms - 15)
+    }
+  }
+})
+
+describe('a page', () => {
+  const noindex = '<meta name="robots" content="noindex">'
+
+  test('that says noindex is not stored, but its links are followed', async () => {
+    const { site, crawl } = await stage({
+      '/': page('Home', ['/hidden', '/by-header']),
+      '/hidden': page('Hidden', ['/behind'], noindex),
+      '/by-header': { headers: { 'x-robots-tag': 'noindex' }, body: page('By header', ['/behind-header']) },
+      '/behind': page('Behind'),
+      '/behind-header': page('Behind the other'),
+    })
+    const crawled = await crawl()
+    expect(site.asked()).toEqual(['/', '/behind', '/behind-header', '/by-header', '/hidden'])
+    expect(statesOf(crawled)).toEqual({
+      '/': 'indexed',
+      '/hidden': 'skipped noindex',
+      '/by-header': 'skipped noindex',
+      '/behind': 'indexed',
+      '/behind-header': 'indexed',
+    })
+  })
+
+  test('that says nofollow is stored, and its links are recorded but not followed', async () => {
+    const { site, crawl } = await stage({
+      '/': page('Home', ['/quiet', '/by-header']),
+      '/quiet': page('Quiet', ['/a'], '<meta name="robots" content="nofollow">'),
+      '/by-header': { headers: { 'x-robots-tag': 'nofollow' }, body: page('By header', ['/b']) },
+      '/a': page('A'),
+      '/b': page('B'),
+    })
+    const crawled = await crawl()
+    expect(site.asked()).toEqual(['/', '/by-header', '/quiet'])
+    expect(statesOf(crawled)).toEqual({
+      '/': 'indexed',
+      '/quiet': 'indexed',
+      '/by-header': 'indexed',
+      '/a': 'skipped nofollow',
+      '/b': 'skipped nofollow',
+    })
+  })
+
+  test('is read although one link to it says nofollow, where another does not', async () => {
+    const { site, crawl } = await stage({
+      '/': page('Home', ['/other']).replace(
+        '<ul>',
+        '<ul><li><a rel="nofollow ugc" href="/a">a</a> <a rel="nofollow" href="/b">b</a>',
+      ),
+      '/other': page('Other', ['/a']),
+      '/a': page('A'),
+      '/b': page('B'),
+    })
+    const crawled = await crawl()
+    expect(site.asked()).toEqual(['/', '/a', '/other'])
+    expect(statesOf(crawled)).toMatchObject({ '/a': 'indexed', '/b': 'skipped nofollow' })
+  })
+
+  test('behind one that says noindex is not removed while that one fails', async () => {
+    const { site, crawl } = await stage(
+      { '/': page('Home', ['/hub']), '/hub': page('Hub', ['/a'], noindex), '/a': page('A') },
+      { limits: { attempts: 1 } },
+    )
+    await crawl()
+    site.pages.set('/hub', { status: 500 })
+    const broken = await crawl({ kind: 'recrawl' })
+    expect(statesOf(broken)).toEqual({ '/': 'unchanged', '/hub': 'failed http-server-error', '/a': 'indexed' })
+    expect(broken.summary).toMatchObject({ removed: 0, end: 'completed' })
+    expect(broken.summary.incomplete).toContain('/hub')
+    site.pages.delete('/hub')
+    const gone = await crawl({ kind: 'recrawl' })
+    expect(statesOf(gone)).toEqual({ '/': 'unchanged', '/hub': 'failed not-found', '/a': 'gone unlinked' })
+  })
+
+  test('is read where one of two links on the same page says nofollow and the other does not', async () => {
+    const { site, crawl } = await stage({
+      '/': page('Home', ['/a']).replace('<main>', '<nav><a rel="nofollow" href="/a">a</a></nav><main>'),
+      '/a': page('A'),
+    })
+    await crawl()
+    expect(site.asked()).toEqual(['/', '/a'])
+  })
+
+  test('that says noindex at a recrawl is taken out, and its links stay', async () => {
+    const { site, crawl } = await stage({ '/': page('Home', ['/a']), '/a': page('A', ['/b']), '/b': page('B') })
+    await crawl()
+    site.pages.set('/a', page('A', ['/b'], noindex))
+    const crawled = await crawl({ kind: 'recrawl' })
+    expect(statesOf(crawled)).toEqual({ '/': 'unchanged', '/a': 'skipped noindex', '/b': 'unchanged' })
+    expect(crawled.rows.get('/a')?.hasPage).toBe(false)
+    expect(crawled.summary.removed).toBe(1)
+  })
+})

@@ -1,0 +1,354 @@
+import { describe, expect, test } from 'vitest'
+import { addSource } from '../../src/library/operations/add-source.ts'
+import type { OpenLibrary } from '../../src/open-library.ts'
+import { runCrawl, stage, stageLibrary, stageSite, statesOf } from './crawl.ts'
+import { page, type Site, sitemap, text } from './site.ts'
+
+describe('the reach of a source', () => {
+  test('is by default the folder of its start', async () => {
+    const { site, crawl } = await stage(
+      {
+        '/docs/': page('Docs', ['/docs/a', '/', '/docsx', '/Docs/b']),
+        '/docs/a': page('A', ['../blog/', '/docs/deep/er']),
+        '/docs/deep/er': page('Deeper'),
+      },
+      { start: '/docs/' },
+    )
+    const crawled = await crawl()
+    expect(site.asked()).toEqual(['/docs/', '/docs/a', '/docs/deep/er'])
+    expect(statesOf(crawled)).toEqual({
+      '/docs': 'indexed',
+      '/docs/a': 'indexed',
+      '/docs/deep/er': 'indexed',
+      '/': 'skipped out-of-scope',
+      '/docsx': 'skipped out-of-scope',
+      '/Docs/b': 'skipped out-of-scope',
+      '/blog': 'skipped out-of-scope',
+    })
+    expect(crawled.rows.get('/blog')).toMatchObject({
+      pattern: `subpages ${new URL(site.origin).host}/docs/`,
+      foundOn: `${site.origin}/docs/a`,
+    })
+  })
+
+  test('hostname is the whole host and no other one', async () => {
+    const other = await stageSite({ '/x': page('X') }, { address: '127.0.0.2' })
+    const { site, crawl } = await stage(
+      (origin) => ({
+        '/docs/': page('Docs', ['/', `${other.origin}/x`, `${origin.replace('127.0.0.1', 'localhost')}/docs/`]),
+        '/': page('Root', ['https://127.0.0.1/']),
+      }),
+      { start: '/docs/', scope: { reach: 'hostname' } },
+    )
+    const crawled = await crawl()
+    expect(site.asked()).toEqual(['/', '/docs/'])
+    expect(other.requests).toEqual([])
+    expect(statesOf(crawled)).toEqual({
+      '/docs': 'indexed',
+      '/': 'indexed',
+      [`${other.origin}/x`]: 'skipped off-site',
+      [`${site.origin.replace('127.0.0.1', 'localhost')}/docs`]: 'skipped off-site',
+      'https://127.0.0.1/': 'skipped off-site',
+    })
+  })
+
+  test('domain is every host below one domain, each asked for its own robots.txt first', async () => {
+    const docs = await stageSite({
+      '/': page('Docs', ['http://api.site.test/', 'http://other.test/', 'http://site.test/']),
+    })
+    const api = await stageSite({
+      '/': page('Interface', ['/open', '/closed']),
+      '/open': page('Open'),
+      '/closed': page('Closed'),
+      '/robots.txt': text('User-agent: *\nDisallow: /closed\n'),
+    })
+    const bare = await stageSite({ '/': page('Bare') })
+    const names = { 'docs.site.test': docs, 'api.site.test': api, 'site.test': bare }
+    const library = withNames(await stageLibrary(':memory:', { intervalMs: 0 }), names)
+    const source = await addSource(library, { url: 'http://docs.site.test/', scope: { reach: 'domain' } })
+    const crawled = await runCrawl(library, source, { kind: 'add' }, 'http://docs.site.test')
+    expect(statesOf(crawled)).toEqual({
+      '/': 'indexed',
+      'http://api.site.test/': 'indexed',
+      'http://api.site.test/open': 'indexed',
+      'http://api.site.test/closed': 'skipped robots-disallow',
+      'http://site.test/': 'indexed',
+      'http://other.test/': 'skipped off-site',
+    })
+    expect(api.requests.map(({ path }) => path)).toEqual(['/robots.txt', '/', '/open'])
+    expect(bare.requests.map(({ path }) => path)).toEqual(['/robots.txt', '/'])
+  })
+
+  test('domain is the host alone where it has no domain', async () => {
+    const other = await stageSite({ '/x': page('X') }, { address: '127.0.0.2' })
+    const { crawl } = await stage({ '/': page('Home', [`${other.origin}/x`]) }, { scope: { reach: 'domain' } })
+    expect(statesOf(await crawl())).toEqual({ '/': 'indexed', [`${other.origin}/x`]: 'skipped off-site' })
+    expect(other.requests).toEqual([])
+  })
+})
+
+/** A library that finds names at sites of this machine. */
+function withNames(library: OpenLibrary, names: Readonly<Record<string, Site>>): OpenLibrary {
+  const fetch: OpenLibrary['fetcher']['fetch'] = async (request) => {
+    const url = new URL(request.url)
+    const site = names[url.host]
+    if (site === undefined) throw new Error(`nothing may be asked of ${url.host}`)
+    const outcome = await library.fetcher.fetch({ ...request, url: request.url.replace(url.origin, site.origin) })
+    return outcome.type === 'fetched' ? { ...outcome, snapshot: { ...outcome.snapshot, url: request.url } } : outcome
+  }
+  return { ...library, fetcher: { ...library.fetcher, fetch } }
+}
+
+describe('patterns', () => {
+  const links = ['/docs/a', '/docs/old/b', '/docs/old/keep', '/blog/c', '/docs/x.pdf', '/docs/old']
+  const pages = Object.fromEntries(links.map((path) => [path, page(`About ${path}`)]))
+
+  test('that block win over those that allow, with or without an exclamation mark, and are recorded', async () => {
+    const { site, crawl } = await stage(
+      { '/': page('Home', links), ...pages },
+      { scope: { allow: ['/docs/**', '/docs/old/keep'], block: ['!/docs/old/**', '*.pdf'] } },
+    )
+    const crawled = await crawl()
+    expect(site.asked()).toEqual(['/', '/docs/a'])
+    const told = [...crawled.rows].map(([path, { state, reason, pattern }]) => [path, state, reason, pattern])
+    expect(told).toEqual([
+      ['/', 'indexed', null, null],
+      ['/blog/c', 'skipped', 'not-allowed', '/docs/**, /docs/old/keep'],
+      ['/docs/a', 'indexed', null, null],
+      ['/docs/old', 'skipped', 'blocked', '!/docs/old/**'],
+      ['/docs/old/b', 'skipped', 'blocked', '!/docs/old/**'],
+      ['/docs/old/keep', 'skipped', 'blocked', '!/docs/old/**'],
+      ['/docs/x.pdf', 'skipped', 'blocked', '*.pdf'],
+    ])
+  })
+
+  test('are matched against the path alone', async () => {
+    const { site, crawl } = await stage(
+      { '/': page('Home', ['/a?id=secret', '/secret/']), '/a?id=secret': page('A') },
+      { scope: { block: ['**secret**'] } },
+    )
+    expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a?id=secret': 'indexed', '/secret': 'skipped blocked' })
+    expect(site.asked()).toEqual(['/', '/a?id=secret'])
+  })
+
+  test('do not shut out the start', async () => {
+    const { crawl } = await stage(
+      { '/start': page('Start', ['/start/a/x', '/start/b']), '/start/a/x': page('X') },
+      { start: '/start', scope: { allow: ['/start/a/*'] } },
+    )
+    expect(statesOf(await crawl())).toEqual({
+      '/start': 'indexed',
+      '/start/a/x': 'indexed',
+      '/start/b': 'skipped not-allowed',
+    })
+  })
+
+  test('never let in what can be no page: lists, archives, parts of pages', async () => {
+    const never = ['/llms.txt', '/deep/LLMS.TXT', '/sitemap-2.xml', '/robots.txt', '/a.zip', '/deep/llms-full.txt']
+    const { site, crawl } = await stage(
+      {
+        '/': page('Home', [...never, '/style.css']),
+        ...Object.fromEntries([...never, '/style.css'].map((path) => [path, text('no page at all')])),
+      },
+      { scope: { allow: ['/**', ...never], useDefaultExcludes: false }, settings: { crawlType: 'basic' } },
+    )
+    const crawled = await crawl()
+    expect(site.asked()).toEqual(['/', '/robots.txt', '/style.css'])
+    for (const path of never) expect(statesOf(crawled)[path], path).toBe('skipped excluded')
+    expect(crawled.rows.get('/deep/LLMS.TXT')?.pattern).toBe('llms.txt')
+  })
+})
+
+describe('depth', () => {
+  const chain = {
+    '/': page('Home', ['/1']),
+    '/1': page('One', ['/2']),
+    '/2': page('Two', ['/3']),
+    '/3': page('Three', ['/4']),
+    '/4': page('Four'),
+  }
+
+  test('ends a crawl where it was told to, and what is deeper is recorded', async () => {
+    const { site, crawl } = await stage(chain, { scope: { maxDepth: 2 } })
+    const crawled = await crawl()
+    expect(site.asked()).toEqual(['/', '/1', '/2'])
+    expect(statesOf(crawled)['/3']).toBe('skipped max-depth')
+    expect(crawled.rows.get('/3')).toMatchObject({ depth: 3, pattern: '2' })
+    expect(crawled.rows.has('/4')).toBe(false)
+  })
+
+  test('of nought reads the start and what lists name', async () => {
+    const { site, crawl } = await stage((origin) => ({ ...chain, '/sitemap.xml': sitemap([`${origin}/4`]) }), {
+      scope: { maxDepth: 0 },
+    })
+    await crawl()
+    expect(site.asked()).toEqual(['/', '/4', '/sitemap.xml'])
+  })
+
+  test('is that of the shortest way, however late it is found', async () => {
+    // The long way is quick and the short one slow.
+    const { site, crawl } = await stage(
+      {
+        '/': page('Home', ['/1', '/slow']),
+        '/1': page('One', ['/2']),
+        '/2': page('Two', ['/far']),
+        '/slow': () => ({ body: page('Slow', ['/far']), delayMs: 150 }),
+        '/far': page('Far', ['/farther']),
+        '/farther': page('Farther', ['/farthest']),
+      },
+      { scope: { maxDepth: 3 } },
+    )
+    const crawled = await crawl()
+    expect(site.asked()).toEqual(['/', '/1', '/2', '/far', '/farther', '/slow'])
+    expect(crawled.rows.get('/far')?.depth).toBe(2)
+    expect(statesOf(crawled)['/farthest']).toBe('skipped max-depth')
+  })
+
+  test('is not limited unless it is said', async () => {
+    const { site, crawl } = await stage(chain)
+    await crawl()
+    expect(site.asked()).toEqual(['/', '/1', '/2', '/3', '/4'])
+  })
+})
+
+describe('the cap on pages', () => {
+  const many = Array.from({ length: 8 }, (_, i) => `/p${i}`)
+  const pages = Object.fromEntries(many.map((path) => [path, page(`About ${path}`)]))
+
+  test('counts pages and nothing that is filtered or failed; the rest is said to be left out', async () => {
+    const { site, crawl } = await stage(
+      {
+        '/': page('Home', ['/missing', '/noindex', '/blocked', '/a.zip', ...many]),
+        '/noindex': page('Not for the index', [], '<meta name="robots" content="noindex">'),
+        ...pages,
+      },
+      { scope: { maxPages: 4, block: ['/blocked'] } },
+    )
+    const { summary, ...crawled } = await crawl()
+    const states = statesOf({ summary, ...crawled })
+    const count = (state: string) => Object.values(states).filter((each) => each === state).length
+    expect(count('indexed')).toBe(4)
+    expect(count('skipped page-cap')).toBe(5)
+    expect(states).toMatchObject({
+      '/missing': 'failed not-found',
+      '/noindex': 'skipped noindex',
+      '/blocked': 'skipped blocked',
+      '/a.zip': 'skipped excluded',
+    })
+    expect(summary).toMatchObject({ cappedAt: 4, end: 'completed' })
+    expect(crawled.rows.get('/p7')?.pattern).toBe('4')
+    expect(site.asked().filter((path) => path.startsWith('/p'))).toHaveLength(3)
+  })
+
+  test('that nothing is left out by is not said to have bitten', async () => {
+    const { crawl } = await stage({ '/': page('Home', ['/p0']), ...pages }, { scope: { maxPages: 2 } })
+    const { summary } = await crawl()
+    expect(summary.cappedAt).toBeNull()
+  })
+
+  test('takes the pages nearest to the start', async () => {
+    const { crawl } = await stage(
+      {
+        '/': page('Home', ['/near', '/nearer']),
+        '/near': page('Near', ['/far']),
+        '/nearer': () => ({ body: page('Nearer'), delayMs: 80 }),
+        '/far': page('Far'),
+      },
+      { scope: { maxPages: 3 } },
+    )
+    expect(statesOf(await crawl())).toEqual({
+      '/': 'indexed',
+      '/near': 'indexed',
+      '/nearer': 'indexed',
+      '/far': 'skipped page-cap',
+    })
+  })
+
+  test('holds for pages of llms-full.txt as well', async () => {
+    const { crawl } = await stage(
+      (origin) => ({
+        '/': page('Home'),
+        '/llms-full.txt': text(
+          `This belongs to no page in particular.\n\n${many
+            .map((path) => `# About ${path}\nSource: ${origin}${path}\n\nWhat is to be said about ${path} here.\n`)
+            .join('\n')}`,
+        ),
+      }),
+      { scope: { maxPages: 3 } },
+    )
+    const crawled = await crawl()
+    const states = Object.values(statesOf(crawled))
+    expect(states.filter((state) => state === 'indexed')).toHaveLength(3)
+    expect(states.filter((state) => state === 'skipped page-cap')).toHaveLength(7)
+    expect(statesOf(crawled)['/llms-full.txt']).toBe('skipped page-cap')
+    expect(crawled.summary.cappedAt).toBe(3)
+  })
+
+  test('of one recrawl removes nothing, and the next one takes everything again', async () => {
+    const { crawl } = await stage({ '/': page('Home', many), ...pages })
+    await crawl()
+    const capped = await crawl({ kind: 'recrawl', scope: { maxPages: 3 } })
+    expect(capped.summary).toMatchObject({ cappedAt: 3, removed: 0, end: 'completed' })
+    expect([...capped.rows.values()].filter(({ hasPage }) => hasPage)).toHaveLength(9)
+    const whole = await crawl({ kind: 'recrawl' })
+    expect(whole.summary).toMatchObject({ cappedAt: null, removed: 0 })
+    expect(new Set(Object.values(statesOf(whole)))).toEqual(new Set(['unchanged']))
+  })
+})
+
+describe('queries', () => {
+  test('that say nothing are never fetched; the address without is, and the alias recorded', async () => {
+    const { site, crawl, library, source } = await stage({
+      '/': page('Home', ['/a?utm_source=x&ref=y', '/b?fbclid=1', '/b']),
+      '/a': page('A'),
+      '/b': page('B'),
+    })
+    const crawled = await crawl()
+    expect(site.asked()).toEqual(['/', '/a', '/b'])
+    expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed', '/b': 'indexed' })
+    expect(crawled.rows.get('/a')).toMatchObject({ discovery: 'query-strip', url: `${site.origin}/a` })
+    expect(await library.store.listAliases(source.id, `${site.origin}/a`)).toEqual([
+      {
+        url: `${site.origin}/a?utm_source=x&ref=y`,
+        aliasUrl: `${site.origin}/a`,
+        classification: 'superfluous-query',
+        reason: 'query-skip',
+      },
+    ])
+    const dropped = crawled.events.flatMap((event) =>
+      event.type === 'dropped' ? [[event.url, event.reason, event.target]] : [],
+    )
+    expect(dropped.sort()).toEqual([
+      [`${site.origin}/a?utm_source=x&ref=y`, 'query-skip', `${site.origin}/a`],
+      [`${site.origin}/b?fbclid=1`, 'query-skip', `${site.origin}/b`],
+    ])
+  })
+
+  test('that may choose content are fetched as they were written', async () => {
+    const { site, crawl } = await stage({
+      '/': page('Home', ['/a?id=1', '/a?id=2&utm_source=x', '/a?lang=de', '/a?B=%7e&A=1']),
+      '/a?id=1': page('First'),
+      '/a?id=2&utm_source=x': page('Second'),
+      '/a?lang=de': page('German'),
+      '/a?B=%7e&A=1': page('Another'),
+    })
+    const crawled = await crawl()
+    expect(site.asked()).toEqual(['/', '/a?B=%7e&A=1', '/a?id=1', '/a?id=2&utm_source=x', '/a?lang=de'])
+    expect(statesOf(crawled)).toEqual({
+      '/': 'indexed',
+      '/a?id=1': 'indexed',
+      '/a?id=2': 'indexed',
+      '/a?lang=de': 'indexed',
+      '/a?B=~&A=1': 'indexed',
+    })
+  })
+
+  test('that say nothing are fetched on request, still once an address', async () => {
+    const { site, crawl } = await stage(
+      { '/': page('Home', ['/a?utm_source=x', '/a']), '/a?utm_source=x': page('A') },
+      { scope: { allowQueryUrls: true } },
+    )
+    expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a': 'indexed' })
+    expect(site.asked()).toEqual(['/', '/a?utm_source=x'])
+  })
+})

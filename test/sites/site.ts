@@ -1,0 +1,147 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { compareUtf8 } from '../../src/core/text/order.ts'
+
+/** What a site answers at one path: HTML as text, or a whole answer. */
+export type Answer = string | AnswerParts | ((request: IncomingMessage) => string | AnswerParts)
+
+/** A whole answer. */
+export interface AnswerParts {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+  /** How long the answer takes. @default 0 */
+  readonly delayMs?: number
+}
+
+/** One request that reached a site. */
+export interface SeenRequest {
+  readonly path: string
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** Status it was answered with. */
+  readonly status: number
+  /** When it came, in milliseconds since 1970. */
+  readonly at: number
+}
+
+/** How a site answers conditional requests. */
+export interface SiteOptions {
+  /** Whether answers carry an ETag, and are 304 to whoever has it. @default true */
+  readonly hasEtags?: boolean
+  /** The address it listens at: `127.0.0.2` makes another host. @default 127.0.0.1 */
+  readonly address?: string
+}
+
+/** A real web site on loopback. Its pages can change between two crawls. */
+export interface Site {
+  readonly origin: string
+  /** Paths with query, as they stand in a request → what is answered. */
+  readonly pages: Map<string, Answer>
+  /** Every request since the last `forget`. */
+  readonly requests: readonly SeenRequest[]
+  /** Paths that were asked for, sorted, without robots.txt, llms files and sitemaps that are not there. */
+  asked(): string[]
+  forget(): void
+  close(): Promise<void>
+}
+
+/** Opens a site. What it does not have is 404. */
+export async function openSite(pages: Readonly<Record<string, Answer>>, options: SiteOptions = {}): Promise<Site> {
+  const { hasEtags = true, address = '127.0.0.1' } = options
+  const answers = new Map(Object.entries(pages))
+  const requests: SeenRequest[] = []
+  const server = createServer((request, response) => {
+    const at = Date.now()
+    const path = request.url ?? '/'
+    const parts = answerTo(answers.get(path), request)
+    const [status, send] = prepare(request, response, parts, hasEtags)
+    requests.push({ path, headers: request.headers, status, at })
+    if (parts.delayMs === undefined) send()
+    else setTimeout(send, parts.delayMs)
+  })
+  await new Promise<void>((resolve) => server.listen(0, address, resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    origin: `http://${address}:${port}`,
+    pages: answers,
+    requests,
+    asked: () =>
+      requests
+        .filter(({ path, status }) => !(status === 404 && LISTS.test(path)))
+        .map(({ path }) => path)
+        .sort(compareUtf8),
+    forget: () => {
+      requests.length = 0
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+/** A page with a title, a paragraph of its own and links. */
+export function page(title: string, links: readonly string[] = [], more = ''): string {
+  const items = links.map((href) => `<li><a href="${href}">Read about ${href}</a></li>`).join('')
+  return `<!doctype html><html><head><title>${title}</title>${more}</head><body><main><h1>${title}</h1>
+<p>This page is about ${title} and says enough about it that nobody takes it for an empty one.</p>
+<ul>${items}</ul></main></body></html>`
+}
+
+/** A redirect. */
+export function redirect(location: string, status = 301): AnswerParts {
+  return { status, headers: { location } }
+}
+
+/** A text with a type. */
+export function text(body: string | Uint8Array, type = 'text/plain'): AnswerParts {
+  return { headers: { 'content-type': type }, body }
+}
+
+/** Markdown with a title and a paragraph of its own. */
+export function markdown(title: string, more = ''): string {
+  return `# ${title}\n\nThis text is about ${title} and says enough about it that nobody takes it for an empty one.\n${more}`
+}
+
+/** A sitemap of pages, or an index of sitemaps. */
+export function sitemap(urls: readonly string[], kind: 'urlset' | 'sitemapindex' = 'urlset'): AnswerParts {
+  const name = kind === 'urlset' ? 'url' : 'sitemap'
+  const items = urls.map((url) => `<${name}><loc>${url}</loc></${name}>`).join('')
+  const space = 'http://www.sitemaps.org/schemas/sitemap/0.9'
+  return text(`<?xml version="1.0"?><${kind} xmlns="${space}">${items}</${kind}>`, 'application/xml')
+}
+
+/** Files that are looked for on every site. */
+const LISTS = /^\/(?:.*\/)?(?:robots\.txt|llms(?:-full)?\.txt|sitemap(?:_index)?\.xml)$/
+
+function answerTo(answer: Answer | undefined, request: IncomingMessage): AnswerParts {
+  const given = typeof answer === 'function' ? answer(request) : answer
+  if (given === undefined) return { status: 404, headers: { 'content-type': 'text/plain' }, body: 'not found' }
+  return typeof given === 'string' ? { body: given } : given
+}
+
+/** The status of an answer, and what sends it. */
+function prepare(
+  request: IncomingMessage,
+  response: ServerResponse,
+  parts: AnswerParts,
+  hasEtags: boolean,
+): [status: number, send: () => void] {
+  const { status = 200, body = '', headers = {} } = parts
+  const etag = status === 200 && hasEtags ? `"${hashOf(body)}"` : undefined
+  if (etag !== undefined && request.headers['if-none-match'] === etag) {
+    return [304, () => response.writeHead(304, { etag }).end()]
+  }
+  const tags = etag === undefined ? {} : { etag }
+  const fields = { 'content-type': 'text/html; charset=utf-8', ...tags, ...headers }
+  return [status, () => response.writeHead(status, fields).end(body)]
+}
+
+function hashOf(body: string | Uint8Array): string {
+  let hash = 5381
+  for (const char of typeof body === 'string' ? body : Buffer.from(body).toString('latin1')) {
+    hash = (Math.imul(hash, 33) ^ char.charCodeAt(0)) >>> 0
+  }
+  return hash.toString(36)
+}
