@@ -50,6 +50,8 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     fetcher,
     readPage: reader.readPage,
     clock: systemClock,
+    // Pages are not classified yet.
+    kindOf: async () => 'unknown',
     sha256: nodeSha256,
     random: Math.random,
     newId: randomUUID,

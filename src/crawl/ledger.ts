@@ -8,7 +8,7 @@ export type LedgerState = (typeof LEDGER_STATES)[number]
 
 /** Why an address is in its state. The list is closed: what is not in it cannot be recorded. */
 export const REASONS = [
-  // Refused by the gate, in its order.
+  // Refused by the gate, in its order. They depend on how an address was found.
   'bad-url',
   'scheme',
   'excluded',
@@ -18,6 +18,10 @@ export const REASONS = [
   'not-allowed',
   'query-skip',
   'max-depth',
+  // The page that was looked at does not vouch for it, or its crawl was not to follow.
+  'nofollow',
+  'new-in-refresh',
+  // Refused when it was to be fetched.
   'robots-disallow',
   'robots-unreachable',
   'page-cap',
@@ -28,8 +32,6 @@ export const REASONS = [
   'covered',
   // Seen, and left alone on request.
   'noindex',
-  'nofollow',
-  'new-in-refresh',
   // Answered, but not with a page.
   'not-text',
   'empty',
@@ -57,6 +59,13 @@ export const REASONS = [
 
 /** One of {@link REASONS}. */
 export type Reason = (typeof REASONS)[number]
+
+const GATE_REASONS: ReadonlySet<Reason> = new Set(REASONS.slice(0, REASONS.indexOf('robots-disallow')))
+
+/** Whether a reason depends on how the address was found, so that a find by a better way may overrule it. */
+export function isGateReason(reason: Reason | null): boolean {
+  return reason !== null && GATE_REASONS.has(reason)
+}
 
 /** How an address became known. */
 export const DISCOVERIES = [

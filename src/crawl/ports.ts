@@ -62,3 +62,9 @@ export interface PageReading {
 
 /** Reads a snapshot: extracts, chunks. May do so in another thread. `key` is the path its chunks are known by. */
 export type PageReader = (snapshot: Snapshot, key: string) => Promise<PageReading>
+
+/** What kind of page an address holds, as far as it is known: pages of different kinds age at different speed. */
+export type PageKind = 'article' | 'hub' | 'unknown'
+
+/** Tells the kind of a page that is stored. */
+export type KindOf = (page: { readonly sourceId: string; readonly key: string }) => Promise<PageKind>

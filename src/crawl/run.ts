@@ -1,7 +1,7 @@
 import type { Scope } from '../core/url/scope.ts'
 import type { CrawlKind } from './events.ts'
 import type { Ledger } from './ledger.ts'
-import type { Clock, Fetcher, PageReader } from './ports.ts'
+import type { Clock, Fetcher, KindOf, PageKind, PageReader } from './ports.ts'
 
 /** What one crawl is to do. */
 export interface CrawlRun {
@@ -30,6 +30,8 @@ export interface CrawlRun {
   readonly discover: boolean
   /** Pages checked within so many milliseconds are taken as they are. */
   readonly maxAgeMs: number
+  /** The same for kinds of pages of which something else holds. */
+  readonly maxAgeMsOf: Readonly<Partial<Record<PageKind, number>>>
   /** Fields sent to the origin of the start only. */
   readonly headers: Readonly<Record<string, string>>
   readonly limits: CrawlLimits
@@ -71,6 +73,7 @@ export interface CrawlPorts {
   readonly fetcher: Fetcher
   readonly readPage: PageReader
   readonly clock: Clock
+  readonly kindOf: KindOf
   /** Number from 0 up to 1, for jitter. */
   readonly random: () => number
   /** Called when the start turned out to live elsewhere. */

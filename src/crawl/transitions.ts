@@ -1,4 +1,4 @@
-import type { Find, FindResult, LedgerState, Reason } from './ledger.ts'
+import { type Find, type FindResult, isGateReason, type LedgerState, type Reason } from './ledger.ts'
 
 /** What can happen to a row of the ledger. */
 export const LEDGER_ACTIONS = [
@@ -77,21 +77,6 @@ export function nextState(state: AnyState, action: LedgerAction): LedgerState | 
   return TRANSITIONS[state][action]
 }
 
-/** Reasons the gate gives: a later find of the same crawl may overrule them, by a shorter way or a better list. */
-const GATE_REASONS: ReadonlySet<Reason> = new Set<Reason>([
-  'bad-url',
-  'scheme',
-  'excluded',
-  'off-site',
-  'out-of-scope',
-  'blocked',
-  'not-allowed',
-  'query-skip',
-  'max-depth',
-  'nofollow',
-  'new-in-refresh',
-])
-
 /** What a find needs to know of the row it meets. */
 export interface FoundRow {
   readonly state: LedgerState
@@ -134,7 +119,7 @@ export function applyFind(row: FoundRow | undefined, find: Find, crawlId: string
     const isNews = !isOfThisCrawl || depth < row.depth
     return { result: 'known', write: isNews ? 'touch' : 'none', state: row.state, depth }
   }
-  const wasRefused = row.state === 'skipped' && row.reason !== null && GATE_REASONS.has(row.reason)
+  const wasRefused = row.state === 'skipped' && isGateReason(row.reason)
   const state = nextState(row.state, 'admit')
   if ((isOfThisCrawl && !wasRefused) || state === undefined) return leaveAlone(row)
   return { result: 'admitted', write: 'update', state, depth }

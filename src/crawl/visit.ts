@@ -65,7 +65,6 @@ const UNANSWERED: ReadonlySet<Reason> = new Set<Reason>([
 ])
 
 async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Verdict; bytes: number } | undefined> {
-  const { run, ports } = active
   const silent = (verdict: Verdict) => ({ verdict, bytes: 0 })
   if (await isHeldByFull(active, visit)) return silent({ state: 'unchanged', detail: 'held by llms-full.txt' })
   const { refusal } = active.gate.judge(visit.url, visit.depth)
@@ -75,14 +74,20 @@ async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Ver
     const { reason, pattern } = permission
     return silent({ state: reason === 'robots-disallow' ? 'skipped' : 'failed', reason, pattern })
   }
-  const age = ports.clock.now() - (visit.checkedAt ?? 0)
-  if (visit.hasPage && !run.full && age < run.maxAgeMs) return silent({ state: 'unchanged', detail: 'checked lately' })
-
+  if (await isFresh(active, visit)) return silent({ state: 'unchanged', detail: 'checked lately' })
   const paceSince = await active.setPace(visit.host, await active.robots.crawlDelayMs(visit.url, active.signal))
   if (visit.notBefore < paceSince) return undefined
   const answer = await fetchVisit(active, visit)
   const bytes = answer.outcome.type === 'fetched' ? answer.outcome.snapshot.body.length : 0
   return { verdict: await interpret(active, visit, answer), bytes }
+}
+
+/** Whether a page was checked so lately that it is taken as it is. */
+async function isFresh({ run, ports }: ActiveCrawl, visit: Visit): Promise<boolean> {
+  const windows = Object.values(run.maxAgeMsOf)
+  if (!visit.hasPage || run.full || Math.max(run.maxAgeMs, ...windows) === 0) return false
+  const maxAge = (windows.length > 0 ? run.maxAgeMsOf[await ports.kindOf(visit)] : undefined) ?? run.maxAgeMs
+  return ports.clock.now() - (visit.checkedAt ?? 0) < maxAge
 }
 
 /**

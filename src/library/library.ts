@@ -1,5 +1,5 @@
 import type { Sha256 } from '../core/model.ts'
-import type { Clock, Fetcher, PageReader } from '../crawl/ports.ts'
+import type { Clock, Fetcher, KindOf, PageReader } from '../crawl/ports.ts'
 import type { CrawlLimits } from '../crawl/run.ts'
 import type { Store } from './store.ts'
 
@@ -9,6 +9,7 @@ export interface Library {
   readonly fetcher: Fetcher
   readonly readPage: PageReader
   readonly clock: Clock
+  readonly kindOf: KindOf
   readonly sha256: Sha256
   /** Number from 0 up to 1. */
   readonly random: () => number

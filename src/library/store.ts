@@ -1,6 +1,7 @@
 import type { Chunk, Page } from '../core/model.ts'
 import type { CrawlKind, CrawlSummary } from '../crawl/events.ts'
 import type { Alias, Ledger, LedgerRow, LedgerState, Reason } from '../crawl/ledger.ts'
+import type { PageKind } from '../crawl/ports.ts'
 import type { Source } from './source.ts'
 
 /** One run over a source, as it is kept. */
@@ -31,6 +32,8 @@ export interface CrawlRunOptions {
   readonly discover: boolean
   /** Pages checked within so many milliseconds are taken as they are. */
   readonly maxAgeMs: number
+  /** The same for kinds of pages of which something else holds. */
+  readonly maxAgeMsOf: Readonly<Partial<Record<PageKind, number>>>
   /** Overrides of the scope, for this run only. */
   readonly scope: Partial<Source['scope']>
 }

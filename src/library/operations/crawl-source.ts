@@ -18,7 +18,14 @@ export interface CrawlInput extends Partial<CrawlRunOptions> {
 /** A crawl without a sign of life for so long was interrupted. */
 const STALE_MS = 30_000
 
-const DEFAULT_OPTIONS: CrawlRunOptions = { full: false, acceptLoss: false, discover: false, maxAgeMs: 0, scope: {} }
+const DEFAULT_OPTIONS: CrawlRunOptions = {
+  full: false,
+  acceptLoss: false,
+  discover: false,
+  maxAgeMs: 0,
+  maxAgeMsOf: {},
+  scope: {},
+}
 
 /** Crawls a source. An interrupted crawl of it goes on as it began, unless something else is asked for. */
 export async function* crawlSource(
@@ -90,7 +97,7 @@ function createRun(
 ): CrawlRun {
   const { crawlType, ...settings } = source.settings
   const scope = resolveScope(source.scope, options.scope)
-  const { full, acceptLoss, discover, maxAgeMs } = options
+  const { full, acceptLoss, discover, maxAgeMs, maxAgeMsOf } = options
   return {
     crawlId: id,
     sourceId: source.id,
@@ -108,6 +115,7 @@ function createRun(
     acceptLoss,
     discover,
     maxAgeMs,
+    maxAgeMsOf,
     headers,
     limits: library.limits,
   }

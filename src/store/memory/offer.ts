@@ -1,4 +1,4 @@
-import type { Find, FindResult } from '../../crawl/ledger.ts'
+import { type Find, type FindResult, isGateReason } from '../../crawl/ledger.ts'
 import { applyFind } from '../../crawl/transitions.ts'
 import { AT_REST, createRow, type Row } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'
@@ -27,14 +27,10 @@ export function readmit(row: Row): Row {
 function meetFind(row: Row, find: Find): Row {
   if (find.refusal !== null) return { ...row, ...find.refusal }
   const { url, host, foundOn, discovery } = find
-  return wasRefused(row, find) ? { ...readmit(row), url, host, foundOn, discovery } : readmit(row)
+  return wasRefused(row) ? { ...readmit(row), url, host, foundOn, discovery } : readmit(row)
 }
 
-/**
- * Whether the gate refused a row: then the find that admits it is, in effect, its first. It is known by this: even the
- * crawl that refused it would admit it now.
- */
-function wasRefused(row: Row, find: Find): boolean {
-  const { crawlId } = row
-  return crawlId !== null && row.state === 'skipped' && applyFind(row, find, crawlId).result === 'admitted'
+/** Whether the gate refused a row: then the find that admits it is, in effect, its first. */
+function wasRefused({ state, reason }: Row): boolean {
+  return state === 'skipped' && isGateReason(reason)
 }

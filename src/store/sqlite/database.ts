@@ -7,9 +7,6 @@ import { migrate } from './schema.ts'
 /** A connection to a library file. */
 export type Database = Sqlite.Database
 
-/** A statement that is compiled once and run often. */
-export type Statement<Bind extends unknown[], Row = unknown> = Sqlite.Statement<Bind, Row>
-
 /** How long a writer waits for the writers of other processes. */
 const BUSY_TIMEOUT_MS = 10_000
 

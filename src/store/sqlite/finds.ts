@@ -1,4 +1,4 @@
-import type { Find, FindResult, LedgerState, Reason } from '../../crawl/ledger.ts'
+import { type Find, type FindResult, isGateReason, type LedgerState, type Reason } from '../../crawl/ledger.ts'
 import { applyFind, type FoundRow } from '../../crawl/transitions.ts'
 import type { Database } from './database.ts'
 import { READMITTED } from './rows.ts'
@@ -58,7 +58,7 @@ export function createFinds(db: Database): Finds {
       refuse.run(state, depth, crawl.number, refusal.reason, refusal.pattern, refusal.target, found.id)
     } else if (write === 'update') {
       admit.run(state, depth, crawl.number, found.id)
-      if (wasRefused(row, find)) findAgain.run(url, host, discovery, foundOn, found.id)
+      if (wasRefused(row)) findAgain.run(url, host, discovery, foundOn, found.id)
     }
     return result
   }
@@ -81,6 +81,6 @@ function toFoundRow(found: FoundColumns, crawl: CrawlOf): FoundRow {
 const OTHER = ''
 
 /** Whether the gate refused a row: such a row is admitted even by the crawl that refused it, and its find is, in effect, its first. */
-function wasRefused(row: FoundRow, find: Find): boolean {
-  return row.state === 'skipped' && applyFind({ ...row, crawlId: OTHER }, find, OTHER).result === 'admitted'
+function wasRefused({ state, reason }: FoundRow): boolean {
+  return state === 'skipped' && isGateReason(reason)
 }
