@@ -14,7 +14,7 @@ const CRAWL: Crawl = {
   sourceId: '00000000-0000-4000-8000-000000000001',
   kind: 'add',
   state: 'running',
-  options: { full: false, acceptLoss: false, discover: false, maxAgeMs: 0, scope: {} },
+  options: { full: false, acceptLoss: false, discover: false, maxAgeMs: 0, maxAgeMsOf: {}, scope: {} },
   runner: null,
   startedAt: NOW - 225_000,
   heartbeatAt: NOW - 1000,

@@ -1184,7 +1184,7 @@ function crawl(id: string, startedAt = 1000): Crawl {
     sourceId: 'docs',
     kind: 'recrawl',
     state: 'running',
-    options: { full: false, acceptLoss: false, discover: true, maxAgeMs: 0, scope: { maxPages: 5 } },
+    options: { full: false, acceptLoss: false, discover: true, maxAgeMs: 0, maxAgeMsOf: {}, scope: { maxPages: 5 } },
     startedAt,
     runner: null,
     heartbeatAt: startedAt,
