@@ -40,7 +40,7 @@ export async function visitPage(active: ActiveCrawl, visit: Visit): Promise<Visi
   const isTold = verdict.state === 'indexed' || (verdict.state === 'unchanged' && verdict.status !== undefined)
   const checkedAt = visit.hasPage && !isTold ? visit.checkedAt : now
   const settlement = { visit, crawlId: run.crawlId, now, checkedAt, ...verdict, aliases }
-  if (settlement.state === 'failed' && !visit.hasPage && UNANSWERED.has(settlement.reason ?? 'network')) {
+  if (settlement.state === 'failed' && !hasLinks(visit) && UNANSWERED.has(settlement.reason ?? 'network')) {
     // Nobody knows what it would have led to.
     active.incomplete ??= `${visit.url} could not be read (${settlement.reason})`
   }
@@ -48,9 +48,14 @@ export async function visitPage(active: ActiveCrawl, visit: Visit): Promise<Visi
   // elsewhere too: it stays when there is nothing to be had where it leads.
   const isGone = settlement.isProvenGone === true && !isPassedOn
   const isUnread = isPassedOn || (settlement.finds === undefined && settlement.state !== 'pending' && !isGone)
-  if (!visit.hasPage || !isUnread || !run.followsLinks) return { settlement, bytes }
+  if (!hasLinks(visit) || !isUnread || !run.followsLinks) return { settlement, bytes }
   const replayed = active.judge(await ports.ledger.readLinks(visit.sourceId, visit.key), linksOf(visit))
   return { settlement: withFinds(settlement, replayed), bytes }
+}
+
+/** Whether it was read before, so that its links are known: it holds content, or repeated that of another address. */
+function hasLinks({ hasPage, target }: Visit): boolean {
+  return hasPage || target !== null
 }
 
 /** Failures that say nothing about the page. */
@@ -110,10 +115,9 @@ interface Answer {
 
 /** Fetches a visit: the Markdown of a page that llms.txt names, where there is any; otherwise the address itself. */
 async function fetchVisit(active: ActiveCrawl, visit: Visit): Promise<Answer> {
-  // Without a page there are no links to replay, so an answer that nothing changed would hide what is behind it.
-  const isConditional = visit.hasPage && !active.run.full
-  const etag = isConditional ? visit.etag : null
-  const lastModified = isConditional ? visit.lastModified : null
+  // The ledger gives validators only where links can be replayed, so that an answer that nothing changed hides nothing.
+  const etag = active.run.full ? null : visit.etag
+  const lastModified = active.run.full ? null : visit.lastModified
   let isVariantAsked = false
   if (visit.discovery === 'llms-txt') {
     for (const url of active.variants.variantsFor(visit.url)) {

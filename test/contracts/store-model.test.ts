@@ -416,7 +416,14 @@ function sourceOf(id: string): Source {
 }
 
 function crawlOf(sourceId: string, position: number, now: number): Crawl {
-  const options = { full: position % 2 === 1, acceptLoss: false, discover: false, maxAgeMs: 0, maxAgeMsOf: {}, scope: {} }
+  const options = {
+    full: position % 2 === 1,
+    acceptLoss: false,
+    discover: false,
+    maxAgeMs: 0,
+    maxAgeMsOf: {},
+    scope: {},
+  }
   const common = { kind: 'add', state: 'running', endedAt: null, summary: null } as const
   return {
     ...common,

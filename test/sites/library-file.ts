@@ -114,7 +114,7 @@ export async function readHoldings(
   try {
     const stored = db
       .prepare<[string], { key: string; page: number; markdown: string; links: string }>(
-        `SELECT l.key, p.id AS page, p.markdown, p.links FROM pages p JOIN ledger l ON l.id = p.id
+        `SELECT l.key, p.id AS page, p.markdown, k.links FROM pages p JOIN ledger l ON l.id = p.id JOIN links k ON k.id = p.id
          JOIN sources s ON s.id = l.source WHERE s.uuid = ? ORDER BY l.key`,
       )
       .all(source.id)

@@ -1,3 +1,4 @@
+import { writeUnits } from '../text/code-units.ts'
 import { decodeDoubleByte, isDoubleByte } from './decode-double-byte.ts'
 import { detectEncoding } from './detect-encoding.ts'
 
@@ -43,10 +44,12 @@ const SLICE = 8192
 function decodeWindows1252(bytes: Uint8Array): string {
   let text = ''
   for (let from = 0; from < bytes.length; from += SLICE) {
-    const units = Uint16Array.from(bytes.subarray(from, from + SLICE), (byte) =>
-      byte >= 0x80 && byte < 0xa0 ? WINDOWS_1252.charCodeAt(byte - 0x80) : byte,
-    )
-    text += String.fromCharCode(...units)
+    const units = new Uint16Array(bytes.subarray(from, from + SLICE))
+    for (let i = 0; i < units.length; i++) {
+      const unit = units[i] ?? 0
+      if (unit >= 0x80 && unit < 0xa0) units[i] = WINDOWS_1252.charCodeAt(unit - 0x80)
+    }
+    text += writeUnits(units)
   }
   return text
 }

@@ -1,4 +1,5 @@
 import type { Snapshot } from '../model.ts'
+import { writeUnits } from '../text/code-units.ts'
 
 /** What an answer is, as far as reading it goes. */
 export type Medium =
@@ -36,7 +37,7 @@ const BEGINNING = 1024
 /** The beginning of a body, byte by byte: markup is ASCII in all encodings but UTF-16, whose zeros are left out. */
 function beginningOf(body: Uint8Array | string): string {
   if (typeof body === 'string') return body.slice(0, BEGINNING)
-  const text = String.fromCharCode(...body.subarray(0, BEGINNING))
+  const text = writeUnits(body.subarray(0, BEGINNING))
   return text.replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '').replaceAll('\0', '')
 }
 
@@ -60,7 +61,7 @@ function binaryName(body: Uint8Array | string, beginning: string): string | unde
   const head = body.subarray(0, NOISE_SAMPLE)
   if (head.subarray(0, BEGINNING).some((byte, i) => byte === 0 && head[i + 1] === 0)) return 'binary data'
   const isWide = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff) || isHalfZeros(head)
-  return !isWide && isNoise(String.fromCharCode(...head)) ? 'binary data' : undefined
+  return !isWide && isNoise(writeUnits(head)) ? 'binary data' : undefined
 }
 
 const NOISE_SAMPLE = 4096

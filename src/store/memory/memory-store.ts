@@ -110,7 +110,7 @@ export function createMemoryStore(): Store {
         if (page) yield page
       }
     },
-    readLinks: async (sourceId, key) => [...(ledgerOf(sourceId).get(key)?.record?.links ?? [])],
+    readLinks: async (sourceId, key) => [...(ledgerOf(sourceId).get(key)?.links ?? [])],
     readChunk: async (sourceId, chunkId) => findChunk(ledgerOf(sourceId), chunkId),
     countContent: async (sourceId) => countContent(ledgerOf(sourceId)),
     search: async (query) => index.search(query),

@@ -17,7 +17,7 @@ export function removeProven(ledger: SourceLedger, crawlId: string, withUnseen: 
   const removable = listRemovable(ledger, crawlId, withUnseen)
   const forgotten = ledger.rows().filter((row) => row.state === 'failed' && !row.hasPage && row.crawlId !== crawlId)
   for (const row of removable)
-    ledger.put({ ...bury(row, row.provenCrawl === crawlId), record: null, provenCrawl: null })
+    ledger.put({ ...bury(row, row.provenCrawl === crawlId), record: null, links: [], provenCrawl: null })
   if (withUnseen) for (const row of forgotten) ledger.put(bury(row, false))
   return removable.length
 }

@@ -5,6 +5,8 @@ import { type LedgerAction, nextState } from '../../crawl/transitions.ts'
 export interface Row extends LedgerRow {
   /** The stored content. `hasPage` says whether there is any. */
   readonly record: PageRecord | null
+  /** Links to replay: of a page, or of a row that repeats another one's content. */
+  readonly links: readonly string[]
   readonly lease: Lease | null
   /** Its content is to be taken as it is. */
   readonly isFinal: boolean
@@ -57,6 +59,7 @@ export function createRow(sourceId: string, crawlId: string, find: Find, now: nu
     crawlId,
     hasPage: false,
     record: null,
+    links: [],
     finalCrawl: null,
     provenCrawl: null,
   }
@@ -69,7 +72,7 @@ export function moveRow(row: Row, action: LedgerAction): Row {
 
 /** A row as others may see it. */
 export function toLedgerRow(row: Row): LedgerRow {
-  const { record, lease, isFinal, finalCrawl, awaitsConfirmation, provenCrawl, ...known } = row
+  const { record, links, lease, isFinal, finalCrawl, awaitsConfirmation, provenCrawl, ...known } = row
   return known
 }
 

@@ -39,7 +39,7 @@ export function adoptPage(ledger: SourceLedger, adoption: Adoption): Settled {
   // A list that is read again, because the crawl was interrupted, brings no news.
   const isNew = known?.state === 'indexed' && known.crawlId === crawlId
   const settled = isSame
-    ? confirmPage(ledger, { ...row, contentHash: record.page.contentHash }, record.links, isNew ? 'index' : 'confirm')
+    ? confirmPage(ledger, { ...row, links: record.links, contentHash: record.page.contentHash }, isNew)
     : storePage(ledger, row, record, now)
   return report(settled, offerFinds(ledger, crawlId, finds, now))
 }
@@ -83,13 +83,13 @@ function recordAnswer(row: Row, settlement: Settlement): Row {
   }
 }
 
-function conclude(ledger: SourceLedger, row: Row, { state, record, links, now }: Settlement): Row {
+function conclude(ledger: SourceLedger, row: Row, { state, record, links = row.links, now }: Settlement): Row {
   switch (state) {
     case 'indexed':
       if (record === undefined) throw new TypeError(`Expected \`record\` to settle ${row.url} as indexed, got none`)
       return storePage(ledger, row, record, now)
     case 'unchanged':
-      return row.record === null ? confirmNothing(ledger, row) : keepPage(ledger, row, row.record, links)
+      return row.record === null ? confirmNothing(ledger, row) : keepPage(ledger, { ...row, links }, row.record)
     case 'skipped':
       return ledger.put(moveRow(row, 'skip'))
     case 'failed':
@@ -99,14 +99,8 @@ function conclude(ledger: SourceLedger, row: Row, { state, record, links, now }:
   }
 }
 
-function confirmPage(
-  ledger: SourceLedger,
-  row: Row,
-  links?: readonly string[],
-  action: 'confirm' | 'index' = 'confirm',
-): Row {
-  const record = row.record && links ? { ...row.record, links } : row.record
-  return ledger.put({ ...moveRow(row, action), record })
+function confirmPage(ledger: SourceLedger, row: Row, isNew = false): Row {
+  return ledger.put(moveRow(row, isNew ? 'index' : 'confirm'))
 }
 
 /** Nothing changed, but there is nothing here: another row holds the content, or it has to be fetched after all. */
@@ -117,13 +111,14 @@ function confirmNothing(ledger: SourceLedger, row: Row): Row {
 }
 
 /** Confirms a page. Two rows may hold it after a crawl that proved one of them gone and stopped at the gate. */
-function keepPage(ledger: SourceLedger, row: Row, { page }: PageRecord, links?: readonly string[]): Row {
+function keepPage(ledger: SourceLedger, row: Row, { page }: PageRecord): Row {
   const repeated = claim(ledger, row, page.contentHash)
-  return repeated ?? confirmPage(ledger, { ...row, contentHash: page.contentHash }, links)
+  return repeated ?? confirmPage(ledger, { ...row, contentHash: page.contentHash })
 }
 
-function storePage(ledger: SourceLedger, row: Row, record: PageRecord, now: number): Row {
+function storePage(ledger: SourceLedger, found: Row, record: PageRecord, now: number): Row {
   const { contentHash } = record.page
+  const row = { ...found, links: record.links }
   const repeated = claim(ledger, row, contentHash)
   return repeated ?? ledger.put({ ...moveRow(row, 'index'), contentHash, changedAt: now, record })
 }

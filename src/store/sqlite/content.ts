@@ -9,8 +9,10 @@ import type { ChunkIndex } from './search.ts'
 export interface Content {
   /** Replaces what a row holds as a whole. */
   write(source: number, row: number, record: PageRecord): void
+  /** Removes the page of a row. Its links stay: a row that repeats another one's content still leads where it led. */
   remove(row: number): void
   writeLinks(row: number, links: readonly string[]): void
+  removeLinks(row: number): void
   readLinks(source: number, key: string): readonly string[]
   readPage(source: number, key: string): StoredPage | undefined
   listPages(source: number): AsyncIterable<StoredPage>
@@ -48,9 +50,9 @@ export function createContent(db: Database, index: ChunkIndex): Content {
   const selectRange = db.prepare<[number], { first: number; count: number }>(
     'SELECT first_chunk AS first, chunk_count AS count FROM pages WHERE id = ?',
   )
-  const insertPage = db.prepare<[number, number, number, string, string, string, string]>(
-    `INSERT OR REPLACE INTO pages (id, first_chunk, chunk_count, title, links, meta, markdown)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  const insertPage = db.prepare<[number, number, number, string, string, string]>(
+    `INSERT OR REPLACE INTO pages (id, first_chunk, chunk_count, title, meta, markdown)
+     VALUES (?, ?, ?, ?, ?, ?)`,
   )
   const deletePage = db.prepare<[number]>('DELETE FROM pages WHERE id = ?')
   const deleteChunks = db.prepare<[number, number]>('DELETE FROM chunks WHERE id BETWEEN ? AND ?')
@@ -59,10 +61,11 @@ export function createContent(db: Database, index: ChunkIndex): Content {
        slug, path, heading_path, symbol, address, asset_path, content)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  const updateLinks = db.prepare<[string, number]>('UPDATE pages SET links = ? WHERE id = ?')
+  const writeLinks = db.prepare<[number, string]>('INSERT OR REPLACE INTO links (id, links) VALUES (?, ?)')
+  const deleteLinks = db.prepare<[number]>('DELETE FROM links WHERE id = ?')
   const selectLinks = db
     .prepare<[number, string], string>(
-      'SELECT p.links FROM ledger l JOIN pages p ON p.id = l.id WHERE l.source = ? AND l.key = ?',
+      'SELECT k.links FROM ledger l JOIN links k ON k.id = l.id WHERE l.source = ? AND l.key = ?',
     )
     .pluck()
 
@@ -102,7 +105,7 @@ export function createContent(db: Database, index: ChunkIndex): Content {
 
   return {
     write: (source, row, record) => {
-      const { page, chunks, links } = record
+      const { page, chunks } = record
       removeChunks(row)
       let first = 0
       for (const chunk of chunks) {
@@ -127,7 +130,7 @@ export function createContent(db: Database, index: ChunkIndex): Content {
         first ||= Number(lastInsertRowid)
       }
       const { markdown, ...meta } = page
-      insertPage.run(row, first, chunks.length, page.title, JSON.stringify(links), JSON.stringify(meta), markdown)
+      insertPage.run(row, first, chunks.length, page.title, JSON.stringify(meta), markdown)
       if (chunks.length > 0) index.announce(first + chunks.length - 1)
     },
     remove: (row) => {
@@ -135,7 +138,10 @@ export function createContent(db: Database, index: ChunkIndex): Content {
       deletePage.run(row)
     },
     writeLinks: (row, links) => {
-      updateLinks.run(JSON.stringify(links), row)
+      writeLinks.run(row, JSON.stringify(links))
+    },
+    removeLinks: (row) => {
+      deleteLinks.run(row)
     },
     // Written by this file, like everything that is parsed below.
     readLinks: (source, key) => JSON.parse(selectLinks.get(source, key) ?? '[]') as string[],

@@ -116,11 +116,15 @@ const MIGRATIONS: readonly string[] = [
     first_chunk INTEGER NOT NULL,
     chunk_count INTEGER NOT NULL,
     title TEXT NOT NULL,
-    -- Addresses to replay when the page is unchanged.
-    links TEXT NOT NULL,
     -- The page without its Markdown.
     meta TEXT NOT NULL,
     markdown TEXT NOT NULL
+  ) STRICT;
+
+  -- Addresses to replay when an answer says that nothing changed: of pages, and of rows that repeat one.
+  CREATE TABLE links (
+    id INTEGER PRIMARY KEY REFERENCES ledger (id),
+    links TEXT NOT NULL
   ) STRICT;
 
   -- Ids are never used again: the index knows by them how far it has come.

@@ -37,7 +37,7 @@ describe('the index', () => {
     db.pragma('foreign_keys = OFF')
     const index = createChunkIndex(db)
     expect(index.isBehind()).toBe(false)
-    db.exec(`INSERT INTO pages VALUES (1, 1, 1300, 'T', '[]', '{}', '')`)
+    db.exec(`INSERT INTO pages VALUES (1, 1, 1300, 'T', '{}', '')`)
     const insert = db.prepare(
       `INSERT INTO chunks (source, page, chunk_id, content_hash, position, kind, start_line, end_line, token_estimate, slug,
          path, heading_path, content) VALUES (1, 1, ?, 'h', 1, 'text', 1, 1, 1, 's', 'p', '["H"]', 'word')`,

@@ -68,9 +68,10 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
   const updateAdopted = db.prepare<[number, string, string | null, number]>(
     'UPDATE ledger SET depth = ?, discovery = ?, found_on = ? WHERE id = ?',
   )
+  // The `+` keeps SQLite from walking the whole source in the order of keys to save the sorting of one or two rows.
   const selectHolder = db.prepare<[number, StoredHash, number, number], Holder>(
     `SELECT id, key, url, state FROM ledger
-     WHERE source = ? AND page_hash = ? AND id <> ? AND proven_crawl IS NOT ? ORDER BY key LIMIT 1`,
+     WHERE source = ? AND page_hash = ? AND id <> ? AND proven_crawl IS NOT ? ORDER BY +key LIMIT 1`,
   )
   const demote = db.prepare<[LedgerState, string, StoredHash, number]>(
     `UPDATE ledger SET state = ?, reason = 'duplicate', pattern = NULL, target = ?, content_hash = ?, page_hash = NULL
@@ -113,6 +114,7 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
 
   const storePage = (source: number, row: Draft, record: PageRecord, now: number, crawl: number): void => {
     const hash = packHash(record.page.contentHash)
+    content.writeLinks(row.id, record.links)
     if (!claim(source, row, hash, now, crawl)) return
     content.write(source, row.id, record)
     row.pageHash = hash
@@ -143,8 +145,8 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
       confirmNothing(source, row, crawl)
     } else if (state === 'unchanged' && row.pageHash !== null) {
       // Two may hold it after a crawl that proved one of them gone and stopped at the gate.
-      if (!claim(source, row, row.pageHash, now, crawl)) return
       if (links !== undefined) content.writeLinks(row.id, links)
+      if (!claim(source, row, row.pageHash, now, crawl)) return
       move(row, 'confirm')
     } else {
       move(row, ACTIONS[state])

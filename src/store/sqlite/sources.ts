@@ -55,6 +55,7 @@ export function createSources(db: Database, library: string): Sources {
     'DELETE FROM chunk_index WHERE rowid IN (SELECT id FROM chunks WHERE source = ?)',
     'DELETE FROM chunks WHERE source = ?',
     'DELETE FROM pages WHERE id IN (SELECT id FROM ledger WHERE source = ? AND page_hash IS NOT NULL)',
+    'DELETE FROM links WHERE id IN (SELECT id FROM ledger WHERE source = ?)',
     'DELETE FROM ledger WHERE source = ?',
     'DELETE FROM ledger_counts WHERE source = ?',
     'DELETE FROM url_aliases WHERE source = ?',

@@ -100,6 +100,7 @@ export function createUpkeep(db: Database, content: Content): Upkeep {
         buryProven.run(id, crawl)
         forgetPage.run(id)
         content.remove(id)
+        content.removeLinks(id)
       }
       if (withUnseen) buryFailed.run(source, crawl)
       return ids.length

@@ -1,0 +1,233 @@
+// Crawls real documentation sites from this machine and reports pages a second, CPU time and memory beside named peers.
+//
+//   npm run bench crawl [--only pharos,scrapy,crawlee,fetch,latency,reach] [--program dist/cli/main.js]
+//
+// The sites are those of two Debian packages (postgresql-doc-15, python3.11-doc), served by an nginx of our own on
+// loopback; requests and pages are counted in its log. Every contender runs in a process of its own, one after the other:
+//   pharos   the whole job: fetch, extract, chunk, index, store; then again with nothing changed, every page asked about
+//   scrapy   follows every link, one item a page, no text made of it, nothing stored
+//   crawlee  @crawlee/cheerio and turndown: follows every link, whole pages to Markdown, nothing stored
+//   fetch    our client alone, on addresses that are known
+//   latency  pharos once more, from a server that lets every answer wait 50 ms
+//   reach    which pages pharos found beside `wget -r`, of both sites
+// Wall time runs from the start of a process to its end. nginx takes part of the machine too; CPU seconds leave it out.
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { openLibrary } from '../dist/open-library.js'
+import { isInstalled, isPage, startNginx } from './crawl/nginx.mjs'
+import { option, printTable } from './measure.mjs'
+
+const SITES = {
+  'postgresql-doc-15': '/usr/share/doc/postgresql-doc-15/html',
+  'python3.11-doc': '/usr/share/doc/python3.11/html',
+}
+const [site] = Object.values(SITES)
+/** Why a page that was read is not indexed under this address. */
+const REPEATED = new Set(['duplicate', 'redirect', 'canonical'])
+const parts = (option('only') ?? 'pharos,scrapy,crawlee,fetch,latency,reach').split(',')
+const here = fileURLToPath(new URL('.', import.meta.url))
+const program = option('program') ?? join(here, '../dist/cli/main.js')
+/** What the launcher gives to Node. */
+const [, flags] = /exec "\$node" (.*) "\$program"/.exec(readFileSync(join(here, '../pharos'), 'utf8'))
+const pharos = (...args) => [process.execPath, ...flags.split(' '), program, ...args, '--allow-private']
+const script = (name, ...args) => [process.execPath, join(here, 'crawl', name), ...args]
+const megabytes = (kilobytes) => (kilobytes === undefined ? '' : (kilobytes / 1024).toFixed(0))
+
+checkInstalled()
+const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
+const report = join(folder, 'usage.json')
+const rows = []
+const targets = []
+const stops = []
+try {
+  const server = await start(site)
+  if (parts.includes('pharos')) await measurePharos(server)
+  if (parts.includes('scrapy')) {
+    const args = [join(here, 'crawl/spider.py'), server.url, report]
+    await measure('scrapy, no indexing', ['/usr/bin/python3', ...args], server)
+  }
+  if (parts.includes('crawlee'))
+    await measure('crawlee + turndown, no indexing', script('crawlee.mjs', server.url), server)
+  if (parts.includes('fetch')) {
+    const names = readdirSync(site).filter((name) => name.endsWith('.html'))
+    writeFileSync(join(folder, 'urls'), names.map((name) => `${server.url}${name}`).join('\n'))
+    await measure('fetch alone', script('fetch-loop.mjs', join(folder, 'urls')), server)
+  }
+  if (parts.includes('latency')) await measureLatency()
+  if (rows.length > 0) {
+    const header = [
+      '',
+      'pages',
+      'requests',
+      '304',
+      'wall s',
+      'pages/s',
+      'CPU s',
+      'pages/CPU s',
+      'peak MB',
+      'at 500',
+      'end',
+    ]
+    printTable(header, rows)
+  }
+  if (targets.length > 0) {
+    console.log()
+    printTable(['target', 'wanted', 'measured', 'met'], targets)
+  }
+  if (parts.includes('reach')) for (const [name, place] of Object.entries(SITES)) await compareReach(name, place)
+} finally {
+  for (const stop of stops.reverse()) await stop()
+  rmSync(folder, { recursive: true, force: true })
+}
+
+async function measurePharos(server) {
+  const library = join(folder, 'library.db')
+  const first = await measure('pharos', pharos('add', server.url, '--library', library), server)
+  aim('pages/s', 100, first.pages / first.wall)
+  aim('pages/CPU s', 100, first.pages / first.cpuSeconds)
+  aim('peak MB', -250, first.peakKilobytes / 1024)
+  // What is flat may still waver by a tenth.
+  aim('MB at the end ÷ at 500 pages', -1.1, first.lastKilobytes / first.halfKilobytes, 2)
+  const again = await measure('pharos, nothing changed', pharos('recrawl', server.url, '--library', library), server)
+  aim('pages/s, nothing changed', 500, again.pages / again.wall)
+  aim('of them answered 304', again.pages, again.unchanged)
+}
+
+async function measureLatency() {
+  const child = spawn(process.execPath, [join(here, 'crawl/slow-server.mjs'), site, '50'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  stops.push(() => child.kill())
+  const [port] = await new Promise((resolve) => createInterface(child.stdout).on('line', (line) => resolve([line])))
+  const library = join(folder, 'slow.db')
+  const args = pharos('add', `http://127.0.0.1:${port}/`, '--library', library)
+  // Nobody counts at this server.
+  const countIndexed = async () => (await readLedger(library)).filter(({ state }) => state === 'indexed').length
+  const { pages, wall } = await measure('pharos, 50 ms latency', args, undefined, countIndexed)
+  aim('pages/s, 50 ms latency', 60, pages / wall)
+}
+
+/** Runs a process to its end and adds its row: pages and requests as the server counted them, memory as the system did. */
+async function measure(label, [command, ...args], server, countPages) {
+  server?.takeLog()
+  rmSync(report, { force: true })
+  const usesNode = command === process.execPath
+  const hook = usesNode
+    ? { NODE_OPTIONS: `--require ${join(here, 'crawl/report-usage.cjs')}`, PHAROS_BENCH_REPORT: report }
+    : {}
+  const begun = performance.now()
+  const child = spawn(command, args, {
+    cwd: here,
+    env: { ...process.env, ...hook },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let problem = ''
+  child.stderr.on('data', (data) => {
+    problem = `${problem}${data}`.slice(-2000)
+  })
+  let half
+  let last
+  let seen = 0
+  const watch = setInterval(() => {
+    const count = server?.countPages() ?? 0
+    // What is held after the last page has come is no matter of the crawl.
+    if (count === seen) return
+    seen = count
+    last = readResident(child.pid) ?? last
+    if (count >= 500) half ??= last
+  }, 25)
+  const code = await new Promise((resolve) => child.on('close', resolve))
+  clearInterval(watch)
+  const wall = (performance.now() - begun) / 1000
+  if (code !== 0 || !existsSync(report)) throw new Error(`${label} ended with ${code}: ${problem}`)
+  const { cpuSeconds, peakKilobytes } = JSON.parse(readFileSync(report, 'utf8'))
+  const requests = server?.takeLog() ?? []
+  const pages = (await countPages?.()) ?? new Set(requests.filter(isPage).map(({ path }) => path)).size
+  const unchanged = requests.filter(({ status }) => status === 304).length
+  const counts = server === undefined ? [pages, '', ''] : [pages, requests.length, unchanged]
+  const rates = [wall.toFixed(1), (pages / wall).toFixed(0), cpuSeconds.toFixed(1), (pages / cpuSeconds).toFixed(0)]
+  rows.push([label, ...counts, ...rates, megabytes(peakKilobytes), megabytes(half), megabytes(last)])
+  return { pages, unchanged, wall, cpuSeconds, peakKilobytes, halfKilobytes: half, lastKilobytes: last }
+}
+
+/** Adds a target: at least `wanted`, or at most what it is without its sign. */
+function aim(name, wanted, measured, digits = 0) {
+  const isMet = wanted < 0 ? measured <= -wanted : measured >= wanted
+  targets.push([name, `${wanted < 0 ? '≤' : '≥'} ${Math.abs(wanted)}`, measured.toFixed(digits), isMet ? 'yes' : 'NO'])
+}
+
+/** Compares the pages of a site that pharos accounts for with those that wget reaches from the same start. */
+async function compareReach(name, place) {
+  const server = await start(place)
+  await run('wget', ['-r', '-l', 'inf', '-q', '-P', join(folder, 'wget'), '--delete-after', server.url])
+  const requests = server.takeLog().filter(({ status }) => status === 200)
+  const reached = new Set(requests.map(({ path }) => path))
+  const wanted = new Set(requests.filter(isPage).map(({ path }) => path))
+  const library = join(folder, `${name}.db`)
+  const [command, ...args] = pharos('add', server.url, '--library', library)
+  await run(command, args)
+  const ledger = new Map()
+  for (const row of await readLedger(library)) {
+    if (row.url.startsWith(server.url)) ledger.set(row.url.slice(server.url.length - 1), row)
+  }
+  const isKnown = ({ state, reason }) => state === 'indexed' || REPEATED.has(reason)
+  const known = [...ledger].filter(([, row]) => isKnown(row))
+  const indexed = known.filter(([, { state }]) => state === 'indexed').length
+  console.log(`\n${name}: wget reaches ${wanted.size} pages; pharos accounts for ${known.length}`)
+  console.log(`  pharos: ${indexed} indexed, ${known.length - indexed} repeated or redirected`)
+  for (const path of wanted) {
+    const row = ledger.get(path) ?? { state: 'unknown', reason: null }
+    if (!isKnown(row)) console.log(`  only wget: ${path} (${row.state}, ${row.reason})`)
+  }
+  for (const [path, { state }] of known) {
+    if (!wanted.has(path)) console.log(`  ${reached.has(path) ? 'no HTML to wget' : 'only pharos'}: ${path} (${state})`)
+  }
+}
+
+async function readLedger(path) {
+  const library = await openLibrary({ path, version: 'bench' })
+  try {
+    const [source] = await library.store.listSources()
+    return await library.store.listRows(source.id, { limit: 1_000_000 })
+  } finally {
+    await library.close()
+  }
+}
+
+function readResident(pid) {
+  try {
+    return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) || undefined
+  } catch {
+    return undefined
+  }
+}
+
+async function start(place) {
+  const server = await startNginx(place, mkdtempSync(join(folder, 'nginx-')))
+  stops.push(server.stop)
+  server.takeLog()
+  return server
+}
+
+/** Runs a process whose figures are of no interest. wget ends with 8 when a link led nowhere. */
+async function run(command, args) {
+  const child = spawn(command, args, { cwd: folder, stdio: 'ignore' })
+  const code = await new Promise((resolve, reject) => child.on('close', resolve).on('error', reject))
+  if (code !== 0 && !(command === 'wget' && code === 8)) throw new Error(`${command} ended with ${code}`)
+}
+
+function checkInstalled() {
+  const wanted = { nginx: 'nginx-light' }
+  if (parts.includes('scrapy')) wanted.scrapy = 'python3-scrapy'
+  if (parts.includes('reach')) wanted.wget = 'wget'
+  const missing = Object.keys(wanted).filter((name) => !isInstalled(name))
+  const packages = missing.map((name) => wanted[name])
+  for (const [name, place] of Object.entries(SITES)) if (!existsSync(place)) packages.push(name)
+  if (packages.length === 0) return
+  console.error(`bench: crawl needs more than is here: \`apt-get install ${packages.join(' ')}\``)
+  process.exit(1)
+}

@@ -1,0 +1,96 @@
+// An nginx of our own on a free port of this machine, and what its access log says.
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Where Debian puts it is not on the path of every user. */
+const PATH = `${process.env.PATH}:/usr/sbin`
+
+/** Tells whether a program can be started. */
+export function isInstalled(name) {
+  return spawnSync('sh', ['-c', 'command -v "$1"', 'sh', name], { env: { ...process.env, PATH } }).status === 0
+}
+
+/** Serves a folder, with its files under `place`, until it is stopped. */
+export async function startNginx(folder, place) {
+  const port = await findPort()
+  const log = join(place, 'access.log')
+  mkdirSync(join(place, 'temporary'), { recursive: true })
+  writeFileSync(join(place, 'nginx.conf'), writeConfig(folder, place, port))
+  const child = spawn('nginx', ['-p', place, '-c', join(place, 'nginx.conf'), '-e', join(place, 'error.log')], {
+    env: { ...process.env, PATH },
+    stdio: 'ignore',
+  })
+  const url = `http://127.0.0.1:${port}/`
+  for (let tries = 0; !(await isListening(url)); tries++) {
+    if (tries === 100) throw new Error(`nginx does not listen, see ${join(place, 'error.log')}`)
+    await sleep(50)
+  }
+  return {
+    url,
+    /** The requests since this was last asked: `status`, `type`, `path`. */
+    takeLog() {
+      const lines = readFileSync(log, 'utf8').split('\n').slice(0, -1)
+      writeFileSync(log, '')
+      return lines.map(parseLine)
+    },
+    /** How many pages were sent since the log was last taken. */
+    countPages: () => readFileSync(log, 'utf8').split('\n').slice(0, -1).map(parseLine).filter(isPage).length,
+    stop: () =>
+      new Promise((resolve) => {
+        child.on('exit', resolve)
+        child.kill()
+      }),
+  }
+}
+
+/** A page that was sent, or said to be unchanged. */
+export function isPage({ status, type }) {
+  return status === 304 || (status === 200 && type === 'text/html')
+}
+
+function parseLine(line) {
+  const [status, type, path] = line.split(' ')
+  return { status: Number(status), type, path }
+}
+
+function writeConfig(folder, place, port) {
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${place}/temporary;`,
+  )
+  return `worker_processes 1;
+daemon off;
+pid ${place}/nginx.pid;
+error_log ${place}/error.log;
+events { worker_connections 256; }
+http {
+  types { text/html html; text/plain txt; text/css css; text/javascript js; image/svg+xml svg; image/png png; }
+  default_type application/octet-stream;
+  etag on;
+  sendfile on;
+  keepalive_requests 100000;
+  log_format bench '$status $sent_http_content_type $request_uri';
+  access_log ${place}/access.log bench;
+  ${temporary.join('\n  ')}
+  server { listen 127.0.0.1:${port}; root ${folder}; index index.html; }
+}
+`
+}
+
+function findPort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address()
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+async function isListening(url) {
+  return fetch(`${url}robots.txt`).then(
+    () => true,
+    () => false,
+  )
+}
