@@ -1,12 +1,12 @@
-import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
 import { barriersOf, type Implied, PARAGRAPH, Tag, Tags } from './tag.ts'
+import { type TokenSink, tokenize } from './tokenizer.ts'
 import { Element, splitClasses } from './tree.ts'
 
 /** Elements deeper than this become siblings, as in browsers, so that steps may walk the tree by recursion. */
 export const MAX_DEPTH = 500
 
-/** Further attributes of an element are ignored; nothing that is read here comes so late. */
-const MAX_ATTRIBUTES = 100
+/** Further attributes that repeated tags add are ignored. */
+const MAX_INHERITED = 100
 
 /**
  * Reads HTML into a tree the way a browser does, as far as it matters to a reader: missing end tags are supplied, end
@@ -26,22 +26,21 @@ export interface ParsedDocument {
 
 /** As {@link parseHtml}, for those who also want to know about what no tree shows. */
 export function parseDocument(source: string): ParsedDocument {
-  const builder = new TreeBuilder(source)
-  const tokenizer = new Tokenizer({ decodeEntities: true }, builder)
-  tokenizer.write(source)
-  tokenizer.end()
+  const tags = new Tags()
+  const builder = new TreeBuilder(tags)
+  tokenize(source, tags, builder)
+  builder.end()
   return { root: builder.root, commentChars: builder.commentChars }
 }
 
-class TreeBuilder implements TokenizerCallbacks {
+class TreeBuilder implements TokenSink {
   readonly root = new Element('html')
   commentChars = 0
-  readonly #source: string
-  readonly #tags = new Tags()
-  readonly #head = this.#tags.get('head')
-  readonly #link = this.#tags.get('a')
-  readonly #paragraph = this.#tags.get('p')
-  readonly #span = this.#tags.get('span')
+  readonly #head: Tag
+  readonly #link: Tag
+  readonly #paragraph: Tag
+  readonly #span: Tag
+  readonly #wordBreak: Tag
   /** The elements that are open and, beside them, their tags. */
   readonly #stack: Element[] = [this.root]
   readonly #open: Tag[] = [new Tag('html')]
@@ -52,95 +51,49 @@ class TreeBuilder implements TokenizerCallbacks {
   #body: Element | undefined
   /** How many attributes repeated tags have added. */
   #inherited = 0
-  /** The tag that is being read. */
-  #tag = this.#span
-  /** Names and values of its attributes in turn, and after them what is left of earlier tags. */
-  readonly #attributes: string[] = []
-  #attributesEnd = 0
-  #classes: readonly string[] | undefined
   /** Few values of `class` are on very many elements. */
   readonly #classLists = new Map<string, readonly string[]>()
-  #attribute = ''
-  #value = ''
   #text = ''
 
-  constructor(source: string) {
-    this.#source = source
+  constructor(tags: Tags) {
+    this.#head = tags.get('head')
+    this.#link = tags.get('a')
+    this.#paragraph = tags.get('p')
+    this.#span = tags.get('span')
+    this.#wordBreak = tags.get('wbr')
   }
 
-  /** Asked by the tokenizer: sections of `CDATA` are text in SVG and MathML only. */
-  isInForeignContext(): boolean {
-    return this.#isForeign
+  get isForeign(): boolean {
+    return this.#foreign > 0
   }
 
-  onopentagname(start: number, end: number): void {
-    this.#tag = this.#tags.get(this.#source.slice(start, end))
-    this.#attributesEnd = 0
-    this.#classes = undefined
+  text(text: string): void {
+    this.#text += text
+  }
+
+  startTag(tag: Tag, attributes: readonly string[], attributesEnd: number, isSelfClosing: boolean): void {
     // Where a word may be broken it is one word all the same.
-    if (this.#tag.name !== 'wbr') this.#flushText()
+    if (tag === this.#wordBreak) return
+    this.#flushText()
+    this.#openElement(tag, attributes, attributesEnd, isSelfClosing)
   }
 
-  onattribname(start: number, end: number): void {
-    this.#attribute = attributeName(this.#source.slice(start, end))
-    this.#value = ''
-  }
-
-  onattribdata(start: number, end: number): void {
-    this.#value += this.#source.slice(start, end)
-  }
-
-  onattribentity(codepoint: number): void {
-    this.#value += String.fromCodePoint(codepoint)
-  }
-
-  onattribend(): void {
-    if (this.#attributesEnd >= 2 * MAX_ATTRIBUTES) return
-    this.#attributes[this.#attributesEnd++] = this.#attribute
-    this.#attributes[this.#attributesEnd++] = this.#value
-    if (this.#attribute === 'class') this.#classes ??= this.#listClasses(this.#value)
-  }
-
-  onopentagend(): void {
-    this.#openElement(false)
-  }
-
-  onselfclosingtag(): void {
-    this.#openElement(true)
-  }
-
-  onclosetag(start: number, end: number): void {
-    const tag = this.#tags.get(this.#source.slice(start, end))
-    if (tag.name === 'wbr') return
+  endTag(tag: Tag): void {
+    if (tag === this.#wordBreak) return
     this.#flushText()
     this.#closeElement(tag)
   }
 
-  ontext(start: number, end: number): void {
-    this.#text += this.#source.slice(start, end)
+  comment(text: string): void {
+    this.commentChars += text.trim().length
   }
 
-  ontextentity(codepoint: number): void {
-    this.#text += String.fromCodePoint(codepoint)
+  cdata(text: string): void {
+    if (this.isForeign) this.#text += text
   }
 
-  oncdata(start: number, end: number, endOffset: number): void {
-    if (this.#isForeign) this.#text += this.#source.slice(start, end - endOffset)
-  }
-
-  oncomment(start: number, end: number, endOffset: number): void {
-    this.commentChars += this.#source.slice(start, end - endOffset).trim().length
-  }
-
-  ondeclaration(): void {}
-  onprocessinginstruction(): void {}
-
-  onend(): void {
+  end(): void {
     this.#flushText()
-  }
-
-  get #isForeign(): boolean {
-    return this.#foreign > 0
   }
 
   #listClasses(value: string): readonly string[] {
@@ -159,39 +112,41 @@ class TreeBuilder implements TokenizerCallbacks {
     this.#top.append(text)
   }
 
-  #openElement(isSelfClosing: boolean): void {
-    const tag = this.#tag
+  #openElement(tag: Tag, attributes: readonly string[], attributesEnd: number, isSelfClosing: boolean): void {
     const { name } = tag
-    if (name === 'wbr') return
     if (name === 'html') {
-      this.#inherit(this.root)
+      this.#inherit(this.root, attributes, attributesEnd)
       return
     }
     if (name === 'body' && this.#body !== undefined) {
-      this.#inherit(this.#body)
+      this.#inherit(this.#body, attributes, attributesEnd)
       return
     }
     this.#closeImplied(tag)
-    const element = this.#createElement(name === 'image' ? 'img' : name)
+    const element = this.#createElement(name === 'image' ? 'img' : name, attributes, attributesEnd)
     this.#top.append(element)
     if (name === 'body') this.#body = element
-    const isClosed = tag.isVoid || (isSelfClosing && (this.#isForeign || tag.isForeign))
+    const isClosed = tag.isVoid || (isSelfClosing && (this.isForeign || tag.isForeign))
     if (isClosed) return
     if (this.#stack.length > MAX_DEPTH) tag.tooDeep++
     else this.#push(element, tag)
   }
 
-  #createElement(name: string): Element {
-    if (this.#attributesEnd === 0) return new Element(name)
-    return new Element(name, this.#attributes.slice(0, this.#attributesEnd), this.#classes)
+  #createElement(name: string, attributes: readonly string[], attributesEnd: number): Element {
+    if (attributesEnd === 0) return new Element(name)
+    const own = attributes.slice(0, attributesEnd)
+    for (let i = 0; i < attributesEnd; i += 2) {
+      if (own[i] === 'class') return new Element(name, own, this.#listClasses(own[i + 1] ?? ''))
+    }
+    return new Element(name, own)
   }
 
   /** Takes over attributes that a repeated `html` or `body` tag adds. */
-  #inherit(element: Element): void {
-    for (let i = 0; i < this.#attributesEnd; i += 2) {
-      const name = this.#attributes[i] ?? ''
-      if (this.#inherited >= MAX_ATTRIBUTES || element.hasAttribute(name)) continue
-      element.setAttribute(name, this.#attributes[i + 1] ?? '')
+  #inherit(element: Element, attributes: readonly string[], attributesEnd: number): void {
+    for (let i = 0; i < attributesEnd; i += 2) {
+      const name = attributes[i] ?? ''
+      if (this.#inherited >= MAX_INHERITED || element.hasAttribute(name)) continue
+      element.setAttribute(name, attributes[i + 1] ?? '')
       this.#inherited++
     }
   }
@@ -224,9 +179,9 @@ class TreeBuilder implements TokenizerCallbacks {
   #closeImplied(tag: Tag): void {
     const isInHead = this.#topTag === this.#head
     // Most of a page is text with marks in it.
-    if (tag.isInline && tag !== this.#link && !this.#isForeign && !isInHead) return
+    if (tag.isInline && tag !== this.#link && !this.isForeign && !isInHead) return
     if (isInHead && !tag.isMetadata) this.#pop()
-    if (tag.isBreakout && this.#isForeign) this.#leaveForeign()
+    if (tag.isBreakout && this.isForeign) this.#leaveForeign()
     if (tag.implied !== undefined) this.#closeWithin(tag.implied)
     if (tag === this.#link && tag.open > 0) this.#closeLink()
     if (tag.endsParagraph && this.#paragraph.open > 0) this.#closeWithin(PARAGRAPH)
@@ -314,16 +269,4 @@ class TreeBuilder implements TokenizerCallbacks {
     this.#open[at] = this.#span
     element.name = 'span'
   }
-}
-
-const ATTRIBUTE_NAMES: ReadonlyMap<string, string> = new Map(
-  ['class', 'id', 'href', 'src', 'alt', 'title', 'rel', 'type', 'name', 'content', 'style', 'role'].map((name) => [
-    name,
-    name,
-  ]),
-)
-
-/** The names that are asked for are the same string each time, which makes comparing them fast. */
-function attributeName(written: string): string {
-  return ATTRIBUTE_NAMES.get(written) ?? written.toLowerCase()
 }

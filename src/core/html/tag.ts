@@ -1,3 +1,4 @@
+import { NameTable } from './name-table.ts'
 import { BREAKOUT, ENDS_PARAGRAPH, FOREIGN, HEADINGS, INLINE, METADATA, VOID } from './names.ts'
 
 /** What is left open is closed when one of these begins, up to one of `within`. */
@@ -5,6 +6,12 @@ export interface Implied {
   readonly closes: ReadonlySet<string>
   readonly within: ReadonlySet<string>
 }
+
+/**
+ * What an element holds outside SVG and MathML: markup, text up to its end tag without entities (`raw`) or with them
+ * (`escapable`), or all the rest of the document (`plain`).
+ */
+export type Content = 'markup' | 'raw' | 'escapable' | 'plain'
 
 /** What a document does with elements of one name. HTML's tables are asked once for a name, not once for an element. */
 export class Tag {
@@ -19,6 +26,7 @@ export class Tag {
   readonly isBreakout: boolean
   readonly endsParagraph: boolean
   readonly implied: Implied | undefined
+  readonly content: Content
   /** How many elements of this name are open. */
   open = 0
   /** How many that stand too deep are. */
@@ -34,21 +42,17 @@ export class Tag {
     this.isBreakout = BREAKOUT.has(name)
     this.endsParagraph = ENDS_PARAGRAPH.has(name)
     this.implied = IMPLIED.get(name)
+    this.content = CONTENT.get(name) ?? 'markup'
   }
 }
 
 /** All names in a document. */
-export class Tags {
-  /** By the names as the source writes them. */
-  readonly #known = new Map<string, Tag>()
-
-  get(written: string): Tag {
-    const known = this.#known.get(written)
-    if (known !== undefined) return known
-    const name = written.toLowerCase()
-    const tag = name === written ? new Tag(name) : this.get(name)
-    this.#known.set(written, tag)
-    return tag
+export class Tags extends NameTable<Tag> {
+  constructor() {
+    super((written) => {
+      const name = written.toLowerCase()
+      return name === written ? new Tag(name) : this.get(name)
+    })
   }
 }
 
@@ -77,6 +81,18 @@ const IMPLIED: ReadonlyMap<string, Implied> = new Map([
   ['optgroup', { closes: new Set(['option', 'optgroup']), within: new Set(['select']) }],
   ['rt', RUBY],
   ['rp', RUBY],
+])
+
+const CONTENT: ReadonlyMap<string, Content> = new Map([
+  ['script', 'raw'],
+  ['style', 'raw'],
+  ['xmp', 'raw'],
+  ['iframe', 'raw'],
+  ['noembed', 'raw'],
+  ['noframes', 'raw'],
+  ['title', 'escapable'],
+  ['textarea', 'escapable'],
+  ['plaintext', 'plain'],
 ])
 
 const TABLE_PARTS = new Set(['table', 'thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'caption'])

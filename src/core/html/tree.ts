@@ -163,11 +163,17 @@ export function lineOf(node: Node): string {
 
 /** Whether an element has at least so many characters that are not white space. Reads no further than that. */
 export function holdsText(element: Element, chars: number): boolean {
-  let left = chars
-  const read = (node: Node): boolean => {
-    if (typeof node !== 'string') return node.dropped === undefined && node.children.some(read)
-    for (let i = 0; i < node.length && left > 0; i++) if (node.charCodeAt(i) > 0x20) left--
-    return left <= 0
+  return countMissing(element, chars) <= 0
+}
+
+/** How many of so many characters that are not white space a node lacks. */
+function countMissing(node: Node, chars: number): number {
+  let missing = chars
+  if (typeof node === 'string') {
+    for (let i = 0; i < node.length && missing > 0; i++) if (node.charCodeAt(i) > 0x20) missing--
+  } else if (node.dropped === undefined) {
+    const { children } = node
+    for (let i = 0; i < children.length && missing > 0; i++) missing = countMissing(children[i] ?? '', missing)
   }
-  return read(element)
+  return missing
 }

@@ -1,0 +1,312 @@
+import { decodeHTML, decodeHTMLAttribute } from 'entities/decode'
+import { NameTable } from './name-table.ts'
+import type { Tag, Tags } from './tag.ts'
+
+/** Further attributes of an element are ignored; nothing that is read here comes so late. */
+const MAX_ATTRIBUTES = 100
+
+const TAB = 0x09
+const LINE_FEED = 0x0a
+const FORM_FEED = 0x0c
+const RETURN = 0x0d
+const SPACE = 0x20
+const EXCLAMATION = 0x21
+const DOUBLE_QUOTE = 0x22
+const SINGLE_QUOTE = 0x27
+const SLASH = 0x2f
+const EQUALS = 0x3d
+const GREATER = 0x3e
+const QUESTION = 0x3f
+
+/** Takes what a tokenizer finds, in the order of the source. */
+export interface TokenSink {
+  /** Whether the next tag stands in SVG or MathML, where every element holds markup. */
+  readonly isForeign: boolean
+  /** Text with its entities decoded. That between two tags may come in several pieces, none of them empty. */
+  text(text: string): void
+  /**
+   * `attributes` holds names in lower case and values in turn, as often as the source has them, up to `attributesEnd`.
+   * What follows is left of earlier tags, and all of it is written over by the next one.
+   */
+  startTag(tag: Tag, attributes: readonly string[], attributesEnd: number, isSelfClosing: boolean): void
+  endTag(tag: Tag): void
+  comment(text: string): void
+  /** A section of `CDATA`, which is text in SVG and MathML only. */
+  cdata(text: string): void
+}
+
+/** Reads HTML into tokens, in time that grows with the length of the source alone. A tag that has no end is ignored. */
+export function tokenize(source: string, tags: Tags, sink: TokenSink): void {
+  new Tokenizer(source, tags, sink).run()
+}
+
+/*
+ * Each method that reads something takes the position where it begins and gives the one behind it, which is the end of
+ * the source for what is never closed. So nothing is looked for twice: where an end is missing, reading ends too.
+ */
+class Tokenizer {
+  readonly #source: string
+  readonly #tags: Tags
+  readonly #sink: TokenSink
+  readonly #attributes: string[] = []
+  #attributesEnd = 0
+  #isSelfClosing = false
+  /** Names of attributes in lower case, by the names as the source writes them. */
+  readonly #attributeNames = new NameTable(attributeName)
+  /** Where the first `&` is behind what has been read. */
+  #ampersand = -1
+
+  constructor(source: string, tags: Tags, sink: TokenSink) {
+    this.#source = source
+    this.#tags = tags
+    this.#sink = sink
+  }
+
+  run(): void {
+    const source = this.#source
+    let textStart = 0
+    let at = source.indexOf('<')
+    while (at !== -1) {
+      if (this.#isMarkup(at)) {
+        if (textStart < at) this.#text(textStart, at)
+        textStart = this.#readMarkup(at)
+        at = source.indexOf('<', textStart)
+      } else {
+        at = source.indexOf('<', at + 1)
+      }
+    }
+    if (textStart < source.length) this.#text(textStart, source.length)
+  }
+
+  #isMarkup(at: number): boolean {
+    const next = this.#source.charCodeAt(at + 1)
+    if (isLetter(next) || next === EXCLAMATION || next === QUESTION) return true
+    return next === SLASH && at + 2 < this.#source.length
+  }
+
+  #readMarkup(at: number): number {
+    switch (this.#source.charCodeAt(at + 1)) {
+      case SLASH:
+        return this.#readEndTag(at + 2)
+      case EXCLAMATION:
+        return this.#readDeclaration(at + 2)
+      case QUESTION:
+        return this.#readBogusComment(at + 1)
+      default:
+        return this.#readStartTag(at + 1)
+    }
+  }
+
+  #readStartTag(start: number): number {
+    const nameEnd = this.#endOfName(start)
+    const tag = this.#tags.at(this.#source, start, nameEnd)
+    const end = this.#readAttributes(nameEnd)
+    if (end === -1) return this.#source.length
+    // To be asked before the tag is given away, which may be the one that ends it.
+    const holdsMarkup = tag.content === 'markup' || this.#sink.isForeign
+    this.#sink.startTag(tag, this.#attributes, this.#attributesEnd, this.#isSelfClosing)
+    return holdsMarkup ? end : this.#readContent(tag, end)
+  }
+
+  /** Reads on to the end of a tag, -1 if it has none. */
+  #readAttributes(start: number): number {
+    const source = this.#source
+    this.#attributesEnd = 0
+    this.#isSelfClosing = false
+    let at = start
+    while (at < source.length) {
+      const unit = source.charCodeAt(at)
+      if (unit === GREATER) return at + 1
+      if (isSpace(unit)) {
+        at++
+      } else if (unit === SLASH) {
+        this.#isSelfClosing = true
+        at++
+      } else {
+        this.#isSelfClosing = false
+        at = this.#readAttribute(at)
+      }
+    }
+    return -1
+  }
+
+  #readAttribute(start: number): number {
+    const source = this.#source
+    // A name may begin with an equals sign.
+    let nameEnd = start + 1
+    while (nameEnd < source.length && !endsAttributeName(source.charCodeAt(nameEnd))) nameEnd++
+    const equals = this.#skipSpace(nameEnd)
+    if (source.charCodeAt(equals) !== EQUALS) {
+      this.#addAttribute(start, nameEnd, '')
+      return equals
+    }
+    const at = this.#skipSpace(equals + 1)
+    const quote = source.charCodeAt(at)
+    if (quote === DOUBLE_QUOTE || quote === SINGLE_QUOTE) {
+      const end = source.indexOf(quote === DOUBLE_QUOTE ? '"' : "'", at + 1)
+      if (end === -1) return source.length
+      this.#addAttribute(start, nameEnd, this.#attributeValue(at + 1, end))
+      return end + 1
+    }
+    let end = at
+    while (end < source.length && !endsBareValue(source.charCodeAt(end))) end++
+    this.#addAttribute(start, nameEnd, this.#attributeValue(at, end))
+    return end
+  }
+
+  #addAttribute(nameStart: number, nameEnd: number, value: string): void {
+    if (this.#attributesEnd >= 2 * MAX_ATTRIBUTES) return
+    this.#attributes[this.#attributesEnd++] = this.#attributeNames.at(this.#source, nameStart, nameEnd)
+    this.#attributes[this.#attributesEnd++] = value
+  }
+
+  #attributeValue(start: number, end: number): string {
+    const value = this.#source.slice(start, end)
+    return this.#holdsAmpersand(start, end) ? decodeHTMLAttribute(value) : value
+  }
+
+  /** Reads what an element holds that has no markup in it, up to its end tag. */
+  #readContent(tag: Tag, start: number): number {
+    const end = tag.content === 'plain' ? this.#source.length : this.#findEndTag(tag.name, start)
+    if (start === end) return end
+    if (tag.content === 'escapable') this.#text(start, end)
+    else this.#sink.text(this.#source.slice(start, end))
+    return end
+  }
+
+  #findEndTag(name: string, start: number): number {
+    const source = this.#source
+    for (let at = source.indexOf('</', start); at !== -1; at = source.indexOf('</', at + 2)) {
+      const end = at + 2 + name.length
+      if (endsName(source.charCodeAt(end)) && source.slice(at + 2, end).toLowerCase() === name) return at
+    }
+    return source.length
+  }
+
+  #readEndTag(start: number): number {
+    const source = this.#source
+    const first = source.charCodeAt(start)
+    if (first === GREATER) return start + 1
+    if (!isLetter(first)) return this.#readBogusComment(start)
+    const nameEnd = this.#endOfName(start)
+    if (nameEnd === source.length) return nameEnd
+    this.#sink.endTag(this.#tags.at(source, start, nameEnd))
+    return this.#behind('>', nameEnd)
+  }
+
+  #readDeclaration(start: number): number {
+    const source = this.#source
+    if (source.startsWith('--', start)) return this.#readComment(start + 2)
+    if (source.startsWith('[CDATA[', start)) return this.#readCdata(start)
+    if (source.slice(start, start + 7).toLowerCase() === 'doctype') return this.#behind('>', start)
+    return this.#readBogusComment(start)
+  }
+
+  #readComment(start: number): number {
+    const source = this.#source
+    const abrupt = /-?>/y
+    abrupt.lastIndex = start
+    if (abrupt.test(source)) {
+      this.#sink.comment('')
+      return abrupt.lastIndex
+    }
+    // Looking for `-->` and for `--!>` would read all the rest of a source that has only one of them, each time.
+    for (let at = source.indexOf('--', start); at !== -1; at = source.indexOf('--', at + 1)) {
+      const closing = source.charCodeAt(at + 2) === EXCLAMATION ? at + 3 : at + 2
+      if (source.charCodeAt(closing) !== GREATER) continue
+      this.#sink.comment(source.slice(start, at))
+      return closing + 1
+    }
+    this.#sink.comment(source.slice(start).replace(/(?:--?|--!)$/, ''))
+    return source.length
+  }
+
+  #readCdata(start: number): number {
+    const source = this.#source
+    const end = source.indexOf(']]>', start + 7)
+    if (end === -1) {
+      this.#sink.comment(source.slice(start))
+      return source.length
+    }
+    this.#sink.cdata(source.slice(start + 7, end))
+    return end + 3
+  }
+
+  /** What is neither tag nor comment counts as a comment up to the next `>`. */
+  #readBogusComment(start: number): number {
+    const behind = this.#behind('>', start)
+    const isClosed = this.#source.charCodeAt(behind - 1) === GREATER
+    this.#sink.comment(this.#source.slice(start, isClosed ? behind - 1 : behind))
+    return behind
+  }
+
+  #text(start: number, end: number): void {
+    const text = this.#source.slice(start, end)
+    this.#sink.text(this.#holdsAmpersand(start, end) ? decodeHTML(text) : text)
+  }
+
+  /** Most pages have few entities: one look ahead answers for many texts. */
+  #holdsAmpersand(start: number, end: number): boolean {
+    if (this.#ampersand < start) {
+      const next = this.#source.indexOf('&', start)
+      this.#ampersand = next === -1 ? this.#source.length : next
+    }
+    return this.#ampersand < end
+  }
+
+  #endOfName(start: number): number {
+    const source = this.#source
+    let at = start
+    while (at < source.length && !endsName(source.charCodeAt(at))) at++
+    return at
+  }
+
+  #skipSpace(start: number): number {
+    let at = start
+    while (isSpace(this.#source.charCodeAt(at))) at++
+    return at
+  }
+
+  #behind(char: string, start: number): number {
+    const at = this.#source.indexOf(char, start)
+    return at === -1 ? this.#source.length : at + 1
+  }
+}
+
+/** The names that are asked for are the same strings everywhere, which makes comparing them fast. */
+const ATTRIBUTE_NAMES: ReadonlyMap<string, string> = new Map(
+  ['class', 'id', 'href', 'src', 'alt', 'title', 'rel', 'type', 'name', 'content', 'style', 'role'].map((name) => [
+    name,
+    name,
+  ]),
+)
+
+function attributeName(written: string): string {
+  const name = written.toLowerCase()
+  return ATTRIBUTE_NAMES.get(name) ?? name
+}
+
+function isLetter(unit: number): boolean {
+  const lower = unit | 0x20
+  return lower >= 0x61 && lower <= 0x7a
+}
+
+function isSpace(unit: number): boolean {
+  return unit === SPACE || unit === LINE_FEED || unit === TAB || unit === RETURN || unit === FORM_FEED
+}
+
+/*
+ * Letters are behind all that ends a name, so most units take one comparison.
+ */
+
+function endsName(unit: number): boolean {
+  return unit <= GREATER && (unit === GREATER || unit === SLASH || isSpace(unit))
+}
+
+function endsAttributeName(unit: number): boolean {
+  return unit <= GREATER && (unit === EQUALS || endsName(unit))
+}
+
+function endsBareValue(unit: number): boolean {
+  return unit <= GREATER && (unit === GREATER || isSpace(unit))
+}
