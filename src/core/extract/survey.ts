@@ -219,7 +219,7 @@ class Surveyor implements Survey {
   /** Lists an element by its attributes. Returns what they tell about the place of all it holds. */
   #readAttributes(element: Element, place: number): number {
     let told = 0
-    for (const [name] of element.attributes()) told |= BY_ATTRIBUTE.get(name) ?? 0
+    for (let i = 0; i < element.attributeCount; i++) told |= BY_ATTRIBUTE.get(element.attributeName(i)) ?? 0
     if (element.classes.length > 0) told |= this.#readClassList(element)
     if (told === 0) return 0
     if ((told & HAS_ID) !== 0) this.identified.push(element)

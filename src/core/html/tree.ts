@@ -65,6 +65,15 @@ export class Element {
     else list.push(name, value)
   }
 
+  get attributeCount(): number {
+    return this.#attributes.length >> 1
+  }
+
+  /** Name of an attribute by its place: for those who look at every element and cannot afford a generator for each. */
+  attributeName(place: number): string {
+    return this.#attributes[place << 1] ?? ''
+  }
+
   /** Names and values of all attributes, in the order of the source. */
   *attributes(): Generator<readonly [string, string], void, void> {
     const list = this.#attributes

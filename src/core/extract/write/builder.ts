@@ -116,14 +116,14 @@ export class BlockBuilder {
     this.#emphasis = []
     this.#blocks = []
     this.#isLine = isLine
-    this.#run = this.#createRun()
+    this.#renewRun()
     for (const node of nodes) this.visit(node)
     this.flush()
     const blocks = this.#blocks
     this.#blocks = outer
     this.#isLine = wasLine
     this.#emphasis = emphasis
-    this.#run = this.#createRun()
+    this.#renewRun()
     return blocks
   }
 
@@ -164,6 +164,12 @@ export class BlockBuilder {
   /** Strong and plain emphasis are not put into each other: many readers would take the asterisks for text. */
   #isMarked(opener: string): boolean {
     return this.#emphasis.some((open) => open === opener || (open !== '~~' && opener !== '~~'))
+  }
+
+  /** Begins a run, unless the one that is there is as good as new: most blocks hold blocks, and each would make two. */
+  #renewRun(): void {
+    const isAsNew = this.#card === undefined && this.#run.isUnused && this.#run.hasBreaks === !this.#isLine
+    if (!isAsNew) this.#run = this.#createRun()
   }
 
   #createRun(): InlineRun {

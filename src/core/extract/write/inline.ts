@@ -45,6 +45,16 @@ export class InlineRun {
     return this.#last === '' && this.#paragraphs.length === 0
   }
 
+  /** Whether nothing has happened to it yet, not even a mark or a space that waits for text. */
+  get isUnused(): boolean {
+    const isSilent = this.isEmpty && !this.#isSpaceDue && this.#breaksDue === 0 && this.#code.length === 0
+    return isSilent && this.#openCount === 0 && this.#linkCount === 0 && this.#pending.length === 0
+  }
+
+  get hasBreaks(): boolean {
+    return this.#hasBreaks
+  }
+
   /** The last character written; a space when one is due. */
   get last(): string {
     return this.#isSpaceDue || this.#breaksDue > 0 ? ' ' : this.#last
