@@ -222,6 +222,11 @@ function defaultValue(name: SettingName, environment: Readonly<Record<string, st
   return SETTINGS[name].default
 }
 
+/** Whether the terminal understands no more than text. */
+export function isDumbTerminal(environment: Readonly<Record<string, string | undefined>> = process.env): boolean {
+  return environment['TERM'] === 'dumb'
+}
+
 /** Where programs keep what they have for a user. */
 function dataFolder(environment: Readonly<Record<string, string | undefined>>): string {
   if (process.platform === 'win32') return environment['LOCALAPPDATA'] || join(homedir(), 'AppData', 'Local')
@@ -239,12 +244,14 @@ export function writeValue(name: SettingName, value: Value): string {
 }
 
 /** Reads a value by the table. A relative path starts at `folder`. */
-function parseValue(name: SettingName, { label, value }: Given, folder: string): Value {
+function parseValue(name: SettingName, { origin, label, value }: Given, folder: string): Value {
   const setting = SETTINGS[name]
   const { least = 0, most = Number.MAX_SAFE_INTEGER } = setting
   const refuse = (expected: string): never => {
     const problem = `expected ${expected}, got ${JSON.stringify(value)}`
-    throw new PharosError('CONFIG_INVALID', { origin: label, problem })
+    throw origin === 'flag'
+      ? new PharosError('USAGE', { problem: `${label}: ${problem}` })
+      : new PharosError('CONFIG_INVALID', { origin: label, problem })
   }
   // A list of one would read as its only entry.
   const text = typeof value === 'object' ? '' : String(value)

@@ -78,6 +78,7 @@ export function createSummary(given: Partial<CrawlSummary> = {}): CrawlSummary {
     requests: 0,
     elapsedMs: 0,
     problem: null,
+    vainReason: null,
     ...given,
   }
 }

@@ -1,23 +1,26 @@
 import type { Command } from 'commander'
 import { PharosError } from '../core/errors.ts'
+import { urlKey } from '../core/url/key.ts'
 import type { CrawlEvent, CrawlSummary } from '../crawl/events.ts'
 import type { Library } from '../library/library.ts'
 import type { CrawlInput } from '../library/operations/crawl-source.ts'
-import { findSource, labelOf } from '../library/operations/find-source.ts'
-import type { Source } from '../library/source.ts'
+import { findSource } from '../library/operations/find-source.ts'
+import { findStartUrl } from '../library/operations/find-start.ts'
+import { labelOf, type Source } from '../library/source.ts'
+import { AdvisedError } from './advised.ts'
 import { interruptible } from './interrupt.ts'
-import { createHint, type Hint, nameOf, withLibrary } from './library.ts'
+import { createHintFor, type Hint, nameOf, withLibrary } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
 import { PageRate, writeProgress, writeSettled } from './progress.ts'
-import { startAdvice } from './reasons.ts'
-import { type CrawlResult, MAX_EXAMPLES, summaryRecord, writeSummary } from './summary.ts'
+import { REASON_WORDS, startAdvice } from './reasons.ts'
+import { type CrawlResult, goOnWith, MAX_EXAMPLES, summaryRecord, writeSummary } from './summary.ts'
 import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
 
 /** What a verb that crawls works with. */
 export interface Crawling {
   readonly library: Library
   readonly terminal: Terminal
-  readonly hint: Hint
+  readonly hintFor: (source: Source) => Promise<Hint>
   /** From the configuration. */
   readonly maxAgeMs: number
   /** Aborted by Ctrl-C. */
@@ -32,10 +35,14 @@ export async function withCrawling(
 ): Promise<void> {
   const config = configOf(command)
   const terminal = new Terminal(command.opts<CommonFlags>(), streams)
-  const hint = createHint(config)
+  const { maxAge: maxAgeMs } = config.values
+  const hintFor = (source: Source) => createHintFor(config, source)
   try {
-    await interruptible((signal) =>
-      withLibrary(config, (library) => work({ library, terminal, hint, maxAgeMs: config.values.maxAge, signal })),
+    await interruptible(
+      (signal) => withLibrary(config, (library) => work({ library, terminal, hintFor, maxAgeMs, signal })),
+      () => {
+        if (terminal.isLive) terminal.note('stopping … (Ctrl-C once more ends it at once)')
+      },
     )
   } finally {
     terminal.clear()
@@ -52,25 +59,34 @@ export async function crawlKnown(crawling: Crawling, text: string, input: CrawlI
  * crawl without any page, one that stopped at the loss gate and an interrupted one are failures, told after the answer.
  */
 export async function crawlInForeground(crawling: Crawling, source: Source, input: CrawlInput): Promise<void> {
-  const { library, terminal, hint, maxAgeMs, signal } = crawling
+  const { library, terminal, maxAgeMs, signal } = crawling
   // Loaded when it is needed: the engine knows every public suffix, which takes longer to read than most verbs run.
   const { crawlSource } = await import('../library/operations/crawl-source.ts')
   terminal.live(`${nameOf(source)}: starting`)
-  const rate = new PageRate()
+  const view: View = {
+    source,
+    cap: capOf(source, input),
+    isFirst: input.kind === 'add',
+    terminal,
+    rate: new PageRate(),
+  }
   let summary: CrawlSummary | undefined
   try {
     for await (const event of crawlSource(library, source, { maxAgeMs, ...input }, signal)) {
-      show(event, source, terminal, rate)
+      show(event, view)
       if (event.type === 'ended') summary = event.summary
     }
   } catch (error) {
     throw isUnknown(error) ? removedError(library, source, error) : error
   }
   if (summary === undefined) throw new Error('the crawl ended without saying so')
-  const content = await library.store.countContent(source.id)
-  const failures = await library.store.listRows(source.id, { state: 'failed', limit: MAX_EXAMPLES })
-  const result: CrawlResult = { source, summary, failures, ...content }
-  const failure = await findFailure(crawling, result)
+  const { store } = library
+  const content = await store.countContent(source.id)
+  const failures = await store.listRows(source.id, { state: 'failed', limit: MAX_EXAMPLES })
+  const startedAt = await findStartUrl(library, source)
+  const result: CrawlResult = { source, summary, startedAt, failures, ...content }
+  const hint = await crawling.hintFor(source)
+  const failure = findFailure(crawling, result, hint)
   // Where there is nothing, the failure says it all.
   if (failure?.code !== 'CRAWL_START_FAILED' || content.pages > 0) {
     terminal.answer(writeSummary(result, hint, terminal.answerColors), summaryRecord(result))
@@ -92,7 +108,22 @@ function removedError({ store }: Library, source: Source, cause: unknown): Pharo
   return new PharosError('SOURCE_UNKNOWN', { source: labelOf(source), library: store.location, nearest }, { cause })
 }
 
-function show(event: CrawlEvent, source: Source, terminal: Terminal, rate: PageRate): void {
+/** What the events of a crawl are shown with. */
+interface View {
+  readonly source: Source
+  /** Most pages it takes in; null for no limit. */
+  readonly cap: number | null
+  /** Whether the source is crawled for the first time. */
+  readonly isFirst: boolean
+  readonly terminal: Terminal
+  readonly rate: PageRate
+}
+
+function capOf(source: Source, { scope }: CrawlInput): number | null {
+  return { ...source.scope, ...scope }.maxPages
+}
+
+function show(event: CrawlEvent, { source, cap, isFirst, terminal, rate }: View): void {
   switch (event.type) {
     case 'started':
       if (event.isResumed) terminal.note(`going on with the interrupted crawl of ${nameOf(source)}`)
@@ -102,37 +133,52 @@ function show(event: CrawlEvent, source: Source, terminal: Terminal, rate: PageR
         printableLine(`${event.discovery} ${event.url}: ${event.detail}, ${countOf(event.found, 'address')} found`),
       )
       return
+    case 'dropped': {
+      // Somebody asked for it by name.
+      const isSeed = isFirst && event.reason !== 'query-skip' && isSeedOf(source, event.url)
+      const note = `--seed ${event.url} will not be fetched: ${event.reason}, ${REASON_WORDS[event.reason]}`
+      if (isSeed) terminal.note(printableLine(note))
+      return
+    }
     case 'settled':
       terminal.detail(writeSettled(event))
       return
+    case 'paced':
+      terminal.detail(
+        printableLine(
+          `${event.host} asks for ${event.askedMs / 1000} s between requests and gets ${event.intervalMs / 1000} s`,
+        ),
+      )
+      return
     case 'progress': {
       const pagesPerSecond = rate.add(event.elapsedMs, event.indexed + event.unchanged)
-      terminal.live(writeProgress(nameOf(source), event, pagesPerSecond))
+      terminal.live(writeProgress(nameOf(source), event, pagesPerSecond, cap))
     }
   }
 }
 
+function isSeedOf({ settings }: Source, url: string): boolean {
+  return settings.seeds.length > 0 && settings.seeds.some((seed) => urlKey(seed) === urlKey(url))
+}
+
 /** What makes the end of a crawl a failure of the command. */
-async function findFailure({ library, signal }: Crawling, result: CrawlResult): Promise<PharosError | undefined> {
+function findFailure({ signal }: Crawling, result: CrawlResult, hint: Hint): PharosError | undefined {
   const { source, summary, pages } = result
   switch (summary.end) {
     case 'completed':
       return undefined
     case 'cancelled':
       return signal.aborted
-        ? new PharosError('INTERRUPTED')
+        ? new AdvisedError(new PharosError('INTERRUPTED'), `nothing is lost; go on with: ${goOnWith(result, hint)}`)
         : new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
     case 'gate':
       return new PharosError('CRAWL_LOSS', { removable: summary.withheld, pages })
     case 'failed': {
-      const { states } = summary.ledger
+      const { vainReason } = summary
       const problem = summary.problem ?? 'no reason was given'
-      // Pages were found, so it is not the start: something is not accounted for.
-      if (states.indexed + states.unchanged > 0) return new PharosError('INTERNAL', { problem })
-      const { explainUrl } = await import('../library/operations/explain.ts')
-      const { row, target } = await explainUrl(library, source, source.url)
-      const advice = startAdvice((target ?? row)?.reason ?? null)
-      return new PharosError('CRAWL_START_FAILED', { problem, advice })
+      // Something is not accounted for.
+      if (vainReason === null) return new PharosError('INTERNAL', { problem })
+      return new PharosError('CRAWL_START_FAILED', { problem, advice: startAdvice(vainReason) })
     }
   }
 }

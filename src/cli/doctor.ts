@@ -1,10 +1,22 @@
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmdirSync,
+  statSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { type EffectiveConfig, SETTINGS, type SettingName, variableName, writeValue } from '../config.ts'
 import { GRAMMAR_NAMES } from '../core/chunk/languages.ts'
 import { writeBytes } from '../core/text/bytes.ts'
 import { findNearest } from '../core/text/nearest.ts'
 import { openBundledGrammars } from '../ingest/grammars.ts'
+import { createFolder, describeFailure } from '../store/sqlite/create-file.ts'
 import { addLibraryOptions } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
 import { suggest } from './packed.ts'
@@ -77,16 +89,12 @@ function cacheCheck({ values }: EffectiveConfig): Check {
   if (!values.cache) return { name, ok: true, found: 'switched off' }
   try {
     const existed = existsSync(values.cacheFolder)
-    mkdirSync(values.cacheFolder, { recursive: true, mode: 0o700 })
+    createFolder(values.cacheFolder)
     accessSync(values.cacheFolder, constants.W_OK)
     return { name, ok: true, found: `${values.cacheFolder} can be written${existed ? '' : ' (made now)'}` }
   } catch (error) {
     // Whatever went wrong is the answer to the question asked.
-    return {
-      name,
-      ok: false,
-      found: `${error instanceof Error ? error.message : error}; set cacheFolder or --no-cache`,
-    }
+    return { name, ok: false, found: `${describeFailure(error)}; set cacheFolder or --no-cache` }
   }
 }
 
@@ -94,9 +102,13 @@ function cacheCheck({ values }: EffectiveConfig): Check {
 async function libraryCheck({ values }: EffectiveConfig): Promise<Check> {
   const name = 'library'
   const place = values.library
-  if (!existsSync(place)) return { name, ok: true, found: `${place} will be made when it is needed` }
   try {
+    if (!existsSync(place)) {
+      tryPlace(place)
+      return { name, ok: true, found: `${place} will be made when it is needed` }
+    }
     const { SCHEMA_VERSION } = await import('../store/sqlite/schema.ts')
+    if (statSync(place).isDirectory()) throw new Error(`${place} is a folder`)
     const header = readBeginning(place, 100)
     const size = writeBytes(statSync(place).size)
     accessSync(place, constants.W_OK)
@@ -108,7 +120,22 @@ async function libraryCheck({ values }: EffectiveConfig): Promise<Check> {
     return { name, ok: false, found: `${found}, and this program knows ${SCHEMA_VERSION}: upgrade, or use --library` }
   } catch (error) {
     // Whatever went wrong is the answer to the question asked.
-    return { name, ok: false, found: `${error instanceof Error ? error.message : error}; use another with --library` }
+    return { name, ok: false, found: `${describeFailure(error)}; use another with --library` }
+  }
+}
+
+/** Tries whether a file that is not there can be made with its folders, by a folder that is gone again at once. */
+function tryPlace(path: string): void {
+  const folder = dirname(path)
+  if (!existsSync(folder)) {
+    tryPlace(folder)
+    return
+  }
+  if (!statSync(folder).isDirectory()) throw new Error(`${folder} is a file, not a folder`)
+  try {
+    rmdirSync(mkdtempSync(join(folder, '.pharos-')))
+  } catch (cause) {
+    throw new Error(describeFailure(cause, path), { cause })
   }
 }
 

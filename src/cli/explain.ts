@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { PharosError } from '../core/errors.ts'
 import { findSource } from '../library/operations/find-source.ts'
 import { explanationRecord, writeExplanation } from './explanation-text.ts'
 import { addLibraryOptions, sourceRecord, withLibrary } from './library.ts'
@@ -14,6 +15,7 @@ export function addExplain(program: Command, streams: Streams): void {
     .argument('<url>', 'the address; a relative one starts at the site of the source')
     .addHelpText('after', '\nExample:\n  $ pharos explain guide https://docs.example.com/guide/old')
   addLibraryOptions(command).action(async (text: string, url: string, flags: CommonFlags) => {
+    if (url.trim() === '') throw new PharosError('USAGE', { problem: 'expected an address, got an empty one' })
     const terminal = new Terminal(flags, streams)
     await withLibrary(configOf(command), async (library) => {
       // Loaded when it is needed, as the engine is.

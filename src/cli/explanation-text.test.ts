@@ -41,7 +41,8 @@ test('an address that failed has its whole story', () => {
       'Found: as a link on https://docs.example/, 1 link from the start, 2026-02-20T10:28:30Z (1m 30s ago)',
       'Attempts: 3 since its last good answer',
       'Last answer: 503, answered 503',
-      'Checked: 2026-02-20T10:29:59Z (just now)',
+      'Content checked: 2026-02-20T10:29:59Z (just now)',
+      'Last asked: after that, without success',
       'Changed: 2026-02-20T08:30:00Z (2h ago)',
       'Due: in 1m',
       'Library: holds its content',
@@ -51,7 +52,7 @@ test('an address that failed has its whole story', () => {
 
 test('an alias names where its content is, and the other addresses', () => {
   const row = createRow({ state: 'skipped', reason: 'canonical', pattern: null, target: 'https://docs.example/b' })
-  const target = createRow({ url: 'https://docs.example/b', state: 'indexed' })
+  const target = createRow({ url: 'https://docs.example/b', state: 'indexed', hasPage: true })
   const aliases = [
     { url: 'https://docs.example/a', aliasUrl: 'https://docs.example/b', classification: 'canonical', reason: null },
   ] as const
@@ -59,6 +60,41 @@ test('an alias names where its content is, and the other addresses', () => {
   expect(lines).toContain('Why: it names another address as its proper one')
   expect(lines).toContain('Content: held by https://docs.example/b (indexed)')
   expect(lines).toContain('Alias: https://docs.example/b (canonical)')
+})
+
+test('a redirect to what holds no content leads there, and holds nothing', () => {
+  const row = createRow({ state: 'skipped', reason: 'redirect', target: 'https://other.example/' })
+  const target = createRow({ url: 'https://other.example/', state: 'skipped', reason: 'off-site' })
+  const text = explain({ row, target })
+  expect(text).toContain('\nLeads to: https://other.example/ (skipped (off-site))')
+  expect(text).not.toContain('held by')
+})
+
+test('a page that nothing leads to any more is not said to be gone from its server', () => {
+  const text = explain({ row: createRow({ state: 'gone', reason: 'unlinked' }) })
+  expect(text).toContain('\nWhy: no page of a complete recrawl leads to it any more\n')
+  expect(text).not.toContain('proven')
+  expect(explain({ row: createRow({ state: 'gone', reason: 'not-found' }) })).toContain('proven to be there no more')
+})
+
+test('an address whose query says nothing has the story of the one without', () => {
+  const url = 'https://docs.example/a?utm_source=x'
+  const refusal = { reason: 'query-skip', pattern: '?utm_source=x', target: 'https://docs.example/a' } as const
+  const text = explain({ url, row: createRow({ state: 'indexed', hasPage: true }), refusal })
+  expect(text).toMatch(/^\S+\?utm_source=x\nKnown without its query as https:\/\/docs\.example\/a\nState: indexed, /)
+  expect(text).not.toContain('refuse')
+  expect(explain({ url, refusal })).toBe(
+    `${url}\nKnown without its query as https://docs.example/a\nNever seen in docs.\nThe scope would let it through: nothing that was read leads to it.`,
+  )
+})
+
+test('an address without content was asked for, or never', () => {
+  expect(explain({ row: createRow({ state: 'failed', checkedAt: NOW }) })).toContain(
+    '\nLast asked: 2026-02-20T10:30:00Z',
+  )
+  expect(explain({ row: createRow() })).toContain('\nLast asked: never\n')
+  const row = createRow({ state: 'unchanged', checkedAt: NOW, hasPage: true })
+  expect(explain({ row })).not.toContain('Last asked')
 })
 
 test('a rule that holds today and is not what was recorded is told', () => {

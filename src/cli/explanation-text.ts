@@ -4,36 +4,53 @@ import type { Explanation } from '../library/operations/explain.ts'
 import type { Source } from '../library/source.ts'
 import { nameOf, timeRecord, writeTime } from './library.ts'
 import { REASON_WORDS } from './reasons.ts'
+import { writeDetail } from './summary.ts'
 import { countOf, printableLine } from './terminal.ts'
 
 /** The story of an address, for people. */
 export function writeExplanation(explanation: Explanation, source: Source, now: number): string {
-  const { url, row, target, aliases, refusal } = explanation
+  const { url, row, target, aliases } = explanation
+  // An address whose query says nothing is known by the one without, and so is what became of it.
+  const isStripped = explanation.refusal?.reason === 'query-skip'
+  const refusal = isStripped ? null : explanation.refusal
   const lines =
     row === null
       ? [`Never seen in ${nameOf(source)}.`, writeVerdict(refusal, 'nothing that was read leads to it')]
-      : [...writeRow(row, now), ...(target === null ? [] : [`Content: held by ${target.url} (${stateOf(target)})`])]
+      : [...writeRow(row, now), ...(target === null ? [] : [writeTarget(target)])]
+  const stripped = isStripped ? [`Known without its query as ${row?.url ?? explanation.key}`] : []
   const known = aliases.map((alias) => `Alias: ${writeAlias(alias, url)}`)
   const changed =
     row !== null && isOutdated(row, refusal) ? [`Now: ${writeVerdict(refusal, 'its turn has not come')}`] : []
-  return [url, ...lines, ...known, ...changed].map(printableLine).join('\n')
+  return [url, ...stripped, ...lines, ...known, ...changed].map(printableLine).join('\n')
+}
+
+function writeTarget(target: LedgerRow): string {
+  return `${target.hasPage ? 'Content: held by' : 'Leads to:'} ${target.url} (${stateOf(target)})`
 }
 
 function writeRow(row: LedgerRow, now: number): string[] {
-  const { reason, pattern, discovery, foundOn, depth, attempts, status, detail, checkedAt, changedAt, dueAt } = row
-  const outcome = [status === null ? null : String(status), detail].filter((part) => part !== null && part !== '')
+  const { reason, pattern, discovery, foundOn, depth, attempts, status, detail, changedAt, dueAt } = row
+  const words = detail === null ? null : writeDetail(detail)
+  const outcome = [status === null ? null : String(status), words].filter((part) => part !== null && part !== '')
   return [
-    `State: ${stateOf(row)}, ${STATE_WORDS[row.state]}`,
+    `State: ${stateOf(row)}, ${reason === 'unlinked' ? 'not kept any more' : STATE_WORDS[row.state]}`,
     ...(reason === null ? [] : [`Why: ${REASON_WORDS[reason]}`]),
     ...(pattern === null || pattern === '' ? [] : [`Rule: ${pattern}`]),
     `Found: ${DISCOVERY_WORDS[discovery]}${foundOn === null ? '' : ` on ${foundOn}`}, ${countOf(depth, 'link')} from the start, ${writeMoment(row.firstSeenAt, now)}`,
     ...(attempts === 0 ? [] : [`Attempts: ${attempts} since its last good answer`]),
     ...(outcome.length === 0 ? [] : [`Last answer: ${outcome.join(', ')}`]),
-    `Checked: ${checkedAt === null ? 'never' : writeMoment(checkedAt, now)}`,
+    ...writeChecked(row, now),
     ...(changedAt === null ? [] : [`Changed: ${writeMoment(changedAt, now)}`]),
     ...(dueAt !== null && dueAt > now ? [`Due: in ${writeDuration(dueAt - now)}`] : []),
     `Library: ${row.hasPage ? 'holds its content' : 'holds no content of it'}`,
   ]
+}
+
+/** What a page holds may have been confirmed long before it was last asked for; when that was is not kept. */
+function writeChecked({ state, hasPage, checkedAt }: LedgerRow, now: number): string[] {
+  const moment = checkedAt === null ? 'never' : writeMoment(checkedAt, now)
+  if (!hasPage) return [`Last asked: ${moment}`]
+  return [`Content checked: ${moment}`, ...(state === 'failed' ? ['Last asked: after that, without success'] : [])]
 }
 
 const STATE_WORDS: Readonly<Record<LedgerState, string>> = {

@@ -77,7 +77,7 @@ function answer(extraction: Extraction, source: string, terminal: Terminal): voi
     terminal.answer(terminal.isRead ? printable(markdown) : markdown, extraction)
     return
   }
-  if (terminal.isJson) terminal.answer('', extraction)
+  if (terminal.isJson) terminal.answer('', { ...extraction, reason: extraction.reason.replaceAll('_', '-') })
   const { reason, detail, target } = extraction
   const place = target === null ? detail : `${detail}: ${target}`
   const advice =

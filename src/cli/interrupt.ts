@@ -4,12 +4,13 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
  * Does work that Ctrl-C, a polite kill and a closed terminal stop at the next good place, so that nothing half-written
- * stays. A second signal ends the program at once.
+ * stays. A second signal ends the program at once. `onStop` is told of the first.
  */
-export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>, onStop?: () => void): Promise<T> {
   const interrupt = new AbortController()
   const stop = () => {
     release()
+    onStop?.()
     interrupt.abort(new PharosError('INTERRUPTED'))
   }
   const release = () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type ConfigInput, readConfig } from '../config.ts'
-import { createHint } from './library.ts'
+import { createHint, createHintFor } from './library.ts'
 
 function hintFor(flags: NonNullable<ConfigInput['flags']>, environment: Record<string, string> = {}) {
   return createHint(readConfig({ environment, folder: '/', flags }))
@@ -23,4 +23,23 @@ test('a hint names the library and the private hosts that were given by flag, an
   )
   const configured = hintFor({}, { PHAROS_LIBRARY: '/l.db', PHAROS_ALLOW_PRIVATE: '*' })
   expect(configured('retry', 'docs')).toBe('pharos retry docs')
+})
+
+test.each([
+  ['http://localhost:8080/', true],
+  ['http://wiki.localhost/', true],
+  ['http://127.0.0.1/', true],
+  ['http://[::1]:8080/', true],
+  ['http://10.1.2.3/', true],
+  ['http://192.168.0.1/docs/', true],
+  ['https://docs.example/', false],
+  ['https://1.1.1.1/', false],
+  ['https://[2606:4700::1111]/', false],
+])('a hint about a source that starts at %s allows what is private: %s', async (url, isAllowed) => {
+  const config = readConfig({ environment: {}, folder: '/' })
+  const hint = await createHintFor(config, { url })
+  expect(hint('recrawl', 'docs')).toBe(`pharos recrawl docs${isAllowed ? ' --allow-private' : ''}`)
+  expect(hint('status', 'docs')).toBe('pharos status docs')
+  const configured = readConfig({ environment: { PHAROS_ALLOW_PRIVATE: 'localhost' }, folder: '/' })
+  expect((await createHintFor(configured, { url }))('recrawl', 'docs')).toBe('pharos recrawl docs')
 })

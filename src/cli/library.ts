@@ -1,8 +1,10 @@
+import { isIP } from 'node:net'
 import type { Command } from 'commander'
 import type { EffectiveConfig, SettingName } from '../config.ts'
-import { labelOf } from '../library/operations/find-source.ts'
-import type { Source } from '../library/source.ts'
+import { PharosError } from '../core/errors.ts'
+import { labelOf, type Source } from '../library/source.ts'
 import type { OpenLibrary } from '../open-library.ts'
+import { AdvisedError } from './advised.ts'
 import { addCommonOptions, addSettings } from './options.ts'
 import { printableLine, shellWord } from './terminal.ts'
 import { VERSION } from './version.ts'
@@ -22,10 +24,8 @@ export function addLibraryOptions(command: Command, settings: readonly SettingNa
 }
 
 /** Opens the library that is configured for as long as the work takes. */
-export async function withLibrary<T>(
-  { values }: EffectiveConfig,
-  work: (library: OpenLibrary) => Promise<T>,
-): Promise<T> {
+export async function withLibrary<T>(config: EffectiveConfig, work: (library: OpenLibrary) => Promise<T>): Promise<T> {
+  const { values } = config
   // Loaded when it is needed: a database and an HTTP client would slow down every verb that has no use for them.
   const { openLibrary } = await import('../open-library.ts')
   const library = await openLibrary({
@@ -38,8 +38,38 @@ export async function withLibrary<T>(
   })
   try {
     return await work(library)
+  } catch (error) {
+    throw await advise(error, library, config)
   } finally {
     await library.close()
+  }
+}
+
+/** The same failure, with commands that use the same library, where the advice is a command. */
+async function advise(error: unknown, { store }: OpenLibrary, config: EffectiveConfig): Promise<unknown> {
+  if (!(error instanceof PharosError) || error instanceof AdvisedError) return error
+  const label = String(error.details['source'])
+  switch (error.code) {
+    case 'SOURCE_EXISTS': {
+      const source = (await store.listSources()).find((one) => labelOf(one) === label)
+      const again = (await createHintFor(config, source))('recrawl', label)
+      return new AdvisedError(
+        error,
+        `crawl it again with \`${again}\`, or give the new one another --name or --version`,
+      )
+    }
+    case 'CRAWL_RUNNING':
+      return new AdvisedError(
+        error,
+        `wait for it to end; \`${createHint(config)('status', label)}\` shows how far it is`,
+      )
+    case 'SOURCE_UNKNOWN':
+      return new AdvisedError(
+        error,
+        `\`${createHint(config)('list')}\` shows the sources; one is named by id, name, name@version or start URL`,
+      )
+    default:
+      return error
   }
 }
 
@@ -49,16 +79,32 @@ export type Hint = (verb: string, ...words: string[]) => string
 /** Verbs that fetch. */
 const FETCHING: ReadonlySet<string> = new Set(['recrawl', 'refresh', 'retry', 'fetch'])
 
-/** Makes hints that use the same library, and reach the same hosts, as the command that gives them. */
-export function createHint({ values, origins }: Pick<EffectiveConfig, 'values' | 'origins'>): Hint {
+/**
+ * Makes hints that use the same library, and reach the same hosts, as the command that gives them. What is private is allowed
+ * by them, unless something is anyway.
+ */
+export function createHint({ values, origins }: Pick<EffectiveConfig, 'values' | 'origins'>, isPrivate = false): Hint {
   const library = origins.library === 'flag' ? ['--library', values.library] : []
-  const hosts = values.allowPrivate.join(',')
-  const allowance =
-    origins.allowPrivate === 'flag' ? [hosts === '*' ? '--allow-private' : `--allow-private=${hosts}`] : []
+  const hosts = values.allowPrivate.join(',') || (isPrivate ? '*' : '')
+  const isNamed = hosts !== '' && (origins.allowPrivate === 'flag' || values.allowPrivate.length === 0)
+  const allowance = isNamed ? [hosts === '*' ? '--allow-private' : `--allow-private=${hosts}`] : []
   return (verb, ...words) => {
     const further = FETCHING.has(verb) ? [...allowance, ...library] : library
     return ['pharos', verb, ...[...words, ...further].map((word) => wordOf(word))].join(' ')
   }
+}
+
+/** The same for what is to be done about a source. */
+export async function createHintFor(config: EffectiveConfig, source: Pick<Source, 'url'> | undefined): Promise<Hint> {
+  const { hostname } = new URL(source?.url ?? 'https://example.com/')
+  return createHint(config, await isPrivateHost(hostname.replace(/^\[|\]$/g, '')))
+}
+
+/** Whether a host is private by its very name. */
+async function isPrivateHost(host: string): Promise<boolean> {
+  if (host === 'localhost' || host.endsWith('.localhost')) return true
+  const { isPublicAddress } = await import('../fetch/addresses.ts')
+  return isIP(host) !== 0 && !isPublicAddress(host)
 }
 
 /** What stands for something the reader has to fill in is left as it is. */

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { isDumbTerminal } from '../config.ts'
 import { run } from './run.ts'
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -10,4 +11,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 // Nobody is left to tell.
 process.stderr.on('error', () => undefined)
 
-process.exitCode = await run(process.argv.slice(2), process)
+const { stdout, stderr } = process
+// What cannot be steered is written to as a file is.
+const plain = { write: (text: string) => stderr.write(text) }
+process.exitCode = await run(process.argv.slice(2), { stdout, stderr: isDumbTerminal() ? plain : stderr })

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
-import { type EffectiveConfig, flagName, readConfig, SETTINGS, type SettingName } from '../config.ts'
+import { type EffectiveConfig, flagName, readConfig, SETTINGS, type SettingName, writeValue } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
+import { writeBytes } from '../core/text/bytes.ts'
 import { findNearest } from '../core/text/nearest.ts'
 import type { Manners } from './terminal.ts'
 
@@ -26,9 +27,17 @@ export function addSettings(command: Command, names: readonly SettingName[]): Co
     if (type === 'switch') command.option(`--no-${flagName(name)}`, `do not ${description}`)
     else if (type === 'list')
       command.option(bare === undefined ? `${flag} <list>` : `${flag} [=list]`, description, collect)
-    else command.option(`${flag} <${type}>`, description)
+    else command.option(`${flag} <${type}>`, withDefault(name))
   }
   return command
+}
+
+/** What a setting means, with the figure that holds unless another is given; of the rest the description says it. */
+function withDefault(name: SettingName): string {
+  const { type, default: value, description } = SETTINGS[name]
+  if (typeof value !== 'number') return description
+  const shown = `default: ${type === 'bytes' ? writeBytes(value).replace(' ', '') : writeValue(name, value)}`
+  return description.endsWith(')') ? `${description.slice(0, -1)}; ${shown})` : `${description} (${shown})`
 }
 
 /** Gathers what a flag is given: it may be repeated, and each time have several values with commas between them. */

@@ -21,10 +21,10 @@ const host = (name: string, requests: number, intervalMs = 0, backoffMs = 0) => 
 
 describe('the live block', () => {
   test('is one line while nothing is fetched', () => {
-    expect(writeProgress('docs', START, 0)).toBe('docs: 0 pages, 0.0/s, 1 queued, 0 errors, 0s')
+    expect(writeProgress('docs', START, 0)).toBe('docs: 0 pages, 0 errors, 0.0/s, 1 queued, 0s')
   })
 
-  test('tells pages, rate, queue, errors, hosts with their pace, and an address', () => {
+  test('tells pages, errors, rate, queue, hosts with their pace, and an address', () => {
     const progress: CrawlProgress = {
       ...START,
       indexed: 1200,
@@ -37,10 +37,16 @@ describe('the live block', () => {
     }
     expect(writeProgress('docs@2', progress, 98.4)).toBe(
       [
-        'docs@2: 1,234 pages, 98/s, 5,678 queued, 1 error, 1m 1s',
+        'docs@2: 1,234 pages, 1 error, 98/s, 5,678 queued, 1m 1s',
         '  docs.example every 200ms · cdn.example without pause, held for 4s',
         '  2 in flight: https://docs.example/a',
       ].join('\n'),
+    )
+  })
+
+  test('tells how many pages there are to be at most', () => {
+    expect(writeProgress('docs', { ...START, indexed: 120 }, 0, 1500)).toMatch(
+      /^docs: 120 of at most 1,500 pages, 0 errors/,
     )
   })
 

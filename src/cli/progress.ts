@@ -5,14 +5,23 @@ import { countOf, printableLine } from './terminal.ts'
 /** Hosts that are named in the live block. */
 const MAX_HOSTS = 3
 
-/** The live block of a crawl: how far it is, how each host is treated, what is being fetched. */
-export function writeProgress(label: string, progress: CrawlProgress, pagesPerSecond: number): string {
+/**
+ * The live block of a crawl: how far it is, how each host is treated, what is being fetched. What counts most stands first: a
+ * narrow terminal cuts off the rest. `cap` is the most pages it takes in.
+ */
+export function writeProgress(
+  label: string,
+  progress: CrawlProgress,
+  pagesPerSecond: number,
+  cap: number | null = null,
+): string {
   const { indexed, unchanged, failed, queued, current, hosts, elapsedMs } = progress
+  const pages = indexed + unchanged
   const counts = [
-    countOf(indexed + unchanged, 'page'),
+    cap === null ? countOf(pages, 'page') : `${pages.toLocaleString('en')} of at most ${countOf(cap, 'page')}`,
+    countOf(failed, 'error'),
     `${writeRate(pagesPerSecond)}/s`,
     `${queued.toLocaleString('en')} queued`,
-    countOf(failed, 'error'),
     writeDuration(Math.floor(elapsedMs / 1000) * 1000),
   ]
   const busiest = hosts.toSorted((a, b) => b.requests - a.requests)

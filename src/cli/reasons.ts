@@ -20,6 +20,7 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   covered: 'its content came with llms-full.txt',
   noindex: 'it asks not to be indexed',
   nofollow: 'the page that links to it asks not to follow its links',
+  'too-many-links': 'the page that links to it has more links than are read',
   'new-in-refresh': 'a refresh saw it for the first time, and fetches known pages only',
   'not-text': 'it is not text',
   empty: 'it has no content',
@@ -40,7 +41,7 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   'redirect-loop': 'its redirects lead nowhere',
   'bad-answer': 'the answer makes no sense',
   'page-defect': 'it could not be processed',
-  unlinked: 'nothing leads to it any more',
+  unlinked: 'no page of a complete recrawl leads to it any more',
 }
 
 /** What can be done when the start of a crawl is lost for a reason. */

@@ -8,6 +8,7 @@ import type { Streams } from './terminal.ts'
 
 interface RefreshFlags extends CommonFlags {
   readonly discover?: boolean
+  readonly acceptLoss?: boolean
   readonly header?: readonly string[]
 }
 
@@ -18,12 +19,13 @@ export function addRefresh(program: Command, streams: Streams): void {
     .description('ask for the known pages of a source again, and update those that changed')
     .argument('<source>', 'its name, name@version, id or start URL')
     .option('--discover', 'also fetch addresses that the pages link to now')
+    .option('--accept-loss', 'drop pages that are gone, however many they are')
     .addHelpText('after', '\nExample:\n  $ pharos refresh guide --max-age 1h')
   addLibraryOptions(addHeaderOption(command), ['maxAge', ...FETCH_SETTINGS])
-  command.action((source: string, { header, discover = false }: RefreshFlags) => {
+  command.action((source: string, { header, discover = false, acceptLoss = false }: RefreshFlags) => {
     const headers = parseHeaders(header)
     return withCrawling(command, streams, (crawling) =>
-      crawlKnown(crawling, source, { kind: 'refresh', headers, discover }),
+      crawlKnown(crawling, source, { kind: 'refresh', headers, discover, acceptLoss }),
     )
   })
 }

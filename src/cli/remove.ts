@@ -1,8 +1,16 @@
 import type { Command } from 'commander'
+import { PharosError } from '../core/errors.ts'
 import { findSource } from '../library/operations/find-source.ts'
-import { addLibraryOptions, nameOf, sourceRecord, withLibrary } from './library.ts'
+import { reportSource } from '../library/operations/source-status.ts'
+import { labelOf } from '../library/source.ts'
+import { AdvisedError } from './advised.ts'
+import { addLibraryOptions, createHint, nameOf, sourceRecord, withLibrary } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
 import { countOf, type Streams, Terminal } from './terminal.ts'
+
+interface RemoveFlags extends CommonFlags {
+  readonly force?: boolean
+}
 
 /** `pharos remove <source>` */
 export function addRemove(program: Command, streams: Streams): void {
@@ -10,11 +18,18 @@ export function addRemove(program: Command, streams: Streams): void {
     .command('remove')
     .description('remove a source from the library with all its pages; nothing is asked')
     .argument('<source>', 'its name, name@version, id or start URL')
+    .option('--force', 'also while it is being crawled, which ends that crawl')
     .addHelpText('after', '\nExample:\n  $ pharos remove guide@2.0')
-  addLibraryOptions(command).action(async (text: string, flags: CommonFlags) => {
+  addLibraryOptions(command).action(async (text: string, flags: RemoveFlags) => {
     const terminal = new Terminal(flags, streams)
-    await withLibrary(configOf(command), async (library) => {
+    const config = configOf(command)
+    await withLibrary(config, async (library) => {
       const source = await findSource(library, text)
+      if (flags.force !== true && (await reportSource(library, source)).isRunning) {
+        const anyway = createHint(config)('remove', labelOf(source), '--force')
+        const error = new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
+        throw new AdvisedError(error, `wait for it to end, or remove it all the same: \`${anyway}\``)
+      }
       const { pages, chunks } = await library.store.removeSource(source.id)
       terminal.answer(`removed ${nameOf(source)}: ${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')}`, {
         removed: sourceRecord(source),

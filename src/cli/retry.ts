@@ -7,6 +7,7 @@ import { addHeaderOption } from './scope-options.ts'
 import type { Streams } from './terminal.ts'
 
 interface RetryFlags extends CommonFlags {
+  readonly acceptLoss?: boolean
   readonly header?: readonly string[]
 }
 
@@ -16,10 +17,13 @@ export function addRetry(program: Command, streams: Streams): void {
     .command('retry')
     .description('fetch the failed pages of a source again')
     .argument('<source>', 'its name, name@version, id or start URL')
+    .option('--accept-loss', 'drop pages that are gone, however many they are')
     .addHelpText('after', '\nExample:\n  $ pharos retry guide')
   addLibraryOptions(addHeaderOption(command), ['maxAge', ...FETCH_SETTINGS])
-  command.action((source: string, { header }: RetryFlags) => {
+  command.action((source: string, { header, acceptLoss = false }: RetryFlags) => {
     const headers = parseHeaders(header)
-    return withCrawling(command, streams, (crawling) => crawlKnown(crawling, source, { kind: 'retry', headers }))
+    return withCrawling(command, streams, (crawling) =>
+      crawlKnown(crawling, source, { kind: 'retry', headers, acceptLoss }),
+    )
   })
 }

@@ -3,6 +3,7 @@ import { PharosError } from '../core/errors.ts'
 import { redactSecrets } from '../core/secrets.ts'
 import { findNearest } from '../core/text/nearest.ts'
 import { addAdd } from './add.ts'
+import { AdvisedError } from './advised.ts'
 import { addDoctor, ChecksFailed } from './doctor.ts'
 import { addExplain } from './explain.ts'
 import { addExtract } from './extract.ts'
@@ -132,7 +133,9 @@ function report(error: unknown, args: readonly string[], program: Command, { std
     stderr.write(`${JSON.stringify({ error: { code: failure.code, message, advice } })}\n`)
   } else {
     const { red, dim } = colorsFor(stderr)
-    stderr.write(`${red('pharos:')} ${message}${failure.code === 'INTERRUPTED' ? '' : dim(` – ${advice}`)}\n`)
+    // Who interrupts knows what to do about it, unless something is left to go on with.
+    const isKnown = failure.code === 'INTERRUPTED' && !(failure instanceof AdvisedError)
+    stderr.write(`${red('pharos:')} ${message}${isKnown ? '' : dim(` – ${advice}`)}\n`)
   }
   if (flags.includes('--verbose') && error instanceof Error && failure.code !== 'INTERRUPTED') {
     stderr.write(`${printable(redactSecrets(error.stack ?? ''))}\n`)
@@ -141,7 +144,9 @@ function report(error: unknown, args: readonly string[], program: Command, { std
 }
 
 /** What the table says, but with the verb that was really used. */
-function adviceFor({ code, entry, cause }: PharosError, verb: string | undefined, args: readonly string[]): string {
+function adviceFor(failure: PharosError, verb: string | undefined, args: readonly string[]): string {
+  if (failure instanceof AdvisedError) return failure.entry.advice
+  const { code, entry, cause } = failure
   const isUnknown = cause instanceof CommanderError && cause.code === 'commander.unknownOption'
   if (isUnknown && verb === 'search') {
     return 'see `pharos help search`, or put -- before words with a dash: `pharos search --pack docs.zip -- --max-pages`'

@@ -15,8 +15,12 @@ export function addScopeOptions(command: Command): Command {
   return command
     .option('--allow <glob>', 'crawl only paths that match; repeat it, or use commas', collect)
     .option('--block <glob>', 'leave out paths that match, whatever is allowed', collect)
-    .option('--max-depth <links>', 'follow at most this many links from the start', wholeNumber('--max-depth', 0))
-    .option('--max-pages <count>', 'take in at most this many pages', wholeNumber('--max-pages', 1))
+    .option(
+      '--max-depth <links>',
+      'follow at most this many links from the start (default: any number)',
+      wholeNumber('--max-depth', 0),
+    )
+    .option('--max-pages <count>', 'take in at most this many pages (default: no cap)', wholeNumber('--max-pages', 1))
 }
 
 /** The scope that was given, without what was not. */

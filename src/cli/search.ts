@@ -4,7 +4,8 @@ import { KINDS, type Kind } from '../core/model.ts'
 import type { PackHit } from '../core/pack/search-pack.ts'
 import { writeSnippet } from '../core/search/snippet.ts'
 import { textAnalyzer } from '../core/text/analyzer.ts'
-import { findSource, labelOf } from '../library/operations/find-source.ts'
+import { findSource } from '../library/operations/find-source.ts'
+import { labelOf } from '../library/source.ts'
 import type { StoreHit } from '../library/store.ts'
 import { createHint, withLibrary } from './library.ts'
 import { addSettings, configOf, oneOf, repeat, wholeNumber } from './options.ts'
@@ -41,6 +42,8 @@ export function addSearch(program: Command, streams: Streams): void {
       '\nWithout --pack the library is searched; the filters are for packs so far.\n\nExamples:\n  $ pharos search "retry after" --source guide\n  $ pharos search "retry after" --pack docs.zip --limit 3\n  $ pharos search --pack docs.zip -- --max-pages',
     )
   addSettings(addPackedOptions(command), ['library']).action(async (words: string[], flags: SearchFlags) => {
+    if (words.join('').trim() === '')
+      throw new PharosError('USAGE', { problem: 'expected words to look for, got none' })
     const terminal = new Terminal(flags, streams)
     if (flags.pack === undefined) {
       await searchLibrary(command, words.join(' '), flags, terminal)

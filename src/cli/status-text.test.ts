@@ -43,6 +43,7 @@ function describeSource(given: Partial<SourceDescription> = {}): SourceDescripti
     crawled: 0,
     errors: [],
     filtered: [],
+    leftOut: [],
     ...given,
   }
 }
@@ -58,6 +59,7 @@ describe('the status of a source', () => {
       crawled: 44,
       errors: [createRow({ state: 'failed', reason: 'timeout', detail: 'no answer' })],
       filtered: [createRow({ url: 'https://docs.example/old/x', reason: 'blocked', pattern: '/old/**' })],
+      leftOut: [createRow({ url: 'https://docs.example/r', reason: 'redirect', target: 'https://docs.example/s' })],
     })
     expect(writeStatus(about, hint, NOW)).toBe(
       [
@@ -65,12 +67,14 @@ describe('the status of a source', () => {
         'Status: CRAWLING',
         'Progress: 44/120 pages crawled (36%)',
         'Skipped: 15 pages (2 unchanged, 13 redirect)',
+        '  - https://docs.example/r: redirect → https://docs.example/s',
+        '  and 12 more; --all lists them',
         'Errors: 2 pages failed',
         '  - https://docs.example/a: timeout: no answer',
-        '  and 1 more',
+        '  and 1 more; --all lists them',
         'Filtered: 5 URLs excluded by scope',
         '  - https://docs.example/old/x: blocked by /old/**',
-        '  and 4 more',
+        '  and 4 more; --all lists them',
         'Started: 2026-02-20T10:26:15Z',
         'Elapsed: 3m 45s',
       ].join('\n'),
@@ -86,6 +90,7 @@ describe('the status of a source', () => {
         createRow({ state: 'failed', reason: 'tls' }),
         createRow({ url: 'https://docs.example/b', reason: 'tls' }),
       ],
+      leftOut: [createRow({ url: 'https://docs.example/r', reason: 'redirect', target: 'https://docs.example/s' })],
     })
     expect(writeStatus(about, hint, NOW)).toBe(
       [
@@ -98,6 +103,9 @@ describe('the status of a source', () => {
         'Errors: 2 pages failed',
         '  - https://docs.example/a: tls',
         '  - https://docs.example/b: tls',
+        'Skipped: 9 URLs left out for other reasons',
+        '  - https://docs.example/r: redirect → https://docs.example/s',
+        '  and 8 more; --all lists them',
       ].join('\n'),
     )
   })
@@ -106,10 +114,10 @@ describe('the status of a source', () => {
     const reasons = { 'skipped/page-cap': 3 }
     const summary = createSummary({ cappedAt: 10 })
     expect(writeStatus(describeSource({ reasons, crawl: { ...ENDED, summary } }), hint, NOW).split('\n')[0]).toBe(
-      'stopped at the cap of 10 pages: 3 addresses left out (--max-pages)',
+      'stopped at the cap of 10 pages: 3 addresses left out; raise --max-pages to take more',
     )
     expect(writeStatus(describeSource({ reasons, crawl: CRAWL, isRunning: true }), hint, NOW).split('\n')[0]).toBe(
-      'a cap on pages left out 3 addresses (--max-pages)',
+      'a cap on pages left out 3 addresses; raise --max-pages to take more',
     )
   })
 
@@ -161,7 +169,7 @@ describe('the status of a source', () => {
   test('as JSON has the numbers, reasons and the last crawl', () => {
     const balance = createBalance(createCounts({ indexed: 1, failed: 1 }))
     expect(
-      statusRecord(describeSource({ balance, errors: [createRow({ reason: 'tls', status: 525 })] })),
+      statusRecord(describeSource({ balance, errors: [createRow({ reason: 'tls', status: 525 })] }), NOW),
     ).toMatchObject({
       name: 'docs',
       status: 'INDEXED',
@@ -177,5 +185,31 @@ describe('the status of a source', () => {
       last_crawl: { kind: 'add', state: 'completed', ended_at: '2026-02-20T10:27:00.000Z', elapsed_ms: 4200 },
       errors: [{ url: 'https://docs.example/a', reason: 'tls', status: 525, detail: null }],
     })
+  })
+
+  test('as JSON says how many addresses there are of which some are listed', () => {
+    const balance = createBalance(createCounts({ failed: 7, skipped: 9 }))
+    const reasons = { 'skipped/off-site': 5, 'skipped/page-cap': 1, 'skipped/robots-disallow': 3 }
+    const leftOut = [createRow({ reason: 'page-cap', pattern: '10' })]
+    expect(statusRecord(describeSource({ balance, reasons, leftOut }), NOW)).toMatchObject({
+      skipped: 9,
+      errors_total: 7,
+      filtered_total: 5,
+      left_out_total: 4,
+      left_out: [{ url: 'https://docs.example/a', reason: 'page-cap', pattern: '10', target: null }],
+    })
+  })
+
+  test('as JSON counts the time of a crawl that runs, and none of one that was killed', () => {
+    const elapsed = (isRunning: boolean) => statusRecord(describeSource({ crawl: CRAWL, isRunning }), NOW)
+    expect(elapsed(true)).toMatchObject({ last_crawl: { elapsed_ms: 225_000 } })
+    expect(elapsed(false)).toMatchObject({ last_crawl: { elapsed_ms: null } })
+  })
+
+  test('that was interrupted in a refresh goes on with a refresh', () => {
+    const crawl: Crawl = { ...CRAWL, kind: 'refresh' }
+    expect(writeStatus(describeSource({ crawl, isInterrupted: true }), hint, NOW)).toContain(
+      'go on with: pharos refresh docs\n',
+    )
   })
 })

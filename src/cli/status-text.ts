@@ -1,8 +1,8 @@
 import { writeDuration } from '../core/text/duration.ts'
 import type { LedgerRow } from '../crawl/ledger.ts'
 import { FILTER_REASONS, type SourceDescription } from '../library/operations/describe-source.ts'
-import { labelOf } from '../library/operations/find-source.ts'
 import type { SourceReport } from '../library/operations/source-status.ts'
+import { labelOf } from '../library/source.ts'
 import { type Hint, nameOf, sourceRecord, timeRecord, writeTime } from './library.ts'
 import { failureRecord, writeCap, writeFailure } from './summary.ts'
 import { countOf, printableLine } from './terminal.ts'
@@ -26,6 +26,7 @@ function writeRunning(about: SourceDescription, now: number): string[] {
   return [
     `Progress: ${crawled.toLocaleString('en')}/${total.toLocaleString('en')} pages crawled (${percent}%)`,
     `Skipped: ${writeSkipped(about)}`,
+    ...writeLeftOut(about),
     ...writeErrors(about),
     ...writeFiltered(about),
     `Started: ${writeTime(startedAt)}`,
@@ -34,14 +35,16 @@ function writeRunning(about: SourceDescription, now: number): string[] {
 }
 
 function writeFinished(about: SourceDescription, hint: Hint, now: number): string[] {
-  const { source, balance, chunks, isInterrupted } = about
+  const { source, balance, chunks, crawl, isInterrupted } = about
   const { discovered, indexed, unchanged, skipped, failed, gone, pending } = balance
   const states = Object.entries({ indexed, unchanged, skipped, failed, gone, pending })
   const sum = states.map(([state, count]) => `${count.toLocaleString('en')} ${state}`).join(' + ')
   const label = labelOf(source)
   return [
     ...(isInterrupted
-      ? [`Interrupted: ${countOf(pending, 'address')} left; go on with: ${hint('recrawl', label)}`]
+      ? [
+          `Interrupted: ${countOf(pending, 'address')} left; go on with: ${hint(crawl === null || crawl.kind === 'add' ? 'recrawl' : crawl.kind, label)}`,
+        ]
       : []),
     `Last crawl: ${writeLastCrawl(about, now)}`,
     `Pages: ${indexed.toLocaleString('en')} crawled, ${unchanged.toLocaleString('en')} skipped (unchanged), ${countOf(failed, 'error')}`,
@@ -49,6 +52,9 @@ function writeFinished(about: SourceDescription, hint: Hint, now: number): strin
     `Ledger: ${discovered.toLocaleString('en')} discovered = ${sum}`,
     ...(failed > 0 ? writeErrors(about) : []),
     ...(countFiltered(about) > 0 ? writeFiltered(about) : []),
+    ...(countLeftOut(about) > 0
+      ? [`Skipped: ${countOf(countLeftOut(about), 'URL')} left out for other reasons`, ...writeLeftOut(about)]
+      : []),
   ]
 }
 
@@ -77,7 +83,7 @@ function writeCapLine({ crawl, reasons }: SourceReport): string[] {
   const left = reasons['skipped/page-cap'] ?? 0
   const cap = crawl?.summary?.cappedAt ?? null
   if (cap !== null) return [writeCap(cap, reasons)]
-  return left === 0 ? [] : [`a cap on pages left out ${countOf(left, 'address')} (--max-pages)`]
+  return left === 0 ? [] : [`a cap on pages left out ${countOf(left, 'address')}; raise --max-pages to take more`]
 }
 
 /** What is not filtered: pages that have not changed, and addresses that stand for no page of their own. */
@@ -97,6 +103,15 @@ function countFiltered({ reasons }: SourceReport): number {
   return Object.entries(reasons).reduce((sum, [name, count]) => (FILTERED.has(name) ? sum + count : sum), 0)
 }
 
+/** What was skipped for other reasons than those of the scope. */
+function countLeftOut(report: SourceReport): number {
+  return report.balance.skipped - countFiltered(report)
+}
+
+function writeLeftOut(about: SourceDescription): string[] {
+  return writeList(about.leftOut.map(writeRefused), countLeftOut(about))
+}
+
 function writeErrors({ balance, errors }: SourceDescription): string[] {
   return [`Errors: ${countOf(balance.failed, 'page')} failed`, ...writeList(errors.map(writeFailure), balance.failed)]
 }
@@ -106,22 +121,26 @@ function writeFiltered(about: SourceDescription): string[] {
   return [`Filtered: ${countOf(count, 'URL')} excluded by scope`, ...writeList(about.filtered.map(writeRefused), count)]
 }
 
-function writeRefused({ url, reason, pattern }: LedgerRow): string {
+function writeRefused({ url, reason, pattern, target }: LedgerRow): string {
   const rule = pattern === null || pattern === '' ? '' : RULES.has(reason) ? ` by ${pattern}` : ` (${pattern})`
-  return printableLine(`${url}: ${reason ?? 'refused'}${rule}`)
+  const elsewhere = target === null ? '' : ` → ${target}`
+  return printableLine(`${url}: ${reason ?? 'refused'}${rule}${elsewhere}`)
 }
 
 /** Reasons whose pattern is what refused the address, not what it fails to be. */
-const RULES: ReadonlySet<LedgerRow['reason']> = new Set(['blocked', 'excluded', 'robots-disallow'])
+const RULES: ReadonlySet<LedgerRow['reason']> = new Set(['blocked', 'excluded'])
 
 function writeList(lines: readonly string[], count: number): string[] {
   const more = count - lines.length
-  return [...lines.map((line) => `  - ${line}`), ...(more > 0 ? [`  and ${more.toLocaleString('en')} more`] : [])]
+  return [
+    ...lines.map((line) => `  - ${line}`),
+    ...(more > 0 ? [`  and ${more.toLocaleString('en')} more; --all lists them`] : []),
+  ]
 }
 
 /** The same as JSON. */
-export function statusRecord(about: SourceDescription): Record<string, unknown> {
-  const { source, status, balance, reasons, pages, chunks, crawl, isRunning, isInterrupted, errors, filtered } = about
+export function statusRecord(about: SourceDescription, now: number): Record<string, unknown> {
+  const { source, status, balance, reasons, pages, chunks, crawl, isRunning, isInterrupted } = about
   return {
     ...sourceRecord(source),
     status,
@@ -142,11 +161,16 @@ export function statusRecord(about: SourceDescription): Record<string, unknown> 
             pages: about.crawled,
             started_at: timeRecord(crawl.startedAt),
             ended_at: timeRecord(crawl.endedAt),
-            elapsed_ms: crawl.summary?.elapsedMs ?? null,
+            elapsed_ms: crawl.summary?.elapsedMs ?? (isRunning ? now - crawl.startedAt : null),
             problem: crawl.summary?.problem ?? null,
           },
-    errors: errors.map(failureRecord),
-    filtered: filtered.map(({ url, reason, pattern }) => ({ url, reason, pattern })),
+    errors_total: balance.failed,
+    errors: about.errors.map(failureRecord),
+    filtered_total: countFiltered(about),
+    filtered: about.filtered.map(({ url, reason, pattern }) => ({ url, reason, pattern })),
+    // `skipped` is the number of both.
+    left_out_total: countLeftOut(about),
+    left_out: about.leftOut.map(({ url, reason, pattern, target }) => ({ url, reason, pattern, target })),
   }
 }
 

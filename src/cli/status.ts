@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { describeSource } from '../library/operations/describe-source.ts'
 import { findSource } from '../library/operations/find-source.ts'
-import { addLibraryOptions, createHint, withLibrary } from './library.ts'
+import { addLibraryOptions, createHintFor, withLibrary } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
 import { statusRecord, writeSourceLine, writeStatus } from './status-text.ts'
 import { printableLine, type Streams, Terminal } from './terminal.ts'
@@ -9,29 +9,38 @@ import { printableLine, type Streams, Terminal } from './terminal.ts'
 /** Addresses that are listed; with `--verbose` more. */
 const LISTED = { plain: 10, verbose: 100 } as const
 
+interface StatusFlags extends CommonFlags {
+  readonly all?: boolean
+}
+
 /** `pharos status [source]` */
 export function addStatus(program: Command, streams: Streams): void {
   const command = program
     .command('status')
     .description('tell how far a crawl is, or what the last one came to')
     .argument('[source]', 'its name, name@version, id or start URL; without it all of them')
-    .addHelpText('after', '\nExamples:\n  $ pharos status guide --verbose\n  $ pharos status --json')
-  addLibraryOptions(command).action(async (text: string | undefined, flags: CommonFlags) => {
+    .option('--all', 'list every address that failed or was left out')
+    .addHelpText('after', '\nExamples:\n  $ pharos status guide --all\n  $ pharos status --json')
+  addLibraryOptions(command).action(async (text: string | undefined, flags: StatusFlags) => {
     const config = configOf(command)
     const terminal = new Terminal(flags, streams)
     await withLibrary(config, async (library) => {
       const sources = text === undefined ? await library.store.listSources() : [await findSource(library, text)]
-      const limit = terminal.isVerbose ? LISTED.verbose : LISTED.plain
+      const some = terminal.isVerbose ? LISTED.verbose : LISTED.plain
+      const limit = flags.all === true ? Number.MAX_SAFE_INTEGER : some
       const reports = []
       for (const source of sources) reports.push(await describeSource(library, source, limit))
       if (reports.length === 0) terminal.note(`${printableLine(library.store.location)} has no sources yet`)
       if (reports.length === 0 && !terminal.isJson) return
-      const hint = createHint(config)
       const now = library.clock.now()
-      const lines = reports.map((one) => (text === undefined ? writeSourceLine(one, now) : writeStatus(one, hint, now)))
+      const lines = []
+      for (const one of reports) {
+        if (text === undefined && flags.all !== true) lines.push(writeSourceLine(one, now))
+        else lines.push(writeStatus(one, await createHintFor(config, one.source), now))
+      }
       terminal.answer(lines.join('\n'), {
         library: library.store.location,
-        sources: reports.map(statusRecord),
+        sources: reports.map((one) => statusRecord(one, now)),
       })
     })
   })

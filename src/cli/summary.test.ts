@@ -8,7 +8,15 @@ const colors = createColors(false)
 const hint: Hint = (verb, ...words) => ['pharos', verb, ...words].join(' ')
 
 function write(result: Partial<CrawlResult>): string {
-  const whole = { source: createSource(), summary: createSummary(), failures: [], pages: 0, chunks: 0, ...result }
+  const whole = {
+    source: createSource(),
+    summary: createSummary(),
+    startedAt: 'https://docs.example/',
+    failures: [],
+    pages: 0,
+    chunks: 0,
+    ...result,
+  }
   return writeSummary(whole, hint, colors)
 }
 
@@ -42,7 +50,7 @@ describe('the summary of a crawl', () => {
   test('begins with the cap that bit', () => {
     const ledger = createCounts({ indexed: 5, skipped: 7 }, { 'skipped/page-cap': 7 })
     const [first] = write({ summary: createSummary({ ledger, cappedAt: 5 }) }).split('\n')
-    expect(first).toBe('stopped at the cap of 5 pages: 7 addresses left out (--max-pages)')
+    expect(first).toBe('stopped at the cap of 5 pages: 7 addresses left out; raise --max-pages to take more')
   })
 
   test('that was interrupted tells what is left and how to go on; what is leased is left too', () => {
@@ -53,10 +61,15 @@ describe('the summary of a crawl', () => {
   })
 
   test('tells what was withheld, and why nothing was concluded', () => {
-    const summary = createSummary({ kind: 'recrawl', end: 'gate', withheld: 30, incomplete: '3 pages\x1b failed' })
+    const summary = createSummary({
+      kind: 'recrawl',
+      end: 'gate',
+      withheld: 30,
+      incomplete: 'https://docs.example/err could not be read (http-server-error)\x1b',
+    })
     expect(write({ summary }).split('\n').slice(0, 2)).toEqual([
       '30 pages could not be found any more and stay, for they are many',
-      'nothing was concluded from what was not found: 3 pages� failed',
+      'no page was removed for being absent, because https://docs.example/err could not be read (http-server-error)�',
     ])
   })
 
@@ -78,6 +91,42 @@ describe('the summary of a crawl', () => {
     ])
   })
 
+  test('of a crawl that stopped at the loss gate does not send anybody to retry', () => {
+    const summary = createSummary({ kind: 'recrawl', end: 'gate', withheld: 30, ledger: createCounts({ failed: 1 }) })
+    const text = write({ summary, failures: [createRow({ state: 'failed', reason: 'not-found' })] })
+    expect(text).toContain('why: pharos explain docs <url>')
+    expect(text).not.toContain('retry')
+  })
+
+  test('of a retry of nothing is a line', () => {
+    const ledger = createCounts({ indexed: 3 })
+    expect(write({ summary: createSummary({ kind: 'retry', ledger }) })).toBe('docs: nothing to retry')
+    expect(write({ summary: createSummary({ kind: 'retry', ledger, visited: 1 }) })).toContain('this run: ')
+  })
+
+  test('that was interrupted in a refresh goes on with a refresh', () => {
+    const summary = createSummary({ kind: 'refresh', end: 'cancelled' })
+    expect(write({ summary }).split('\n')[0]).toContain('go on with: pharos refresh docs')
+  })
+
+  test.each([
+    ['https://docs.example/', 'https://docs.example/en/', true],
+    ['https://docs.example/', 'https://www.docs.example/', true],
+    ['https://docs.example/a/b', 'https://docs.example/c/b', true],
+    ['http://docs.example/', 'https://docs.example/', false],
+    ['https://docs.example/docs', 'https://docs.example/docs/', false],
+    ['https://docs.example/docs/', 'https://docs.example/docs/index.html', false],
+    ['https://docs.example/docs', 'https://docs.example/docs/index.html', false],
+  ])('of a start at %s that leads to %s tells so: %s', (url, startedAt, isTold) => {
+    const [first] = write({ source: createSource({ url }), startedAt }).split('\n')
+    expect(first === `the start leads to ${startedAt}; that is what was crawled`).toBe(isTold)
+  })
+
+  test('writes sizes as people read them', () => {
+    const row = createRow({ state: 'failed', reason: 'too-large', detail: 'more than 20971520 bytes' })
+    expect(write({ failures: [row] })).toContain('https://docs.example/a: too-large: more than 20 MB')
+  })
+
   test('tells what a refresh saw and left alone', () => {
     expect(
       write({ summary: createSummary({ kind: 'refresh', newInRefresh: 1 }) })
@@ -91,6 +140,7 @@ describe('the summary of a crawl', () => {
     const record = summaryRecord({
       source: createSource(),
       summary: createSummary({ ledger }),
+      startedAt: 'https://docs.example/',
       failures: [],
       pages: 5,
       chunks: 9,

@@ -2,9 +2,8 @@ import { writeBytes } from '../core/text/bytes.ts'
 import { writeDuration } from '../core/text/duration.ts'
 import type { CrawlSummary } from '../crawl/events.ts'
 import type { LedgerRow } from '../crawl/ledger.ts'
-import { labelOf } from '../library/operations/find-source.ts'
 import { createBalance } from '../library/operations/source-status.ts'
-import type { Source } from '../library/source.ts'
+import { labelOf, type Source } from '../library/source.ts'
 import { type Hint, nameOf, sourceRecord } from './library.ts'
 import { writeRate } from './progress.ts'
 import { type Colors, countOf, printableLine } from './terminal.ts'
@@ -13,6 +12,8 @@ import { type Colors, countOf, printableLine } from './terminal.ts'
 export interface CrawlResult {
   readonly source: Source
   readonly summary: CrawlSummary
+  /** Where the redirects of the start lead. */
+  readonly startedAt: string
   /** A few addresses that failed. */
   readonly failures: readonly LedgerRow[]
   /** What the library now holds of the source. */
@@ -26,6 +27,7 @@ export const MAX_EXAMPLES = 5
 /** The end of a crawl, for people. What they might overlook comes first: a cap that bit, a stop. */
 export function writeSummary(result: CrawlResult, hint: Hint, colors: Colors): string {
   const { source, summary, pages, chunks } = result
+  if (hasNothingToRetry(summary)) return `${nameOf(source)}: nothing to retry`
   const { ledger, indexed, unchanged, elapsedMs } = summary
   const balance = createBalance(ledger)
   const rate = elapsedMs === 0 ? 0 : ((indexed + unchanged) * 1000) / elapsedMs
@@ -45,6 +47,11 @@ export function writeSummary(result: CrawlResult, hint: Hint, colors: Colors): s
   ].join('\n')
 }
 
+/** Whether there was no failed address to ask for again. */
+function hasNothingToRetry({ kind, end, visited, ledger }: CrawlSummary): boolean {
+  return kind === 'retry' && end === 'completed' && visited === 0 && ledger.states.failed === 0
+}
+
 /** `this run: 12 indexed, 3 removed, 1.2 MB in 14 requests, 4.2s, 3.1 pages/s` */
 function writeRun(summary: CrawlSummary, rate: number): string {
   const { indexed, unchanged, skipped, failed, removed, bytes, requests, elapsedMs } = summary
@@ -54,29 +61,47 @@ function writeRun(summary: CrawlSummary, rate: number): string {
   return `this run: ${[...done, traffic, writeDuration(elapsedMs), `${writeRate(rate)} pages/s`].join(', ')}`
 }
 
-function writeWarnings({ source, summary }: CrawlResult, hint: Hint): string[] {
+function writeWarnings(result: CrawlResult, hint: Hint): string[] {
+  const { source, summary, startedAt } = result
   const { ledger, end, cappedAt, withheld, incomplete } = summary
   const lines: string[] = []
-  const label = labelOf(source)
   if (cappedAt !== null) lines.push(writeCap(cappedAt, ledger.reasons))
   if (end === 'cancelled') {
     const { pending } = createBalance(ledger)
-    lines.push(`stopped with ${countOf(pending, 'address')} left; go on with: ${hint('recrawl', label)}`)
+    lines.push(`stopped with ${countOf(pending, 'address')} left; go on with: ${goOnWith(result, hint)}`)
   }
   if (withheld > 0) lines.push(`${countOf(withheld, 'page')} could not be found any more and stay, for they are many`)
   if (incomplete !== null && summary.kind === 'recrawl') {
-    lines.push(`nothing was concluded from what was not found: ${printableLine(incomplete)}`)
+    lines.push(`no page was removed for being absent, because ${printableLine(incomplete)}`)
   }
+  if (isElsewhere(source.url, startedAt))
+    lines.push(`the start leads to ${printableLine(startedAt)}; that is what was crawled`)
   return lines
+}
+
+/** The command that takes up an interrupted crawl. */
+export function goOnWith({ source, summary }: CrawlResult, hint: Hint): string {
+  return hint(summary.kind === 'add' ? 'recrawl' : summary.kind, labelOf(source))
+}
+
+/** Whether an address is on another host, or in another folder. */
+function isElsewhere(start: string, end: string): boolean {
+  const [from, to] = [new URL(start), new URL(end)]
+  return from.host !== to.host || !foldersOf(from).some((folder) => foldersOf(to).includes(folder))
+}
+
+/** `/docs` may be a page, or a folder whose slash was left out. */
+function foldersOf({ pathname }: URL): string[] {
+  return [pathname.replace(/[^/]*$/, ''), pathname.replace(/\/?$/, '/')]
 }
 
 /** What a cap left out. */
 export function writeCap(cap: number, reasons: Readonly<Record<string, number>>): string {
   const left = reasons['skipped/page-cap'] ?? 0
-  return `stopped at the cap of ${countOf(cap, 'page')}: ${countOf(left, 'address')} left out (--max-pages)`
+  return `stopped at the cap of ${countOf(cap, 'page')}: ${countOf(left, 'address')} left out; raise --max-pages to take more`
 }
 
-function writeFailures({ source, failures }: CrawlResult, failed: number, hint: Hint): string[] {
+function writeFailures({ source, summary, failures }: CrawlResult, failed: number, hint: Hint): string[] {
   if (failures.length === 0) return []
   const more = failed - failures.length
   const label = labelOf(source)
@@ -85,13 +110,20 @@ function writeFailures({ source, failures }: CrawlResult, failed: number, hint: 
     ...failures.map((row) => `  ${writeFailure(row)}`),
     ...(more > 0 ? [`  and ${more.toLocaleString('en')} more`] : []),
     `why: ${hint('explain', label, '<url>')}`,
-    `again: ${hint('retry', label)}`,
+    // What stands behind the loss gate has been asked for twice already.
+    ...(summary.end === 'gate' ? [] : [`again: ${hint('retry', label)}`]),
   ]
 }
 
 /** `https://docs.example/a: timeout: no answer within 30s` */
 export function writeFailure({ url, reason, detail }: LedgerRow): string {
-  return printableLine([url, reason, detail].filter((part) => part !== null && part !== '').join(': '))
+  const words = detail === null ? null : writeDetail(detail)
+  return printableLine([url, reason, words].filter((part) => part !== null && part !== '').join(': '))
+}
+
+/** Sizes as people read them. */
+export function writeDetail(detail: string): string {
+  return detail.replace(/\b(\d{4,15}) bytes\b/g, (_, bytes: string) => writeBytes(Number(bytes)))
 }
 
 function writeNew(count: number, source: Source, hint: Hint): string {

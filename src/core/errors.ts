@@ -120,6 +120,12 @@ export const ERRORS = {
     httpStatus: 409,
     exitCode: 1,
   },
+  CRAWL_UNFINISHED: {
+    message: 'the last {kind} of {source} was interrupted, and what it left undone would be lost',
+    advice: 'finish it with `pharos recrawl {source}`, then run the same command again',
+    httpStatus: 409,
+    exitCode: 1,
+  },
   CRAWL_START_FAILED: {
     message: 'nothing could be indexed: {problem}',
     advice: '{advice}',

@@ -1,17 +1,31 @@
-import { urlKey } from '../core/url/key.ts'
+import type { Snapshot } from '../core/model.ts'
+import { isBelowStart } from '../core/url/reach.ts'
 import { readLists } from './discover.ts'
 import { MarkdownVariants } from './discovery/markdown-variant.ts'
 import { EventQueue } from './event-queue.ts'
 import type { CrawlEvent, CrawlProgress, HostProgress } from './events.ts'
 import { createGate, type Gate } from './gate.ts'
-import type { Alias, Discovery, Find, FindResult, Refusal, Settled, Settlement } from './ledger.ts'
-import type { FetchOutcome, FetchRequest } from './ports.ts'
+import {
+  type Alias,
+  type Discovery,
+  type Find,
+  type FindResult,
+  isRead,
+  type Reason,
+  type Refusal,
+  type Settled,
+  type Settlement,
+} from './ledger.ts'
+import type { FetchOutcome, FetchRequest, PageReading } from './ports.ts'
 import { createResourceFetcher, type FetchResource } from './resource.ts'
 import { RobotsRules } from './robots-rules.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
 
 /** Addresses remembered as already offered; beyond that the ledger is asked again. */
 const MAX_REMEMBERED = 500_000
+
+/** The longest pause between two requests that a robots.txt is granted. */
+const MOST_DELAY_MS = 60_000
 
 /** Where addresses were found. */
 export interface Finding {
@@ -41,8 +55,6 @@ export class ActiveCrawl {
   readonly signal: AbortSignal
   /** Addresses being fetched. */
   readonly current: Set<string> = new Set()
-  /** How many redirects in a row led to a key. */
-  readonly hops: Map<string, number> = new Map()
   gate: Gate
   siteUrl: string
   /** Pages that count towards the cap. */
@@ -55,22 +67,26 @@ export class ActiveCrawl {
   newInRefresh = 0
   bytes = 0
   requests = 0
+  /** Why it cannot even begin. */
+  refusal: Reason | null = null
   /** Set when the cap left something out. */
   cappedAt: number | null = null
   /** Whether it is known which pages llms-full.txt holds now. */
   isFullKnown = false
   /** Why nothing may be concluded from what was not found, in words; null while everything could be looked at. */
   incomplete: string | null = null
+  /** Where the site is from now on. */
+  #keptSite: string
   readonly #startOrigin: string
-  /** Keys of the start and of every address it led to. */
-  readonly #startKeys = new Set<string>()
+  /** Keys of the start and of every address it led to, and whether only permanent redirects lead there. */
+  readonly #startKeys = new Map<string, boolean>()
+  /** How many redirects in a row led to a key. */
+  readonly #hops = new Map<string, number>()
   /** Key of a start that was settled before the crawl was interrupted. */
   #settledStart: string | undefined
   #discovery: Promise<void> | undefined
   readonly #offered = new Map<string, number>()
   readonly #stripped = new Set<string>()
-  /** Aliases that no page taught. */
-  #aliases: Alias[] = []
   readonly #hostRequests = new Map<string, number>()
   readonly #paces = new Map<string, { readonly intervalMs: number; readonly since: number }>()
 
@@ -79,9 +95,10 @@ export class ActiveCrawl {
     this.ports = ports
     this.signal = signal
     this.siteUrl = run.siteUrl
+    this.#keptSite = run.siteUrl
     this.#startOrigin = new URL(run.startUrl).origin
-    this.#startKeys.add(urlKey(run.startUrl) ?? run.startUrl)
     this.gate = createGate({ startUrl: run.startUrl, siteUrl: run.siteUrl, scope: run.scope })
+    this.#startKeys.set(this.gate.keyOf(run.startUrl) ?? run.startUrl, true)
     const { ledger, clock } = ports
     const fetchBare = createResourceFetcher({ fetcher: this, ledger, clock })
     this.robots = new RobotsRules({ fetchResource: fetchBare, ledger, clock })
@@ -102,18 +119,31 @@ export class ActiveCrawl {
     return outcome
   }
 
+  /** Reads a page; undefined for one that brings the reader down, which must not bring the crawl down. */
+  async read(snapshot: Snapshot, key: string): Promise<PageReading | undefined> {
+    try {
+      return await this.ports.readPage(snapshot, key)
+    } catch (error) {
+      if (this.signal.aborted) throw error
+      return undefined
+    }
+  }
+
   /**
    * Sets how often a host may be asked, once it is known what it wants. Answers since when it has been known: a slot from
    * before does not keep the pace.
    */
   async setPace(host: string, crawlDelayMs: number | null): Promise<number> {
     const own = isLoopback(host) ? 0 : this.run.limits.intervalMs
-    const intervalMs = Math.max(own, crawlDelayMs ?? 0)
+    const intervalMs = Math.max(own, Math.min(crawlDelayMs ?? 0, MOST_DELAY_MS))
     const known = this.#paces.get(host)
     if (known?.intervalMs === intervalMs) return known.since
     const since = intervalMs === 0 ? 0 : this.ports.clock.now()
     this.#paces.set(host, { intervalMs, since })
-    await this.ports.ledger.setInterval(host, intervalMs)
+    if (crawlDelayMs !== null && crawlDelayMs > MOST_DELAY_MS) {
+      this.events.push({ type: 'paced', host, intervalMs, askedMs: crawlDelayMs })
+    }
+    await this.ports.ledger.setInterval(host, intervalMs, this.ports.clock.now())
     return since
   }
 
@@ -151,20 +181,12 @@ export class ActiveCrawl {
   /** Offers addresses that came from no page. */
   async offer(urls: Iterable<string>, finding: Finding): Promise<number> {
     const { finds, aliases } = this.judge(urls, finding)
-    this.#aliases.push(...aliases)
-    if (finds.length === 0) return 0
+    if (finds.length === 0 && aliases.length === 0) return 0
     const { crawlId, sourceId } = this.run
-    const results = await this.ports.ledger.offer(sourceId, crawlId, finds, this.ports.clock.now())
+    const results = await this.ports.ledger.offer(sourceId, crawlId, finds, this.ports.clock.now(), aliases)
     this.note(finds, results)
     await this.events.hasRoom()
     return results.filter((result) => result === 'admitted').length
-  }
-
-  /** Takes what lists taught about equal addresses: it is written together with the next visit. */
-  takeAliases(): Alias[] {
-    const aliases = this.#aliases
-    this.#aliases = []
-    return aliases
   }
 
   /** Reads the lists of the site, once. Whoever settles the start waits for it, so that what they name is theirs first. */
@@ -187,35 +209,67 @@ export class ActiveCrawl {
    */
   async resumeStart(): Promise<void> {
     const { sourceId, crawlId, limits } = this.run
-    for (const key of this.#startKeys) {
+    for (const key of this.#startKeys.keys()) {
       const row = await this.ports.ledger.findRow(sourceId, key)
       if (row?.crawlId !== crawlId || row.state === 'pending' || row.state === 'leased') return
       const isPassedOn = row.reason === 'redirect' && row.target !== null && this.#startKeys.size <= limits.redirects
-      if (isPassedOn) this.#startKeys.add(row.target ?? '')
-      else if (this.run.kind === 'recrawl') this.#settledStart = key
+      if (isPassedOn) {
+        const target = await this.ports.ledger.findRow(sourceId, row.target ?? '')
+        this.passStartOn(key, target?.url ?? row.target ?? '', row.status === 301 || row.status === 308)
+        continue
+      }
+      if (isRead(row) && row.status !== null) this.answerStart(key)
+      if (this.run.kind === 'recrawl') this.#settledStart = key
       else this.#discovery = Promise.resolve()
     }
   }
 
-  /** Whether an address is the start, or what the start led to. */
-  isStart(key: string): boolean {
-    return this.#startKeys.has(key)
+  /**
+   * Says where an address leads. If that is the start, the site may be at another host than the one that was given; its folder
+   * stays, unless the answer left it. What leads there for now only counts for this crawl.
+   */
+  passStartOn(key: string, target: string, isPermanent: boolean): void {
+    const isKept = this.#startKeys.get(key)
+    const targetKey = this.gate.keyOf(target)
+    if (isKept === undefined || targetKey === undefined) return
+    this.#startKeys.set(targetKey, isKept && isPermanent)
+    const to = new URL(target)
+    const site = new URL(this.siteUrl)
+    const isInside = isBelowStart(to, site)
+    if (to.origin === site.origin && isInside) return
+    this.#moveSite(isInside ? new URL(site.pathname, to.origin).href : to.href, isKept && isPermanent)
   }
 
-  /** Says where the start leads. */
-  passStartOn(key: string): void {
-    this.#startKeys.add(key)
+  /** Says that an address answered with a page of its own. If that is the start as it was given, the site is there (again). */
+  answerStart(key: string): void {
+    if (key === this.gate.keyOf(this.run.startUrl) && this.siteUrl !== this.run.startUrl)
+      this.#moveSite(this.run.startUrl, true)
   }
 
-  /** Whether the lists have to be read before what a page links to counts. */
+  /** How many redirects in a row led to a key. */
+  countHops(key: string): number {
+    return this.#hops.get(key) ?? 0
+  }
+
+  noteHops(key: string, hops: number): void {
+    if (this.#hops.size >= MAX_REMEMBERED) this.#hops.clear()
+    this.#hops.set(key, hops)
+  }
+
+  /** Whether the lists have to be read before what a page links to counts: of the start, and of what the start led to. */
   waitsForLists(key: string): boolean {
-    return this.#readsLists && this.isStart(key)
+    return this.#readsLists && this.#startKeys.has(key)
   }
 
   /** Counts what became of a visit and tells it. Answers whether it brought a page. */
-  count({ visit, status, detail, record, finds = [] }: Settlement, settled: Settled, bytes: number): boolean {
+  count(settlement: Settlement, settled: Settled, bytes: number): boolean {
+    const { visit, status, detail, record, finds = [], aliases = [] } = settlement
     const { state, reason } = settled
-    if (settled.type === 'lost') return false
+    if (settled.type === 'lost') {
+      // Nothing of it was written: whoever makes the visit again has to teach it again.
+      for (const { url } of aliases) this.#stripped.delete(url)
+      return false
+    }
     this.note(finds, settled.finds)
     if (state === 'pending') return false
     this.visited++
@@ -244,11 +298,20 @@ export class ActiveCrawl {
     return { ...counts, queued, current: [...this.current], hosts: this.hosts(), elapsedMs: now - this.startedAt }
   }
 
-  /** Moves the site to where its start turned out to be. */
-  async moveSite(siteUrl: string): Promise<void> {
+  /**
+   * Keeps where the site turned out to be, if it is to stay there. Not before the end, so that a crawl that is resumed finds it
+   * out again; and not in a refresh, because the next crawl that looks for pages has to know that they may be elsewhere.
+   */
+  async keepSite(): Promise<void> {
+    if (this.#readsLists && this.#keptSite !== this.run.siteUrl) await this.ports.moveSite(this.#keptSite)
+  }
+
+  #moveSite(siteUrl: string, isKept: boolean): void {
     this.siteUrl = siteUrl
     this.gate = createGate({ startUrl: this.run.startUrl, siteUrl, scope: this.run.scope })
-    await this.ports.moveSite(siteUrl)
+    if (isKept) this.#keptSite = siteUrl
+    // What was at the old place may still be there.
+    this.incomplete ??= `the site was looked for at ${this.run.siteUrl} and is at ${siteUrl}`
   }
 
   get #readsLists(): boolean {
@@ -279,7 +342,7 @@ export class ActiveCrawl {
     if (this.#stripped.size >= MAX_REMEMBERED) this.#stripped.clear()
     this.#stripped.add(url)
     aliases.push({ url, aliasUrl: stripped, classification: 'superfluous-query', reason: 'query-skip' })
-    const target = urlKey(stripped) ?? null
+    const target = this.gate.keyOf(stripped) ?? null
     this.events.push({ type: 'dropped', url, depth, reason: 'query-skip', pattern: null, target })
   }
 }

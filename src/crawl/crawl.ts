@@ -35,7 +35,8 @@ export async function* crawl(
 
 async function runCrawl(active: ActiveCrawl, stop: AbortController): Promise<void> {
   const ended = new AbortController()
-  const watch = watchOver(active, stop, ended.signal)
+  // A failure of the watch is none of the crawl, and is never left without anybody who takes note of it.
+  const watch = watchOver(active, stop, ended.signal).catch(() => undefined)
   let problem: unknown
   try {
     await begin(active)
@@ -64,6 +65,12 @@ async function begin(active: ActiveCrawl): Promise<void> {
     if (maxPages !== null && active.pagesTaken >= maxPages) active.cappedAt = maxPages
   }
   if (run.kind === 'refresh' || run.kind === 'retry') {
+    // Whoever forgot to allow a private site is told so before anything is written about its pages.
+    const permission = await active.robots.judge(run.startUrl, active.signal)
+    if (!permission.allowed && permission.reason === 'address-refused') {
+      active.refusal = permission.reason
+      return
+    }
     const which = run.kind === 'refresh' ? 'pages' : 'failed'
     if (!run.isResumed) await ports.ledger.requeue(run.sourceId, run.crawlId, which, now)
     return
@@ -131,9 +138,12 @@ async function watchOver(active: ActiveCrawl, stop: AbortController, ended: Abor
   while (!ended.aborted) {
     await clock.sleep(PROGRESS_MS, ended).catch(() => undefined)
     if (ended.aborted) return
-    active.events.push({ type: 'progress', ...(await active.progress()) })
+    // A count or a sign of life that fails is one that is missed: the store may be busy, and the next one is due soon.
+    const progress = await active.progress().catch(() => undefined)
+    if (progress !== undefined) active.events.push({ type: 'progress', ...progress })
     if (clock.now() < beatAt) continue
     beatAt = clock.now() + HEARTBEAT_MS
-    if (!(await touch())) stop.abort(new Error('another process has taken the crawl over'))
+    const isOurs = await touch().catch(() => true)
+    if (!isOurs) stop.abort(new Error('another process has taken the crawl over'))
   }
 }

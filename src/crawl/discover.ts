@@ -1,11 +1,11 @@
+import { sha256 } from '../core/hash.ts'
 import { splitLlmsFull } from '../core/llms-txt/llms-full.ts'
 import type { LlmsTxt } from '../core/llms-txt/llms-txt.ts'
 import type { Snapshot } from '../core/model.ts'
-import { urlKey } from '../core/url/key.ts'
 import type { ActiveCrawl } from './active-crawl.ts'
 import { type Attempt, findLlmsFull, findLlmsTxt } from './discovery/llms-txt.ts'
 import { readSitemaps } from './discovery/sitemaps.ts'
-import type { Discovery, Find } from './ledger.ts'
+import type { Discovery, Find, ListRecord, Settled } from './ledger.ts'
 
 /** Addresses of a list are offered so many at a time. */
 const BATCH = 500
@@ -18,16 +18,21 @@ export async function readLists(active: ActiveCrawl, startKey?: string): Promise
   const { run, signal } = active
   const options = { startUrl: active.siteUrl, manualUrl: run.llmsTxtUrl, fetchResource: active.fetchResource, signal }
   let llmsTxt: (LlmsTxt & { readonly url: string }) | undefined
+  let llmsTxtTried: readonly Attempt[] = []
   if (run.usesLlmsTxt) {
     const { hit, tried } = await findLlmsTxt(options)
     if (hit !== null) llmsTxt = { ...hit.llmsTxt, url: hit.url }
     report(active, 'llms-txt', tried, llmsTxt?.links.length ?? 0)
+    llmsTxtTried = tried
   }
   if (run.usesLlmsTxt && run.llmsFull !== 'off') {
-    const { hit, tried } = await findLlmsFull(options)
-    active.isFullKnown = tried.every(({ isAnswered }) => isAnswered)
-    const pages = hit === null ? 0 : await adoptPages(active, hit.url, hit.text, llmsTxt, startKey)
+    const context = contextOf(active, llmsTxt, startKey)
+    const validatorsOf = (url: string) => findSameList(active, url, context)
+    const { hit, tried } = await findLlmsFull({ ...options, validatorsOf })
+    const pages = hit === null ? 0 : await takeFull(active, hit, context, llmsTxt, startKey)
     report(active, 'llms-full', tried, pages)
+    const isCertain = await checkDoubts(active, 'llms-full', doubtsOf(tried), settledOf(tried, hit?.url))
+    active.isFullKnown = isCertain && tried.every(({ isAnswered }) => isAnswered)
     if (run.llmsFull === 'only' && pages > 0) return
   } else {
     active.isFullKnown = true
@@ -36,7 +41,44 @@ export async function readLists(active: ActiveCrawl, startKey?: string): Promise
     const urls = llmsTxt.links.map(({ url }) => url)
     await active.offer(urls, { depth: 0, foundOn: llmsTxt.url, discovery: 'llms-txt' })
   }
+  await checkDoubts(active, 'llms-txt', doubtsOf(llmsTxtTried), settledOf(llmsTxtTried, llmsTxt?.url))
   if (run.usesSitemaps) await offerSitemaps(active)
+}
+
+/** A list that answered with something else than a list, or not to us. */
+interface Doubt {
+  readonly url: string
+  readonly detail: string
+}
+
+function doubtsOf(tried: readonly Attempt[]): Doubt[] {
+  return tried.filter(({ isAnswered, isProof }) => isAnswered && !isProof)
+}
+
+function settledOf(tried: readonly Attempt[], hitUrl: string | undefined): Set<string> {
+  const urls = tried.filter(({ isProof }) => isProof).map(({ url }) => url)
+  return new Set(hitUrl === undefined ? urls : [...urls, hitUrl])
+}
+
+/**
+ * A list that is kept from us now may still name what it named before. So where pages are missing that came from a list which was
+ * neither read nor is gone, nothing is concluded from their absence. A guessed place that never was a list raises no doubts.
+ */
+async function checkDoubts(
+  active: ActiveCrawl,
+  discovery: Discovery,
+  doubts: readonly Doubt[],
+  settled: ReadonlySet<string>,
+): Promise<boolean> {
+  const [doubt] = doubts
+  if (doubt === undefined) return true
+  const { run, ports } = active
+  const lists = await ports.ledger.listUnseenLists(run.sourceId, run.crawlId, discovery)
+  const missed = lists.find((url) => !settled.has(url))
+  if (missed === undefined) return true
+  const { url, detail } = doubts.find((one) => one.url === missed) ?? doubt
+  active.incomplete ??= `${url} could not be read (${detail})`
+  return false
 }
 
 /** Tells what was looked for. A list that is not there says something; one that could not be asked for says nothing. */
@@ -47,21 +89,111 @@ function report(active: ActiveCrawl, discovery: Discovery, tried: readonly Attem
   }
 }
 
-/** Stores the pages an llms-full.txt holds, so that they need not be fetched. Returns how many there are. */
+/** What else than its text decides what is made of an llms-full.txt. */
+function contextOf({ run, siteUrl }: ActiveCrawl, llmsTxt: LlmsTxt | undefined, startKey: string | undefined): string {
+  const { startUrl, scope, followsLinks } = run
+  return sha256(JSON.stringify([[...titlesOf(llmsTxt)], startKey ?? null, startUrl, siteUrl, scope, followsLinks]))
+}
+
+/** What is known of an llms-full.txt, where everything that was made of it is still there and would be made of it again. */
+async function findSameList(
+  { run, ports, gate }: ActiveCrawl,
+  url: string,
+  context: string,
+): Promise<ListRecord | undefined> {
+  // A cap may leave out other pages than before.
+  if (run.full || run.scope.maxPages !== null) return undefined
+  const known = await ports.ledger.readList(run.sourceId, url)
+  if (known?.contextHash !== context) return undefined
+  const pages = await ports.ledger.listPagesOf(run.sourceId, url, gate.keyOf(url) ?? url)
+  return pages.length === known.pages ? known : undefined
+}
+
+/** As many pages as no file has. */
+const UNKNOWN = -1
+
+/** Takes what an llms-full.txt holds. Returns how many pages that are. */
+async function takeFull(
+  active: ActiveCrawl,
+  hit: {
+    readonly url: string
+    readonly text: string | null
+    readonly etag: string | null
+    readonly lastModified: string | null
+  },
+  context: string,
+  llmsTxt: LlmsTxt | undefined,
+  startKey: string | undefined,
+): Promise<number> {
+  const { run, ports } = active
+  const { url, text, etag, lastModified } = hit
+  const contentHash = text === null ? null : sha256(text)
+  const known = await findSameList(active, url, context)
+  if (known !== undefined && (contentHash === null || contentHash === known.contentHash)) {
+    await confirmPages(active, known)
+    await ports.ledger.writeList(run.sourceId, run.crawlId, { ...known, etag, lastModified })
+    return known.pages
+  }
+  if (text === null || contentHash === null) {
+    active.incomplete ??= `${url} could not be read (its pages changed meanwhile)`
+    return 0
+  }
+  const record = { url, etag, lastModified, contentHash, contextHash: context, pages: UNKNOWN, named: [] }
+  // While its pages are being stored, the file is none that they could be confirmed by.
+  await ports.ledger.writeList(run.sourceId, run.crawlId, record)
+  const { count, offered } = await adoptPages(active, url, text, llmsTxt, startKey)
+  const stored = await ports.ledger.listPagesOf(run.sourceId, url, active.gate.keyOf(url) ?? url)
+  // Where a page repeats another one, or an older file held more, the next crawl reads it again.
+  if (stored.length === count)
+    await ports.ledger.writeList(run.sourceId, run.crawlId, { ...record, pages: count, named: offered })
+  return count
+}
+
+/** The file is what it was, and so are its pages; what they and the file lead to is found again. */
+async function confirmPages(active: ActiveCrawl, { url, named, pages }: ListRecord): Promise<void> {
+  const { run, ports } = active
+  const { ledger, clock } = ports
+  const key = active.gate.keyOf(url) ?? url
+  const held = await ledger.listPagesOf(run.sourceId, url, key)
+  await ledger.confirmPagesOf(run.sourceId, run.crawlId, url, key, clock.now())
+  for (const page of held) {
+    active.countAdopted(page.url, UNCHANGED, 0)
+    if (run.followsLinks) {
+      const links = await ledger.readLinks(run.sourceId, page.key)
+      await active.offer(links, { depth: 1, foundOn: page.url, discovery: 'link' })
+    }
+    await active.events.hasRoom()
+  }
+  await active.offer(named, { depth: 0, foundOn: url, discovery: 'llms-full' })
+  if (held.some((page) => page.key === key)) return
+  const refusal = { reason: 'covered', pattern: `${pages} pages`, target: null } as const
+  const rest: Find = { key, url, host: new URL(url).host, depth: 0, foundOn: null, discovery: 'llms-full', refusal }
+  active.note([rest], await ledger.offer(run.sourceId, run.crawlId, [rest], clock.now()))
+}
+
+const UNCHANGED: Settled = { type: 'settled', state: 'unchanged', reason: null, target: null, finds: [] }
+
+/**
+ * Stores the pages an llms-full.txt holds, so that they need not be fetched. Answers how many there are, and the addresses that
+ * were offered instead.
+ */
 async function adoptPages(
   active: ActiveCrawl,
   fileUrl: string,
   text: string,
   llmsTxt: LlmsTxt | undefined,
   startKey: string | undefined,
-): Promise<number> {
+): Promise<{ readonly count: number; readonly offered: readonly string[] }> {
   const { pages, named, remainder } = splitLlmsFull(text, fileUrl, titlesOf(llmsTxt))
+  const offered = [...named]
   let count = 0
   for (const { url, markdown } of pages) {
-    if (urlKey(url) !== startKey && (await adoptPage(active, fileUrl, url, markdown))) count++
+    if (active.gate.keyOf(url) === startKey) continue
+    if (await adoptPage(active, fileUrl, url, markdown)) count++
+    else offered.push(url)
   }
   await active.offer(named, { depth: 0, foundOn: fileUrl, discovery: 'llms-full' })
-  const key = urlKey(fileUrl) ?? fileUrl
+  const key = active.gate.keyOf(fileUrl) ?? fileUrl
   const isRestLeft = remainder.trim() !== '' && !hasRoom(active)
   const { run, ports } = active
   const { maxPages } = run.scope
@@ -78,9 +210,10 @@ async function adoptPages(
       : { reason: 'covered', pattern: `${pages.length} pages`, target: null },
   }
   const isRestStored = remainder.trim() !== '' && !isRestLeft
-  if (isRestStored && (await adoptRecord(active, { ...rest, refusal: null }, remainder))) return count + 1
+  if (isRestStored && (await adoptRecord(active, { ...rest, refusal: null }, remainder)))
+    return { count: count + 1, offered }
   active.note([rest], await ports.ledger.offer(run.sourceId, run.crawlId, [rest], ports.clock.now()))
-  return count
+  return { count, offered }
 }
 
 /** Addresses by title. A title that several pages have says nothing. */
@@ -114,8 +247,8 @@ function hasRoom({ run, pagesTaken, current }: ActiveCrawl): boolean {
 async function adoptRecord(active: ActiveCrawl, find: Find, markdown: string): Promise<boolean> {
   const { run, ports } = active
   const snapshot: Snapshot = { url: find.url, body: markdown, headers: { 'content-type': 'text/markdown' } }
-  const { record } = await ports.readPage(snapshot, find.key)
-  if (record === null) return false
+  const record = (await active.read(snapshot, find.key))?.record
+  if (record === undefined || record === null) return false
   const { finds } = run.followsLinks
     ? active.judge(record.links, { depth: 1, foundOn: find.url, discovery: 'link' })
     : { finds: [] }
@@ -138,7 +271,12 @@ async function offerSitemaps(active: ActiveCrawl): Promise<void> {
     batch.clear()
     waiting = 0
   }
-  for await (const find of readSitemaps({ siteUrl, fromRobots, fetchResource: active.fetchResource, limits, signal })) {
+  const admits = (url: string) => {
+    const { refusal, stripped } = active.gate.judge(url, 0)
+    return refusal === null || stripped !== null
+  }
+  const { fetchResource } = active
+  for await (const find of readSitemaps({ siteUrl, fromRobots, fetchResource, admits, limits, signal })) {
     if (find.type === 'page') {
       const urls = batch.get(find.foundOn)
       if (urls === undefined) batch.set(find.foundOn, [find.url])
@@ -147,7 +285,7 @@ async function offerSitemaps(active: ActiveCrawl): Promise<void> {
       continue
     }
     await flush()
-    const { read, failed, cappedBy } = find.report
+    const { read, failed, settled, doubtful, cappedBy } = find.report
     for (const { url, entries } of read) {
       active.events.push({ type: 'discovery', discovery: 'sitemap', url, found: entries, detail: `${entries} entries` })
     }
@@ -155,6 +293,7 @@ async function offerSitemaps(active: ActiveCrawl): Promise<void> {
       active.events.push({ type: 'discovery', discovery: 'sitemap', url, found: 0, detail })
       if (!isAnswered) active.incomplete ??= `${url} could not be read (${detail})`
     }
+    await checkDoubts(active, 'sitemap', doubtful, settled)
     if (cappedBy !== null) active.incomplete ??= `the sitemaps list more ${cappedBy} than are read`
   }
 }

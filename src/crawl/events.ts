@@ -49,6 +49,8 @@ export type CrawlEvent =
       readonly bytes: number
       readonly chunks: number
     }
+  /** A robots.txt asks for longer pauses than it gets. */
+  | { readonly type: 'paced'; readonly host: string; readonly intervalMs: number; readonly askedMs: number }
   | ({ readonly type: 'progress' } & CrawlProgress)
   | { readonly type: 'ended'; readonly summary: CrawlSummary }
 
@@ -104,4 +106,6 @@ export interface CrawlSummary {
   readonly elapsedMs: number
   /** Why it failed or was stopped, in words. */
   readonly problem: string | null
+  /** The reason that kept it from reading anything, if one did. */
+  readonly vainReason: Reason | null
 }

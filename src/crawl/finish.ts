@@ -1,7 +1,6 @@
-import { urlKey } from '../core/url/key.ts'
 import type { ActiveCrawl } from './active-crawl.ts'
 import type { CrawlEnd, CrawlSummary } from './events.ts'
-import type { LedgerCounts, LedgerRow, Reason } from './ledger.ts'
+import { isRead, type LedgerCounts, type LedgerRow, OPEN_REASONS, type Reason } from './ledger.ts'
 
 /** Ends a crawl: removes what it proved gone, as far as that is allowed, and adds up. */
 export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
@@ -9,6 +8,7 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
   const start = await findStart(active)
   let end: CrawlEnd = 'completed'
   let problem: string | null = null
+  let vainReason: Reason | null = null
   let removed = 0
   let withheld = 0
   if (active.signal.aborted) {
@@ -28,9 +28,11 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
   }
   const ledger = await ports.ledger.countLedger(run.sourceId)
   if (end === 'completed') {
-    problem = findProblem(run.kind, ledger, start)
+    vainReason = findVainReason(active, ledger, start)
+    problem = vainReason === null ? findImbalance(ledger) : describeVain(active, vainReason, start)
     if (problem !== null) end = 'failed'
   }
+  if (end === 'completed' || end === 'gate') await active.keepSite()
   const { visited, indexed, unchanged, skipped, failed, newInRefresh, bytes, requests, cappedAt } = active
   return {
     crawlId: run.crawlId,
@@ -45,32 +47,41 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
     removed,
     withheld,
     cappedAt,
-    incomplete: active.incomplete,
+    incomplete: await findDoubt(active),
     newInRefresh,
     bytes,
     requests,
     elapsedMs: ports.clock.now() - active.startedAt,
     problem,
+    vainReason,
   }
 }
 
 /** Whether a page that was not found in this crawl is really not there: everything was looked at that could lead to it. */
 export async function isConclusive(active: ActiveCrawl): Promise<boolean> {
-  const { run, cappedAt, incomplete } = active
-  if (run.kind !== 'recrawl' || cappedAt !== null || run.isScopeChanged || incomplete !== null) return false
+  const { run, cappedAt } = active
+  if (run.kind !== 'recrawl' || cappedAt !== null || run.isScopeChanged || (await findDoubt(active)) !== null)
+    return false
   const start = await findStart(active)
-  if (start === undefined) return false
-  const { state, reason } = start
   // A start that answered with something else than a page says nothing about the site behind it.
-  return state === 'indexed' || state === 'unchanged' || (reason !== null && READ.has(reason) && state === 'skipped')
+  return start !== undefined && isRead(start)
 }
 
-/** Why a page that was read is not kept at its address. */
-const READ: ReadonlySet<Reason> = new Set<Reason>(['noindex', 'canonical', 'duplicate', 'covered'])
+/**
+ * Why nothing may be concluded from what was not found, in words; null when there is no reason. What became of addresses is
+ * asked of the ledger, because a crawl that was interrupted remembers nothing else.
+ */
+async function findDoubt({ run, ports, incomplete }: ActiveCrawl): Promise<string | null> {
+  if (incomplete !== null || run.kind !== 'recrawl' || !run.followsLinks) return incomplete
+  const unread = await ports.ledger.findUnread(run.sourceId, run.crawlId, OPEN_REASONS)
+  if (unread === undefined) return null
+  const { url, reason } = unread
+  return reason === 'too-many-links' ? `${url}: not all links were read` : `${url} could not be read (${reason})`
+}
 
 /** The row that holds what the start led to. */
-async function findStart({ run, ports }: ActiveCrawl): Promise<LedgerRow | undefined> {
-  let key = urlKey(run.startUrl)
+async function findStart({ run, ports, gate }: ActiveCrawl): Promise<LedgerRow | undefined> {
+  let key = gate.keyOf(run.startUrl)
   let row: LedgerRow | undefined
   for (let step = 0; key !== undefined && step <= run.limits.redirects; step++) {
     row = await ports.ledger.findRow(run.sourceId, key)
@@ -80,17 +91,30 @@ async function findStart({ run, ports }: ActiveCrawl): Promise<LedgerRow | undef
   return row
 }
 
-/** What forbids to call a crawl completed. */
-function findProblem(kind: string, ledger: LedgerCounts, start: LedgerRow | undefined): string | null {
-  const { total, states } = ledger
+/** What forbids to call a crawl completed: addresses that nobody can account for. */
+function findImbalance({ total, states }: LedgerCounts): string | null {
   const sum = Object.values(states).reduce((all, count) => all + count, 0)
   if (sum !== total) return `${total} addresses are known and ${sum} accounted for`
-  if (states.pending + states.leased > 0) return `${states.pending + states.leased} addresses were not visited`
-  if (kind !== 'add' && kind !== 'recrawl') return null
-  if (states.indexed + states.unchanged > 0) return null
-  if (start === undefined) return 'the start is not known'
-  const why = [start.reason, start.pattern, start.detail].filter((part) => part !== null).join(', ')
-  return `${start.url}: ${start.state}${why === '' ? '' : ` (${why})`}`
+  const open = states.pending + states.leased
+  return open > 0 ? `${open} addresses were not visited` : null
+}
+
+/** Why a crawl was in vain: it could not begin, every page failed, or the start led to nothing. */
+function findVainReason(active: ActiveCrawl, ledger: LedgerCounts, start: LedgerRow | undefined): Reason | null {
+  const { run, refusal, visited, failed } = active
+  if (refusal !== null) return refusal
+  // To try again what failed, and fail, is a result.
+  if (run.kind === 'retry') return null
+  const hasAll = visited > 0 && failed === visited
+  const hasNothing = run.kind !== 'refresh' && ledger.states.indexed + ledger.states.unchanged === 0
+  return hasAll || hasNothing ? (start?.reason ?? 'empty') : null
+}
+
+function describeVain({ run, visited }: ActiveCrawl, reason: Reason, start: LedgerRow | undefined): string {
+  if (start?.reason !== reason)
+    return `${run.startUrl}: ${reason}${visited > 1 ? `, none of ${visited} pages was read` : ''}`
+  const why = [reason, start.pattern, start.detail].filter((part) => part !== null).join(', ')
+  return `${start.url}: ${start.state} (${why})`
 }
 
 function describeStop(reason: unknown): string {

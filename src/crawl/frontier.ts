@@ -98,11 +98,13 @@ export class Frontier {
         : Math.min(concurrency * 2, maxPages - this.#active.pagesTaken - this.#inFlight)
     const leased = await ports.ledger.lease({
       sourceId: run.sourceId,
+      crawlId: run.crawlId,
       limit: Math.max(1, room),
       now,
       until: now + leaseMs,
       horizon: now + HORIZON_MS,
-      isLevelled: maxDepth !== null || maxPages !== null,
+      // A depth counts only when every shorter way has been tried. Which pages a cap takes in is nobody's promise.
+      isLevelled: maxDepth !== null,
     })
     this.#ready.push(...leased)
     if (leased.length > 0) this.#notify()
@@ -113,7 +115,8 @@ export class Frontier {
     const { ports, run } = this.#active
     const { maxPages } = run.scope
     await ports.ledger.release(this.#ready.splice(0))
-    const left = await ports.ledger.skipPending(run.sourceId, 'page-cap', String(maxPages), ports.clock.now())
+    const now = ports.clock.now()
+    const left = await ports.ledger.skipPending(run.sourceId, 'page-cap', String(maxPages), now, run.crawlId)
     if (left > 0) this.#active.cappedAt = maxPages
     if (this.#inFlight === 0) this.#isDone = true
     this.#notify()

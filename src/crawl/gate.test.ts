@@ -68,11 +68,18 @@ describe('the gate', () => {
   test('takes an address with a superfluous query as it is on request', () => {
     expect(open({ allowQueryUrls: true }).judge('https://example.com/docs/a?utm_source=x', 0)).toEqual({
       url: 'https://example.com/docs/a?utm_source=x',
-      key: 'https://example.com/docs/a',
+      key: 'https://example.com/docs/a?utm_source=x',
       host: 'example.com',
       refusal: null,
       stripped: null,
     })
+  })
+
+  test('knows what an address is known by in its source', () => {
+    const url = 'https://EXAMPLE.com/docs/a/?id=1&view=%7e#x'
+    expect(gate.keyOf(url)).toBe('https://example.com/docs/a?id=1')
+    expect(open({ allowQueryUrls: true }).keyOf(url)).toBe('https://example.com/docs/a?id=1&view=~')
+    expect(gate.keyOf('mailto:a@example.com')).toBeUndefined()
   })
 
   test('judges the depth anew each time, and only what nothing else refuses', () => {

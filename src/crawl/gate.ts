@@ -26,6 +26,8 @@ export interface Verdict {
 export interface Gate {
   /** `url` is absolute; `depth` is the number of links between the start and the address. */
   judge(url: string, depth: number): Verdict
+  /** What an address is known by in this source; undefined for what is no address of the web. */
+  keyOf(url: string): string | undefined
 }
 
 /** What a gate is built from. */
@@ -62,6 +64,7 @@ export function createGate({ startUrl, siteUrl, scope }: GateOptions): Gate {
   }
 
   return {
+    keyOf: (url) => keyIn(scope, url),
     judge(url, depth) {
       const verdict = recall(url)
       if (verdict.refusal !== null || scope.maxDepth === null || depth <= scope.maxDepth) return verdict
@@ -73,7 +76,7 @@ export function createGate({ startUrl, siteUrl, scope }: GateOptions): Gate {
 function createJudge(startText: string, siteText: string, scope: Scope): (text: string) => Verdict {
   const start = parseStart(startText)
   const site = parseStart(siteText)
-  const starts = new Set([urlKey(start), urlKey(site)])
+  const starts = new Set([keyIn(scope, start), keyIn(scope, site)])
   const reach = createReachTest(scope.reach, start, site)
   const block = scope.block.map(parsePathGlob)
   const allow = scope.allow.map(parsePathGlob)
@@ -98,7 +101,7 @@ function createJudge(startText: string, siteText: string, scope: Scope): (text: 
     if (parsed === null) return refuseText(text, refuse('bad-url', isLong ? TOO_LONG : null))
     const url = serialize(parsed)
     if (url.length > MAX_URL) return refuseText(url, refuse('bad-url', TOO_LONG))
-    const key = urlKey(parsed)
+    const key = keyIn(scope, parsed)
     if (key === undefined) return refuseText(url, refuse('scheme', parsed.protocol))
     const { host } = parsed
     const refusal = findRefusal(parsed, key)
@@ -108,6 +111,11 @@ function createJudge(startText: string, siteText: string, scope: Scope): (text: 
     const skip: Refusal = { reason: 'query-skip', pattern: parsed.search, target: key }
     return { url, key, host, refusal: skip, stripped: stripQuery(url) }
   }
+}
+
+/** A source that is to keep addresses with a query keeps all of it. */
+function keyIn({ allowQueryUrls }: Scope, url: URL | string): string | undefined {
+  return urlKey(url, { keepsQuery: allowQueryUrls })
 }
 
 const TOO_LONG = `longer than ${MAX_URL} characters`

@@ -20,6 +20,8 @@ export const REASONS = [
   'max-depth',
   // The page that was looked at does not vouch for it, or its crawl was not to follow.
   'nofollow',
+  // The page that was looked at has more links than are read.
+  'too-many-links',
   'new-in-refresh',
   // Refused when it was to be fetched.
   'robots-disallow',
@@ -65,6 +67,35 @@ const GATE_REASONS: ReadonlySet<Reason> = new Set(REASONS.slice(0, REASONS.index
 /** Whether a reason depends on how the address was found, so that a find by a better way may overrule it. */
 export function isGateReason(reason: Reason | null): boolean {
   return reason !== null && GATE_REASONS.has(reason)
+}
+
+/** Reasons that prove that nothing is behind an address, or that what is there was looked at: all others leave it open. */
+const TOLD: ReadonlySet<Reason> = new Set<Reason>([
+  'robots-disallow',
+  'redirect',
+  'canonical',
+  'duplicate',
+  'covered',
+  'noindex',
+  'not-text',
+  'empty',
+  'not-found',
+  'removed',
+  'unlinked',
+])
+
+/** Reasons for which nobody knows where an address would have led: what was not found in a crawl may be behind it. */
+export const OPEN_REASONS: readonly Reason[] = REASONS.filter(
+  (reason) => !TOLD.has(reason) && (!GATE_REASONS.has(reason) || reason === 'too-many-links'),
+)
+
+/** Why a page that was read is not kept at its address. */
+const READ_REASONS: ReadonlySet<Reason> = new Set<Reason>(['noindex', 'canonical', 'duplicate', 'covered'])
+
+/** Whether a row was settled as a page that was read, whether it is kept there or not. */
+export function isRead({ state, reason }: Pick<LedgerRow, 'state' | 'reason'>): boolean {
+  if (state === 'indexed' || state === 'unchanged') return true
+  return state === 'skipped' && reason !== null && READ_REASONS.has(reason)
 }
 
 /** How an address became known. */
@@ -163,9 +194,13 @@ export interface Visit {
   /** Validators, where an answer that nothing changed would be enough. */
   readonly etag: string | null
   readonly lastModified: string | null
+  /** The address that gave the stored content and its validators, if it is known: a spelling of this one, or its Markdown. */
+  readonly contentUrl: string | null
   readonly contentHash: string | null
   readonly checkedAt: number | null
   readonly hasPage: boolean
+  /** Whether it was read before, so that its links can be replayed. */
+  readonly hasLinks: boolean
   /** Key of the address whose content this one repeated when it was last read. */
   readonly target: string | null
   /** Asked a second time, because the first answer would remove it. */
@@ -210,15 +245,20 @@ export interface Settlement {
   readonly detail?: string | null
   readonly etag?: string | null
   readonly lastModified?: string | null
+  /** The address that gave the answer, where its validators are kept. */
+  readonly contentUrl?: string | null
   readonly contentHash?: string | null
   readonly dueAt?: number | null
   /** Whether a second answer of the same kind is to be awaited, after everything else. */
   readonly awaitsConfirmation?: boolean
   /** Whether this answer proves that the page is gone; it is removed when the crawl ends well. */
   readonly isProvenGone?: boolean
-  /** New content; replaces the old as a whole. Required for `indexed`. */
+  /**
+   * New content; replaces the old as a whole. Required for `indexed`. With `unchanged`: what is said about the same content now,
+   * such as another title.
+   */
   readonly record?: PageRecord
-  /** With `unchanged`: the links as they are now, where the page was read and only its surroundings changed. */
+  /** The links as they are now, of whatever was read without being stored anew. */
   readonly links?: readonly string[]
   readonly aliases?: readonly Alias[]
   readonly finds?: readonly Find[]
@@ -265,9 +305,32 @@ export interface RobotsRecord {
   readonly status: number | null
 }
 
+/** A list that holds pages, as it was last read: what tells whether it is still the same, and what it led to. */
+export interface ListRecord {
+  readonly url: string
+  readonly etag: string | null
+  readonly lastModified: string | null
+  /** Hash of its text. */
+  readonly contentHash: string
+  /** Hash of what else decides what is made of it. */
+  readonly contextHash: string
+  /** Pages that were stored from it. */
+  readonly pages: number
+  /** Addresses it names, other than those. */
+  readonly named: readonly string[]
+}
+
+/** A page that a list holds. */
+export interface ListedPage {
+  readonly key: string
+  readonly url: string
+}
+
 /** How visits are taken out of the frontier. */
 export interface LeaseRequest {
   readonly sourceId: string
+  /** On behalf of which crawl; one that does not run any more gets nothing. */
+  readonly crawlId?: string
   readonly limit: number
   readonly now: number
   /** When the leases run out. */
@@ -286,13 +349,24 @@ export interface OpenWork {
   readonly nextAt: number | null
 }
 
-/** What the engine needs to keep: the ledger with its frontier, the clocks of hosts, and robots.txt files. */
+/**
+ * What the engine needs to keep: the ledger with its frontier, the clocks of hosts, and robots.txt files.
+ *
+ * What is written on behalf of a crawl is written only while that crawl runs and nobody else has taken it over, which is looked at
+ * in the same transaction. Otherwise nothing happens: finds are `known`, a settlement is `lost`, and numbers are 0.
+ */
 export interface Ledger {
-  /** Records finds, in one transaction. */
-  offer(sourceId: string, crawlId: string, finds: readonly Find[], now: number): Promise<FindResult[]>
+  /** Records finds, and what they taught about equal addresses, in one transaction. */
+  offer(
+    sourceId: string,
+    crawlId: string,
+    finds: readonly Find[],
+    now: number,
+    aliases?: readonly Alias[],
+  ): Promise<FindResult[]>
   /**
    * Takes visits that are due, by host clock, confirmations last, then by depth and age; reserves a slot of the host for
-   * each. Leases that ran out are pending again.
+   * each. Leases that ran out are pending again, unless a crawl of the source runs: then they are its own until it is over.
    */
   lease(request: LeaseRequest): Promise<Visit[]>
   /** Writes what became of a visit, with content, aliases and finds, in one transaction. */
@@ -308,8 +382,11 @@ export interface Ledger {
   countOpen(sourceId: string, now: number): Promise<OpenWork>
   /** Counts the pages that a crawl has taken in or found unchanged so far. */
   countPages(sourceId: string, crawlId: string): Promise<number>
-  /** Turns every pending row that was never read into a skipped one, and returns how many there were. */
-  skipPending(sourceId: string, reason: Reason, pattern: string | null, now: number): Promise<number>
+  /**
+   * Takes every pending row out of the frontier, and returns how many there were: one without a page becomes skipped for the
+   * reason, one with a page `unchanged` without having been checked, because nothing speaks against what it holds.
+   */
+  skipPending(sourceId: string, reason: Reason, pattern: string | null, now: number, crawlId?: string): Promise<number>
   /** Makes rows pending again: those that hold content, those that failed. */
   requeue(sourceId: string, crawlId: string, which: 'pages' | 'failed', now: number): Promise<number>
   /**
@@ -321,15 +398,28 @@ export interface Ledger {
   /** Links of a stored page, to be replayed. */
   readLinks(sourceId: string, key: string): Promise<readonly string[]>
   findRow(sourceId: string, key: string): Promise<LedgerRow | undefined>
+  readList(sourceId: string, url: string): Promise<ListRecord | undefined>
+  writeList(sourceId: string, crawlId: string, record: ListRecord): Promise<void>
+  /** Pages as an llms-full.txt has them, by its address; `key` is that of the file, which may hold what is left of it. In the order of keys. */
+  listPagesOf(sourceId: string, url: string, key: string): Promise<readonly ListedPage[]>
+  /** Confirms them all at once, and counts them. */
+  confirmPagesOf(sourceId: string, crawlId: string, url: string, key: string, now: number): Promise<number>
+  /** Lists of a kind on which addresses were found that lead to content and that a crawl has not seen, in order. */
+  listUnseenLists(sourceId: string, crawlId: string, discovery: Discovery): Promise<readonly string[]>
+  /**
+   * The first row, by key, that this crawl settled for one of these reasons without ever having seen its links; or that it read,
+   * and that has such a reason because not all of its links are kept.
+   */
+  findUnread(sourceId: string, crawlId: string, reasons: readonly Reason[]): Promise<LedgerRow | undefined>
   countLedger(sourceId: string): Promise<LedgerCounts>
   /** Reserves the next free slot of a host and returns its moment. */
   reserveSlot(host: string, now: number): Promise<number>
-  /** Sets the pause between two requests to a host. */
-  setInterval(host: string, intervalMs: number): Promise<void>
+  /** Sets the pause between two requests to a host. With a shorter one it is free no later than that pause from now. */
+  setInterval(host: string, intervalMs: number, now: number): Promise<void>
   readRobots(origin: string): Promise<RobotsRecord | undefined>
   writeRobots(record: RobotsRecord): Promise<void>
   /** Pages that this crawl proved gone, or that a complete one did not see. */
   countRemovable(sourceId: string, crawlId: string, withUnseen: boolean): Promise<{ removable: number; pages: number }>
-  /** Removes them: content, index rows; their ledger rows become `gone`. Returns how many pages went. */
+  /** Removes them, some at a time: content, index rows; their ledger rows become `gone`. Returns how many pages went. */
   removeProven(sourceId: string, crawlId: string, withUnseen: boolean, now: number): Promise<number>
 }

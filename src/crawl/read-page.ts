@@ -1,5 +1,6 @@
 import { chunkPage } from '../core/chunk/chunk-page.ts'
 import { extractPage } from '../core/extract/extract-page.ts'
+import { withoutFragment } from '../core/extract/resolve.ts'
 import type { Link, Sha256, Snapshot } from '../core/model.ts'
 import type { PageReading } from './ports.ts'
 
@@ -19,11 +20,19 @@ export function readPage(snapshot: Snapshot, key: string, sha256?: Sha256): Page
 /** The addresses links lead to, each once, without fragment. Those the page does not vouch for are left out. */
 export function listLinks(links: readonly Link[]): string[] {
   const urls = new Set<string>()
-  for (const { url, rel } of links) {
+  for (const link of links) {
     if (urls.size >= MAX_LINKS) break
-    if (rel.includes('nofollow')) continue
-    const fragment = url.indexOf('#')
-    urls.add(fragment === -1 ? url : url.slice(0, fragment))
+    if (isFollowed(link)) urls.add(withoutFragment(link.url))
   }
   return [...urls]
+}
+
+/** Whether links of a page that were listed are all it has; as many as are read may have been more. */
+export function hasAllLinks(links: readonly string[]): boolean {
+  return links.length < MAX_LINKS
+}
+
+/** Whether a page vouches for where a link leads. */
+export function isFollowed({ rel }: Link): boolean {
+  return !rel.includes('nofollow')
 }

@@ -65,9 +65,24 @@ test('a file is fetched when it is its turn at the host', async () => {
     type: 'found',
     url: 'https://e.com:8443/a',
     snapshot: { url: 'https://e.com:8443/a', body: 'text' },
+    etag: null,
+    lastModified: null,
   })
   expect([reserved, clock.slept]).toEqual([['e.com:8443'], [250]])
   expect(requests).toEqual([{ url: 'https://e.com:8443/a', accept: 'text/plain', maxBytes: 9 }])
+})
+
+test('validators are sent to the address they belong to, and an answer that nothing changed is one', async () => {
+  const unchanged: FetchOutcome = { type: 'unchanged', etag: null, lastModified: null }
+  const { fetchResource, requests } = setUp({
+    'https://e.com/a': unchanged,
+    'https://e.com/b': moved('https://e.com/c'),
+    'https://e.com/c': found('https://e.com/c'),
+  })
+  expect(await fetchResource('https://e.com/a', { etag: '"1"' })).toEqual({ type: 'unchanged', url: 'https://e.com/a' })
+  expect(await fetchResource('https://e.com/b', { etag: '"1"' })).toMatchObject({ type: 'found' })
+  expect(requests.map(({ etag }) => etag)).toEqual(['"1"', '"1"', undefined])
+  expect(await fetchResource('https://e.com/a')).toMatchObject({ type: 'failed', reason: 'bad-answer' })
 })
 
 test('redirects are followed, each in its turn, with fields for their own origin only', async () => {

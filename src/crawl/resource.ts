@@ -1,12 +1,21 @@
 import { withoutFragment } from '../core/extract/resolve.ts'
 import type { Snapshot } from '../core/model.ts'
+import { parseHttp } from '../core/url/key.ts'
 import type { Ledger, Reason } from './ledger.ts'
 import type { Clock, Fetcher } from './ports.ts'
 
 /** What came of asking for a file. */
 export type Resource =
   /** `url` is where it was found, after redirects. */
-  | { readonly type: 'found'; readonly url: string; readonly snapshot: Snapshot }
+  | {
+      readonly type: 'found'
+      readonly url: string
+      readonly snapshot: Snapshot
+      readonly etag?: string | null
+      readonly lastModified?: string | null
+    }
+  /** It is what it was when it had the validators that were sent. */
+  | { readonly type: 'unchanged'; readonly url: string }
   /** The server has none, or none for us (4xx). */
   | { readonly type: 'missing'; readonly status: number }
   | { readonly type: 'failed'; readonly reason: Reason; readonly detail: string; readonly status: number | null }
@@ -16,12 +25,20 @@ export function saysSomething(resource: Resource): boolean {
   return resource.type !== 'failed' || resource.reason === 'robots-disallow'
 }
 
+/** Whether a site said that a file is not there. Any other refusal leaves open what the file holds, or whether it is there. */
+export function isProvenMissing(resource: Resource): boolean {
+  return resource.type === 'missing' && (resource.status === 404 || resource.status === 410)
+}
+
 /** What is asked for besides the address. */
 export interface ResourceRequest {
   /** @default that of the fetcher */
   readonly accept?: string
   /** Most decoded bytes. @default the limit of the fetcher */
   readonly maxBytes?: number
+  /** Validators of what is known; they are sent to this address and not to where it leads. */
+  readonly etag?: string | null
+  readonly lastModified?: string | null
   readonly signal?: AbortSignal | undefined
 }
 
@@ -35,6 +52,8 @@ export type RobotsJudgement =
       readonly allowed: false
       readonly reason: 'robots-disallow' | 'robots-unreachable' | 'address-refused'
       readonly pattern: string | null
+      /** When it may be known, where it is not known yet; null or missing when there is nothing to wait for. */
+      readonly retryAt?: number | null
     }
 
 /** What a resource fetcher works with. */
@@ -56,7 +75,7 @@ export interface ResourceFetcherOptions {
  */
 export function createResourceFetcher(options: ResourceFetcherOptions): FetchResource {
   const { fetcher, ledger, clock, judgeRobots, maxRedirects = 5, headers } = options
-  return async (start, { accept, maxBytes, signal } = {}) => {
+  return async (start, { accept, maxBytes, etag = null, lastModified = null, signal } = {}) => {
     const seen = new Set<string>()
     for (let url = withoutFragment(start); ; ) {
       const address = parseHttp(url)
@@ -71,8 +90,10 @@ export function createResourceFetcher(options: ResourceFetcherOptions): FetchRes
       if (wait > 0) await clock.sleep(wait, signal)
       signal?.throwIfAborted()
       const fields = headers?.get(address.origin)
+      const isConditional = seen.size === 1 && (etag !== null || lastModified !== null)
       const outcome = await fetcher.fetch({
         url,
+        ...(isConditional ? { etag, lastModified } : {}),
         ...(accept === undefined ? {} : { accept }),
         ...(maxBytes === undefined ? {} : { maxBytes }),
         ...(fields === undefined ? {} : { headers: fields }),
@@ -80,7 +101,13 @@ export function createResourceFetcher(options: ResourceFetcherOptions): FetchRes
       })
       switch (outcome.type) {
         case 'fetched':
-          return { type: 'found', url: outcome.snapshot.url, snapshot: outcome.snapshot }
+          return {
+            type: 'found',
+            url: outcome.snapshot.url,
+            snapshot: outcome.snapshot,
+            etag: outcome.etag,
+            lastModified: outcome.lastModified,
+          }
         case 'moved':
           url = withoutFragment(outcome.target)
           break
@@ -91,6 +118,7 @@ export function createResourceFetcher(options: ResourceFetcherOptions): FetchRes
             ? { type: 'missing', status: outcome.status }
             : failed(outcome.reason, outcome.detail, outcome.status)
         case 'unchanged':
+          if (isConditional) return { type: 'unchanged', url }
           return failed('bad-answer', 'not modified, although nothing was known of it', 304)
         case 'failed':
           return !outcome.isTransient && isClientError(outcome.status)
@@ -108,9 +136,4 @@ function failed(reason: Reason, detail: string, status: number | null = null): R
 /** 4xx, but for the request to come back later. */
 function isClientError(status: number | null): status is number {
   return status !== null && status >= 400 && status < 500 && status !== 429
-}
-
-function parseHttp(url: string): URL | undefined {
-  const address = URL.parse(url)
-  return address?.protocol === 'http:' || address?.protocol === 'https:' ? address : undefined
 }

@@ -17,6 +17,7 @@ function setUp(answers: Resource[], stored = new Map<string, RobotsRecord>()) {
   const asked: string[] = []
   const time = { now: 1_000_000 }
   const signals: AbortSignal[] = []
+  const slept: number[] = []
   const rules = new RobotsRules({
     async fetchResource(url, { signal } = {}) {
       asked.push(url)
@@ -30,9 +31,15 @@ function setUp(answers: Resource[], stored = new Map<string, RobotsRecord>()) {
         stored.set(record.origin, record)
       },
     },
-    clock: { now: () => time.now, sleep: async () => {} },
+    clock: {
+      now: () => time.now,
+      sleep: async (ms) => {
+        slept.push(ms)
+        time.now += ms
+      },
+    },
   })
-  return { rules, asked, stored, time, signals }
+  return { rules, asked, stored, time, signals, slept }
 }
 
 test('rules are fetched once for an origin, however many ask', async () => {
@@ -61,22 +68,80 @@ test.each<[string, Resource, object]>([
   [
     'no answer',
     failing(null),
-    { allowed: false, reason: 'robots-unreachable', pattern: 'robots.txt could not be fetched' },
+    { allowed: false, reason: 'robots-unreachable', pattern: 'robots.txt could not be fetched: x' },
   ],
 ])('%s decides for everything', async (_what, answer, expected) => {
-  const { rules } = setUp([answer])
-  expect(await rules.judge(`${ORIGIN}/a`)).toEqual(expected)
+  const { rules } = setUp([answer, answer, answer])
+  expect(await rules.judge(`${ORIGIN}/a`)).toMatchObject(expected)
   expect([await rules.crawlDelayMs(ORIGIN), await rules.sitemaps(ORIGIN)]).toEqual([null, []])
 })
 
-test('an unreachable robots.txt is asked for again after a minute', async () => {
-  const { rules, asked, time } = setUp([failing(500), found('')])
-  expect(await rules.judge(`${ORIGIN}/a`)).toMatchObject({ allowed: false })
+test('an unreachable robots.txt is asked for three times, with pauses, before it counts as such', async () => {
+  const { rules, asked, slept } = setUp([failing(500), failing(null), found('User-agent: *\nDisallow: /x')])
+  expect(await rules.judge(`${ORIGIN}/a`)).toEqual({ allowed: true })
+  expect([asked.length, slept]).toEqual([3, [1000, 2000]])
+})
+
+test('an unreachable robots.txt is waited for once, and asked for again after a minute from then on', async () => {
+  const { rules, asked, time } = setUp([...Array.from({ length: 6 }, () => failing(500)), found('')])
+  const first = await rules.judge(`${ORIGIN}/a`)
+  expect(first).toMatchObject({ allowed: false, retryAt: time.now + 10_000 })
+  time.now += 9999
+  expect(await rules.judge(`${ORIGIN}/b`)).toEqual(first)
+  time.now += 1
+  expect(await rules.judge(`${ORIGIN}/a`)).toMatchObject({ allowed: false, retryAt: null })
+  expect(asked).toHaveLength(6)
   time.now += 59_999
-  expect(await rules.judge(`${ORIGIN}/a`)).toMatchObject({ allowed: false })
+  expect(await rules.judge(`${ORIGIN}/a`)).toMatchObject({ allowed: false, retryAt: null })
   time.now += 1
   expect(await rules.judge(`${ORIGIN}/a`)).toEqual({ allowed: true })
-  expect(asked).toHaveLength(2)
+  expect(asked).toHaveLength(7)
+})
+
+test('an unreachable robots.txt that was given up is not waited for', async () => {
+  const { rules, asked, time } = setUp([failing(500), failing(500), failing(500)])
+  expect(await rules.judge(`${ORIGIN}/a`)).toMatchObject({ allowed: false, retryAt: time.now + 10_000 })
+  rules.giveUp(`${ORIGIN}/a`)
+  time.now += 30_000
+  expect(await rules.judge(`${ORIGIN}/b`)).toMatchObject({ allowed: false, retryAt: null })
+  expect(asked).toHaveLength(3)
+})
+
+test('a host that the guard forbids is asked for once', async () => {
+  const refused: Resource = { type: 'failed', reason: 'address-refused', detail: 'x', status: null }
+  const { rules, asked } = setUp([refused])
+  expect(await rules.judge(`${ORIGIN}/a`)).toEqual({ allowed: false, reason: 'address-refused', pattern: 'x' })
+  expect(asked).toHaveLength(1)
+})
+
+test('rules that cannot be fetched anew hold until they are a day old', async () => {
+  const day = 24 * 3_600_000
+  const failures = Array.from({ length: 9 }, () => failing(503))
+  const { rules, asked, time, slept } = setUp([found('User-agent: *\nDisallow: /x'), ...failures])
+  await rules.judge(`${ORIGIN}/a`)
+  const began = time.now
+  time.now = began + 3_600_000
+  expect(await rules.judge(`${ORIGIN}/a`)).toEqual({ allowed: true })
+  expect(await rules.judge(`${ORIGIN}/x`)).toMatchObject({ allowed: false, reason: 'robots-disallow' })
+  // One failure is enough for a minute, and nobody waits.
+  expect([asked.length, slept]).toEqual([2, []])
+  time.now += 60_000
+  expect(await rules.judge(`${ORIGIN}/a`)).toEqual({ allowed: true })
+  expect(asked).toHaveLength(3)
+  time.now = began + day
+  expect(await rules.judge(`${ORIGIN}/a`)).toMatchObject({ allowed: false, reason: 'robots-unreachable' })
+})
+
+test('the rules of a thousand origins are kept at hand, those learned last', async () => {
+  const stored = new Map<string, RobotsRecord>()
+  const { rules } = setUp([], stored)
+  for (let i = 0; i <= 1000; i++) await rules.judge(`https://h${i}.com/`)
+  stored.clear()
+  await rules.judge('https://h1000.com/')
+  await rules.judge('https://h1.com/')
+  expect([...stored.keys()]).toEqual([])
+  await rules.judge('https://h0.com/')
+  expect([...stored.keys()]).toEqual(['https://h0.com'])
 })
 
 test('what the ledger holds is used for an hour, by others too', async () => {

@@ -15,15 +15,25 @@ export interface RobotsRulesOptions {
 }
 
 const HOUR = 3_600_000
+/** Rules that cannot be fetched anew are used until they are this old (RFC 9309, 2.4). */
+const MOST_AGE_MS = 24 * HOUR
 /** After this time an unreachable robots.txt is asked for again. */
 const UNREACHABLE_MS = 60_000
+/** After this time it is asked for again while visits wait for it. */
+const ROUND_MS = 10_000
+/** So often in a row it is waited for; then there is nothing to wait for. */
+const ROUNDS = 2
+/** Pauses before a robots.txt is asked for again, where nothing is known of it. */
+const BACKOFF_MS = [1000, 2000]
+/** Origins whose rules are kept parsed; what is dropped is in the ledger. */
+const MAX_KNOWN = 1000
 /** More than is read of it, so that a large file is not taken for an unreachable one. */
 const MAX_BYTES = 5 * 1024 * 1024
 
 /**
  * The robots.txt files of all origins that are visited: each is fetched once, kept in memory and in the ledger, and
- * fetched again when it is too old. Without one (4xx, or more than five redirects) everything is allowed; while the server
- * fails, nothing is (RFC 9309, 2.3.1).
+ * fetched again when it is too old. Without one (4xx, or more than five redirects) everything is allowed. While the server
+ * fails, the rules that were last known hold; without any nothing is allowed (RFC 9309, 2.3.1).
  */
 export class RobotsRules {
   readonly #fetchResource: FetchResource
@@ -43,14 +53,22 @@ export class RobotsRules {
   /** Tells whether an address may be fetched, and which rule forbids it. Rejects only when the signal is aborted. */
   async judge(url: string, signal?: AbortSignal): Promise<RobotsJudgement> {
     const { origin } = new URL(url)
-    const { record, robots, isRefused } = await this.#load(origin, signal)
+    const { record, robots, isRefused, detail, rounds, until } = await this.#load(origin, signal)
     if (robots === undefined) {
-      return isRefused
-        ? { allowed: false, reason: 'address-refused', pattern: null }
-        : { allowed: false, reason: 'robots-unreachable', pattern: describe(record) }
+      if (isRefused) return { allowed: false, reason: 'address-refused', pattern: detail ?? null }
+      const retryAt = rounds < ROUNDS ? until : null
+      return { allowed: false, reason: 'robots-unreachable', pattern: describe(record, detail), retryAt }
     }
     const { allowed, rule } = robots.judge(url)
     return allowed ? { allowed } : { allowed, reason: 'robots-disallow', pattern: rule }
+  }
+
+  /** Says that nobody is to wait for an unreachable robots.txt of this origin. */
+  giveUp(url: string): void {
+    const { origin } = new URL(url)
+    const known = this.#known.get(origin)
+    if (known === undefined || known.robots !== undefined) return
+    this.#keep(origin, { ...known, rounds: ROUNDS, until: known.record.fetchedAt + UNREACHABLE_MS })
   }
 
   /** The pause the robots.txt of an origin asks for; null where it asks for none. */
@@ -66,7 +84,7 @@ export class RobotsRules {
   async #load(origin: string, signal: AbortSignal | undefined): Promise<Known> {
     signal?.throwIfAborted()
     const known = this.#known.get(origin)
-    if (known !== undefined && this.#isFresh(known.record)) return known
+    if (known !== undefined && this.#isFresh(known)) return known
     const loading = this.#loading.get(origin) ?? this.#startLoading(origin)
     // The fetch is everybody's: it is given up when the last who waits for it has gone.
     loading.waiting++
@@ -81,12 +99,7 @@ export class RobotsRules {
   #startLoading(origin: string): Loading {
     const controller = new AbortController()
     const result = this.#find(origin, controller.signal)
-      .then(({ record, isRefused }) => {
-        const robots = record.type === 'unreachable' ? undefined : parseRobots(record.body, `${origin}/robots.txt`)
-        const known = { record, robots, isRefused }
-        this.#known.set(origin, known)
-        return known
-      })
+      .then((found) => this.#keep(origin, this.#read(origin, found)))
       .finally(() => {
         if (this.#loading.get(origin) === loading) this.#loading.delete(origin)
       })
@@ -99,12 +112,49 @@ export class RobotsRules {
     return loading
   }
 
+  #read(origin: string, found: Found): Known {
+    const { record, isOutdated } = found
+    const now = this.#clock.now()
+    if (record.type === 'unreachable') {
+      const before = this.#known.get(origin)
+      const rounds = (before?.robots === undefined ? (before?.rounds ?? 0) : 0) + 1
+      const until = now + Math.min(rounds < ROUNDS ? ROUND_MS : UNREACHABLE_MS, this.#maxAgeMs)
+      return { ...found, robots: undefined, rounds, since: now, until }
+    }
+    const robots = parseRobots(record.body, `${origin}/robots.txt`)
+    const until = isOutdated ? now + Math.min(UNREACHABLE_MS, this.#maxAgeMs) : record.fetchedAt + this.#maxAgeMs
+    return { ...found, robots, rounds: 0, since: Math.min(now, record.fetchedAt), until }
+  }
+
+  /** Keeps what is known of an origin, and forgets what was learned longest ago. */
+  #keep(origin: string, known: Known): Known {
+    this.#known.delete(origin)
+    this.#known.set(origin, known)
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= MAX_KNOWN) break
+      this.#known.delete(oldest)
+    }
+    return known
+  }
+
   async #find(origin: string, signal: AbortSignal): Promise<Found> {
     const stored = await this.#ledger.readRobots(origin)
-    if (stored !== undefined && this.#isFresh(stored)) return { record: stored, isRefused: false }
-    const found = await this.#fetch(origin, signal)
-    // Not reached from here may mean that this process may not: others find out for themselves.
-    if (found.record.type !== 'unreachable') await this.#ledger.writeRobots(found.record)
+    const age = stored === undefined ? Infinity : Math.abs(this.#clock.now() - stored.fetchedAt)
+    const isKept = stored !== undefined && stored.type !== 'unreachable'
+    if (isKept && age < this.#maxAgeMs && stored.fetchedAt <= this.#clock.now())
+      return { record: stored, isRefused: false }
+    const isUsable = isKept && age < MOST_AGE_MS
+    let found = await this.#fetch(origin, signal)
+    for (const pause of isUsable ? [] : BACKOFF_MS) {
+      if (found.record.type !== 'unreachable' || found.isRefused) break
+      await this.#clock.sleep(pause, signal)
+      found = await this.#fetch(origin, signal)
+    }
+    if (found.record.type === 'unreachable') {
+      // Not reached from here may mean that this process may not: others find out for themselves.
+      return isUsable && !found.isRefused ? { record: stored, isRefused: false, isOutdated: true } : found
+    }
+    await this.#ledger.writeRobots(found.record)
     return found
   }
 
@@ -121,20 +171,22 @@ export class RobotsRules {
         const text = decodePlain(body, headers?.['content-type'] ?? '')
         return { record: { ...base, type: 'rules', body: clipRobots(text), status }, isRefused: false }
       }
+      case 'unchanged':
+        throw new TypeError(`nothing was known of ${origin}/robots.txt, and it is said to be unchanged`)
       case 'missing':
         return { record: { ...base, type: 'none', status: resource.status }, isRefused: false }
       case 'failed': {
         // RFC 9309, 2.3.1.2: a file that is not reached within five redirects may be taken for missing.
         const type = resource.reason === 'redirect-loop' ? 'none' : 'unreachable'
-        return { record: { ...base, type, status: resource.status }, isRefused: resource.reason === 'address-refused' }
+        const { reason, detail, status } = resource
+        return { record: { ...base, type, status }, isRefused: reason === 'address-refused', detail }
       }
     }
   }
 
-  #isFresh({ type, fetchedAt }: RobotsRecord): boolean {
-    const age = this.#clock.now() - fetchedAt
-    const maxAge = type === 'unreachable' ? Math.min(UNREACHABLE_MS, this.#maxAgeMs) : this.#maxAgeMs
-    return age >= 0 && age < maxAge
+  #isFresh({ since, until }: Known): boolean {
+    const now = this.#clock.now()
+    return since <= now && now < until
   }
 }
 
@@ -142,11 +194,20 @@ interface Found {
   readonly record: RobotsRecord
   /** Whether the network guard forbids the host, so that there is nothing to wait for. */
   readonly isRefused: boolean
+  /** Why it could not be fetched, in words. */
+  readonly detail?: string
+  /** Whether these are rules of before, because they could not be fetched anew. */
+  readonly isOutdated?: boolean
 }
 
 interface Known extends Found {
   /** Undefined while it cannot be reached. */
   readonly robots: Robots | undefined
+  /** How often in a row it could not be reached. */
+  readonly rounds: number
+  /** It is taken as it is from `since` up to `until`. */
+  readonly since: number
+  readonly until: number
 }
 
 interface Loading {
@@ -155,8 +216,9 @@ interface Loading {
   waiting: number
 }
 
-function describe({ status }: RobotsRecord): string {
-  return status === null ? 'robots.txt could not be fetched' : `robots.txt answered ${status}`
+function describe({ status }: RobotsRecord, detail: string | undefined): string {
+  if (status !== null) return `robots.txt answered ${status}`
+  return detail === undefined ? 'robots.txt could not be fetched' : `robots.txt could not be fetched: ${detail}`
 }
 
 /** Waits for a promise as long as the signal is not aborted. */

@@ -130,6 +130,14 @@ describe('a find', () => {
     },
   )
 
+  test.each([find, refused])('that counts for new addresses only leaves alone what waits for another crawl', (each) => {
+    expect(applyFind(row('pending'), { ...each, isNewOnly: true }, 'now')).toMatchObject({
+      result: 'known',
+      write: 'none',
+      state: 'pending',
+    })
+  })
+
   test('that counts for new addresses only still admits what a refresh had put aside', () => {
     const aside = row('skipped', { reason: 'new-in-refresh' })
     expect(applyFind(aside, { ...find, isNewOnly: true }, 'now')).toMatchObject({

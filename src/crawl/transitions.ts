@@ -104,8 +104,10 @@ export function applyFind(row: FoundRow | undefined, find: Find, crawlId: string
     return { result: find.refusal === null ? 'admitted' : 'refused', write: 'insert', state, depth: find.depth }
   }
   const isWaiting = row.state === 'pending' || row.state === 'leased'
-  if (find.isNewOnly === true && !isWaiting && row.reason !== 'new-in-refresh') return leaveAlone(row)
   const isOfThisCrawl = row.crawlId === crawlId
+  // What waits for another crawl is not new either, and none of this one's business.
+  const isOwn = isOfThisCrawl && isWaiting
+  if (find.isNewOnly === true && !isOwn && row.reason !== 'new-in-refresh') return leaveAlone(row)
   const depth = isOfThisCrawl ? Math.min(row.depth, find.depth) : find.depth
   if (find.refusal !== null) {
     const state = row.hasPage ? undefined : nextState(row.state, 'refuse')

@@ -1,20 +1,22 @@
-import type { Extraction, Snapshot } from '../core/model.ts'
-import { urlKey } from '../core/url/key.ts'
+import { withoutFragment } from '../core/extract/resolve.ts'
+import type { Extraction, Link, Page } from '../core/model.ts'
 import { isSpellingOf } from '../core/url/prefer.ts'
-import { isBelowStart } from '../core/url/reach.ts'
 import type { ActiveCrawl, Finding, Finds } from './active-crawl.ts'
 import { acceptsVariant } from './discovery/markdown-variant.ts'
 import type { Alias, Reason, Settlement, Visit } from './ledger.ts'
-import type { FetchOutcome, PageReading } from './ports.ts'
-import { listLinks } from './read-page.ts'
+import type { FetchOutcome, FetchRequest } from './ports.ts'
+import { hasAllLinks, isFollowed, listLinks } from './read-page.ts'
+import type { RobotsJudgement } from './resource.ts'
 
 /** What became of a visit, as far as the visit itself decides it. */
-type Verdict = Omit<Settlement, 'visit' | 'crawlId' | 'now'>
+type Conclusion = Omit<Settlement, 'visit' | 'crawlId' | 'now'>
 
-/** Retries wait twice as long each time, from here, and never longer than `MOST_WAIT_MS`. */
+/** Where the server does not say how long, retries wait twice as long each time, from here up to `MOST_WAIT_MS`, and some jitter. */
 const FIRST_WAIT_MS = 500
 const MOST_WAIT_MS = 300_000
 const WAIT_JITTER_MS = 250
+/** Where it does, they wait exactly that; whoever asks for more patience than this is given up. */
+const MOST_PATIENCE_MS = 600_000
 
 /** A visit that was made: what to write, and how many bytes came. */
 export interface VisitResult {
@@ -34,57 +36,50 @@ export async function visitPage(active: ActiveCrawl, visit: Visit): Promise<Visi
   // A start that only leads elsewhere leaves the lists to the address it leads to.
   const isPassedOn = verdict.reason === 'redirect' && verdict.state === 'skipped'
   if (!isPassedOn && active.waitsForLists(visit.key)) await active.discovered(visit.key)
-  const aliases = [...(verdict.aliases ?? []), ...active.takeAliases()]
   const now = ports.clock.now()
   // A page that was not asked, or did not tell what it holds now, is as old as it was: the freshness window goes by that.
   const isTold = verdict.state === 'indexed' || (verdict.state === 'unchanged' && verdict.status !== undefined)
   const checkedAt = visit.hasPage && !isTold ? visit.checkedAt : now
-  const settlement = { visit, crawlId: run.crawlId, now, checkedAt, ...verdict, aliases }
-  if (settlement.state === 'failed' && !hasLinks(visit) && UNANSWERED.has(settlement.reason ?? 'network')) {
-    // Nobody knows what it would have led to.
-    active.incomplete ??= `${visit.url} could not be read (${settlement.reason})`
-  }
+  const settlement: Settlement = { visit, crawlId: run.crawlId, now, checkedAt, ...verdict }
   // What a page that could not be read now once linked to is still linked, as far as anybody knows. That holds for one that leads
   // elsewhere too: it stays when there is nothing to be had where it leads.
-  const isGone = settlement.isProvenGone === true && !isPassedOn
-  const isUnread = isPassedOn || (settlement.finds === undefined && settlement.state !== 'pending' && !isGone)
-  if (!hasLinks(visit) || !isUnread || !run.followsLinks) return { settlement, bytes }
-  const replayed = active.judge(await ports.ledger.readLinks(visit.sourceId, visit.key), linksOf(visit))
-  return { settlement: withFinds(settlement, replayed), bytes }
+  const { state, reason } = settlement
+  // Where the network guard lets nobody pass there is no use in trying what is behind.
+  const isGone = reason === 'not-found' || reason === 'removed' || reason === 'address-refused'
+  const isUnread = isPassedOn || (settlement.finds === undefined && state !== 'pending' && !isGone)
+  if (!visit.hasLinks || !isUnread || !run.followsLinks) return { settlement, bytes }
+  const links = await ports.ledger.readLinks(visit.sourceId, visit.key)
+  const replayed = withFinds(settlement, active.judge(links, linksOf(visit)))
+  const isCut = state === 'unchanged' && !hasAllLinks(links)
+  return { settlement: isCut ? { ...replayed, reason: 'too-many-links' } : replayed, bytes }
 }
 
-/** Whether it was read before, so that its links are known: it holds content, or repeated that of another address. */
-function hasLinks({ hasPage, target }: Visit): boolean {
-  return hasPage || target !== null
-}
-
-/** Failures that say nothing about the page. */
-const UNANSWERED: ReadonlySet<Reason> = new Set<Reason>([
-  'robots-unreachable',
-  'challenge',
-  'http-server-error',
-  'rate-limited',
-  'timeout',
-  'network',
-  'tls',
-])
-
-async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Verdict; bytes: number } | undefined> {
-  const silent = (verdict: Verdict) => ({ verdict, bytes: 0 })
+async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Conclusion; bytes: number } | undefined> {
+  const silent = (verdict: Conclusion) => ({ verdict, bytes: 0 })
   if (await isHeldByFull(active, visit)) return silent({ state: 'unchanged', detail: 'held by llms-full.txt' })
   const { refusal } = active.gate.judge(visit.url, visit.depth)
   if (refusal !== null && visit.discovery !== 'manual') return silent({ state: 'skipped', ...refusal })
   const permission = await active.robots.judge(visit.url, active.signal)
-  if (!permission.allowed) {
-    const { reason, pattern } = permission
-    return silent({ state: reason === 'robots-disallow' ? 'skipped' : 'failed', reason, pattern })
-  }
+  if (!permission.allowed) return silent(interpretRefusal(active, visit, permission))
   if (await isFresh(active, visit)) return silent({ state: 'unchanged', detail: 'checked lately' })
   const paceSince = await active.setPace(visit.host, await active.robots.crawlDelayMs(visit.url, active.signal))
   if (visit.notBefore < paceSince) return undefined
   const answer = await fetchVisit(active, visit)
   const bytes = answer.outcome.type === 'fetched' ? answer.outcome.snapshot.body.length : 0
   return { verdict: await interpret(active, visit, answer), bytes }
+}
+
+/** Why robots.txt lets nobody in at an address, or at the spelling that it leads to. */
+type RobotsRefusal = Extract<RobotsJudgement, { allowed: false }>
+
+function interpretRefusal(active: ActiveCrawl, visit: Visit, refusal: RobotsRefusal): Conclusion {
+  const { reason, pattern, retryAt = null } = refusal
+  if (reason === 'robots-disallow') return { state: 'skipped', reason, pattern }
+  // Whoever waits for the crawl to begin is told at once; what it had found before may wait a little.
+  if (active.waitsForLists(visit.key)) active.robots.giveUp(visit.url)
+  else if (retryAt !== null)
+    return { state: 'pending', reason, pattern, dueAt: retryAt, awaitsConfirmation: visit.isConfirmation }
+  return { state: 'failed', reason, pattern }
 }
 
 /** Whether a page was checked so lately that it is taken as it is. */
@@ -111,20 +106,19 @@ interface Answer {
   readonly outcome: FetchOutcome
   readonly isVariant: boolean
   readonly isLoop?: boolean
+  /** Set where robots.txt forbids the spelling that it leads to. */
+  readonly refusal?: RobotsRefusal
 }
 
 /** Fetches a visit: the Markdown of a page that llms.txt names, where there is any; otherwise the address itself. */
 async function fetchVisit(active: ActiveCrawl, visit: Visit): Promise<Answer> {
-  // The ledger gives validators only where links can be replayed, so that an answer that nothing changed hides nothing.
-  const etag = active.run.full ? null : visit.etag
-  const lastModified = active.run.full ? null : visit.lastModified
   let isVariantAsked = false
   if (visit.discovery === 'llms-txt') {
     for (const url of active.variants.variantsFor(visit.url)) {
       if (!(await active.robots.judge(url, active.signal)).allowed) continue
       // The slot of the visit is for its first request.
       if (isVariantAsked) await waitForSlot(active, visit.host)
-      const outcome = await active.fetch({ url, etag, lastModified })
+      const outcome = await active.fetch({ url, ...validatorsFor(active, visit, url) })
       // Whoever asks for patience gets it: the other addresses of the page are no way around.
       if (outcome.type === 'failed' && outcome.reason === 'rate-limited') return { url, outcome, isVariant: true }
       isVariantAsked = true
@@ -139,26 +133,36 @@ async function fetchVisit(active: ActiveCrawl, visit: Visit): Promise<Answer> {
       await waitForSlot(active, visit.host)
     }
   }
-  // A date belongs to the address it came from; a tag of another one can only fail to match.
-  return fetchSpelling(active, visit, etag, isVariantAsked ? null : lastModified)
+  return fetchSpelling(active, visit)
+}
+
+/**
+ * What to ask an address by whether it has changed. Validators belong to the address that gave them: to any other, a date says
+ * nothing and a tag may mean something else. The ledger has them only where links can be replayed, so that an answer that
+ * nothing changed hides nothing.
+ */
+function validatorsFor(
+  { run }: ActiveCrawl,
+  { url: own, contentUrl, etag, lastModified }: Visit,
+  url: string,
+): Pick<FetchRequest, 'etag' | 'lastModified'> {
+  return run.full || url !== (contentUrl ?? own) ? {} : { etag, lastModified }
 }
 
 /** Fetches an address and follows redirects that only change its spelling. */
-async function fetchSpelling(
-  active: ActiveCrawl,
-  visit: Visit,
-  etag: string | null,
-  lastModified: string | null,
-): Promise<Answer> {
+async function fetchSpelling(active: ActiveCrawl, visit: Visit): Promise<Answer> {
   const asked = new Set<string>()
   let url = visit.url
   for (;;) {
     asked.add(url)
-    const outcome = await active.fetch({ url, etag, lastModified })
-    if (outcome.type !== 'moved' || urlKey(outcome.target) !== visit.key) return { url, outcome, isVariant: false }
+    const outcome = await active.fetch({ url, ...validatorsFor(active, visit, url) })
+    if (outcome.type !== 'moved' || active.gate.keyOf(outcome.target) !== visit.key)
+      return { url, outcome, isVariant: false }
     const target = withoutFragment(outcome.target)
     if (asked.has(target) || asked.size > active.run.limits.redirects)
       return { url, outcome, isVariant: false, isLoop: true }
+    const permission = await active.robots.judge(target, active.signal)
+    if (!permission.allowed) return { url, outcome, isVariant: false, refusal: permission }
     url = target
     await waitForSlot(active, visit.host)
   }
@@ -171,13 +175,15 @@ async function waitForSlot(active: ActiveCrawl, host: string): Promise<void> {
   if (slot > now) await clock.sleep(slot - now, active.signal)
 }
 
-async function interpret(active: ActiveCrawl, visit: Visit, answer: Answer): Promise<Verdict> {
+async function interpret(active: ActiveCrawl, visit: Visit, answer: Answer): Promise<Conclusion> {
   const { outcome } = answer
+  if (answer.refusal !== undefined) return interpretRefusal(active, visit, answer.refusal)
   switch (outcome.type) {
     case 'unchanged':
+      active.answerStart(visit.key)
       return { state: 'unchanged', status: 304, ...validatorsOf(outcome) }
     case 'moved':
-      return interpretMove(active, visit, outcome.target, outcome.status, answer.isLoop === true)
+      return interpretMove(active, visit, outcome, answer.isLoop === true)
     case 'gone':
       return interpretGone(visit, outcome.status)
     case 'refused':
@@ -193,30 +199,35 @@ async function interpret(active: ActiveCrawl, visit: Visit, answer: Answer): Pro
 function validatorsOf(outcome: {
   readonly etag: string | null
   readonly lastModified: string | null
-}): Partial<Verdict> {
+}): Partial<Conclusion> {
   const { etag, lastModified } = outcome
   return etag === null && lastModified === null ? {} : { etag, lastModified }
 }
 
 /** 410 is proof. 404 is asked again when everything else is done, where there is something to lose. */
-function interpretGone(visit: Visit, status: number): Verdict {
+function interpretGone(visit: Visit, status: number): Conclusion {
   const answer = { status, detail: `answered ${status}` }
   if (status === 410) return { state: 'failed', reason: 'removed', isProvenGone: visit.hasPage, ...answer }
-  if (!visit.hasPage) return { state: 'failed', reason: 'not-found', ...answer }
+  if (!visit.hasPage && !visit.hasLinks) return { state: 'failed', reason: 'not-found', ...answer }
   if (!visit.isConfirmation) return { state: 'pending', reason: 'not-found', awaitsConfirmation: true, ...answer }
-  return { state: 'failed', reason: 'not-found', isProvenGone: true, ...answer }
+  return { state: 'failed', reason: 'not-found', isProvenGone: visit.hasPage, ...answer }
 }
 
 function interpretFailure(
   active: ActiveCrawl,
   visit: Visit,
   outcome: Extract<FetchOutcome, { type: 'failed' }>,
-): Verdict {
+): Conclusion {
   const { reason, status, detail } = outcome
   const attempt = visit.attempts + 1
   if (!outcome.isTransient || attempt >= active.run.limits.attempts) return { state: 'failed', reason, status, detail }
+  const { retryAfterMs } = outcome
+  if (retryAfterMs !== null && retryAfterMs > MOST_PATIENCE_MS) {
+    const pattern = `Retry-After ${Math.ceil(retryAfterMs / 1000)}`
+    return { state: 'failed', reason, status, detail, pattern }
+  }
   const wait = Math.min(FIRST_WAIT_MS * 2 ** visit.attempts, MOST_WAIT_MS)
-  const delayMs = outcome.retryAfterMs ?? wait + Math.floor(active.ports.random() * WAIT_JITTER_MS)
+  const delayMs = retryAfterMs ?? wait + Math.floor(active.ports.random() * WAIT_JITTER_MS)
   active.events.push({ type: 'retry', url: visit.url, reason, attempt, delayMs })
   const awaitsConfirmation = visit.isConfirmation
   return { state: 'pending', reason, status, detail, dueAt: active.ports.clock.now() + delayMs, awaitsConfirmation }
@@ -226,47 +237,31 @@ function interpretFailure(
 async function interpretMove(
   active: ActiveCrawl,
   visit: Visit,
-  location: string,
-  status: number | null,
+  move: { readonly target: string; readonly status: number; readonly isPermanent: boolean },
   isLoop: boolean,
-): Promise<Verdict> {
-  const target = withoutFragment(location)
+): Promise<Conclusion> {
+  const { status, isPermanent } = move
+  const target = withoutFragment(move.target)
   const answer = { status, detail: `redirects to ${target}` }
-  const hops = (active.hops.get(visit.key) ?? 0) + 1
-  const key = urlKey(target)
-  if (active.isStart(visit.key) && key !== undefined) {
-    active.passStartOn(key)
-    await followSite(active, target)
-  }
+  const hops = active.countHops(visit.key) + 1
+  const key = active.gate.keyOf(target)
+  if (key !== undefined) active.passStartOn(visit.key, target, isPermanent)
   const { redirects } = active.run.limits
   const isEndless = isLoop || key === visit.key || hops > redirects || (await leadsTo(active, visit, key))
   if (isEndless)
     return { state: 'failed', reason: 'redirect-loop', pattern: hops > redirects ? `${redirects}` : null, ...answer }
-  if (key !== undefined) active.hops.set(key, hops)
+  if (key !== undefined) active.noteHops(key, hops)
   const { finds, aliases } = active.judge([target], { depth: visit.depth, foundOn: visit.url, discovery: 'redirect' })
   return {
     state: 'skipped',
     reason: 'redirect',
     target: key ?? null,
-    // The old content goes only when the new address holds some.
-    isProvenGone: visit.hasPage,
+    // The old content goes only when it has moved for good, and the new address holds some.
+    isProvenGone: visit.hasPage && isPermanent,
     ...answer,
     finds,
-    aliases: [
-      ...aliases,
-      { url: visit.url, aliasUrl: target, classification: 'redirect', reason: String(status ?? '') },
-    ],
+    aliases: [...aliases, { url: visit.url, aliasUrl: target, classification: 'redirect', reason: String(status) }],
   }
-}
-
-/** The start may live at another host than the one that was given; its folder stays, unless the answer left it. */
-async function followSite(active: ActiveCrawl, target: string): Promise<void> {
-  const to = new URL(target)
-  const site = new URL(active.siteUrl)
-  const isInside = isBelowStart(to, site)
-  if (to.origin === site.origin && isInside) return
-  const moved = isInside ? new URL(site.pathname, to.origin).href : to.href
-  await active.moveSite(moved)
 }
 
 /** Whether redirects that were met before lead from a key back to this visit. */
@@ -286,9 +281,9 @@ async function interpretPage(
   visit: Visit,
   answer: Answer,
   outcome: Extract<FetchOutcome, { type: 'fetched' }>,
-): Promise<Verdict> {
+): Promise<Conclusion> {
   const { snapshot } = outcome
-  const reading = await read(active, snapshot, visit.key)
+  const reading = await active.read(snapshot, visit.key)
   if (reading === undefined)
     return { state: 'failed', reason: 'page-defect', status: snapshot.status ?? 200, detail: 'could not be read' }
   const { extraction, record } = reading
@@ -297,8 +292,9 @@ async function interpretPage(
   if (extraction.type === 'no-page' || record === null) return interpretNoPage(active, visit, extraction, status)
 
   const { page } = record
-  const links = isFollowing ? findLinks(active, visit, reading) : { finds: [], aliases: [] }
-  const seen: Verdict = { state: 'skipped', status, ...links }
+  active.answerStart(visit.key)
+  const links = isFollowing ? findLinks(active, visit, page, record.links) : { finds: [], aliases: [] }
+  const seen: Conclusion = { state: 'skipped', status, links: record.links, ...links }
   if (!page.robots.index) return { ...seen, reason: 'noindex', isProvenGone: visit.hasPage }
   const elsewhere = visit.isFinal || answer.isVariant ? undefined : await findProperAddress(active, visit, page)
   if (elsewhere !== undefined) {
@@ -312,19 +308,11 @@ async function interpretPage(
   const isSame = visit.hasPage && visit.contentHash === page.contentHash && !active.run.full
   // They belong to what is stored, so an answer that stores nothing has none, and those of an older content go with it.
   const { etag, lastModified } = outcome
-  const stored = { ...seen, etag, lastModified, aliases }
-  if (isSame) return { ...stored, state: 'unchanged', links: record.links, detail: 'same content' }
-  return { ...stored, state: 'indexed', record, contentHash: page.contentHash }
-}
-
-/** A page that brings the reader down must not bring the crawl down. */
-async function read(active: ActiveCrawl, snapshot: Snapshot, key: string): Promise<PageReading | undefined> {
-  try {
-    return await active.ports.readPage(snapshot, key)
-  } catch (error) {
-    if (active.signal.aborted) throw error
-    return undefined
-  }
+  const reason: Reason | null = isFollowing && !hasAllLinks(record.links) ? 'too-many-links' : null
+  const stored = { ...seen, reason, etag, lastModified, contentUrl: answer.url, record, aliases }
+  // What is around the content may have changed all the same: its title, what it says about itself, where it leads.
+  if (isSame) return { ...stored, state: 'unchanged', detail: 'same content' }
+  return { ...stored, state: 'indexed', contentHash: page.contentHash }
 }
 
 /** Reasons in the ledger for answers that are no page, and whether asking again some day may help. */
@@ -345,38 +333,45 @@ async function interpretNoPage(
   visit: Visit,
   extraction: Extraction,
   status: number,
-): Promise<Verdict> {
+): Promise<Conclusion> {
   if (extraction.type === 'page') return { state: 'failed', reason: 'page-defect', status }
   if (extraction.reason === 'redirect' && extraction.target !== null) {
-    return interpretMove(active, visit, extraction.target, status, false)
+    return interpretMove(active, visit, { target: extraction.target, status, isPermanent: false }, false)
   }
   const [reason, state] = NO_PAGE[extraction.reason]
-  const verdict: Verdict = { state, reason, status, detail: extraction.detail }
-  if (visit.hasPage || !active.run.followsLinks) return verdict
+  const verdict: Conclusion = { state, reason, status, detail: extraction.detail }
+  if (visit.hasLinks || !active.run.followsLinks) return verdict
   return withFinds(verdict, active.judge(listLinks(extraction.links), linksOf(visit)))
 }
 
-/** Links that are followed, links the page does not vouch for, and other forms of the page itself. */
-function findLinks(active: ActiveCrawl, visit: Visit, { extraction, record }: PageReading): Finds {
-  if (extraction.type !== 'page' || record === null) return { finds: [], aliases: [] }
-  const { page } = extraction
-  const followed = new Set(record.links)
-  const others = page.links
-    .filter(({ url }) => !followed.has(withoutFragment(url)))
-    .map(({ url }) => withoutFragment(url))
+/** Links that are followed, those beyond what is read, those the page does not vouch for, and other forms of the page itself. */
+function findLinks(active: ActiveCrawl, visit: Visit, page: Page, links: readonly string[]): Finds {
+  const followed = new Set(links)
+  const others = page.links.filter(({ url }) => !followed.has(withoutFragment(url)))
+  const isVouchedFor = (link: Link) => page.robots.follow && isFollowed(link)
+  const judgeOthers = (some: readonly Link[], reason: Reason, pattern: string | null) =>
+    active.judge(new Set(some.map(({ url }) => withoutFragment(url))), {
+      ...linksOf(visit),
+      refusal: { reason, pattern, target: null },
+    })
   const target = visit.key
   const forms = page.alternates.filter(({ type }) => type === 'text/markdown').map(({ url }) => withoutFragment(url))
   const lists = [
     active.judge(
-      forms.filter((url) => urlKey(url) !== target),
+      forms.filter((url) => active.gate.keyOf(url) !== target),
       {
         ...linksOf(visit),
         discovery: 'alternate',
         refusal: { reason: 'covered', pattern: 'text/markdown', target },
       },
     ),
-    active.judge(record.links, linksOf(visit)),
-    active.judge(new Set(others), { ...linksOf(visit), refusal: { reason: 'nofollow', pattern: null, target: null } }),
+    active.judge(links, linksOf(visit)),
+    judgeOthers(others.filter(isVouchedFor), 'too-many-links', String(links.length)),
+    judgeOthers(
+      others.filter((link) => !isVouchedFor(link)),
+      'nofollow',
+      null,
+    ),
   ]
   // An address counts once, by the first list that has it.
   const finds = [
@@ -398,9 +393,9 @@ async function findProperAddress(
     readonly canonical: string | null
     readonly alternates: readonly { readonly url: string; readonly type: string | null }[]
   },
-): Promise<({ readonly verdict: Partial<Verdict> } & Finds) | undefined> {
+): Promise<({ readonly verdict: Partial<Conclusion> } & Finds) | undefined> {
   const { canonical } = page
-  const key = canonical === null ? undefined : urlKey(canonical)
+  const key = canonical === null ? undefined : active.gate.keyOf(canonical)
   // Many sites name one canonical address for pages that differ; only another spelling of the same one is believed. Two that
   // name each other are both read again at the end, when it turns out that neither holds anything: in whatever order they came.
   if (canonical !== null && key !== undefined && key !== visit.key && isSpellingOf(canonical, visit.url)) {
@@ -411,7 +406,7 @@ async function findProperAddress(
     if (!leadsBack && !isRefused) return aliasTo(visit, canonical, key, 'canonical', null, found)
   }
   for (const { url, type } of page.alternates) {
-    const form = type === 'text/markdown' ? urlKey(url) : undefined
+    const form = type === 'text/markdown' ? active.gate.keyOf(url) : undefined
     if (form === undefined || form === visit.key) continue
     const row = await active.ports.ledger.findRow(visit.sourceId, form)
     const isRead =
@@ -428,7 +423,7 @@ function aliasTo(
   classification: Alias['classification'],
   pattern: string | null,
   found: Finds,
-): { readonly verdict: Partial<Verdict> } & Finds {
+): { readonly verdict: Partial<Conclusion> } & Finds {
   return {
     verdict: { reason: 'canonical', pattern, target, isProvenGone: visit.hasPage, detail: `the same as ${url}` },
     finds: found.finds,
@@ -443,9 +438,4 @@ function linksOf(visit: Visit): Finding {
 function withFinds<T extends Partial<Finds>>(verdict: T, more: Finds): T & Finds {
   const { finds = [], aliases = [] } = verdict
   return { ...verdict, finds: [...more.finds, ...finds], aliases: [...more.aliases, ...aliases] }
-}
-
-function withoutFragment(url: string): string {
-  const fragment = url.indexOf('#')
-  return fragment === -1 ? url : url.slice(0, fragment)
 }

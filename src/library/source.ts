@@ -33,3 +33,8 @@ export const CRAWL_TYPES = ['docs', 'basic', 'sitemap-only', 'basic-with-sitemap
 
 /** One of {@link CRAWL_TYPES}. */
 export type CrawlType = (typeof CRAWL_TYPES)[number]
+
+/** How a source is called: its name, with the version where it has one. */
+export function labelOf({ name, version }: Pick<Source, 'name' | 'version'>): string {
+  return version === null ? name : `${name}@${version}`
+}

@@ -21,7 +21,7 @@ await store.addSource(source).catch((error: unknown) => {
   // Another one was faster.
   if (!(error instanceof Error && 'code' in error && error.code === 'SOURCE_EXISTS')) throw error
 })
-await store.setInterval('shared.test', 1)
+await store.setInterval('shared.test', 1, 0)
 for (let i = 0; i < 200; i++) {
   const key = `${url}${name}/${i}`
   const find: Find = { key, url: key, host: 'shared.test', depth: 1, foundOn: null, discovery: 'link', refusal: null }

@@ -98,6 +98,7 @@ async function compareStores(steps: readonly Step[]): Promise<void> {
   try {
     for (const id of SOURCES) for (const { store } of [memory, sqlite]) await store.addSource(sourceOf(id))
     let now = 1000
+    let isLeftBehind = false
     for (const step of [...ALL_FOUND, ...steps]) {
       now += step.waitMs
       const expected = await takeStep(memory, step, now)
@@ -105,12 +106,13 @@ async function compareStores(steps: readonly Step[]): Promise<void> {
       const seen = await look(memory.store, step.source, now)
       expect(await look(sqlite.store, step.source, now)).toEqual(seen)
       expectBalance(seen)
+      isLeftBehind ||= seen.rows.some(({ reason, hasPage }) => reason === 'duplicate' && hasPage)
     }
     for (const source of SOURCES) {
       const [expected, actual] = await Promise.all([memory, sqlite].map(({ store }) => readContent(store, source)))
       expect(actual).toEqual(expected)
-      // Until what was proven gone is removed, its content may already be stored at another address.
-      if (!JSON.stringify(steps).includes('"isProvenGone":true')) {
+      // Until what was proven gone or repeats another page is removed, its content may already be stored at another address.
+      if (!JSON.stringify(steps).includes('"isProvenGone":true') && !isLeftBehind) {
         expect(actual?.hashes, 'a content is stored once').toBe(actual?.pages.length)
       }
     }
@@ -135,7 +137,15 @@ async function takeStep({ store, leased, settled }: Client, step: Step, now: num
       return store.offer(source, crawlId, step.finds, now)
     case 'lease': {
       const { limit, lastsMs, aheadMs, isLevelled } = step
-      const request = { sourceId: source, limit, now, until: now + lastsMs, horizon: now + aheadMs, isLevelled }
+      const request = {
+        sourceId: source,
+        crawlId,
+        limit,
+        now,
+        until: now + lastsMs,
+        horizon: now + aheadMs,
+        isLevelled,
+      }
       const visits = await store.lease(request)
       leased.push(...visits)
       return visits.map(({ lease, ...visit }) => visit)
@@ -166,7 +176,7 @@ async function takeStep({ store, leased, settled }: Client, step: Step, now: num
       return store.adopt({ sourceId: source, crawlId, now, find, record, finds })
     }
     case 'skipPending':
-      return store.skipPending(source, step.reason, step.pattern, now)
+      return store.skipPending(source, step.reason, step.pattern, now, crawlId)
     case 'requeue':
       return store.requeue(source, crawlId, step.which, now)
     case 'requeueOrphanedAliases':
@@ -176,7 +186,7 @@ async function takeStep({ store, leased, settled }: Client, step: Step, now: num
       return [before, await store.removeProven(source, crawlId, step.withUnseen, now)]
     }
     case 'setInterval':
-      return store.setInterval(step.host, step.intervalMs)
+      return store.setInterval(step.host, step.intervalMs, now)
     case 'reserveSlot':
       return store.reserveSlot(step.host, now)
     case 'beginCrawl': {
@@ -227,7 +237,9 @@ async function readContent(store: Store, source: string) {
   const pages = await collect(store.listPages(source))
   return {
     pages,
-    chunks: hits.map(({ score, ...stored }) => stored).sort((a, b) => compareUtf8(a.chunk.id, b.chunk.id)),
+    chunks: hits
+      .map(({ score, ...stored }) => stored)
+      .sort((a, b) => compareUtf8(a.chunk.id, b.chunk.id) || compareUtf8(a.url, b.url)),
     links: await Promise.all(KEYS.map((key) => store.readLinks(source, key))),
     aliases: await Promise.all(KEYS.map((key) => store.listAliases(source, key))),
     hashes: new Set(pages.map(({ page }) => page.contentHash)).size,
@@ -254,7 +266,7 @@ function stepArbitrary(): fc.Arbitrary<Step> {
   const moment = fc.record({
     waitMs: fc.constantFrom(0, 0, 1, 10, 50),
     source: fc.constantFrom('one', 'one', 'one', 'one', 'one', 'one', 'one', 'one', 'one', 'two'),
-    crawl: fc.constantFrom('first', 'first', 'first', 'second'),
+    crawl: fc.constantFrom('first', 'first', 'first', 'second', 'run-0', 'run-1'),
   })
   const step = fc.oneof(
     { weight: 4, arbitrary: fc.record({ type: fc.constant('offer'), finds }) },
@@ -366,14 +378,14 @@ function outcomeArbitrary(): fc.Arbitrary<Outcome> {
     {
       weight: 2,
       arbitrary: fc.record(
-        { ...stateOf('unchanged'), links: fc.subarray(KEYS), ...answer },
+        { ...stateOf('unchanged'), links: fc.subarray(KEYS), record: recordArbitrary(), ...answer },
         { requiredKeys: ['state'] },
       ),
     },
     {
       weight: 3,
       arbitrary: fc.record(
-        { ...stateOf('skipped'), ...nothing, ...why, ...answer },
+        { ...stateOf('skipped'), links: fc.subarray(KEYS), ...nothing, ...why, ...answer },
         { requiredKeys: ['state', 'reason'] },
       ),
     },
@@ -401,9 +413,14 @@ function outcomeArbitrary(): fc.Arbitrary<Outcome> {
 
 function recordArbitrary(): fc.Arbitrary<PageRecord> {
   return fc
-    .record({ hash: fc.constantFrom(...HASHES), links: fc.subarray(KEYS), chunks: fc.nat(2) })
-    .map(({ hash, links, chunks }) => ({
-      page: pageOf(hash),
+    .record({
+      hash: fc.constantFrom(...HASHES),
+      title: fc.constantFrom('A word', 'A word', 'Another'),
+      links: fc.subarray(KEYS),
+      chunks: fc.nat(2),
+    })
+    .map(({ hash, title, links, chunks }) => ({
+      page: { ...pageOf(hash), title },
       links,
       chunks: Array.from({ length: chunks }, (_, position) => chunkOf(hash, position)),
     }))
@@ -438,7 +455,16 @@ function crawlOf(sourceId: string, position: number, now: number): Crawl {
 
 function summaryOf(crawlId: string, end: CrawlEnd, ledger: LedgerCounts): CrawlSummary {
   const done = { visited: 1, indexed: 1, unchanged: 0, skipped: 0, failed: 0, removed: 0, withheld: 0 }
-  const cost = { cappedAt: null, incomplete: null, newInRefresh: 0, bytes: 1, requests: 1, elapsedMs: 1, problem: null }
+  const cost = {
+    cappedAt: null,
+    incomplete: null,
+    newInRefresh: 0,
+    bytes: 1,
+    requests: 1,
+    elapsedMs: 1,
+    problem: null,
+    vainReason: null,
+  }
   return { crawlId, kind: 'add', end, ledger, ...done, ...cost }
 }
 

@@ -213,6 +213,32 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await leaseOne('/a')).toMatchObject({ isConfirmation: false, attempts: 0 })
     })
 
+    test.each(['ended', 'replaced'])('write nothing any more when they are %s', async (how) => {
+      await store.beginCrawl(crawl('c1', 1000), 500)
+      await index('/page', 'one')
+      await visit('/proven', { state: 'indexed', record: record('/proven', 'two') })
+      await visit('/failed', { state: 'failed', reason: 'timeout' })
+      await offer([find('/a'), find('/b')])
+      if (how === 'ended') await store.endCrawl('c1', summary('c1', 'completed'), 1100)
+      else await store.beginCrawl(crawl('c2', 9000), 500)
+      const [held] = await lease({ limit: 1 })
+      if (held === undefined) throw new Error('nothing was leased')
+      const before = await store.listRows('docs', { limit: 100 })
+
+      const settled = await settle(held, { state: 'indexed', record: record('/a', 'late'), finds: [find('/late')] })
+      expect(settled).toMatchObject({ type: 'lost', finds: [] })
+      expect(await offer([find('/new'), find('/page')])).toEqual(['known', 'known'])
+      expect(await lease({ crawlId: 'c1' })).toEqual([])
+      const adoption = { sourceId: 'docs', crawlId: 'c1', now: 1200, find: find('/full'), finds: [find('/late')] }
+      expect(await store.adopt({ ...adoption, record: record('/full', 'x') })).toMatchObject({ type: 'lost' })
+      expect(await store.skipPending('docs', 'page-cap', '1', 1200, 'c1')).toBe(0)
+      expect(await store.requeue('docs', 'c1', 'failed', 1200)).toBe(0)
+      expect(await store.requeueOrphanedAliases('docs', 'c1', 1200)).toBe(0)
+      expect(await store.removeProven('docs', 'c1', true, 1200)).toBe(0)
+      expect(await store.listRows('docs', { limit: 100 })).toEqual(before)
+      expect(await store.countContent('docs')).toEqual({ pages: 2, chunks: 2 })
+    })
+
     test('take back what was leased before them', async () => {
       await offer([find('/a')])
       const first = await leaseOne('/a')
@@ -326,7 +352,9 @@ export function describeStore(open: () => Promise<Store>): void {
         lastModified: null,
         contentHash: null,
         checkedAt: null,
+        contentUrl: null,
         hasPage: false,
+        hasLinks: false,
         target: null,
         isConfirmation: false,
         isFinal: false,
@@ -385,6 +413,20 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await settle(first, { state: 'skipped', reason: 'empty', now: 900 })).toMatchObject({ type: 'settled' })
     })
 
+    test('of a running crawl does not run out', async () => {
+      await store.beginCrawl(crawl('c1', 100), 1000)
+      await offer([find('/a')])
+      const first = await leaseOne('/a', { crawlId: 'c1', now: 200, until: 300 })
+      expect(await lease({ crawlId: 'c1', now: 5000 })).toEqual([])
+      expect(await store.countOpen('docs', 5000)).toEqual({ pending: 0, leased: 1, nextAt: null })
+      expect(await settle(first, { state: 'skipped', reason: 'empty', now: 6000 })).toMatchObject({ type: 'settled' })
+      await offer([find('/b')])
+      await leaseOne('/b', { crawlId: 'c1', now: 200, until: 300 })
+      await store.endCrawl('c1', null, 7000)
+      expect(await store.countOpen('docs', 7000)).toMatchObject({ pending: 1, leased: 0 })
+      expect(pathsOf(await lease({ now: 7000 }))).toEqual(['/b'])
+    })
+
     test('can be given back', async () => {
       await visit('/a', { state: 'pending', reason: 'timeout', dueAt: 250 })
       const second = await leaseOne('/a', { now: 260 })
@@ -406,7 +448,7 @@ export function describeStore(open: () => Promise<Store>): void {
     })
 
     test('reserves slots of its host', async () => {
-      await store.setInterval('docs.test', 100)
+      await store.setInterval('docs.test', 100, 0)
       await offer([find('/a'), find('/b'), find('/c')])
       const visits = await lease({ now: 1000, horizon: 1150 })
       expect(visits.map(({ notBefore }) => notBefore)).toEqual([1000, 1100])
@@ -418,7 +460,7 @@ export function describeStore(open: () => Promise<Store>): void {
     })
 
     test('passes over a host that is busy in favour of others', async () => {
-      await store.setInterval('slow.test', 1000)
+      await store.setInterval('slow.test', 1000, 0)
       const slow = ['/1', '/2', '/3', '/4'].map((path) => find(path, { host: 'slow.test', depth: 0 }))
       await offer([...slow, find('/5', { depth: 1 }), find('/6', { depth: 1 })])
       expect(pathsOf(await lease({ limit: 3, now: 0, horizon: 10 }))).toEqual(['/1', '/5', '/6'])
@@ -495,7 +537,7 @@ export function describeStore(open: () => Promise<Store>): void {
     })
 
     test('is next when the first host is free', async () => {
-      await store.setInterval('slow.test', 1000)
+      await store.setInterval('slow.test', 1000, 0)
       await store.reserveSlot('slow.test', 0)
       await offer([find('/a', { host: 'slow.test' })])
       expect(await store.countOpen('docs', 10)).toMatchObject({ nextAt: 1000 })
@@ -575,6 +617,33 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.readLinks('docs', at('/a'))).toEqual([at('/z')])
       expect(await row('/a')).toMatchObject({ etag: null, contentHash: sha('one') })
       expect(await store.readPage('docs', at('/a'))).toMatchObject({ page: record('/a', 'one').page })
+    })
+
+    test('that only what is said about a page changed replaces that, and keeps the content', async () => {
+      await index('/a', 'apples\n---\npears')
+      await store.search({ query: 'anything', limit: 1 })
+      const { page, chunks } = record('/a', 'apples\n---\npears')
+      const renamed = { page: { ...page, title: 'Zebra', author: 'Other' }, chunks, links: [at('/z')] }
+      const settled = await visit('/a', { state: 'unchanged', record: renamed, now: 900 }, 'c2')
+      expect(settled).toMatchObject({ state: 'unchanged' })
+      expect(await store.readPage('docs', at('/a'))).toMatchObject({ page: renamed.page, changedAt: 300 })
+      expect(await store.readLinks('docs', at('/a'))).toEqual([at('/z')])
+      expect(await store.search({ query: 'zebra', limit: 9 })).toMatchObject([{ title: 'Zebra' }, { title: 'Zebra' }])
+      expect(await store.search({ query: 'title', limit: 9 })).toEqual([])
+      expect(await store.search({ query: 'apples', limit: 9 })).toHaveLength(1)
+      expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 2 })
+    })
+
+    test.each(['skipped', 'failed', 'pending'] as const)('as %s keeps the links it is given', async (state) => {
+      await visit('/a', { state, reason: 'noindex', links: [at('/x'), at('/y')] })
+      expect(await store.readLinks('docs', at('/a'))).toEqual([at('/x'), at('/y')])
+      await offer([find('/a')], 'c2')
+      const again = await leaseOne('/a')
+      expect(again).toMatchObject({ hasLinks: true, hasPage: false })
+      await settle(again, { state: 'failed', reason: 'timeout', crawlId: 'c2' })
+      expect(await store.readLinks('docs', at('/a'))).toEqual([at('/x'), at('/y')])
+      await offer([find('/b')])
+      expect(await leaseOne('/b')).toMatchObject({ hasLinks: false })
     })
 
     test('that nothing changed where nothing is asks again without validators', async () => {
@@ -665,14 +734,43 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 1 })
     })
 
-    test('takes the place of the page a row had', async () => {
+    test('at a row that holds other content leaves that until the crawl ends well', async () => {
       await index('/a', 'same')
-      await index('/a/b', 'own')
-      await index('/a/b', 'same', { crawlId: 'c2' })
+      await index('/a/b', 'own', { etag: '"own"' })
+      const settled = await index('/a/b', 'same', { crawlId: 'c2', now: 900, etag: '"same"' })
+      expect(settled).toMatchObject({ state: 'skipped', reason: 'duplicate', target: at('/a') })
+      // Of what it holds nothing was told, so that it is as old as it was.
+      const left = { state: 'skipped', reason: 'duplicate', hasPage: true, contentHash: sha('same'), checkedAt: 300 }
+      expect(await row('/a/b')).toMatchObject(left)
+      expect(await store.search({ query: 'own', limit: 9 })).toHaveLength(1)
+      expect(await store.countRemovable('docs', 'c2', false)).toEqual({ removable: 1, pages: 2 })
+      expect(await store.removeProven('docs', 'c2', false, 950)).toBe(1)
       expect(await row('/a/b')).toMatchObject({ state: 'skipped', reason: 'duplicate', hasPage: false })
       expect(await store.search({ query: 'own', limit: 9 })).toEqual([])
       // It still leads where it leads, and may say tomorrow that nothing has changed.
       expect(await store.readLinks('docs', at('/a/b'))).toEqual(record('/a/b', 'same').links)
+    })
+
+    test('at a row that keeps other content is no reason to ask whether it changed since', async () => {
+      await index('/a', 'same')
+      await index('/a/b', 'own', { etag: '"own"' })
+      await index('/a/b', 'same', { crawlId: 'c2', etag: '"same"' })
+      await offer([find('/a/b')], 'c3')
+      const again = await leaseOne('/a/b')
+      expect(again).toMatchObject({ hasPage: true, contentHash: sha('own'), etag: null, lastModified: null })
+      await settle(again, { state: 'indexed', record: record('/a/b', 'own'), crawlId: 'c3' })
+      expect(await row('/a/b')).toMatchObject({ state: 'indexed', reason: null, hasPage: true })
+      expect(await store.countRemovable('docs', 'c3', false)).toEqual({ removable: 0, pages: 2 })
+    })
+
+    test('at a row with other content removes nothing when it is not where it was any more', async () => {
+      await index('/a', 'same')
+      await index('/a/b', 'own')
+      await index('/a/b', 'same', { crawlId: 'c2' })
+      await visit('/a', { state: 'failed', reason: 'removed', isProvenGone: true }, 'c2')
+      expect(await store.requeueOrphanedAliases('docs', 'c2', 900)).toBe(1)
+      expect(await store.removeProven('docs', 'c2', false, 900)).toBe(1)
+      expect(await leaseOne('/a/b')).toMatchObject({ isFinal: true, hasPage: true })
     })
 
     test('in another source is another matter', async () => {
@@ -767,7 +865,8 @@ export function describeStore(open: () => Promise<Store>): void {
       await offer([find('/page')], 'c2')
       expect(await store.skipPending('docs', 'page-cap', '2', 500)).toBe(2)
       expect(await row('/a')).toMatchObject({ state: 'skipped', reason: 'page-cap', pattern: '2', hasPage: false })
-      expect(await row('/page')).toMatchObject({ state: 'skipped', reason: 'page-cap', hasPage: true })
+      expect(await row('/page')).toMatchObject({ state: 'unchanged', reason: null, pattern: null, hasPage: true })
+      expect(await row('/page')).toMatchObject({ checkedAt: 300 })
       expect(await row('/leased')).toMatchObject({ state: 'leased' })
       expect(await store.countOpen('docs', 500)).toMatchObject({ pending: 0, leased: 1 })
     })
@@ -999,16 +1098,101 @@ export function describeStore(open: () => Promise<Store>): void {
     })
   })
 
+  test('lists that hold pages are kept by address, and their pages confirmed at once', async () => {
+    const url = at('/llms-full.txt')
+    const list = {
+      url,
+      etag: '"1"',
+      lastModified: null,
+      contentHash: 'c',
+      contextHash: 'x',
+      pages: 2,
+      named: [at('/n')],
+    }
+    expect(await store.readList('docs', url)).toBeUndefined()
+    await store.writeList('docs', 'c1', list)
+    await store.writeList('docs', 'c1', { ...list, etag: null })
+    expect(await store.readList('docs', url)).toEqual({ ...list, etag: null })
+    const adopt = (path: string, foundOn: string | null) => {
+      const found = find(path, { discovery: 'llms-full', foundOn, depth: 0 })
+      const text = record(path, `text of ${path}`)
+      return store.adopt({ sourceId: 'docs', crawlId: 'c1', now: 400, find: found, record: text, finds: [] })
+    }
+    await adopt('/b', url)
+    await adopt('/a', url)
+    await adopt('/llms-full.txt', null)
+    await adopt('/other', at('/other.txt'))
+    await index('/linked', 'linked')
+    const held = ['/a', '/b', '/llms-full.txt'].map((path) => ({ key: at(path), url: at(path) }))
+    expect(await store.listPagesOf('docs', url, url)).toEqual(held)
+    expect(await store.confirmPagesOf('docs', 'c1', url, url, 500)).toBe(3)
+    expect(await row('/a')).toMatchObject({ state: 'indexed', crawlId: 'c1', checkedAt: 500 })
+    await offer([find('/a')], 'c2')
+    const lost = await leaseOne('/a')
+    expect(await store.confirmPagesOf('docs', 'c2', url, url, 600)).toBe(3)
+    expect(await row('/a')).toMatchObject({
+      state: 'unchanged',
+      crawlId: 'c2',
+      checkedAt: 600,
+      changedAt: 400,
+      depth: 0,
+    })
+    expect(await row('/other')).toMatchObject({ state: 'indexed', crawlId: 'c1' })
+    expect(await settle(lost, { state: 'failed', reason: 'timeout' })).toMatchObject({ type: 'lost' })
+    expect(await store.countOpen('docs', 600)).toMatchObject({ pending: 0, leased: 0 })
+    await store.removeSource('docs')
+    expect(await store.readList('docs', url)).toBeUndefined()
+  })
+
+  test('lists are known that named what leads to content and was not seen again', async () => {
+    const on = (path: string, list: string, discovery: Find['discovery'] = 'sitemap') =>
+      find(path, { discovery, foundOn: at(list) })
+    await offer([
+      on('/a', '/b.xml'),
+      on('/b', '/b.xml'),
+      on('/c', '/a.xml'),
+      on('/d', '/c.xml'),
+      on('/e', '/l', 'llms-txt'),
+    ])
+    for (const path of ['/a', '/b', '/e']) {
+      await settle(await leaseOne(path), { state: 'indexed', record: record(path, `text of ${path}`) })
+    }
+    await settle(await leaseOne('/c'), { state: 'skipped', reason: 'redirect', target: at('/z') })
+    await settle(await leaseOne('/d'), { state: 'failed', reason: 'not-found' })
+    const unseen = (crawlId: string) => store.listUnseenLists('docs', crawlId, 'sitemap')
+    expect(await unseen('c1')).toEqual([])
+    expect(await unseen('c2')).toEqual([at('/a.xml'), at('/b.xml')])
+    expect(await store.listUnseenLists('docs', 'c2', 'llms-txt')).toEqual([at('/l')])
+    await offer([on('/a', '/b.xml'), on('/c', '/a.xml')], 'c2')
+    expect(await unseen('c2')).toEqual([at('/b.xml')])
+    await offer([on('/b', '/b.xml')], 'c2')
+    expect(await unseen('c2')).toEqual([])
+    expect(await store.listUnseenLists('none', 'c2', 'sitemap')).toEqual([])
+  })
+
   test('hosts have a clock that all sources share', async () => {
     expect(await store.reserveSlot('a.test', 100)).toBe(100)
     expect(await store.reserveSlot('a.test', 100)).toBe(100)
-    await store.setInterval('a.test', 50)
+    await store.setInterval('a.test', 50, 100)
     expect(await store.reserveSlot('a.test', 100)).toBe(100)
     expect(await store.reserveSlot('a.test', 100)).toBe(150)
-    await store.setInterval('a.test', 12.5)
+    await store.setInterval('a.test', 12.5, 200)
     expect(await store.reserveSlot('a.test', 100)).toBe(200)
     expect(await store.reserveSlot('a.test', 100)).toBe(212.5)
     expect(await store.reserveSlot('b.test', 100)).toBe(100)
+  })
+
+  test('a host is free sooner when its pause gets shorter, and one whose clock is hours ahead is free at once', async () => {
+    await store.setInterval('a.test', 60_000, 0)
+    await store.reserveSlot('a.test', 0)
+    await store.setInterval('a.test', 200, 1000)
+    expect(await store.reserveSlot('a.test', 1000)).toBe(1200)
+    await store.setInterval('a.test', 1e11, 0)
+    await store.reserveSlot('a.test', 2000)
+    expect(await store.reserveSlot('a.test', 2000)).toBe(2000)
+    await offer([find('/a', { host: 'a.test' })])
+    expect(await store.countOpen('docs', 3000)).toMatchObject({ nextAt: 3000 })
+    expect(await lease({ now: 3000, horizon: 4000 })).toMatchObject([{ notBefore: 3000 }])
   })
 
   test('robots.txt files are kept by origin', async () => {
@@ -1152,6 +1336,55 @@ export function describeStore(open: () => Promise<Store>): void {
       expect((await store.search({ query: 'same', limit: 2 })).map(({ chunk: { id } }) => id)).toEqual(ids.slice(0, 2))
     })
   })
+
+  describe('a row that may hide something', () => {
+    const findUnread = async (crawlId = 'c1') =>
+      (await store.findUnread('docs', crawlId, ['http-client-error', 'login', 'too-many-links']))?.key
+
+    test('is one that the crawl settled for one of the reasons and never read', async () => {
+      await expect(findUnread()).resolves.toBeUndefined()
+      await visit('/b', { state: 'failed', reason: 'http-client-error' })
+      await visit('/a', { state: 'skipped', reason: 'login' })
+      await visit('/0', { state: 'failed', reason: 'not-found' })
+      await offer([find('/1')])
+      await expect(findUnread()).resolves.toBe(at('/a'))
+      await expect(findUnread('c2')).resolves.toBeUndefined()
+      await expect(store.findUnread('docs', 'c1', ['timeout'])).resolves.toBeUndefined()
+      await expect(store.findUnread('nobody', 'c1', ['login'])).resolves.toBeUndefined()
+    })
+
+    test('is none that was read before, even where it led nowhere', async () => {
+      await index('/a', 'words')
+      await visit('/b', { state: 'skipped', reason: 'noindex', links: [] })
+      for (const path of ['/a', '/b']) {
+        await visit(path, { state: 'failed', reason: 'http-client-error', crawlId: 'c2' })
+      }
+      await expect(findUnread('c2')).resolves.toBeUndefined()
+    })
+
+    test('is one that was read but for some of its links', async () => {
+      await index('/a', 'words', { reason: 'too-many-links' })
+      await expect(findUnread()).resolves.toBe(at('/a'))
+      await expect(row('/a')).resolves.toMatchObject({ state: 'indexed', reason: 'too-many-links' })
+      await visit('/a', { state: 'unchanged', reason: 'too-many-links', crawlId: 'c2' })
+      await expect(findUnread('c2')).resolves.toBe(at('/a'))
+    })
+  })
+
+  test('what finds taught about equal addresses is kept with them', async () => {
+    await store.offer('docs', 'c1', [], 100, [alias('/old', '/new')])
+    await expect(store.listAliases('docs', at('/new'))).resolves.toEqual([alias('/old', '/new')])
+  })
+
+  test('the address that gave a content is told to whoever visits it again, until another does', async () => {
+    await index('/a', 'words', { etag: '"1"', contentUrl: at('/a.md') })
+    await offer([find('/a')], 'c2')
+    const again = await leaseOne('/a')
+    expect(again).toMatchObject({ etag: '"1"', contentUrl: at('/a.md') })
+    await settle(again, { state: 'unchanged', crawlId: 'c2' })
+    await offer([find('/a')], 'c3')
+    expect(await leaseOne('/a')).toMatchObject({ contentUrl: at('/a.md') })
+  })
 }
 
 function at(path: string): string {
@@ -1214,6 +1447,7 @@ function summary(crawlId: string, end: CrawlSummary['end']): CrawlSummary {
     requests: 1,
     elapsedMs: 5,
     problem: null,
+    vainReason: null,
   }
 }
 

@@ -343,10 +343,7 @@ describe('wrong usage is one line, with the nearest right spelling and exit code
     ],
     ['pack', "missing required argument 'folder|source' – see `pharos help pack`"],
     ['pack a b', "too many arguments for 'pack'. Expected 1 argument but got 2: a, b – see `pharos help pack`"],
-    [
-      'pack docs --max-file-bytes lots',
-      /^configuration --max-file-bytes: expected a number of bytes such as 10MB, got "lots" – /,
-    ],
+    ['pack docs --max-file-bytes lots', /^--max-file-bytes: expected a number of bytes such as 10MB, got "lots" – /],
     [
       'pack docs --chunk-target-chars 9000',
       'chunk-target-chars (9000) is above chunk-max-chars (8000) – see `pharos help pack`',

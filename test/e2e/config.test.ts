@@ -2,7 +2,15 @@ import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type ConfigInput, flagName, readConfig, SETTINGS, type SettingName, variableName } from '../../src/config.ts'
+import {
+  type ConfigInput,
+  flagName,
+  isDumbTerminal,
+  readConfig,
+  SETTINGS,
+  type SettingName,
+  variableName,
+} from '../../src/config.ts'
 
 let folder = ''
 
@@ -129,7 +137,7 @@ describe('a value', () => {
       'configuration PHAROS_CACHE: expected true or false, got "perhaps"',
     )
     expect(refusal({}, { flags: { maxFileBytes: 'lots' } })).toBe(
-      'configuration --max-file-bytes: expected a number of bytes such as 10MB, got "lots"',
+      '--max-file-bytes: expected a number of bytes such as 10MB, got "lots"',
     )
   })
 })
@@ -188,4 +196,12 @@ test('no variable that steers the tests looks like a setting, for doctor would c
   )
   expect(files.length).toBeGreaterThan(100)
   expect(read).toEqual([])
+})
+
+test('a terminal is dumb when it says so', () => {
+  expect([isDumbTerminal({ TERM: 'dumb' }), isDumbTerminal({ TERM: 'xterm' }), isDumbTerminal({})]).toEqual([
+    true,
+    false,
+    false,
+  ])
 })

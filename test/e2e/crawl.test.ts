@@ -115,7 +115,9 @@ describe('add', () => {
     const deep = await pharos('add {}/docs/ --name deep --max-depth 0 --json')
     expect(JSON.parse(deep.stdout)).toMatchObject({ indexed: 1, reasons: { 'skipped/max-depth': 3 } })
     const capped = await pharos('add {}/docs/ --name capped --max-pages 2')
-    expect(capped.stdout).toMatch(/^stopped at the cap of 2 pages: \d address(es)? left out \(--max-pages\)\n/)
+    expect(capped.stdout).toMatch(
+      /^stopped at the cap of 2 pages: \d address(es)? left out; raise --max-pages to take more\n/,
+    )
     expect((await pharos('status capped')).stdout).toMatch(/^stopped at the cap of 2 pages/)
     for (const name of ['globs', 'deep', 'capped']) await balance(name)
   })
@@ -150,6 +152,8 @@ describe('add', () => {
     ['add {}/ --allow-private 10.0.0.0/8', /joined to it: `--allow-private=10\.0\.0\.0\/8`/],
     ['add {}/ --allow-private=what/ever/8', /--allow-private: "what\/ever\/8" /],
     ['add {}/ --request-interval soon', /--request-interval: expected a duration such as 200ms/],
+    ['add {}/ --concurrency 0', /^pharos: --concurrency: expected a whole number from 1 to 256, got "0"/],
+    ['add {}/ --version=', /^pharos: --version: expected a label, got an empty one/],
     ['recrawl', /missing required argument 'source'/],
   ])('pharos %s is wrong usage', async (line, problem) => {
     const { code, stdout, stderr } = await pharos(line)
@@ -157,6 +161,64 @@ describe('add', () => {
     expect(stderr).toMatch(problem)
     expect(stderr).not.toContain('s3cret')
     expect(site.asked).toEqual([])
+  })
+
+  test('has the figures that hold by themselves in its help', async () => {
+    const help = (await pharos('help add')).stdout.replaceAll(/\s+/g, ' ')
+    for (const [flag, value] of [
+      ['--scope', 'subpages'],
+      ['--crawl-type', 'docs'],
+      ['--llms-full', 'auto'],
+      ['--max-pages', 'no cap'],
+      ['--concurrency', '16'],
+      ['--request-interval', '200ms'],
+      ['--max-page-bytes', '20MB'],
+    ]) {
+      expect(help).toMatch(new RegExp(`${flag} [^-]*(?:-[^-]+)*?default: ${value}\\)`))
+    }
+  })
+
+  test('tells of a seed that the scope keeps out, and why', async () => {
+    const { code, stderr } = await pharos(`${ADD} --seed {}/blog --seed {}/docs/old/a`)
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: `--seed ${site.origin}/blog will not be fetched: out-of-scope, it is on the same site, but outside the part that is crawled\n`,
+    })
+  })
+
+  test('tells where the start leads when that is elsewhere', async () => {
+    site.pages.set('/start/', new URL('/docs/', site.origin))
+    const { code, stdout } = await pharos('add {}/start/ --name moved')
+    expect(code).toBe(0)
+    expect(stdout.split('\n')[0]).toBe(`the start leads to ${site.origin}/docs/; that is what was crawled`)
+    expect((await pharos('explain moved {}/docs/retry')).stdout).not.toContain('refuse')
+    expect((await pharos('explain moved {}/start/')).stdout).toContain(
+      `Content: held by ${site.origin}/docs/ (indexed)`,
+    )
+  })
+
+  test('leads to a list of what was skipped for no reason of the scope', async () => {
+    site.pages.set('/robots.txt', 'User-agent: *\nDisallow: /docs/private\n')
+    site.pages.set(
+      '/docs/',
+      writePage('Guide', ['/docs/install', '/docs/retry', '/docs/old/a', '/docs/moved', '/docs/private', '/blog']),
+    )
+    site.pages.set('/docs/moved', new URL('/docs/retry', site.origin))
+    await pharos('add {}/docs/ --name listed')
+    const { stdout } = await pharos('status listed')
+    expect(stdout).toContain('Filtered: 1 URL excluded by scope\n')
+    expect(stdout).toContain(
+      [
+        'Skipped: 2 URLs left out for other reasons',
+        `  - ${site.origin}/docs/private: robots-disallow (Disallow: /docs/private)`,
+        `  - ${site.origin}/docs/moved: redirect → ${site.origin}/docs/retry`,
+        '',
+      ].join('\n'),
+    )
+    expect(await balance('listed')).toMatchObject({
+      left_out_total: 2,
+      left_out: [{ reason: 'robots-disallow' }, { reason: 'redirect', target: `${site.origin}/docs/retry` }],
+    })
   })
 
   test('of a start that is not there fails with what fits', async () => {
@@ -217,6 +279,53 @@ describe('a source that is there', () => {
     expect((await pharos('retry guide')).stdout).toContain('this run: 1 indexed, ')
     expect(site.asked.map(({ path }) => path).filter((path) => path !== '/robots.txt')).toEqual(['/docs/broken'])
     expect(await balance()).toMatchObject({ failed: 0, pages: 5 })
+  })
+
+  test('has nothing to retry when nothing failed', async () => {
+    site.pages.set('/docs/broken', writePage('Mended'))
+    await pharos('retry guide')
+    site.asked.length = 0
+    expect(await pharos('retry guide')).toMatchObject({ code: 0, stdout: 'guide: nothing to retry\n' })
+    expect(JSON.parse((await pharos('retry guide --json')).stdout)).toMatchObject({
+      kind: 'retry',
+      run: { visited: 0 },
+    })
+    expect(site.asked.filter(({ path }) => path.startsWith('/docs/'))).toEqual([])
+  })
+
+  test('shares its start with another, or its name: each is told as it is', async () => {
+    await pharos('add {}/docs/ --name twin')
+    await pharos('add {}/docs/ --name twin --version 2')
+    await pharos('add {}/docs/ --name other --version 1')
+    await pharos('add {}/docs/ --name other --version 2')
+    expect(await pharos('status {}/docs/')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/: several sources start at \S+\/docs\/: guide, /),
+    })
+    expect((await pharos('status other')).stderr).toContain('other has several versions: say which, other@1, other@2')
+  })
+
+  test.each([
+    ['explain guide', 'expected an address, got an empty one'],
+    ['search', 'expected words to look for, got none'],
+  ])('pharos %s and an empty text is wrong usage', async (line, problem) => {
+    expect(await pharos(line, '')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(problem) })
+  })
+
+  test('lists everything on request, and says how much there is', async () => {
+    site.pages.set(
+      '/docs/',
+      writePage('Guide', ['/docs/install', ...Array.from({ length: 15 }, (_, i) => `https://other.invalid/${i}`)]),
+    )
+    await pharos('recrawl guide')
+    const some = await balance()
+    expect(some).toMatchObject({ errors_total: 1, filtered_total: 17 })
+    expect(some['filtered']).toHaveLength(10)
+    const { stdout } = await pharos('status guide --json --all')
+    const { sources } = JSON.parse(stdout) as { sources: [Balanced] }
+    expect(sources[0]['filtered']).toHaveLength(17)
+    expect((await pharos('status guide')).stdout).toContain('  and 7 more; --all lists them\n')
+    expect((await pharos('status guide --all')).stdout).not.toContain('more')
   })
 
   test('is found by its start and id too, and by no other name', async () => {
@@ -320,7 +429,7 @@ describe('fetch', () => {
     expect(await pharos('fetch {}/docs/retry')).toMatchObject({
       code: 3,
       stdout: '',
-      stderr: expect.stringContaining('robots-disallow'),
+      stderr: expect.stringMatching(/robots-disallow.* – .*--ignore-robots/),
     })
     expect((await pharos('fetch {}/docs/retry --ignore-robots')).code).toBe(0)
   })
@@ -331,6 +440,14 @@ describe('fetch', () => {
       stderr: expect.stringContaining('check the address'),
     })
     expect(await pharos('fetch what')).toMatchObject({ code: 2 })
+    expect(await pharos('fetch {}/docs/retry --max-page-bytes 1')).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/too-large, more than 1 bytes – raise --max-page-bytes\n$/),
+    })
+    site.pages.set('/large', 'x'.repeat(3 * 2 ** 20))
+    expect((await pharos('fetch {}/large --max-page-bytes 2MB')).stderr).toContain('too-large, more than 2 MB – ')
+    site.pages.set('/shell', '<!doctype html><title>App</title><div id="root"></div><script src="/app.js"></script>')
+    expect((await pharos('fetch {}/shell')).stderr).toContain('is no page: needs-rendering (')
   })
 })
 
@@ -349,11 +466,28 @@ describe('the loss gate', () => {
       stderr: expect.stringMatching(/this crawl would remove 38 of 41 pages; nothing was removed – .*--accept-loss/),
     })
     expect(stopped.stdout).toMatch(/^38 pages could not be found any more and stay/)
+    expect(stopped.stdout).not.toContain('retry')
     expect(await balance()).toMatchObject({ status: 'ERROR', pages: 41 })
     const opened = await pharos('recrawl guide --accept-loss --json')
     expect(opened.code).toBe(0)
     expect(JSON.parse(opened.stdout)).toMatchObject({ end: 'completed', pages: 3, run: { removed: 38 } })
     expect(await balance()).toMatchObject({ status: 'INDEXED', pages: 3, gone: 38 })
+  })
+})
+
+describe('the loss gate of a refresh', () => {
+  test('opens on request, too', async () => {
+    for (const [path, page] of Object.entries(manyPages(40))) site.pages.set(path, page)
+    expect(await pharos(ADD)).toMatchObject({ code: 0 })
+    for (let i = 2; i < 40; i++) site.pages.set(`/docs/p${i}`, 410)
+    expect(await pharos('refresh guide')).toMatchObject({ code: 4, stderr: expect.stringContaining('--accept-loss') })
+    expect(await balance()).toMatchObject({ pages: 41 })
+    expect(await pharos('retry guide')).toMatchObject({ code: 4 })
+    expect(await pharos('retry guide --accept-loss')).toMatchObject({ code: 0 })
+    expect(await balance()).toMatchObject({ pages: 3 })
+    for (let i = 0; i < 2; i++) site.pages.set(`/docs/p${i}`, 410)
+    expect(await pharos('refresh guide --accept-loss')).toMatchObject({ code: 0 })
+    expect(await balance()).toMatchObject({ pages: 1 })
   })
 })
 
@@ -385,7 +519,11 @@ describe('a crawl that runs', () => {
     expect(stdout).toMatch(
       /^Source: guide \(.*\)\nStatus: CRAWLING\nProgress: \d+\/\d+ pages crawled \(\d+%\)\nSkipped: 0 pages\nErrors: 0 pages failed\nFiltered: 0 URLs excluded by scope\nStarted: \S+Z\nElapsed: \S+\n$/,
     )
-    expect(await balance()).toMatchObject({ status: 'CRAWLING', is_running: true })
+    expect(await balance()).toMatchObject({
+      status: 'CRAWLING',
+      is_running: true,
+      last_crawl: { elapsed_ms: expect.any(Number) },
+    })
     for (const line of [ADD, 'recrawl guide']) {
       expect(await pharos(line)).toMatchObject({
         code: 1,
@@ -400,7 +538,12 @@ describe('a crawl that runs', () => {
 
   test('ends when its source is removed, and says so', async () => {
     const { ended } = await start(`${ADD} --concurrency 2`, 12)
-    expect((await pharos('remove guide')).code).toBe(0)
+    expect(await pharos('remove guide')).toMatchObject({
+      code: 1,
+      stderr:
+        'pharos: guide is being crawled by another process – wait for it to end, or remove it all the same: `pharos remove guide --force`\n',
+    })
+    expect((await pharos('remove guide --force')).code).toBe(0)
     expect(await ended).toMatchObject({
       code: 3,
       stdout: '',
@@ -411,7 +554,10 @@ describe('a crawl that runs', () => {
 
   test('stops cleanly on Ctrl-C, says how to go on, and what was done is not done again', async () => {
     const { code, stdout, stderr } = await interrupt(`${ADD} --concurrency 4`, 20)
-    expect({ code, stderr }).toEqual({ code: 130, stderr: 'pharos: interrupted\n' })
+    expect({ code, stderr }).toEqual({
+      code: 130,
+      stderr: 'pharos: interrupted – nothing is lost; go on with: pharos recrawl guide\n',
+    })
     expect(stdout).toMatch(/^stopped with \d+ addresses left; go on with: pharos recrawl guide\nguide: \d+ pages/)
     const { pending, pages } = await balance()
     expect(pending).toBeGreaterThan(0)
@@ -426,6 +572,35 @@ describe('a crawl that runs', () => {
     expect(site.asked.slice(before).filter(({ path }) => path.startsWith('/docs/p')).length).toBeLessThanOrEqual(
       61 - Number(pages),
     )
+  })
+
+  test('and was stopped does not go on with other settings than it began with', async () => {
+    await interrupt(`${ADD} --concurrency 4 --block /docs/p1`, 20)
+    const asked = site.asked.length
+    expect(await pharos(`${ADD} --block /docs/p2 --library`, shop.path('library.db'))).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining(
+        `pharos: guide exists with other settings: go on without them, or \`pharos remove guide --library ${shop.path('library.db')}\` first`,
+      ),
+    })
+    expect(await pharos(`${ADD} --crawl-type basic`)).toMatchObject({ code: 2 })
+    expect(site.asked.length).toBe(asked)
+    site.delayMs = 0
+    expect(await pharos(`${ADD} --block /docs/p1`)).toMatchObject({ code: 0 })
+    expect(await balance()).toMatchObject({ pages: 60, pending: 0 })
+  })
+
+  test('gives hints that can be copied, wherever the library is and whoever may be reached', async () => {
+    const flags = ['--library', shop.path('library.db'), '--allow-private']
+    const { ended, child } = await start(`${ADD} --concurrency 2 ${flags.join(' ')}`, 12)
+    const again = await shop.run(['add', `${site.origin}/docs/`, '--name', 'guide', ...flags])
+    expect(again.stderr).toContain(`\`pharos status guide --library ${shop.path('library.db')}\` shows how far`)
+    child.kill('SIGINT')
+    const goOn = `pharos recrawl guide --allow-private --library ${shop.path('library.db')}\n`
+    expect((await ended).stderr).toContain(`go on with: ${goOn}`)
+    const status = await shop.run(['status', 'guide', '--library', shop.path('library.db')])
+    expect(status.stdout).toContain(`go on with: ${goOn}`)
   })
 
   test.each(['SIGINT', 'SIGKILL'] as const)('and was stopped by %s goes on with the same add', async (signal) => {
@@ -443,7 +618,7 @@ test('a terminal sees a live block that never wraps and is gone at the end', asy
   const { stdout } = await shop.shell(`TERM=xterm script -qec "stty cols 50 rows 20; ${command}" /dev/null`)
   const seen = stdout.replaceAll('\x1b', '␛')
   const blocks = seen.split(/\r(?:␛\[\d+A)?(?=␛\[(?:2K|J))/).slice(1)
-  const drawn = blocks.filter((block) => /guide: \d+ pages?, \S+\/s, \d+ queued, 0 errors, \d+s/.test(block))
+  const drawn = blocks.filter((block) => /guide: \d+ pages?, 0 errors, \S+\/s, \d+ queued, \d+s/.test(block))
   expect(drawn.length).toBeGreaterThan(2)
   expect(drawn.some((block) => /127\.0\.0\.1:\d+ without pause/.test(block) && /\d in flight: http/.test(block))).toBe(
     true,
@@ -452,4 +627,50 @@ test('a terminal sees a live block that never wraps and is gone at the end', asy
     expect(line.replaceAll(/␛\[\d*[A-Za-z]|\r/g, '').length).toBeLessThan(50)
   }
   expect(blocks.at(-1)).toMatch(/^␛\[J(?:␛\[\d+m)?guide(?:␛\[\d+m)?: 61 pages/)
+})
+
+test('a terminal that understands text only gets no more', async () => {
+  const command = `'${process.execPath}' '${PROGRAM}' add ${site.origin}/docs/ --name guide --allow-private`
+  const { stdout } = await shop.shell(`TERM=dumb script -qec "${command}" /dev/null`)
+  expect(stdout).toContain('guide: 4 pages')
+  expect(stdout).not.toContain('\x1b')
+})
+
+test('Ctrl-C is answered at once where somebody looks', async () => {
+  for (const [path, page] of Object.entries(manyPages(60))) site.pages.set(path, page)
+  site.delayMs = 200
+  const command = `timeout -s INT 2 '${process.execPath}' '${PROGRAM}' add ${site.origin}/docs/ --name guide --concurrency 1 --allow-private`
+  const { stdout } = await shop.shell(`TERM=xterm script -qec "${command}" /dev/null`)
+  expect(stdout).toContain('stopping … (Ctrl-C once more ends it at once)')
+})
+
+describe('a library', () => {
+  test('that cannot be made is told in words, and at once', async () => {
+    shop.write({ 'a-file': 'x' })
+    fs.mkdirSync(shop.path('a-folder'))
+    for (const [place, problem] of [
+      ['/proc/none/deep/library.db', '/proc/none cannot be made there'],
+      [shop.path('a-folder'), `${shop.path('a-folder')} is a folder`],
+      [shop.path('a-file/deep/library.db'), `${shop.path('a-file')} is a file, not a folder`],
+    ] as const) {
+      expect(await shop.run(['list', '--library', place])).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(`^pharos: the library ${place} cannot be used: ${problem} – `),
+      })
+      expect(await shop.run(['doctor', '--library', place])).toMatchObject({
+        code: 1,
+        stdout: expect.stringContaining(`FAIL  library: ${problem}; use another with --library\n`),
+      })
+    }
+  })
+
+  test('that is not there yet is made with its folders, but not by doctor', async () => {
+    const place = shop.path('new/deep/library.db')
+    expect((await shop.run(['doctor', '--library', place])).stdout).toContain(`ok    library: ${place} will be made`)
+    expect(fs.existsSync(shop.path('new'))).toBe(false)
+    expect(await shop.run(['list', '--library', place])).toMatchObject({ code: 0 })
+    expect(fs.statSync(shop.path('new/deep')).mode & 0o777).toBe(0o700)
+    expect(fs.statSync(place).mode & 0o777).toBe(0o600)
+  })
 })

@@ -8,16 +8,19 @@ interface Asked {
   readonly headers: IncomingHttpHeaders
 }
 
+/** What a path answers with. */
+type Served = string | number | URL
+
 /** A real site on this machine. What it serves may be changed while it runs. */
 export class LocalSite {
-  /** Path → body of a page, or the status it fails with. */
-  readonly pages: Map<string, string | number>
+  /** Path → body of a page, the status it fails with, or where it redirects to. */
+  readonly pages: Map<string, Served>
   readonly asked: Asked[] = []
   /** How long each answer takes. */
   delayMs = 0
   readonly #server: Server
 
-  private constructor(pages: Readonly<Record<string, string | number>>) {
+  private constructor(pages: Readonly<Record<string, Served>>) {
     this.pages = new Map(Object.entries(pages))
     this.#server = createServer(({ url: path = '/', headers }, response) => {
       this.asked.push({ path, headers })
@@ -25,12 +28,13 @@ export class LocalSite {
       const isPage = typeof found === 'string'
       const type = path.endsWith('.txt') ? 'text/plain' : 'text/html; charset=utf-8'
       setTimeout(() => {
-        response.writeHead(isPage ? 200 : found, { 'content-type': type }).end(isPage ? found : 'no')
+        if (found instanceof URL) response.writeHead(302, { location: found.href }).end()
+        else response.writeHead(isPage ? 200 : found, { 'content-type': type }).end(isPage ? found : 'no')
       }, this.delayMs)
     })
   }
 
-  static async open(pages: Readonly<Record<string, string | number>>): Promise<LocalSite> {
+  static async open(pages: Readonly<Record<string, Served>>): Promise<LocalSite> {
     const site = new LocalSite(pages)
     site.#server.listen(0, '127.0.0.1')
     await once(site.#server, 'listening')

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { Snapshot } from '../../src/core/model.ts'
 import { type Crawled, type Stage, stage, statesOf } from './crawl.ts'
-import { markdown, page, text } from './site.ts'
+import { type Answer, markdown, page, text } from './site.ts'
 
 /** A section of an llms-full.txt that says where it comes from. */
 const section = (origin: string, path: string, more = '') =>
@@ -258,6 +259,90 @@ describe('at a recrawl llms-full.txt', () => {
     expect(staged.site.asked()).not.toContain('/a')
     expect(again.summary).toMatchObject({ removed: 0, end: 'completed' })
     expect(again.summary.incomplete).toContain('llms-full.txt')
+  })
+
+  test.each([
+    ['forbidden', { status: 403 }],
+    ['a page', page('Down for maintenance')],
+  ] as const)('that is %s removes nothing', async (_, answer: Answer) => {
+    const staged = await stage((origin) => ({ ...site(origin), '/llms-full.txt': full(origin, ['/a', '/lost']) }))
+    await staged.crawl()
+    staged.site.pages.set('/llms-full.txt', answer)
+    staged.site.forget()
+    const again = await staged.crawl({ kind: 'recrawl' })
+    expect(again.rows.get('/lost')).toMatchObject({ hasPage: true })
+    expect(statesOf(again)['/a']).toBe('unchanged')
+    expect(staged.site.asked()).not.toContain('/a')
+    expect(again.summary).toMatchObject({ removed: 0, end: 'completed' })
+    expect(again.summary.incomplete).toContain('llms-full.txt')
+  })
+
+  test('with a page that brings the reader down leaves that one to be fetched', async () => {
+    const staged = await stage(site)
+    const { readPage } = staged.library
+    Object.assign(staged.library, {
+      readPage: async (snapshot: Snapshot, key: string) => {
+        if (String(snapshot.body).includes('The full file says enough about /b')) throw new RangeError('too deep')
+        return readPage(snapshot, key)
+      },
+    })
+    const crawled = await staged.crawl()
+    expect(statesOf(crawled)).toMatchObject({ '/a': 'indexed', '/b': 'indexed', '/c': 'indexed' })
+    expect(crawled.summary.end).toBe('completed')
+    expect(await markdownOf(staged, '/b')).toContain('B in HTML')
+    expect(await markdownOf(staged, '/a')).toContain('The full file')
+  })
+
+  test.each([
+    ['says so', true],
+    ['has the same text', false],
+  ])('that is what it was, and %s, is not read again', async (_, hasEtags) => {
+    const staged = await stage(
+      (origin) => ({
+        ...site(origin),
+        '/d': page('D'),
+        '/e': page('E'),
+        '/llms-full.txt': text(
+          `A preface that belongs to no page.\n\n${section(origin, '/a', `\n\nMore.\n\n[d](${origin}/d)`)}${section(origin, '/b')}# E\nSource: ${origin}/e\n\n`,
+        ),
+      }),
+      { siteOptions: { hasEtags } },
+    )
+    const first = await staged.crawl()
+    const read: string[] = []
+    const { readPage } = staged.library
+    Object.assign(staged.library, {
+      readPage: async (snapshot: Snapshot, key: string) => {
+        read.push(key)
+        return readPage(snapshot, key)
+      },
+    })
+    staged.site.forget()
+    const again = await staged.crawl({ kind: 'recrawl' })
+    expect(read.filter((key) => /\/(?:a|b|llms-full\.txt)$/.test(key))).toEqual([])
+    const asked = staged.site.requests.filter(({ path }) => path === '/llms-full.txt')
+    expect(asked.map(({ status }) => status)).toEqual([hasEtags ? 304 : 200])
+    expect(again.summary).toMatchObject({ end: 'completed', indexed: 0, removed: 0, incomplete: null })
+    expect(Object.values(statesOf(again))).toEqual(Array.from({ length: first.rows.size }, () => 'unchanged'))
+    expect(again.summary.unchanged).toBe(first.summary.indexed)
+    expect(changes(again)).toEqual(changes(first))
+  })
+
+  test('that is what it was is read again when it would be cut in another way, or all is to be read', async () => {
+    const staged = await stage({
+      '/': page('Home'),
+      '/llms.txt': text('# Site\n\n- [First part](/a)\n'),
+      '/llms-full.txt': text(
+        '# First part\n\nEnough to be read about the first part.\n\n# Second part\n\nEnough to be read about the second.\n',
+      ),
+    })
+    await staged.crawl()
+    staged.site.pages.set('/llms.txt', text('# Site\n\n- [First part](/a)\n- [Second part](/b)\n'))
+    const again = await staged.crawl({ kind: 'recrawl' })
+    expect(statesOf(again)['/b']).toBe('indexed')
+    staged.site.forget()
+    await staged.crawl({ kind: 'recrawl', full: true })
+    expect(staged.site.requests.find(({ path }) => path === '/llms-full.txt')?.status).toBe(200)
   })
 
   test('that is new takes the place of pages that were fetched', async () => {

@@ -193,7 +193,7 @@ describe('a crawl that was stopped', () => {
     expect(stopped.summary.end).toBe('cancelled')
     asked = 0
     site.pages.set('/a', () => (++asked === 1 ? { status: 404, body: 'no' } : page('Alpha albatross')))
-    const { summary } = await crawl({ kind: 'refresh' })
+    const { summary } = await crawl({ kind: 'recrawl', full: true })
     expect(summary).toMatchObject({ end: 'completed', removed: 0 })
     expect(asked).toBe(2)
     await expect(search('albatross')).resolves.toEqual(['/a'])

@@ -61,6 +61,28 @@ describe('an answer that may get better', () => {
     expect((asked[1] ?? 0) - (asked[0] ?? 0)).toBeGreaterThanOrEqual(7000 - SLACK_MS)
   })
 
+  test.each([
+    [429, 'rate-limited', '999999999'],
+    [503, 'http-server-error', '9999999999'],
+    [503, 'http-server-error', '601'],
+  ] as const)(
+    'is given up where the server asks for more than ten minutes (%i, %s, %s)',
+    async (status, reason, seconds) => {
+      const refusal = { status, headers: { 'retry-after': seconds } }
+      const { site, crawl } = await stageFile({ '/': HOME, '/a': refusal, '/b': B, '/b/1': page('Other') })
+      const crawled = await crawl()
+      expect(crawled.rows.get('/a')).toMatchObject({
+        state: 'failed',
+        reason,
+        status,
+        pattern: `Retry-After ${seconds}`,
+      })
+      expect(retriesOf(crawled.events)).toEqual([])
+      expect(site.requests.filter(({ path }) => path === '/a')).toHaveLength(1)
+      expect(crawled.summary).toMatchObject({ end: 'completed', failed: 1, indexed: 3 })
+    },
+  )
+
   test('does not hold up the others', async () => {
     const { site, crawl } = await stageFile({
       '/': HOME,

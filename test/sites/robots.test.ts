@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { stage, statesOf } from './crawl.ts'
+import { stageFile } from './library-file.ts'
 import { page, text } from './site.ts'
 
 describe('robots.txt', () => {
@@ -52,7 +53,7 @@ describe('robots.txt', () => {
   })
 
   test('that cannot be read forbids everything, and says so', async () => {
-    const { site, crawl } = await stage({ '/': page('Home'), '/robots.txt': { status: 503 } })
+    const { site, crawl } = await stageFile({ '/': page('Home'), '/robots.txt': { status: 503 } })
     const crawled = await crawl()
     expect(new Set(site.requests.map(({ path }) => path))).toEqual(new Set(['/robots.txt']))
     expect(statesOf(crawled)).toEqual({ '/': 'failed robots-unreachable' })
@@ -67,8 +68,59 @@ describe('robots.txt', () => {
     }
   })
 
+  test('that fails once or twice at first is read all the same', async () => {
+    let asked = 0
+    const { crawl } = await stageFile({
+      '/': page('Home', ['/a', '/closed']),
+      '/a': page('A'),
+      '/closed': page('Closed'),
+      '/robots.txt': () => (++asked < 3 ? { status: 503 } : text('User-agent: *\nDisallow: /closed\n')),
+    })
+    const crawled = await crawl()
+    expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed', '/closed': 'skipped robots-disallow' })
+    expect(asked).toBe(3)
+  })
+
+  test('that cannot be read anew holds as it was', async () => {
+    const { site, crawl, library } = await stageFile({
+      '/': page('Home', ['/a', '/closed']),
+      '/a': page('A'),
+      '/closed': page('Closed'),
+      '/robots.txt': { status: 503 },
+    })
+    const body = 'User-agent: *\nDisallow: /closed\n'
+    const fetchedAt = library.clock.now() - 20 * 3_600_000
+    await library.store.writeRobots({ origin: site.origin, type: 'rules', fetchedAt, body, status: 200 })
+    const crawled = await crawl()
+    expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed', '/closed': 'skipped robots-disallow' })
+    expect(crawled.summary).toMatchObject({ end: 'completed', incomplete: null })
+  })
+
+  test('that fails for a while makes pages wait, not fail', async () => {
+    const { site, crawl, library } = await stageFile({ '/': page('Home', ['/a']), '/a': page('A') })
+    await crawl()
+    let asked = 0
+    site.pages.set('/robots.txt', () => (++asked < 5 ? { status: 503 } : text('')))
+    await library.store.writeRobots({ origin: site.origin, type: 'none', fetchedAt: 0, body: '', status: 404 })
+    const crawled = await crawl({ kind: 'refresh' })
+    expect(statesOf(crawled)).toEqual({ '/': 'unchanged', '/a': 'unchanged' })
+    expect(asked).toBe(5)
+  })
+
+  test('that goes on failing is given up after two rounds', async () => {
+    const { site, crawl, library } = await stageFile({ '/': page('Home', ['/a']), '/a': page('A') })
+    await crawl()
+    site.pages.set('/robots.txt', { status: 503 })
+    await library.store.writeRobots({ origin: site.origin, type: 'none', fetchedAt: 0, body: '', status: 404 })
+    site.forget()
+    const crawled = await crawl({ kind: 'refresh' })
+    expect(statesOf(crawled)).toEqual({ '/': 'failed robots-unreachable', '/a': 'failed robots-unreachable' })
+    expect([...crawled.rows.values()].map(({ hasPage }) => hasPage)).toEqual([true, true])
+    expect(site.requests.map(({ path }) => path)).toEqual(Array.from({ length: 6 }, () => '/robots.txt'))
+  })
+
   test('that fails at a recrawl removes nothing', async () => {
-    const { site, crawl, library } = await stage({ '/': page('Home', ['/a']), '/a': page('A') })
+    const { site, crawl, library } = await stageFile({ '/': page('Home', ['/a']), '/a': page('A') })
     await crawl()
     site.pages.set('/robots.txt', { status: 500 })
     await library.store.writeRobots({ origin: site.origin, type: 'none', fetchedAt: 0, body: '', status: 404 })
@@ -81,6 +133,31 @@ describe('robots.txt', () => {
 })
 
 describe('a crawl delay', () => {
+  test('of more than a minute is a minute, and that is told', async () => {
+    const { crawl, library, site } = await stageFile(
+      { '/': page('Home'), '/robots.txt': text('User-agent: *\nCrawl-delay: 1000000000\n') },
+      { settings: { crawlType: 'basic' } },
+    )
+    const { host } = new URL(site.origin)
+    const crawled = await crawl()
+    expect(crawled.events.filter(({ type }) => type === 'paced')).toEqual([
+      { type: 'paced', host, intervalMs: 60_000, askedMs: 1_000_000_000_000 },
+    ])
+    const now = library.clock.now()
+    expect((await library.store.reserveSlot(host, now)) - now).toBeLessThanOrEqual(60_000)
+    site.pages.delete('/robots.txt')
+    await library.store.writeRobots({
+      origin: site.origin,
+      type: 'none',
+      fetchedAt: library.clock.now(),
+      body: '',
+      status: 404,
+    })
+    const again = await crawl({ kind: 'recrawl' })
+    expect(again.summary).toMatchObject({ end: 'completed', unchanged: 1 })
+    expect(await library.store.reserveSlot(host, now + 1e6)).toBe(now + 1e6)
+  })
+
   test('spaces every request to the host, lists included', async () => {
     const { site, crawl } = await stage(
       {
@@ -209,9 +286,8 @@ describe('a page', () => {
     await crawl()
     site.pages.set('/hub', { status: 500 })
     const broken = await crawl({ kind: 'recrawl' })
-    expect(statesOf(broken)).toEqual({ '/': 'unchanged', '/hub': 'failed http-server-error', '/a': 'indexed' })
-    expect(broken.summary).toMatchObject({ removed: 0, end: 'completed' })
-    expect(broken.summary.incomplete).toContain('/hub')
+    expect(statesOf(broken)).toEqual({ '/': 'unchanged', '/hub': 'failed http-server-error', '/a': 'unchanged' })
+    expect(broken.summary).toMatchObject({ removed: 0, end: 'completed', incomplete: null })
     site.pages.delete('/hub')
     const gone = await crawl({ kind: 'recrawl' })
     expect(statesOf(gone)).toEqual({ '/': 'unchanged', '/hub': 'failed not-found', '/a': 'gone unlinked' })

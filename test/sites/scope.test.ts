@@ -343,12 +343,38 @@ describe('queries', () => {
     })
   })
 
-  test('that say nothing are fetched on request, still once an address', async () => {
+  test('that say nothing make pages of their own on request, whatever their keys', async () => {
     const { site, crawl } = await stage(
-      { '/': page('Home', ['/a?utm_source=x', '/a']), '/a?utm_source=x': page('A') },
+      {
+        '/': page('Home', ['/list?view=1', '/list?view=2', '/list?view=%31', '/list', '/old?ref=x']),
+        '/list': page('List'),
+        '/list?view=1': page('First view', ['/list?view=3&ref=a']),
+        '/list?view=2': page('Second view'),
+        '/list?view=3&ref=a': page('Third view'),
+        '/old?ref=x': { status: 301, headers: { location: '/list?view=2' } },
+      },
       { scope: { allowQueryUrls: true } },
     )
-    expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a': 'indexed' })
-    expect(site.asked()).toEqual(['/', '/a?utm_source=x'])
+    const expected = ['/', '/list', '/list?view=1', '/list?view=2', '/list?view=3&ref=a', '/old?ref=x']
+    const crawled = await crawl()
+    expect(statesOf(crawled)).toEqual({
+      ...Object.fromEntries(expected.map((path) => [path, 'indexed'])),
+      '/old?ref=x': 'skipped redirect',
+    })
+    expect(crawled.rows.get('/old?ref=x')?.target).toBe(`${site.origin}/list?view=2`)
+    expect(site.asked()).toEqual(expected)
+    const again = await crawl({ kind: 'recrawl' })
+    expect(again.summary).toMatchObject({ indexed: 0, unchanged: 5, removed: 0 })
+  })
+
+  test('of the start are kept on request', async () => {
+    const { crawl } = await stage(
+      { '/list?view=1': page('First view', ['/list?view=2']), '/list?view=2': page('Second view') },
+      { start: '/list?view=1', scope: { allowQueryUrls: true } },
+    )
+    await crawl()
+    const again = await crawl({ kind: 'recrawl' })
+    expect(statesOf(again)).toEqual({ '/list?view=1': 'unchanged', '/list?view=2': 'unchanged' })
+    expect(again.summary).toMatchObject({ end: 'completed', incomplete: null })
   })
 })

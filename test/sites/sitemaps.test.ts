@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { stage, stageSite, statesOf } from './crawl.ts'
-import { page, sitemap, text } from './site.ts'
+import { type Answer, page, sitemap, text } from './site.ts'
 
 describe('sitemaps', () => {
   test('at the usual place lead to pages that nothing links to', async () => {
@@ -183,6 +183,58 @@ describe('a recrawl', () => {
     expect(crawled.summary).toMatchObject({ removed: 0, end: 'completed' })
     expect(crawled.summary.incomplete).toContain('/sitemap.xml')
     expect(statesOf(crawled)).toEqual({ '/': 'unchanged', '/linked': 'unchanged', '/a': 'indexed', '/b': 'indexed' })
+  })
+
+  test.each([
+    ['forbidden', { status: 403 }],
+    ['closed', { status: 401 }],
+    ['a page', page('Down for maintenance')],
+    ['an empty answer', text('')],
+  ] as const)('removes nothing unseen while a sitemap is %s', async (_, answer: Answer) => {
+    const { site, crawl } = await stage(withMap)
+    await crawl()
+    site.pages.set('/sitemap.xml', answer)
+    const crawled = await crawl({ kind: 'recrawl' })
+    expect(crawled.summary).toMatchObject({ removed: 0, end: 'completed' })
+    expect(crawled.summary.incomplete).toContain('/sitemap.xml')
+    expect(statesOf(crawled)).toMatchObject({ '/a': 'indexed', '/b': 'indexed' })
+    site.pages.delete('/sitemap.xml')
+    const gone = await crawl({ kind: 'recrawl' })
+    expect(gone.summary).toMatchObject({ removed: 2, incomplete: null })
+  })
+
+  test('removes nothing unseen while the index of its sitemaps is forbidden', async () => {
+    const { site, crawl } = await stage((origin) => ({
+      ...withMap(origin),
+      '/sitemap.xml': sitemap([`${origin}/maps/one.xml`], 'sitemapindex'),
+      '/maps/one.xml': sitemap([`${origin}/a`, `${origin}/b`]),
+    }))
+    await crawl()
+    site.pages.set('/sitemap.xml', { status: 403 })
+    const crawled = await crawl({ kind: 'recrawl' })
+    expect(crawled.summary).toMatchObject({ removed: 0, end: 'completed' })
+    expect(crawled.summary.incomplete).toContain('/sitemap.xml')
+  })
+
+  test.each([
+    ['forbidden', { status: 403 }],
+    ['a page', page('Not here')],
+  ] as const)('removes what is gone although a place that never was a list is %s', async (_, answer: Answer) => {
+    const { site, crawl } = await stage((origin) => ({
+      ...withMap(origin),
+      '/map.xml': sitemap([`${origin}/a`, `${origin}/b`]),
+      '/robots.txt': text(`Sitemap: ${origin}/map.xml\n`),
+      '/sitemap.xml': answer,
+      '/sitemap_index.xml': answer,
+      '/llms.txt': answer,
+      '/llms-full.txt': answer,
+    }))
+    await crawl()
+    site.pages.set('/', page('Home'))
+    site.pages.set('/map.xml', sitemap([`${site.origin}/a`]))
+    const crawled = await crawl({ kind: 'recrawl' })
+    expect(crawled.summary).toMatchObject({ removed: 2, incomplete: null })
+    expect(statesOf(crawled)).toMatchObject({ '/linked': 'gone unlinked', '/b': 'gone unlinked' })
   })
 
   test('removes nothing unseen while a nested sitemap fails or is cut short', async () => {

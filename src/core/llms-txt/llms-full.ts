@@ -1,5 +1,6 @@
 import { resolveHttp, withoutFragment } from '../extract/resolve.ts'
 import { isBlank, splitLines } from '../text/lines.ts'
+import { siteHostOf } from '../url/key.ts'
 import { plainText } from './llms-txt.ts'
 import { markFences, readHeading, scanLinks } from './scan.ts'
 
@@ -426,11 +427,7 @@ function pageUrl(written: string, base: string): string | undefined {
 }
 
 function isSameHost(a: string, b: string): boolean {
-  return hostOf(a) === hostOf(b)
-}
-
-function hostOf(url: string): string {
-  return new URL(url).hostname.replace(/^www\./, '')
+  return siteHostOf(a) === siteHostOf(b)
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", '#39': "'" }

@@ -4,12 +4,17 @@ import { dropSuperfluous } from './query.ts'
  * What an address is known by: equal for spellings that lead to the same place. Undefined for what is no address of the web.
  * Scheme and host are in lower case and without a default port; credentials, fragment, superfluous query keys, an empty query
  * and slashes at the end are dropped; percent-encoding is in upper case and only where it is needed. The key is itself an
- * address in ASCII, and its own key. Addresses are fetched as they were written, never by their key.
+ * address in ASCII, and its own key. Addresses are fetched as they were written, never by their key. With `keepsQuery` no key of
+ * the query is superfluous.
  */
-export function urlKey(url: URL | string): string | undefined {
+export function urlKey(
+  url: URL | string,
+  { keepsQuery = false }: { readonly keepsQuery?: boolean } = {},
+): string | undefined {
   const parsed = parseHttp(url)
   if (parsed === undefined) return undefined
-  return `${parsed.protocol}//${parsed.host}${keyPath(parsed)}${dropSuperfluous(normalizePercent(parsed.search))}`
+  const search = normalizePercent(parsed.search)
+  return `${parsed.protocol}//${parsed.host}${keyPath(parsed)}${keepsQuery ? search : dropSuperfluous(search)}`
 }
 
 /** The path of an address as it stands in its key. */
@@ -23,6 +28,11 @@ export function keyPath(url: URL): string {
 /** Host in lower case, with its port unless that is the default: what the clock of a host is known by. */
 export function hostOf(url: URL | string): string | undefined {
   return parseHttp(url)?.host
+}
+
+/** Name of a host without `www.` and port: what belongs to one site has it in common. */
+export function siteHostOf(url: URL | string): string | undefined {
+  return parseHttp(url)?.hostname.replace(/^www\./, '')
 }
 
 /** An address of the web; undefined for any other text. */

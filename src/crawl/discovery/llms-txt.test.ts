@@ -26,7 +26,9 @@ test('the folder of the start comes before the root of the site', async () => {
     llmsTxt: { projectName: 'Project' },
   })
   expect(hit?.llmsTxt.links.map(({ url }) => url)).toEqual(['https://e.com/docs/a'])
-  expect(tried).toEqual([{ url: 'https://e.com/docs/llms.txt', place: 'folder', detail: '1 links', isAnswered: true }])
+  expect(tried).toEqual([
+    { url: 'https://e.com/docs/llms.txt', place: 'folder', detail: '1 links', isAnswered: true, isProof: true },
+  ])
   expect(asked).toEqual(['https://e.com/docs/llms.txt'])
 })
 
@@ -40,7 +42,7 @@ test('a start at the root is asked once', async () => {
   const { asked, fetchResource } = createSite({})
   expect(await findLlmsTxt({ startUrl: 'https://e.com/start', manualUrl: null, fetchResource })).toEqual({
     hit: null,
-    tried: [{ url: 'https://e.com/llms.txt', place: 'folder', detail: 'status 404', isAnswered: true }],
+    tried: [{ url: 'https://e.com/llms.txt', place: 'folder', detail: 'status 404', isAnswered: true, isProof: true }],
   })
   expect(asked).toEqual(['https://e.com/llms.txt'])
 })
@@ -68,6 +70,7 @@ test('a page in HTML is refused by its type and by its content', async () => {
   const { hit, tried } = await findLlmsTxt({ startUrl: 'https://e.com/docs/x', manualUrl: null, fetchResource })
   expect(hit).toBe(null)
   expect(tried.map(({ detail }) => detail)).toEqual(['sent as text/html; charset=utf-8', 'a page in HTML'])
+  expect(tried.map(({ isProof }) => isProof)).toEqual([false, false])
 })
 
 test('links are relative to where the file was found in the end', async () => {
@@ -89,7 +92,7 @@ test('an llms-full.txt is looked for in the same order and must be content', asy
     manualUrl: 'https://e.com/x/llms.txt',
     fetchResource,
   })
-  expect(hit).toEqual({ url: 'https://e.com/llms-full.txt', place: 'root', text: CONTENT })
+  expect(hit).toMatchObject({ url: 'https://e.com/llms-full.txt', place: 'root', text: CONTENT })
   expect(tried.map(({ detail }) => detail)).toEqual([
     'a list of links, not their content',
     'a page in HTML',
@@ -106,6 +109,42 @@ test('failures are told in words', async () => {
     status: null,
   })
   expect((await findLlmsFull({ startUrl: 'https://e.com/', manualUrl: null, fetchResource })).tried).toEqual([
-    { url: 'https://e.com/llms-full.txt', place: 'folder', detail: 'timeout: after 10 s', isAnswered: false },
+    {
+      url: 'https://e.com/llms-full.txt',
+      place: 'folder',
+      detail: 'timeout: after 10 s',
+      isAnswered: false,
+      isProof: false,
+    },
+  ])
+})
+
+test.each([
+  [404, true],
+  [410, true],
+  [401, false],
+  [403, false],
+  [451, false],
+])('status %i proves that there is none: %s', async (status, isProof) => {
+  const fetchResource: FetchResource = async () => ({ type: 'missing', status })
+  const { tried } = await findLlmsTxt({ startUrl: 'https://e.com/', manualUrl: null, fetchResource })
+  expect(tried).toMatchObject([{ isAnswered: true, isProof }])
+})
+
+test('an llms-full.txt that is known is asked for with its validators, and need not come', async () => {
+  const asked: [string, unknown, unknown][] = []
+  const fetchResource: FetchResource = async (url, { etag, lastModified } = {}) => {
+    asked.push([url, etag, lastModified])
+    return etag === '"1"' ? { type: 'unchanged', url } : { type: 'missing', status: 404 }
+  }
+  const known = { etag: '"1"', lastModified: 'Mon, 01 Jan 2024 00:00:00 GMT' }
+  const validatorsOf = async (url: string) => (url === 'https://e.com/llms-full.txt' ? known : undefined)
+  const options = { startUrl: 'https://e.com/docs/x', manualUrl: null, fetchResource, validatorsOf }
+  const { hit, tried } = await findLlmsFull(options)
+  expect(hit).toEqual({ url: 'https://e.com/llms-full.txt', place: 'root', text: null, ...known })
+  expect(tried.at(-1)).toMatchObject({ detail: 'unchanged', isAnswered: true, isProof: true })
+  expect(asked).toEqual([
+    ['https://e.com/docs/llms-full.txt', undefined, undefined],
+    ['https://e.com/llms-full.txt', known.etag, known.lastModified],
   ])
 })

@@ -1,7 +1,7 @@
 import { decodePlain } from '../../core/extract/decode-html.ts'
 import { resolveHttp } from '../../core/extract/resolve.ts'
 import { isLinkIndex, type LlmsTxt, parseLlmsTxt, problemOf } from '../../core/llms-txt/llms-txt.ts'
-import { type FetchResource, type Resource, saysSomething } from '../resource.ts'
+import { type FetchResource, isProvenMissing, type Resource, saysSomething } from '../resource.ts'
 
 /** Where such a file is looked for: where a person said, in the folder of the start, at the root of the site. */
 export type Place = 'manual' | 'folder' | 'root'
@@ -13,6 +13,8 @@ export interface Attempt {
   readonly detail: string
   /** Whether the server said something, if only that there is no such file. */
   readonly isAnswered: boolean
+  /** Whether it is known now what the file names: it was read, or is not there (404, 410). */
+  readonly isProof: boolean
 }
 
 /** What came of looking for a file. */
@@ -23,12 +25,20 @@ export interface Search<T> {
   readonly tried: readonly Attempt[]
 }
 
+/** What tells whether a file is still the same. */
+export interface Validators {
+  readonly etag: string | null
+  readonly lastModified: string | null
+}
+
 /** Where to look, and with what. */
 export interface LlmsSearchOptions {
   readonly startUrl: string
   /** Address of an llms.txt that a person gave. */
   readonly manualUrl: string | null
   readonly fetchResource: FetchResource
+  /** Validators of a file that is known, by its address. */
+  readonly validatorsOf?: (url: string) => Promise<Validators | undefined>
   readonly signal?: AbortSignal | undefined
 }
 
@@ -41,7 +51,8 @@ const MAX_LLMS_FULL_BYTES = 100 * 1024 * 1024
  * ends the search. Pages in HTML are refused by their type and by what they hold.
  */
 export async function findLlmsTxt(options: LlmsSearchOptions): Promise<Search<{ readonly llmsTxt: LlmsTxt }>> {
-  return search(options, 'llms.txt', MAX_LLMS_TXT_BYTES, (text, url) => {
+  return search({ ...options, validatorsOf: async () => undefined }, 'llms.txt', MAX_LLMS_TXT_BYTES, (text, url) => {
+    if (text === null) return { problem: PROBLEMS.empty }
     const llmsTxt = parseLlmsTxt(text, url)
     return llmsTxt.type === 'none'
       ? { problem: PROBLEMS[llmsTxt.reason] }
@@ -49,9 +60,15 @@ export async function findLlmsTxt(options: LlmsSearchOptions): Promise<Search<{ 
   })
 }
 
-/** Looks for an llms-full.txt in the same places; a manual address counts for the file beside it. */
-export async function findLlmsFull(options: LlmsSearchOptions): Promise<Search<{ readonly text: string }>> {
-  return search(options, 'llms-full.txt', MAX_LLMS_FULL_BYTES, (text) => {
+/**
+ * Looks for an llms-full.txt in the same places; a manual address counts for the file beside it. `text` is null for one that is
+ * what it was when it had the validators given.
+ */
+export async function findLlmsFull(
+  options: LlmsSearchOptions,
+): Promise<Search<{ readonly text: string | null } & Validators>> {
+  return search<{ readonly text: string | null }>(options, 'llms-full.txt', MAX_LLMS_FULL_BYTES, (text) => {
+    if (text === null) return { value: { text }, detail: 'unchanged' }
     const problem = problemOf(text)
     if (problem !== undefined) return { problem: PROBLEMS[problem] }
     if (isLinkIndex(text)) return { problem: 'a list of links, not their content' }
@@ -73,35 +90,37 @@ async function search<T>(
   options: LlmsSearchOptions,
   name: string,
   maxBytes: number,
-  read: (text: string, url: string) => Reading<T>,
-): Promise<Search<T>> {
-  const { fetchResource, signal } = options
+  read: (text: string | null, url: string) => Reading<T>,
+): Promise<Search<T & Validators>> {
+  const { fetchResource, validatorsOf, signal } = options
   const tried: Attempt[] = []
   for (const [url, place] of placesOf(options, name)) {
-    const resource = await fetchResource(url, { accept: ACCEPT, maxBytes, signal })
-    const reading = resource.type === 'found' ? readFound(resource, read) : { problem: describe(resource) }
+    const known = await validatorsOf?.(url)
+    const resource = await fetchResource(url, { accept: ACCEPT, maxBytes, signal, ...known })
+    const reading = readResource(resource, read)
     const isAnswered = saysSomething(resource)
     if ('problem' in reading) {
-      tried.push({ url, place, detail: reading.problem, isAnswered })
+      tried.push({ url, place, detail: reading.problem, isAnswered, isProof: isProvenMissing(resource) })
       continue
     }
-    tried.push({ url, place, detail: reading.detail, isAnswered })
-    const found = resource.type === 'found' ? resource.url : url
-    return { hit: { ...reading.value, url: found, place }, tried }
+    tried.push({ url, place, detail: reading.detail, isAnswered, isProof: true })
+    const found = resource.type === 'found' ? resource : { url, ...known }
+    const { etag = null, lastModified = null } = found
+    return { hit: { ...reading.value, etag, lastModified, url: found.url, place }, tried }
   }
   return { hit: null, tried }
 }
 
-function readFound<T>(
-  { url, snapshot }: Extract<Resource, { type: 'found' }>,
-  read: (text: string, url: string) => Reading<T>,
-): Reading<T> {
+function readResource<T>(resource: Resource, read: (text: string | null, url: string) => Reading<T>): Reading<T> {
+  if (resource.type === 'unchanged') return read(null, resource.url)
+  if (resource.type !== 'found') return { problem: describe(resource) }
+  const { url, snapshot } = resource
   const type = snapshot.headers?.['content-type'] ?? ''
   if (/^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i.test(type)) return { problem: `sent as ${type.trim()}` }
   return read(decodePlain(snapshot.body, type), url)
 }
 
-function describe(resource: Exclude<Resource, { type: 'found' }>): string {
+function describe(resource: Extract<Resource, { type: 'missing' | 'failed' }>): string {
   return resource.type === 'missing' ? `status ${resource.status}` : `${resource.reason}: ${resource.detail}`
 }
 

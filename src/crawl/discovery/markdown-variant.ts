@@ -2,6 +2,7 @@ import { decodePlain } from '../../core/extract/decode-html.ts'
 import { readRobots } from '../../core/extract/metadata/robots.ts'
 import { isHtml } from '../../core/llms-txt/scan.ts'
 import type { Snapshot } from '../../core/model.ts'
+import { hostOf } from '../../core/url/key.ts'
 
 /** Refusals in a row after which a host is asked no more. */
 const MAX_REFUSALS = 3
@@ -36,7 +37,7 @@ export function acceptsVariant({ body, status = 200, headers }: Snapshot): boole
 
 /** Knows which hosts have Markdown of their pages: one that refused three pages in a row is asked no more. */
 export class MarkdownVariants {
-  readonly #refusals = new Map<string, number>()
+  readonly #refusals = new Map<string | undefined, number>()
 
   /** Addresses to try for a page; none where its host has refused too often. */
   variantsFor(url: string): string[] {
@@ -65,8 +66,4 @@ function withPath(address: URL, path: string): string {
   variant.pathname = path
   variant.hash = ''
   return variant.href
-}
-
-function hostOf(url: string): string {
-  return new URL(url).host
 }

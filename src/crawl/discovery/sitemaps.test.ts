@@ -17,6 +17,7 @@ async function read(
   files: Record<string, string | Uint8Array>,
   fromRobots: readonly string[] = [],
   limits: SitemapLimits = {},
+  admits?: (url: string) => boolean,
 ) {
   const asked: string[] = []
   const fetchResource: FetchResource = async (url) => {
@@ -26,7 +27,13 @@ async function read(
   }
   const pages: string[] = []
   let report: SitemapReport | undefined
-  for await (const find of readSitemaps({ siteUrl: SITE, fromRobots, fetchResource, limits })) {
+  for await (const find of readSitemaps({
+    siteUrl: SITE,
+    fromRobots,
+    fetchResource,
+    limits,
+    ...(admits && { admits }),
+  })) {
     if (find.type === 'page') pages.push(`${find.foundOn} ${find.url}`)
     else report = find.report
   }
@@ -46,6 +53,8 @@ test('the sitemaps of robots.txt come first, then the usual place', async () => 
       { url: 'https://e.com/sitemap.xml', entries: 1 },
     ],
     failed: [{ url: 'https://e.com/none.xml', detail: 'status 404', isAnswered: true }],
+    settled: new Set(['https://e.com/a.xml', 'https://e.com/none.xml', 'https://e.com/sitemap.xml']),
+    doubtful: [],
     pages: 2,
     cappedBy: null,
   })
@@ -60,7 +69,15 @@ test('the last place is asked only when nothing was found', async () => {
   expect(asked).toEqual(['https://e.com/sitemap.xml', 'https://e.com/sitemap_index.xml', 'https://e.com/1.xml'])
   expect(pages).toEqual(['https://e.com/1.xml https://e.com/x', 'https://e.com/1.xml https://e.com/y'])
   expect(report?.failed).toEqual([])
-  expect((await read({})).report).toEqual({ read: [], failed: [], pages: 0, cappedBy: null })
+  expect(report?.doubtful).toEqual([{ url: 'https://e.com/sitemap.xml', detail: 'no sitemap' }])
+  expect((await read({})).report).toEqual({
+    read: [],
+    failed: [],
+    settled: new Set(['https://e.com/sitemap.xml', 'https://e.com/sitemap_index.xml']),
+    doubtful: [],
+    pages: 0,
+    cappedBy: null,
+  })
 })
 
 test('packed files are unpacked, whatever they are called', async () => {
@@ -144,6 +161,35 @@ test('there are limits to pages and files', async () => {
     { maxFiles: 10 },
   )
   expect([wide.asked.length, wide.report?.cappedBy]).toEqual([10, 'files'])
+})
+
+test('pages of others do not use up the limit, but there is one to them too', async () => {
+  const urls = Array.from({ length: 20 }, (_, i) => `https://e.com/${i % 2 === 0 ? 'other' : 'docs'}/${i}`)
+  const files = { 'https://e.com/sitemap.xml': urlset(...urls) }
+  const admits = (url: string) => url.includes('/docs/')
+  expect((await read(files, [], { maxEntries: 10 }, admits)).report).toMatchObject({ pages: 20, cappedBy: null })
+  expect((await read(files, [], { maxEntries: 9 }, admits)).report).toMatchObject({ pages: 19, cappedBy: 'entries' })
+  expect((await read(files, [], { maxRead: 7 }, admits)).report).toMatchObject({ pages: 7, cappedBy: 'entries' })
+})
+
+test('what keeps us out, or is no list, proves nothing', async () => {
+  const fetchResource: FetchResource = async (url) => {
+    if (url.endsWith('/sitemap.xml')) return { type: 'missing', status: 403 }
+    if (url.endsWith('/page')) return { type: 'found', url, snapshot: { url, body: '<!doctype html><p>Down' } }
+    if (url.endsWith('/closed'))
+      return { type: 'failed', reason: 'robots-disallow', detail: 'Disallow: /', status: null }
+    return { type: 'missing', status: 410 }
+  }
+  const fromRobots = ['https://e.com/page', 'https://e.com/closed']
+  const { value: last } = await readSitemaps({ siteUrl: SITE, fromRobots, fetchResource }).next()
+  expect(last?.type === 'report' && last.report).toMatchObject({
+    settled: new Set(['https://e.com/sitemap_index.xml']),
+    doubtful: [
+      { url: 'https://e.com/page', detail: 'no sitemap' },
+      { url: 'https://e.com/closed', detail: 'robots-disallow: Disallow: /' },
+      { url: 'https://e.com/sitemap.xml', detail: 'status 403' },
+    ],
+  })
 })
 
 test('encodings are those the file names', async () => {

@@ -1,12 +1,15 @@
 import { resolveHttp } from '../../core/extract/resolve.ts'
 import type { Snapshot } from '../../core/model.ts'
 import { type SitemapEntry, SitemapReader } from '../../core/sitemap/sitemap.ts'
-import { type FetchResource, saysSomething } from '../resource.ts'
+import { siteHostOf } from '../../core/url/key.ts'
+import { type FetchResource, isProvenMissing, saysSomething } from '../resource.ts'
 
 /** How much is read. */
 export interface SitemapLimits {
-  /** Most addresses of pages. @default 200,000 */
+  /** Most addresses of pages that are admitted. @default 200,000 */
   readonly maxEntries?: number
+  /** Most addresses of pages, admitted or not. @default 2,000,000 */
+  readonly maxRead?: number
   /** Most files that are asked for. @default 1,000 */
   readonly maxFiles?: number
   /** Most indexes above a file. @default 5 */
@@ -22,6 +25,8 @@ export interface SitemapsOptions {
   /** The sitemaps its robots.txt names. */
   readonly fromRobots: readonly string[]
   readonly fetchResource: FetchResource
+  /** Whether an address belongs to the source. @default all do */
+  readonly admits?: (url: string) => boolean
   readonly limits?: SitemapLimits
   readonly signal?: AbortSignal | undefined
 }
@@ -52,6 +57,10 @@ export interface SitemapReport {
   readonly read: readonly { readonly url: string; readonly entries: number }[]
   /** Files that could not, or not to their end, and why; a guessed one that is not there is not among them. No more than files are read. */
   readonly failed: readonly SitemapFailure[]
+  /** Files of which it is known what they name: read to their end, or not there (404, 410); by every address they have. */
+  readonly settled: ReadonlySet<string>
+  /** Files that answered with something else, or not to us, guessed ones included: they may name what they named before. */
+  readonly doubtful: readonly { readonly url: string; readonly detail: string }[]
   readonly pages: number
   /** The limit that ended the reading before everything was read. */
   readonly cappedBy: 'entries' | 'files' | null
@@ -72,15 +81,18 @@ interface File {
  * Gives every page as it is read, and a report at the end. Nothing a file holds makes it reject; an aborted signal does.
  */
 export async function* readSitemaps(options: SitemapsOptions): AsyncGenerator<SitemapFind, void, void> {
-  const { siteUrl, fromRobots, fetchResource, limits = {}, signal } = options
-  const { maxEntries = 200_000, maxFiles = 1000, maxDepth = 5, maxBytes = 50_000_000 } = limits
+  const { siteUrl, fromRobots, fetchResource, admits = () => true, limits = {}, signal } = options
+  const { maxEntries = 200_000, maxRead = 2_000_000, maxFiles = 1000, maxDepth = 5, maxBytes = 50_000_000 } = limits
   const read: { url: string; entries: number }[] = []
   const failed: SitemapFailure[] = []
+  const settled = new Set<string>()
+  const doubtful: { url: string; detail: string }[] = []
   /** Files that were asked for, and those an index has named. */
   const seen = new Set<string>()
   const listed = new Set<string>()
-  const siteHost = hostOf(siteUrl)
+  const siteHost = siteHostOf(siteUrl)
   let pages = 0
+  let admitted = 0
   let files = 0
   let cappedBy: SitemapReport['cappedBy'] = null
 
@@ -102,12 +114,18 @@ export async function* readSitemaps(options: SitemapsOptions): AsyncGenerator<Si
       files++
       seen.add(file.url)
       const resource = await fetchResource(file.url, { accept: ACCEPT, maxBytes, signal })
+      if (resource.type === 'unchanged')
+        throw new TypeError(`nothing was known of ${file.url}, and it is said to be unchanged`)
       if (resource.type === 'missing') {
+        if (isProvenMissing(resource)) settled.add(file.url)
+        else doubtful.push({ url: file.url, detail: `status ${resource.status}` })
         if (!file.isGuess) fail(file.url, `status ${resource.status}`, true)
         continue
       }
       if (resource.type === 'failed') {
-        fail(file.url, `${resource.reason}: ${resource.detail}`, saysSomething(resource))
+        const detail = `${resource.reason}: ${resource.detail}`
+        if (saysSomething(resource)) doubtful.push({ url: file.url, detail })
+        fail(file.url, detail, saysSomething(resource))
         continue
       }
       seen.add(resource.url)
@@ -131,11 +149,13 @@ export async function* readSitemaps(options: SitemapsOptions): AsyncGenerator<Si
             else if (queue.length <= maxFiles) queue.push({ url: entry.url, depth: file.depth + 1, isGuess: false })
             continue
           }
-          if (pages === maxEntries) {
+          const isAdmitted = admits(entry.url)
+          if (pages === maxRead || (isAdmitted && admitted === maxEntries)) {
             cappedBy = 'entries'
             break reading
           }
           pages++
+          if (isAdmitted) admitted++
           entries++
           yield { type: 'page', url: entry.url, lastModified: entry.lastModified, foundOn: resource.url }
         }
@@ -143,10 +163,12 @@ export async function* readSitemaps(options: SitemapsOptions): AsyncGenerator<Si
       const isNone = problem === undefined && reader.kind === 'none'
       if (problem !== undefined) fail(file.url, problem, false)
       else if (isNone && !file.isGuess) fail(file.url, 'no sitemap', true)
+      if (isNone) doubtful.push({ url: file.url, detail: 'no sitemap' })
+      else if (problem === undefined) settled.add(file.url).add(resource.url)
       if (reader.kind !== 'none') read.push({ url: file.url, entries })
     }
   }
-  yield { type: 'report', report: { read, failed, pages, cappedBy } }
+  yield { type: 'report', report: { read, failed, settled, doubtful, pages, cappedBy } }
 
   function fail(url: string, detail: string, isAnswered: boolean): void {
     if (failed.length < maxFiles) failed.push({ url, detail, isAnswered })
@@ -154,8 +176,8 @@ export async function* readSitemaps(options: SitemapsOptions): AsyncGenerator<Si
 
   function refuseNested(url: string, parent: File, parentUrl: string): string | undefined {
     if (parent.depth >= maxDepth) return `below more than ${maxDepth} indexes`
-    const host = hostOf(url)
-    const isKnownHost = host === siteHost || host === hostOf(parentUrl) || named.includes(url)
+    const host = siteHostOf(url)
+    const isKnownHost = host === siteHost || host === siteHostOf(parentUrl) || named.includes(url)
     return isKnownHost ? undefined : 'on another host, and not named in robots.txt'
   }
 }
@@ -248,8 +270,4 @@ function encodingOf(bytes: Uint8Array, contentType: string): string {
     if (error instanceof RangeError) return 'utf-8'
     throw error
   }
-}
-
-function hostOf(url: string): string {
-  return new URL(url).hostname.replace(/^www\./, '')
 }

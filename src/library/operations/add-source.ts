@@ -15,7 +15,8 @@ export interface SourceInput {
   readonly settings?: Partial<SourceSettings>
 }
 
-const DEFAULT_SETTINGS: SourceSettings = { seeds: [], llmsTxtUrl: null, llmsFull: 'auto', crawlType: 'docs' }
+/** The settings of a source about which nothing else was said. */
+export const DEFAULT_SETTINGS: SourceSettings = { seeds: [], llmsTxtUrl: null, llmsFull: 'auto', crawlType: 'docs' }
 
 /** Records a source. Nothing is fetched. */
 export async function addSource(library: Library, input: SourceInput): Promise<Source> {

@@ -1,10 +1,12 @@
+import { PharosError } from '../../core/errors.ts'
 import { crawl } from '../../crawl/crawl.ts'
 import type { CrawlEvent, CrawlKind } from '../../crawl/events.ts'
 import type { CrawlRun } from '../../crawl/run.ts'
 import type { Library } from '../library.ts'
-import type { Source } from '../source.ts'
+import { labelOf, type Source } from '../source.ts'
 import type { Crawl, CrawlRunOptions } from '../store.ts'
 import { resolveScope } from './add-source.ts'
+import { ALIVE_MS } from './source-status.ts'
 
 /** What is asked of one crawl. */
 export interface CrawlInput extends Partial<CrawlRunOptions> {
@@ -14,9 +16,6 @@ export interface CrawlInput extends Partial<CrawlRunOptions> {
   /** Leaves an interrupted crawl of the source as it is and begins a new one. @default false */
   readonly isFresh?: boolean
 }
-
-/** A crawl without a sign of life for so long was interrupted. */
-const STALE_MS = 30_000
 
 const DEFAULT_OPTIONS: CrawlRunOptions = {
   full: false,
@@ -56,7 +55,9 @@ export async function* crawlSource(
   // A process that was killed says nothing any more; that it is gone need not be waited for.
   const isLeft = last?.state === 'running' && last.runner !== null && runner.isGone(last.runner)
   const gone = isLeft ? (last.runner ?? undefined) : undefined
-  const begun = await store.beginCrawl(asked, STALE_MS, interrupted?.id, gone)
+  const isAlive = last?.state === 'running' && !isLeft && now - last.heartbeatAt < ALIVE_MS
+  if (last !== undefined && !isAlive) refuseToForget(last, source, kind)
+  const begun = await store.beginCrawl(asked, ALIVE_MS, interrupted?.id, gone)
   const run = createRun(library, source, begun, { headers, isResumed: begun.id !== asked.id })
   const ports = {
     ...library,
@@ -77,6 +78,21 @@ export async function* crawlSource(
     // Nobody reads on, or something broke, which is the news then: the next one need not wait for a sign of life.
     if (!isEnded) await store.endCrawl(begun.id, null, clock.now(), runner.id).catch(() => undefined)
   }
+}
+
+/**
+ * What is known is not asked again while a crawl that was to find out what there is has been interrupted: what it still had to
+ * visit would be taken for its own, and nobody would go on with it.
+ */
+function refuseToForget(last: Crawl, source: Source, kind: CrawlKind): void {
+  const isUnfinished = last.state === 'running' || last.state === 'cancelled'
+  if (!isUnfinished || !isSearching(last.kind) || isSearching(kind)) return
+  throw new PharosError('CRAWL_UNFINISHED', { source: labelOf(source), kind: last.kind })
+}
+
+/** Whether a crawl is to find out what there is, not only what became of what is known. */
+function isSearching(kind: CrawlKind): boolean {
+  return kind === 'add' || kind === 'recrawl'
 }
 
 /** The last crawl of a source, if it did not come to an end and nothing else is asked for than what it was to do. */

@@ -1,4 +1,4 @@
-import type { LedgerRow, Reason } from '../../crawl/ledger.ts'
+import { type LedgerRow, REASONS, type Reason } from '../../crawl/ledger.ts'
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 import { reportSource, type SourceReport } from './source-status.ts'
@@ -11,16 +11,15 @@ export interface SourceDescription extends SourceReport {
   readonly errors: readonly LedgerRow[]
   /** Addresses that the gate refused, as many as asked for; those that somebody's own rules refused come first. */
   readonly filtered: readonly LedgerRow[]
+  /** Addresses that were left out for another reason, as many as asked for; those that stand for another one come last. */
+  readonly leftOut: readonly LedgerRow[]
 }
 
-/** Reasons for which the gate refuses an address, the most surprising first: links to other sites are many and expected. */
+/** Reasons for which the scope refuses an address, the most surprising first: links to other sites are many and expected. */
 export const FILTER_REASONS: readonly Reason[] = [
-  'page-cap',
   'blocked',
   'not-allowed',
   'max-depth',
-  'robots-disallow',
-  'robots-unreachable',
   'query-skip',
   'out-of-scope',
   'excluded',
@@ -29,18 +28,35 @@ export const FILTER_REASONS: readonly Reason[] = [
   'scheme',
 ]
 
-/** Reports on one source, with up to `limit` addresses that failed and as many that were refused. */
+/** Reasons that say where the content of an address is, or how it was found, and no more. */
+const PLAIN_REASONS: readonly Reason[] = ['nofollow', 'new-in-refresh', 'redirect', 'canonical', 'duplicate', 'covered']
+
+/** All other reasons to leave an address out. */
+const OTHER_REASONS: readonly Reason[] = [
+  'page-cap',
+  'too-many-links',
+  ...REASONS.filter((reason) => ![...FILTER_REASONS, ...PLAIN_REASONS, 'page-cap'].includes(reason)),
+  ...PLAIN_REASONS,
+]
+
+/** Reports on one source, with up to `limit` addresses that failed, as many that were refused and as many left out. */
 export async function describeSource(library: Library, source: Source, limit: number): Promise<SourceDescription> {
   const { store } = library
   const report = await reportSource(library, source)
   const { crawl, reasons } = report
-  const errors = limit === 0 ? [] : await store.listRows(source.id, { state: 'failed', limit })
-  const filtered: LedgerRow[] = []
-  for (const reason of FILTER_REASONS) {
-    if (filtered.length >= limit) break
-    if ((reasons[`skipped/${reason}`] ?? 0) === 0) continue
-    filtered.push(...(await store.listRows(source.id, { state: 'skipped', reason, limit: limit - filtered.length })))
+  const listSkipped = async (which: readonly Reason[]) => {
+    const rows: LedgerRow[] = []
+    for (const reason of which) {
+      if (rows.length >= limit) break
+      if ((reasons[`skipped/${reason}`] ?? 0) === 0) continue
+      const found = await store.listRows(source.id, { state: 'skipped', reason, limit: limit - rows.length })
+      for (const row of found) rows.push(row)
+    }
+    return rows
   }
+  const errors = limit === 0 ? [] : await store.listRows(source.id, { state: 'failed', limit })
+  const filtered = await listSkipped(FILTER_REASONS)
+  const leftOut = await listSkipped(OTHER_REASONS)
   const crawled = crawl === null ? 0 : await store.countPages(source.id, crawl.id)
-  return { ...report, crawled, errors, filtered }
+  return { ...report, crawled, errors, filtered, leftOut }
 }

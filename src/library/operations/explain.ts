@@ -3,6 +3,7 @@ import { createGate } from '../../crawl/gate.ts'
 import type { Alias, LedgerRow, Refusal } from '../../crawl/ledger.ts'
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
+import { findSiteUrl } from './find-start.ts'
 
 /** What the ledger knows of an address. */
 export interface Explanation {
@@ -20,9 +21,10 @@ export interface Explanation {
 /** Tells where an address stands and why. Nothing is fetched. */
 export async function explainUrl(library: Library, source: Source, text: string): Promise<Explanation> {
   const { store } = library
-  const url = URL.canParse(text, source.siteUrl) ? new URL(text, source.siteUrl).href : undefined
+  const siteUrl = await findSiteUrl(library, source)
+  const url = URL.canParse(text, siteUrl) ? new URL(text, siteUrl).href : undefined
   if (url === undefined) throw new PharosError('URL_INVALID', { url: text, problem: 'it is no address' })
-  const gate = createGate({ startUrl: source.url, siteUrl: source.siteUrl, scope: source.scope })
+  const gate = createGate({ startUrl: source.url, siteUrl, scope: source.scope })
   const verdict = gate.judge(url, 0)
   const row = (await store.findRow(source.id, verdict.key)) ?? null
   const isElsewhere = row !== null && row.target !== null && row.target !== row.key

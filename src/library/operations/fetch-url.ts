@@ -1,5 +1,6 @@
 import { PharosError } from '../../core/errors.ts'
 import type { Page } from '../../core/model.ts'
+import { writeBytes } from '../../core/text/bytes.ts'
 import { hostOf, urlKey } from '../../core/url/key.ts'
 import type { FetchOutcome } from '../../crawl/ports.ts'
 import { createResourceFetcher } from '../../crawl/resource.ts'
@@ -53,7 +54,7 @@ async function readAnswer(library: Library, url: string, outcome: FetchOutcome):
       const advice = 'open it in a browser to see what it shows; `pharos extract --debug` tells more about a saved page'
       throw new PharosError('PAGE_REFUSED', {
         source: url,
-        reason: extraction.reason,
+        reason: extraction.reason.replaceAll('_', '-'),
         detail: extraction.detail,
         advice,
       })
@@ -71,11 +72,15 @@ async function readAnswer(library: Library, url: string, outcome: FetchOutcome):
 /** What can be done about a few of the reasons. */
 const ADVICE: Readonly<Record<string, string>> = {
   'address-refused': 'a private address needs --allow-private, or allowPrivate in the configuration',
+  'robots-disallow': 'if you may read it all the same, add --ignore-robots',
+  'robots-unreachable': 'try again later, or add --ignore-robots',
+  'too-large': 'raise --max-page-bytes',
   'not-found': 'check the address',
   'http-client-error': 'if it needs a login, give one with --header',
 }
 
 function refused(url: string, reason: string, detail: string): PharosError {
   const advice = ADVICE[reason] ?? 'try again later, or open it in a browser'
-  return new PharosError('FETCH_FAILED', { url, problem: `${reason}, ${detail}`, advice })
+  const words = detail.replace(/\b(\d{4,15}) bytes\b/, (_, bytes: string) => writeBytes(Number(bytes)))
+  return new PharosError('FETCH_FAILED', { url, problem: `${reason}, ${words}`, advice })
 }

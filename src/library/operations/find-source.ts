@@ -2,7 +2,7 @@ import { PharosError } from '../../core/errors.ts'
 import { findNearest } from '../../core/text/nearest.ts'
 import { urlKey } from '../../core/url/key.ts'
 import type { Library } from '../library.ts'
-import type { Source } from '../source.ts'
+import { labelOf, type Source } from '../source.ts'
 
 /** The source that is meant by an id, a name, name@version or the start URL. */
 export async function findSource(library: Library, text: string): Promise<Source> {
@@ -17,16 +17,13 @@ export async function findSource(library: Library, text: string): Promise<Source
   if (only !== undefined && matches.length === 1) return only
   if (matches.length > 1) {
     const labels = matches.map(labelOf).join(', ')
-    throw new PharosError('USAGE', { problem: `${text} has several versions: say which, ${labels}` })
+    const isOneName = matches.every(({ name }) => name === only?.name)
+    const problem = isOneName ? `${text} has several versions: say which,` : `several sources start at ${text}:`
+    throw new PharosError('USAGE', { problem: `${problem} ${labels}` })
   }
   const nearest = findNearest(text, sources.map(labelOf))
   const help = nearest === undefined ? '' : `, did you mean ${nearest}?`
   throw new PharosError('SOURCE_UNKNOWN', { source: text, library: library.store.location, nearest: help })
-}
-
-/** How a source is called: its name, with the version where it has one. */
-export function labelOf({ name, version }: Pick<Source, 'name' | 'version'>): string {
-  return version === null ? name : `${name}@${version}`
 }
 
 function firstMatches(sources: readonly Source[], matches: (source: Source) => boolean): Source[] | undefined {

@@ -32,8 +32,8 @@ export interface Balance {
   readonly pending: number
 }
 
-/** A running crawl gives a sign of life more often than this. */
-const ALIVE_MS = 30_000
+/** A running crawl gives a sign of life more often than this: one without was interrupted. */
+export const ALIVE_MS = 30_000
 
 /** Reports on one source. */
 export async function reportSource(library: Library, source: Source): Promise<SourceReport> {

@@ -1,8 +1,7 @@
 import { PharosError } from '../../core/errors.ts'
 import type { CrawlSummary } from '../../crawl/events.ts'
-import type { Source } from '../../library/source.ts'
+import { labelOf, type Source } from '../../library/source.ts'
 import type { Crawl } from '../../library/store.ts'
-import { labelOf } from './sources.ts'
 
 /** The runs over all sources. */
 export class Crawls {
@@ -18,7 +17,7 @@ export class Crawls {
     const running = this.#listOf(source.id).filter(({ state }) => state === 'running')
     const isGone = ({ runner }: Crawl): boolean => gone !== undefined && runner === gone
     if (running.some((other) => !isGone(other) && now - other.heartbeatAt < staleMs)) {
-      throw new PharosError('CRAWL_RUNNING', { source: labelOf(source.name, source.version) })
+      throw new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
     }
     const begun = resume === undefined ? { ...crawl } : { ...this.#reopen(source, resume, now), runner: crawl.runner }
     for (const stale of running) {
@@ -33,6 +32,16 @@ export class Crawls {
     if (crawl?.state !== 'running' || crawl.runner !== (runner ?? crawl.runner)) return false
     this.#put({ ...crawl, heartbeatAt: now })
     return true
+  }
+
+  /** Whether a crawl may write: it runs. One that was never begun is nobody's and may. */
+  mayWrite(id: string): boolean {
+    return (this.#crawls.get(id)?.state ?? 'running') === 'running'
+  }
+
+  /** Whether a source has a crawl that runs. */
+  isRunning(sourceId: string): boolean {
+    return this.#listOf(sourceId).some(({ state }) => state === 'running')
   }
 
   /** Ends a running crawl; one that was taken over stays as the other left it. */

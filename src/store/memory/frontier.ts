@@ -3,15 +3,22 @@ import type { Hosts } from './hosts.ts'
 import { moveRow, type Row, toVisit } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'
 
+/**
+ * Puts rows back whose lease ran out. What a running crawl has leased is its own as long as it runs: whoever begins another, or
+ * takes it over, takes all back.
+ */
+export function expireLeases(ledger: SourceLedger, now: number): void {
+  ledger.putEach((row) => isExpired(row, now), postpone)
+}
+
 /** Takes visits that are due out of the frontier, each with a slot of its host. */
 export function leaseVisits(ledger: SourceLedger, hosts: Hosts, request: LeaseRequest, issue: () => string): Visit[] {
   const { limit, now, until, horizon } = request
-  ledger.putEach((row) => isExpired(row, now), postpone)
   const visits: Visit[] = []
   for (const row of listDue(ledger, request)) {
     if (visits.length >= limit) break
     // A host that is busy beyond the horizon is passed over, so that the next one gets its turn.
-    if (Math.max(now, hosts.nextAt(row.host)) > horizon) continue
+    if (Math.max(now, hosts.nextAt(row.host, now)) > horizon) continue
     const token = issue()
     const slot = hosts.reserveSlot(row.host, now)
     const leased = ledger.put({ ...moveRow(row, 'lease'), lease: { token, until } })
@@ -39,11 +46,14 @@ export function startOver(ledger: SourceLedger): void {
   )
 }
 
-/** Counts what is still to be done. A lease that ran out is pending, whether or not anybody has noticed. */
-export function countOpen(ledger: SourceLedger, hosts: Hosts, now: number): OpenWork {
+/**
+ * Counts what is still to be done. A lease that ran out is pending, whether or not anybody has noticed, unless its crawl is
+ * running.
+ */
+export function countOpen(ledger: SourceLedger, hosts: Hosts, now: number, isRunning: boolean): OpenWork {
   const open = ledger.rows().filter(isOpen)
-  const pending = open.filter((row) => row.state === 'pending' || isExpired(row, now))
-  const moments = pending.map((row) => Math.max(row.dueAt ?? now, hosts.nextAt(row.host)))
+  const pending = open.filter((row) => row.state === 'pending' || (!isRunning && isExpired(row, now)))
+  const moments = pending.map((row) => Math.max(row.dueAt ?? now, hosts.nextAt(row.host, now)))
   return {
     pending: pending.length,
     leased: open.length - pending.length,

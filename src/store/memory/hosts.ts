@@ -1,3 +1,4 @@
+import { type HostClock, lowerClock, mendClock } from '../../crawl/host-clock.ts'
 import type { RobotsRecord } from '../../crawl/ledger.ts'
 
 /** The clocks of hosts and their robots.txt files. They belong to no source: whoever asks a host waits for one clock. */
@@ -6,21 +7,21 @@ export class Hosts {
   readonly #robots = new Map<string, RobotsRecord>()
 
   /** The earliest moment at which a host may be asked, as far as is known; it may be past. */
-  nextAt(host: string): number {
-    return this.#clockOf(host).nextAt
+  nextAt(host: string, now: number): number {
+    return mendClock(this.#clockOf(host), now).nextAt
   }
 
   /** Takes the next free slot of a host and returns its moment. */
   reserveSlot(host: string, now: number): number {
-    const { nextAt, intervalMs } = this.#clockOf(host)
+    const { nextAt, intervalMs } = mendClock(this.#clockOf(host), now)
     const slot = Math.max(now, nextAt)
     this.#clocks.set(host, { nextAt: slot + intervalMs, intervalMs })
     return slot
   }
 
-  /** Sets the pause after a slot; one that is reserved already keeps the pause it had. */
-  setInterval(host: string, intervalMs: number): void {
-    this.#clocks.set(host, { ...this.#clockOf(host), intervalMs })
+  /** Sets the pause after a slot. One that is reserved already keeps the pause it had, unless the new one is shorter. */
+  setInterval(host: string, intervalMs: number, now: number): void {
+    this.#clocks.set(host, lowerClock(this.#clockOf(host), intervalMs, now))
   }
 
   readRobots(origin: string): RobotsRecord | undefined {
@@ -35,10 +36,4 @@ export class Hosts {
   #clockOf(host: string): HostClock {
     return this.#clocks.get(host) ?? { nextAt: 0, intervalMs: 0 }
   }
-}
-
-interface HostClock {
-  /** When the next slot begins. */
-  readonly nextAt: number
-  readonly intervalMs: number
 }

@@ -1,8 +1,9 @@
+import type { Settled } from '../../crawl/ledger.ts'
 import type { Store } from '../../library/store.ts'
 import { ChunkIndex } from './chunk-index.ts'
 import { countContent, findChunk, measure, toStoredPage } from './content.ts'
 import { Crawls } from './crawls.ts'
-import { countOpen, leaseVisits, releaseAll, releaseVisit, startOver } from './frontier.ts'
+import { countOpen, expireLeases, leaseVisits, releaseAll, releaseVisit, startOver } from './frontier.ts'
 import { Hosts } from './hosts.ts'
 import { offerFinds } from './offer.ts'
 import { listRemovable, removeProven } from './removal.ts'
@@ -65,19 +66,36 @@ export function createMemoryStore(): Store {
     endCrawl: async (id, summary, now, runner) => crawls.end(id, summary, now, runner),
     listCrawls: async (sourceId, limit) => crawls.list(sourceId, limit),
 
-    offer: async (sourceId, crawlId, finds, now) => offerFinds(openLedger(sourceId), crawlId, finds, now),
-    lease: async (request) => leaseVisits(ledgerOf(request.sourceId), hosts, request, issueLease),
-    settle: async (settlement) => settleVisit(ledgerOf(settlement.visit.sourceId), settlement),
-    adopt: async (adoption) => adoptPage(openLedger(adoption.sourceId), adoption),
+    offer: async (sourceId, crawlId, finds, now, taught = []) => {
+      const ledger = openLedger(sourceId)
+      if (!crawls.mayWrite(crawlId)) return finds.map(() => 'known')
+      for (const alias of taught) ledger.putAlias(alias)
+      return offerFinds(ledger, crawlId, finds, now)
+    },
+    lease: async (request) => {
+      const { sourceId, crawlId, now } = request
+      if (crawlId !== undefined && !crawls.mayWrite(crawlId)) return []
+      const ledger = ledgerOf(sourceId)
+      if (!crawls.isRunning(sourceId)) expireLeases(ledger, now)
+      return leaseVisits(ledger, hosts, request, issueLease)
+    },
+    settle: async (settlement) =>
+      crawls.mayWrite(settlement.crawlId) ? settleVisit(ledgerOf(settlement.visit.sourceId), settlement) : LOST,
+    adopt: async (adoption) => {
+      const ledger = openLedger(adoption.sourceId)
+      return crawls.mayWrite(adoption.crawlId) ? adoptPage(ledger, adoption) : LOST
+    },
     release: async (visits) => {
       for (const visit of visits) releaseVisit(ledgerOf(visit.sourceId), visit)
     },
-    countOpen: async (sourceId, now) => countOpen(ledgerOf(sourceId), hosts, now),
+    countOpen: async (sourceId, now) => countOpen(ledgerOf(sourceId), hosts, now, crawls.isRunning(sourceId)),
     countPages: async (sourceId, crawlId) => ledgerOf(sourceId).countPages(crawlId),
-    skipPending: async (sourceId, reason, pattern) => skipPending(ledgerOf(sourceId), reason, pattern),
-    requeue: async (sourceId, crawlId, which) => requeueRows(openLedger(sourceId), crawlId, which),
+    skipPending: async (sourceId, reason, pattern, _now, crawlId) =>
+      crawlId === undefined || crawls.mayWrite(crawlId) ? skipPending(ledgerOf(sourceId), reason, pattern) : 0,
+    requeue: async (sourceId, crawlId, which) =>
+      crawls.mayWrite(crawlId) ? requeueRows(openLedger(sourceId), crawlId, which) : 0,
     requeueOrphanedAliases: async (sourceId, crawlId, _now, withUnseen = false) =>
-      requeueOrphans(openLedger(sourceId), crawlId, withUnseen),
+      crawls.mayWrite(crawlId) ? requeueOrphans(openLedger(sourceId), crawlId, withUnseen) : 0,
     countRemovable: async (sourceId, crawlId, withUnseen) => {
       const ledger = ledgerOf(sourceId)
       return {
@@ -85,18 +103,34 @@ export function createMemoryStore(): Store {
         pages: countContent(ledger).pages,
       }
     },
-    removeProven: async (sourceId, crawlId, withUnseen) => removeProven(openLedger(sourceId), crawlId, withUnseen),
+    removeProven: async (sourceId, crawlId, withUnseen) =>
+      crawls.mayWrite(crawlId) ? removeProven(openLedger(sourceId), crawlId, withUnseen) : 0,
 
     findRow: async (sourceId, key) => {
       const row = ledgerOf(sourceId).get(key)
       return row && toLedgerRow(row)
     },
+    readList: async (sourceId, url) => ledgerOf(sourceId).readList(url),
+    writeList: async (sourceId, crawlId, record) => {
+      const ledger = openLedger(sourceId)
+      if (crawls.mayWrite(crawlId)) ledger.writeList(record)
+    },
+    listPagesOf: async (sourceId, url, key) => ledgerOf(sourceId).listPagesOf(url, key),
+    confirmPagesOf: async (sourceId, crawlId, url, key, now) => {
+      const ledger = openLedger(sourceId)
+      return crawls.mayWrite(crawlId) ? ledger.confirmPagesOf(crawlId, url, key, now) : 0
+    },
+    listUnseenLists: async (sourceId, crawlId, discovery) => ledgerOf(sourceId).listUnseenLists(crawlId, discovery),
     listRows: async (sourceId, filter) => ledgerOf(sourceId).list(filter).map(toLedgerRow),
+    findUnread: async (sourceId, crawlId, reasons) => {
+      const row = ledgerOf(sourceId).findUnread(crawlId, reasons)
+      return row && toLedgerRow(row)
+    },
     countLedger: async (sourceId) => ledgerOf(sourceId).count(),
     listAliases: async (sourceId, url) => ledgerOf(sourceId).listAliases(url),
 
     reserveSlot: async (host, now) => hosts.reserveSlot(host, now),
-    setInterval: async (host, intervalMs) => hosts.setInterval(host, intervalMs),
+    setInterval: async (host, intervalMs, now) => hosts.setInterval(host, intervalMs, now),
     readRobots: async (origin) => hosts.readRobots(origin),
     writeRobots: async (record) => hosts.writeRobots(record),
 
@@ -118,3 +152,6 @@ export function createMemoryStore(): Store {
     close: async () => {},
   }
 }
+
+/** What became of a visit of a crawl that is over, or that another one has taken over. */
+const LOST: Settled = { type: 'lost', state: 'gone', reason: null, target: null, finds: [] }

@@ -21,7 +21,7 @@ export function offerFinds(ledger: SourceLedger, crawlId: string, finds: readonl
  */
 export function readmit(row: Row): Row {
   const target = row.reason === 'duplicate' ? row.target : null
-  return { ...row, ...AT_REST, reason: null, pattern: null, target }
+  return { ...row, ...AT_REST, reason: null, pattern: null, target, provenCrawl: null }
 }
 
 function meetFind(row: Row, find: Find): Row {

@@ -16,16 +16,23 @@ export function isRemovable(ledger: SourceLedger, row: Row, crawlId: string, wit
 export function removeProven(ledger: SourceLedger, crawlId: string, withUnseen: boolean): number {
   const removable = listRemovable(ledger, crawlId, withUnseen)
   const forgotten = ledger.rows().filter((row) => row.state === 'failed' && !row.hasPage && row.crawlId !== crawlId)
-  for (const row of removable)
-    ledger.put({ ...bury(row, row.provenCrawl === crawlId), record: null, links: [], provenCrawl: null })
+  for (const row of removable) {
+    const buried = bury(row, row.provenCrawl === crawlId)
+    ledger.put({ ...buried, record: null, links: leadsOn(buried) ? row.links : null, provenCrawl: null })
+  }
   if (withUnseen) for (const row of forgotten) ledger.put(bury(row, false))
   return removable.length
 }
 
 /** A page that moved is only proven gone when it is where it moved to. */
 function isProven(ledger: SourceLedger, row: Row, crawlId: string): boolean {
-  const hasMoved = row.reason === 'redirect' || row.reason === 'canonical'
+  const hasMoved = row.reason === 'redirect' || row.reason === 'canonical' || row.reason === 'duplicate'
   return row.provenCrawl === crawlId && (!hasMoved || ledger.holds(row.target))
+}
+
+/** Whether a row whose page is removed is still one that was read, and leads where it led. */
+function leadsOn({ state, reason }: Row): boolean {
+  return state === 'skipped' && reason !== 'redirect'
 }
 
 /** The row of a removed page. Skipped ones already say why there is none. */

@@ -49,11 +49,14 @@ export function requeueOrphans(ledger: SourceLedger, crawlId: string, withUnseen
   return count
 }
 
-/** Turns pending rows into skipped ones. Pages they hold stay. */
+/** Takes pending rows out of the frontier. One with a page was not looked at, so that nothing speaks against what it holds. */
 export function skipPending(ledger: SourceLedger, reason: Reason, pattern: string | null): number {
   return ledger.putEach(
     (row) => row.state === 'pending',
-    (row) => ({ ...moveRow(row, 'refuse'), reason, pattern, target: null }),
+    (row) =>
+      row.hasPage
+        ? { ...moveRow(row, 'confirm'), reason: null, pattern: null, target: null }
+        : { ...moveRow(row, 'refuse'), reason, pattern, target: null },
   )
 }
 

@@ -5,8 +5,10 @@ import { type LedgerAction, nextState } from '../../crawl/transitions.ts'
 export interface Row extends LedgerRow {
   /** The stored content. `hasPage` says whether there is any. */
   readonly record: PageRecord | null
-  /** Links to replay: of a page, or of a row that repeats another one's content. */
-  readonly links: readonly string[]
+  /** Links to replay: of every row that was read, whether it holds what it was read as or not. Null for one that never was. */
+  readonly links: readonly string[] | null
+  /** The address that gave the content and its validators. */
+  readonly contentUrl: string | null
   readonly lease: Lease | null
   /** Its content is to be taken as it is. */
   readonly isFinal: boolean
@@ -59,7 +61,8 @@ export function createRow(sourceId: string, crawlId: string, find: Find, now: nu
     crawlId,
     hasPage: false,
     record: null,
-    links: [],
+    links: null,
+    contentUrl: null,
     finalCrawl: null,
     provenCrawl: null,
   }
@@ -72,7 +75,7 @@ export function moveRow(row: Row, action: LedgerAction): Row {
 
 /** A row as others may see it. */
 export function toLedgerRow(row: Row): LedgerRow {
-  const { record, links, lease, isFinal, finalCrawl, awaitsConfirmation, provenCrawl, ...known } = row
+  const { record, links, contentUrl, lease, isFinal, finalCrawl, awaitsConfirmation, provenCrawl, ...known } = row
   return known
 }
 
@@ -82,8 +85,9 @@ export function toLedgerRow(row: Row): LedgerRow {
  */
 export function toVisit(row: Row, token: string, notBefore: number, isRepeated: boolean): Visit {
   const { sourceId, key, url, host, depth, discovery, attempts, checkedAt, hasPage, target, isFinal } = row
-  const isConditional = !isFinal && (hasPage || isRepeated)
-  // What it last answered with need not be what is stored: an answer without a page leaves the page as it was.
+  const isAsStored = row.contentHash === null || row.contentHash === row.record?.page.contentHash
+  // What it last answered with need not be what is stored: that nothing changed since would say nothing about the page.
+  const isConditional = !isFinal && (hasPage ? isAsStored : isRepeated)
   const contentHash = row.record?.page.contentHash ?? (isConditional ? row.contentHash : null)
   return {
     sourceId,
@@ -95,9 +99,11 @@ export function toVisit(row: Row, token: string, notBefore: number, isRepeated: 
     attempts,
     etag: isConditional ? row.etag : null,
     lastModified: isConditional ? row.lastModified : null,
+    contentUrl: row.contentUrl,
     contentHash,
     checkedAt,
     hasPage,
+    hasLinks: row.links !== null,
     target,
     isConfirmation: row.awaitsConfirmation,
     isFinal,

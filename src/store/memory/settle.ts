@@ -10,7 +10,7 @@ export function settleVisit(ledger: SourceLedger, settlement: Settlement): Settl
   const { visit, crawlId, now, aliases = [], finds = [] } = settlement
   const row = ledger.get(visit.key)
   if (row?.lease?.token !== visit.lease) return lost(row)
-  const settled = conclude(ledger, recordAnswer(row, settlement), settlement)
+  const settled = conclude(ledger, row, recordAnswer(row, settlement), settlement)
   for (const alias of aliases) ledger.putAlias(alias)
   return report(settled, offerFinds(ledger, crawlId, finds, now))
 }
@@ -40,7 +40,7 @@ export function adoptPage(ledger: SourceLedger, adoption: Adoption): Settled {
   const isNew = known?.state === 'indexed' && known.crawlId === crawlId
   const settled = isSame
     ? confirmPage(ledger, { ...row, links: record.links, contentHash: record.page.contentHash }, isNew)
-    : storePage(ledger, row, record, now)
+    : storePage(ledger, known ?? row, row, record, now)
   return report(settled, offerFinds(ledger, crawlId, finds, now))
 }
 
@@ -59,7 +59,7 @@ function recordAnswer(row: Row, settlement: Settlement): Row {
     status = null,
     detail = null,
   } = settlement
-  const { etag = row.etag, lastModified = row.lastModified, dueAt = null } = settlement
+  const { etag = row.etag, lastModified = row.lastModified, contentUrl = row.contentUrl, dueAt = null } = settlement
   const isPending = state === 'pending'
   const isNothing = state === 'skipped' || state === 'failed'
   return {
@@ -74,6 +74,7 @@ function recordAnswer(row: Row, settlement: Settlement): Row {
     detail,
     etag,
     lastModified,
+    contentUrl,
     contentHash: (isNothing ? settlement.contentHash : null) ?? row.contentHash,
     attempts: isPending || state === 'failed' ? row.attempts + 1 : 0,
     dueAt: isPending ? dueAt : null,
@@ -83,13 +84,20 @@ function recordAnswer(row: Row, settlement: Settlement): Row {
   }
 }
 
-function conclude(ledger: SourceLedger, row: Row, { state, record, links = row.links, now }: Settlement): Row {
+function conclude(ledger: SourceLedger, before: Row, found: Row, settlement: Settlement): Row {
+  const { state, record, links = record?.links ?? found.links, now } = settlement
+  const row = { ...found, links }
   switch (state) {
     case 'indexed':
       if (record === undefined) throw new TypeError(`Expected \`record\` to settle ${row.url} as indexed, got none`)
-      return storePage(ledger, row, record, now)
+      return storePage(ledger, before, row, record, now)
     case 'unchanged':
-      return row.record === null ? confirmNothing(ledger, row) : keepPage(ledger, { ...row, links }, row.record)
+      if (record && record.page.contentHash !== row.record?.page.contentHash) {
+        return storePage(ledger, before, row, record, now)
+      }
+      return row.record === null
+        ? confirmNothing(ledger, row)
+        : keepPage(ledger, before, row, describe(row.record, record))
     case 'skipped':
       return ledger.put(moveRow(row, 'skip'))
     case 'failed':
@@ -110,16 +118,22 @@ function confirmNothing(ledger: SourceLedger, row: Row): Row {
   return ledger.put({ ...moveRow(row, 'postpone'), ...NO_REASON, isFinal: true })
 }
 
-/** Confirms a page. Two rows may hold it after a crawl that proved one of them gone and stopped at the gate. */
-function keepPage(ledger: SourceLedger, row: Row, { page }: PageRecord): Row {
-  const repeated = claim(ledger, row, page.contentHash)
-  return repeated ?? confirmPage(ledger, { ...row, contentHash: page.contentHash })
+/** A stored page with what is said about it now; the content itself is as it was. */
+function describe(stored: PageRecord, record: PageRecord | undefined): PageRecord {
+  const { markdown } = stored.page
+  return record === undefined ? stored : { ...stored, page: { ...record.page, markdown } }
 }
 
-function storePage(ledger: SourceLedger, found: Row, record: PageRecord, now: number): Row {
+/** Confirms a page. Two rows may hold it after a crawl that proved one of them gone and stopped at the gate. */
+function keepPage(ledger: SourceLedger, before: Row, row: Row, record: PageRecord): Row {
+  const { contentHash } = record.page
+  return claim(ledger, before, row, contentHash) ?? confirmPage(ledger, { ...row, contentHash, record })
+}
+
+function storePage(ledger: SourceLedger, before: Row, found: Row, record: PageRecord, now: number): Row {
   const { contentHash } = record.page
   const row = { ...found, links: record.links }
-  const repeated = claim(ledger, row, contentHash)
+  const repeated = claim(ledger, before, row, contentHash)
   return repeated ?? ledger.put({ ...moveRow(row, 'index'), contentHash, changedAt: now, record })
 }
 
@@ -127,11 +141,18 @@ function storePage(ledger: SourceLedger, found: Row, record: PageRecord, now: nu
  * A content is stored once a source: under the better of two addresses that answer with it. Answers with the row when it only
  * repeats another, and otherwise takes the content from that one.
  */
-function claim(ledger: SourceLedger, row: Row, contentHash: string): Row | undefined {
+function claim(ledger: SourceLedger, before: Row, row: Row, contentHash: string): Row | undefined {
   const other = ledger.findHolder(contentHash, row)
   if (!other) return undefined
   ledger.putAlias({ url: row.url, aliasUrl: other.url, classification: 'same-content', reason: null })
-  if (preferKey(other.key, row.key) < 0) return ledger.put(repeat(moveRow(row, 'skip'), other.key, contentHash))
+  if (preferKey(other.key, row.key) < 0) {
+    const repeated = repeat(moveRow(row, 'skip'), other.key, contentHash)
+    if (row.record === null || row.record.page.contentHash === contentHash) return ledger.put(repeated)
+    // Other content is lost with it, so that it goes as every loss does: at the end, if that is not too much. Nothing was told
+    // of what it holds until then.
+    const { record, crawlId } = row
+    return ledger.put({ ...repeated, record, provenCrawl: crawlId, checkedAt: before.checkedAt })
+  }
   ledger.put(dispossess(other, row.key, contentHash))
   return undefined
 }

@@ -1,9 +1,9 @@
 import { compareUtf8 } from '../../core/text/order.ts'
-import type { Alias, LedgerCounts, LedgerState } from '../../crawl/ledger.ts'
+import type { Alias, Discovery, LedgerCounts, LedgerState, ListedPage, ListRecord, Reason } from '../../crawl/ledger.ts'
 import { LEDGER_STATES } from '../../crawl/ledger.ts'
 import type { RowFilter } from '../../library/store.ts'
 import type { ChunkIndex } from './chunk-index.ts'
-import type { Row } from './row.ts'
+import { AT_REST, type Row } from './row.ts'
 
 /**
  * Every row of one source, with its content and its aliases. All changes of rows go through `put`, which keeps what is
@@ -17,6 +17,7 @@ export class SourceLedger {
   /** Content hash of a stored page → keys of its rows. There are several only while all but one are about to be removed. */
   readonly #holders = new Map<string, Set<string>>()
   readonly #aliases = new Map<string, Alias>()
+  readonly #lists = new Map<string, ListRecord>()
 
   constructor(sourceId: string, index: ChunkIndex) {
     this.sourceId = sourceId
@@ -85,6 +86,59 @@ export class SourceLedger {
     return this.rows().filter((row) => row.crawlId === crawlId && isDone(row)).length
   }
 
+  /** A row that a crawl settled for one of these reasons and of which no links are kept; or one that only keeps some. */
+  findUnread(crawlId: string, reasons: readonly Reason[]): Row | undefined {
+    return this.rows()
+      .filter((row) => row.crawlId === crawlId && row.reason !== null && reasons.includes(row.reason))
+      .filter(({ state, links }) => {
+        if (state === 'indexed' || state === 'unchanged') return true
+        return (state === 'skipped' || state === 'failed') && links === null
+      })
+      .sort((a, b) => compareUtf8(a.key, b.key))[0]
+  }
+
+  readList(url: string): ListRecord | undefined {
+    return this.#lists.get(url)
+  }
+
+  writeList(record: ListRecord): void {
+    this.#lists.set(record.url, { ...record, named: [...record.named] })
+  }
+
+  /** Pages that came from a list, or are what is left of it, in the order of keys. */
+  listPagesOf(url: string, key: string): ListedPage[] {
+    const held = this.rows().filter((row) => isHeldBy(row, url, key))
+    return held.map((row) => ({ key: row.key, url: row.url })).sort((a, b) => compareUtf8(a.key, b.key))
+  }
+
+  /** Confirms them. What the same crawl stored stays new. */
+  confirmPagesOf(crawlId: string, url: string, key: string, now: number): number {
+    return this.putEach(
+      (row) => isHeldBy(row, url, key),
+      (row) => ({
+        ...row,
+        ...AT_REST,
+        state: row.state === 'indexed' && row.crawlId === crawlId ? 'indexed' : 'unchanged',
+        reason: null,
+        pattern: null,
+        target: null,
+        detail: null,
+        provenCrawl: null,
+        depth: 0,
+        checkedAt: now,
+        crawlId,
+      }),
+    )
+  }
+
+  /** Lists of a kind on which rows were found that lead to content and that a crawl has not seen. */
+  listUnseenLists(crawlId: string, discovery: Discovery): string[] {
+    const unseen = this.rows().filter(
+      (row) => row.discovery === discovery && row.crawlId !== crawlId && (row.record !== null || row.target !== null),
+    )
+    return [...new Set(unseen.flatMap(({ foundOn }) => foundOn ?? []))].sort(compareUtf8)
+  }
+
   /** Counts the rows by state and reason. */
   count(): LedgerCounts {
     const states = Object.fromEntries(LEDGER_STATES.map((state) => [state, 0])) as Record<LedgerState, number>
@@ -128,6 +182,12 @@ export class SourceLedger {
       this.#index.add(after)
     }
   }
+}
+
+/** Whether a row holds a page as a list has it. A page that was fetched since has the status of its answer. */
+function isHeldBy(row: Row, url: string, key: string): boolean {
+  const isListed = row.discovery === 'llms-full' && (row.foundOn === url || row.key === key)
+  return isListed && row.record !== null && row.status === null
 }
 
 /** Whether two forms of a row are indexed alike; its state and its links are not. */

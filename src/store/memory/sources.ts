@@ -1,5 +1,5 @@
 import { PharosError } from '../../core/errors.ts'
-import type { Source } from '../../library/source.ts'
+import { labelOf, type Source } from '../../library/source.ts'
 
 /** What may be changed of a source once it is there. */
 export type SourceChange = Partial<Pick<Source, 'name' | 'version' | 'siteUrl'>>
@@ -39,13 +39,8 @@ export class Sources {
 
   #refuseTaken({ id, name, version }: Source): void {
     const isTaken = this.list().some((other) => other.id !== id && other.name === name && other.version === version)
-    if (isTaken) throw new PharosError('SOURCE_EXISTS', { source: labelOf(name, version) })
+    if (isTaken) throw new PharosError('SOURCE_EXISTS', { source: labelOf({ name, version }) })
   }
-}
-
-/** `name@version`, as people write it. */
-export function labelOf(name: string, version: string | null): string {
-  return version === null ? name : `${name}@${version}`
 }
 
 /** Where a library is that is kept nowhere. */

@@ -9,10 +9,11 @@ import type { ChunkIndex } from './search.ts'
 export interface Content {
   /** Replaces what a row holds as a whole. */
   write(source: number, row: number, record: PageRecord): void
+  /** Replaces what is said about the content of a row; the content itself is as it was. */
+  describe(row: number, page: Page): void
   /** Removes the page of a row. Its links stay: a row that repeats another one's content still leads where it led. */
   remove(row: number): void
   writeLinks(row: number, links: readonly string[]): void
-  removeLinks(row: number): void
   readLinks(source: number, key: string): readonly string[]
   readPage(source: number, key: string): StoredPage | undefined
   listPages(source: number): AsyncIterable<StoredPage>
@@ -54,6 +55,8 @@ export function createContent(db: Database, index: ChunkIndex): Content {
     `INSERT OR REPLACE INTO pages (id, first_chunk, chunk_count, title, meta, markdown)
      VALUES (?, ?, ?, ?, ?, ?)`,
   )
+  const selectTitle = db.prepare<[number], string>('SELECT title FROM pages WHERE id = ?').pluck()
+  const updatePage = db.prepare<[string, string, number]>('UPDATE pages SET title = ?, meta = ? WHERE id = ?')
   const deletePage = db.prepare<[number]>('DELETE FROM pages WHERE id = ?')
   const deleteChunks = db.prepare<[number, number]>('DELETE FROM chunks WHERE id BETWEEN ? AND ?')
   const insertChunk = db.prepare<unknown[]>(
@@ -62,7 +65,6 @@ export function createContent(db: Database, index: ChunkIndex): Content {
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const writeLinks = db.prepare<[number, string]>('INSERT OR REPLACE INTO links (id, links) VALUES (?, ?)')
-  const deleteLinks = db.prepare<[number]>('DELETE FROM links WHERE id = ?')
   const selectLinks = db
     .prepare<[number, string], string>(
       'SELECT k.links FROM ledger l JOIN links k ON k.id = l.id WHERE l.source = ? AND l.key = ?',
@@ -133,15 +135,19 @@ export function createContent(db: Database, index: ChunkIndex): Content {
       insertPage.run(row, first, chunks.length, page.title, JSON.stringify(meta), markdown)
       if (chunks.length > 0) index.announce(first + chunks.length - 1)
     },
+    describe: (row, page) => {
+      const { markdown, ...meta } = page
+      const isRenamed = selectTitle.get(row) !== page.title
+      updatePage.run(page.title, JSON.stringify(meta), row)
+      const range = selectRange.get(row)
+      if (isRenamed && range !== undefined && range.count > 0) index.rewrite(range.first, range.count)
+    },
     remove: (row) => {
       removeChunks(row)
       deletePage.run(row)
     },
     writeLinks: (row, links) => {
       writeLinks.run(row, JSON.stringify(links))
-    },
-    removeLinks: (row) => {
-      deleteLinks.run(row)
     },
     // Written by this file, like everything that is parsed below.
     readLinks: (source, key) => JSON.parse(selectLinks.get(source, key) ?? '[]') as string[],

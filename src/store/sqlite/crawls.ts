@@ -1,8 +1,9 @@
 import { PharosError } from '../../core/errors.ts'
 import type { CrawlSummary } from '../../crawl/events.ts'
+import { labelOf } from '../../library/source.ts'
 import type { Crawl } from '../../library/store.ts'
 import type { Database } from './database.ts'
-import { labelOf, type Sources } from './sources.ts'
+import type { Sources } from './sources.ts'
 
 /** Runs over sources. */
 export interface Crawls {
@@ -10,6 +11,11 @@ export interface Crawls {
   touch(id: string, now: number, runner: string | undefined): boolean
   end(id: string, summary: CrawlSummary | null, now: number, runner: string | undefined): void
   list(source: number, limit: number): Crawl[]
+  /**
+   * Whether a crawl may write: it runs, and has not been taken over since it was begun here. One that was never begun is nobody's
+   * and may.
+   */
+  mayWrite(id: string): boolean
 }
 
 interface CrawlRecord extends Omit<Crawl, 'options' | 'summary'> {
@@ -37,7 +43,7 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
   const byId = 'id = (SELECT id FROM crawl_ids WHERE uuid = ?)'
   const close = db.prepare<[string]>(`UPDATE crawl_jobs SET state = 'cancelled', ended_at = heartbeat_at WHERE ${byId}`)
   const reopen = db.prepare<[number, string | null, string]>(
-    `UPDATE crawl_jobs SET state = 'running', heartbeat_at = ?, runner = ?, ended_at = NULL, summary = NULL WHERE ${byId}`,
+    `UPDATE crawl_jobs SET state = 'running', term = term + 1, heartbeat_at = ?, runner = ?, ended_at = NULL, summary = NULL WHERE ${byId}`,
   )
   const ours = `state = 'running' AND runner IS ifnull(?, runner)`
   const touch = db.prepare<[number, string, string | null]>(
@@ -46,6 +52,11 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
   const end = db.prepare<[string, number, string | null, string, string | null]>(
     `UPDATE crawl_jobs SET state = ?, ended_at = ?, summary = ? WHERE ${byId} AND ${ours}`,
   )
+  const selectTerm = db.prepare<[string], { state: string; term: number }>(
+    `SELECT state, term FROM crawl_jobs WHERE ${byId}`,
+  )
+  /** Of the crawls that were begun over this connection, how often each had been begun by then. */
+  const terms = new Map<string, number>()
   const releaseAll = db.prepare<[number]>(
     `UPDATE ledger SET state = 'pending', lease = NULL, leased_until = NULL WHERE source = ? AND state = 'leased'`,
   )
@@ -61,7 +72,7 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
       const isGone = gone !== undefined && running.runner === gone
       if (!isGone && now - running.heartbeatAt < staleMs) {
         const { name, version } = selectLabel.get(source) ?? { name: crawl.sourceId, version: null }
-        throw new PharosError('CRAWL_RUNNING', { source: labelOf(name, version) })
+        throw new PharosError('CRAWL_RUNNING', { source: labelOf({ name, version }) })
       }
       if (running.id !== resume) close.run(running.id)
     }
@@ -101,7 +112,16 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
   })
 
   return {
-    begin: begin.immediate,
+    begin: (crawl, staleMs, resume, gone) => {
+      const begun = begin(crawl, staleMs, resume, gone)
+      terms.set(begun.id, selectTerm.get(begun.id)?.term ?? 0)
+      return begun
+    },
+    mayWrite: (id) => {
+      const found = selectTerm.get(id)
+      if (found === undefined) return true
+      return found.state === 'running' && found.term === (terms.get(id) ?? found.term)
+    },
     touch: (id, now, runner) => touch.run(now, id, runner ?? null).changes > 0,
     end: (id, summary, now, runner) => {
       end.run(summary?.end ?? 'cancelled', now, summary && JSON.stringify(summary), id, runner ?? null)

@@ -1,14 +1,17 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { PharosError } from '../../core/errors.ts'
+import { createFile } from './create-file.ts'
 import { migrate } from './schema.ts'
 
 /** A connection to a library file. */
 export type Database = Sqlite.Database
 
-/** How long a writer waits for the writers of other processes. */
-const BUSY_TIMEOUT_MS = 10_000
+/** How long a library that is being opened waits for the writers of other processes. */
+const OPENING_TIMEOUT_MS = 10_000
+/** How long a writer waits for them before it lets its own process go on meanwhile, and how long altogether. */
+const BUSY_TIMEOUT_MS = 250
+const PATIENCE_MS = 30_000
 
 /** Opens the library at a path, or a private one that is gone when it is closed (`:memory:`), and brings its tables up to date. */
 export function openDatabase(path: string): Database {
@@ -16,7 +19,7 @@ export function openDatabase(path: string): Database {
   let db: Database | undefined
   try {
     if (isFile) createFile(path)
-    db = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS })
+    db = new Sqlite(path, { timeout: OPENING_TIMEOUT_MS })
     if (isFile) useWriteAheadLog(db)
     db.pragma('synchronous = NORMAL')
     db.pragma('foreign_keys = ON')
@@ -30,6 +33,7 @@ export function openDatabase(path: string): Database {
       db.pragma('journal_size_limit = 67108864')
     }
     migrate(db, path)
+    db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
     return db
   } catch (cause) {
     db?.close()
@@ -39,11 +43,24 @@ export function openDatabase(path: string): Database {
   }
 }
 
-/** Files and folders that are not there yet are made for their owner alone. */
-function createFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  closeSync(openSync(path, 'a', 0o600))
+/**
+ * Runs a write as one transaction, which takes its lock at the start: one that began by reading could not wait for others. While
+ * another process writes for long, this one does not stand still.
+ */
+export async function writeTo<T>(db: Database, work: () => T): Promise<T> {
+  const transaction = db.transaction(work)
+  for (const since = performance.now(); ; ) {
+    try {
+      return transaction.immediate()
+    } catch (error) {
+      if (!isBusy(error) || performance.now() - since > PATIENCE_MS) throw error
+    }
+    await sleep(PAUSE_MS)
+  }
 }
+
+/** Between two tries to write. */
+const PAUSE_MS = 20
 
 /**
  * Readers then never wait for a writer. The change needs the file for itself and does not wait for it as other writes do, so
@@ -56,7 +73,7 @@ function useWriteAheadLog(db: Database): void {
     } catch (error) {
       if (!isBusy(error)) throw error
     }
-    if (waitedMs >= BUSY_TIMEOUT_MS) throw new Error('another process keeps it locked')
+    if (waitedMs >= OPENING_TIMEOUT_MS) throw new Error('another process keeps it locked')
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
   }
 }

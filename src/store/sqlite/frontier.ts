@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { ASTRAY_MS } from '../../crawl/host-clock.ts'
 import type { Discovery, LeaseRequest, OpenWork, Reason, Visit } from '../../crawl/ledger.ts'
 import type { Database } from './database.ts'
 import { type StoredHash, unpackHash } from './hash.ts'
@@ -28,32 +29,76 @@ interface VisitColumns {
   readonly attempts: number
   readonly etag: string | null
   readonly lastModified: string | null
+  readonly contentUrl: string | null
+  readonly hasLinks: 0 | 1
   readonly contentHash: StoredHash | null
   readonly pageHash: StoredHash | null
   readonly checkedAt: number | null
   readonly target: string | null
   readonly isFinal: 0 | 1
   readonly isRepeated: 0 | 1
+  readonly isAsStored: 0 | 1
 }
 
 /** Rows that await a confirmation are apart from all others, in every index of the frontier. */
 type Turn = 0 | 1
 
+const DEEPEST = Number.MAX_SAFE_INTEGER
+/** More rows than a library has, so that depth and age make one number; and a number beyond all of them. */
+const DEPTH_STEP = 2 ** 36
+const NEVER = '9e18'
+/** So many of the oldest rows are looked at for each visit that is wanted. */
+const OLDEST_PER_VISIT = 8
+
 /** Prepares what is asked about the frontier. */
 export function createFrontier(db: Database, hosts: Hosts): Frontier {
+  // What a running crawl has leased is its own as long as it runs: whoever begins another, or takes it over, takes all back.
+  const expired = `state = 'leased' AND leased_until <= ?
+    AND NOT EXISTS (SELECT 1 FROM crawl_jobs j WHERE j.source = ledger.source AND j.state = 'running')`
   const expire = db.prepare<[number, number]>(
     `UPDATE ledger SET state = ${stateAfter('postpone')}, lease = NULL, leased_until = NULL
-     WHERE source = ? AND state = 'leased' AND leased_until <= ?`,
+     WHERE source = ? AND ${expired}`,
   )
   const ready = `source = ? AND state = 'pending' AND due_at IS NULL AND awaits_confirmation = ?`
   const waiting = `source = ? AND state = 'pending' AND due_at IS NOT NULL AND awaits_confirmation = ?`
   const leased = `source = ? AND state = 'leased' AND awaits_confirmation = ?`
-  const selectHostAfter = (where: string) =>
-    db
-      .prepare<[number, Turn, string], string | null>(`SELECT min(host) FROM ledger WHERE ${where} AND host > ?`)
-      .pluck()
-  const selectReadyHost = selectHostAfter(ready)
-  const selectWaitingHost = selectHostAfter(waiting)
+  // A clock further ahead than anybody reserves is as good as free, as for `mendClock`.
+  const clock = `LEFT JOIN hosts h ON h.host = o.host`
+  const opens = `CASE WHEN ifnull(h.next_at, 0) > @astray THEN @now ELSE ifnull(h.next_at, 0) END`
+  const ofHost = (where: string) =>
+    `${where.replace('source = ?', 'source = @source').replace('confirmation = ?', 'confirmation = o.awaits_confirmation')}
+     AND host = o.host`
+  // Rows are taken by depth, then by age; every host that is free has room for one, so that as many hosts as there are visits
+  // are enough: those whose first rows come first.
+  const firstReady = `SELECT depth * ${DEPTH_STEP} + id FROM ledger WHERE ${ofHost(ready)} AND depth <= @level
+    ORDER BY depth, id LIMIT 1`
+  const firstDue = `SELECT min(depth * ${DEPTH_STEP} + id) FROM ledger WHERE ${ofHost(waiting)} AND due_at <= @now
+    AND depth <= @level`
+  const selectHosts = db
+    .prepare<[Record<'source' | 'turn' | 'level' | 'now' | 'horizon' | 'astray' | 'limit', number>], string>(
+      `SELECT host FROM (
+         SELECT o.host, min(
+           ifnull(CASE WHEN o.ready > 0 THEN (${firstReady}) END, ${NEVER}),
+           ifnull(CASE WHEN o.waiting > 0 THEN (${firstDue}) END, ${NEVER})) AS first
+         FROM open_hosts o ${clock}
+         WHERE o.source = @source AND o.awaits_confirmation = @turn AND ${opens} <= @horizon)
+       WHERE first < ${NEVER} ORDER BY first LIMIT @limit`,
+    )
+    .pluck()
+  const selectOldest = db.prepare<[number, Turn, number, number], Candidate>(
+    `SELECT id, depth, host FROM ledger INDEXED BY ledger_by_age WHERE ${ready} AND depth <= ? ORDER BY depth, id LIMIT ?`,
+  )
+  const selectWaitingHost = db.prepare<[number, Turn]>(
+    'SELECT 1 FROM open_hosts WHERE source = ? AND awaits_confirmation = ? AND waiting > 0 LIMIT 1',
+  )
+  const selectNextAt = db
+    .prepare<[Record<'source' | 'now' | 'astray', number>], number | null>(
+      `SELECT min(max(${opens}, min(
+         CASE WHEN o.ready > 0 THEN @now ELSE ${NEVER} END,
+         ifnull(CASE WHEN o.waiting > 0 THEN (SELECT min(due_at) FROM ledger WHERE ${ofHost(waiting)}) END, ${NEVER}))))
+       FROM open_hosts o ${clock} WHERE o.source = @source`,
+    )
+    .pluck()
   const selectReady = db.prepare<[number, Turn, string, number, number], Candidate>(
     `SELECT id, depth, host FROM ledger WHERE ${ready} AND host = ? AND depth <= ? ORDER BY depth, id LIMIT ?`,
   )
@@ -61,14 +106,9 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     `SELECT id, depth, host FROM ledger WHERE ${waiting} AND host = ? AND due_at <= ? AND depth <= ?
      ORDER BY depth, id LIMIT ?`,
   )
-  const selectFirstDue = db
-    .prepare<[number, Turn, string], number | null>(`SELECT min(due_at) FROM ledger WHERE ${waiting} AND host = ?`)
-    .pluck()
-  const selectLeastReady = db
-    .prepare<[number, Turn, string], number | null>(`SELECT min(depth) FROM ledger WHERE ${ready} AND host = ?`)
-    .pluck()
   const selectLeast = (where: string) =>
     db.prepare<[number, Turn], number | null>(`SELECT min(depth) FROM ledger WHERE ${where}`).pluck()
+  const selectLeastReady = selectLeast(ready)
   const selectLeastWaiting = selectLeast(waiting)
   const selectLeastLeased = selectLeast(leased)
   const selectAny = [ready, waiting, leased].map((where) =>
@@ -79,8 +119,10 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   )
   const selectVisit = db.prepare<[number], VisitColumns>(
     `SELECT l.key, l.url, l.discovery, l.attempts, l.etag, l.last_modified AS lastModified,
+       l.content_url AS contentUrl, EXISTS (SELECT 1 FROM links k WHERE k.id = l.id) AS hasLinks,
        l.content_hash AS contentHash, l.page_hash AS pageHash, l.checked_at AS checkedAt, l.target,
-       l.is_final AS isFinal, t.id IS NOT NULL AS isRepeated
+       l.is_final AS isFinal, t.id IS NOT NULL AS isRepeated,
+       ifnull(l.content_hash = l.page_hash, 1) AS isAsStored
      FROM ledger l LEFT JOIN ledger t ON t.source = l.source AND t.key = l.target AND t.page_hash = l.content_hash
      WHERE l.id = ?`,
   )
@@ -93,28 +135,51 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     .pluck()
   const selectExpired = db.prepare<[number, number], { host: string; dueAt: number | null }>(
     `SELECT host, due_at AS dueAt FROM ledger
-     WHERE source = ? AND state = 'leased' AND leased_until <= ?`,
+     WHERE source = ? AND ${expired}`,
   )
   const skip = db.prepare<[Reason, string | null, number]>(
-    `UPDATE ledger SET state = 'skipped', reason = ?, pattern = ?, target = NULL WHERE source = ? AND state = 'pending'`,
+    `UPDATE ledger SET state = 'skipped', reason = ?, pattern = ?, target = NULL
+     WHERE source = ? AND state = 'pending' AND page_hash IS NULL`,
+  )
+  // It was not looked at, so that nothing speaks against the page it holds.
+  const keep = db.prepare<[number]>(
+    `UPDATE ledger SET state = 'unchanged', reason = NULL, pattern = NULL, target = NULL
+     WHERE source = ? AND state = 'pending' AND page_hash IS NOT NULL`,
   )
 
-  /** Hosts with pending rows: one step in an index for each, however many rows it has. */
-  const listHosts = (source: number, turn: Turn): Set<string> => {
-    const names = new Set<string>()
-    for (const select of [selectReadyHost, selectWaitingHost]) {
-      for (let host = select.get(source, turn, ''); typeof host === 'string'; host = select.get(source, turn, host)) {
-        names.add(host)
-      }
-    }
-    return names
-  }
-
   /** The least depth of rows that are pending or leased. */
-  const findLevel = (source: number, names: Iterable<string>): number => {
-    const depths = [selectLeastWaiting.get(source, 0), selectLeastLeased.get(source, 0)]
-    for (const host of names) depths.push(selectLeastReady.get(source, 0, host))
-    return depths.reduce<number>((least, depth) => Math.min(least, depth ?? DEEPEST), DEEPEST)
+  const findLevel = (source: number): number =>
+    [selectLeastReady, selectLeastWaiting, selectLeastLeased].reduce(
+      (least, select) => Math.min(least, select.get(source, 0) ?? DEEPEST),
+      DEEPEST,
+    )
+
+  /** Rows to take, by depth and age, from hosts that have room for them. */
+  const listCandidates = (source: number, request: LeaseRequest, turn: Turn, level: number): Candidate[] => {
+    const { now, horizon, limit } = request
+    const countRoom = (host: string): number => countSlots(hosts.readClock(host, now), now, horizon, limit)
+    // Mostly the oldest rows will do. Where too many of them belong to hosts that are busy, or others have become due, all hosts
+    // are looked at.
+    if (selectWaitingHost.get(source, turn) === undefined) {
+      const oldest = selectOldest.all(source, turn, level, limit * OLDEST_PER_VISIT)
+      const room = new Map<string, number>()
+      const taken = oldest.filter(({ host }) => {
+        const left = room.get(host) ?? countRoom(host)
+        room.set(host, left - 1)
+        return left > 0
+      })
+      if (taken.length >= limit || oldest.length < limit * OLDEST_PER_VISIT) return taken.slice(0, limit)
+    }
+    const names = selectHosts.all({ source, turn, level, now, horizon, limit, astray: now + ASTRAY_MS })
+    const candidates = names.flatMap((host) => {
+      const slots = countRoom(host)
+      const rows = [
+        ...selectReady.all(source, turn, host, level, slots),
+        ...selectDue.all(source, turn, host, now, level, slots),
+      ]
+      return rows.sort(byAge).slice(0, slots)
+    })
+    return candidates.sort(byAge).slice(0, limit)
   }
 
   /** Takes a row, as the visit it is to become. */
@@ -141,24 +206,13 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   }
 
   const lease = (source: number, request: LeaseRequest): Visit[] => {
-    const { sourceId, limit, now, until, horizon, isLevelled } = request
+    const { sourceId, now, until, isLevelled } = request
     expire.run(source, now)
     const turn: Turn = selectAny.some((select) => select.get(source, 0) !== undefined) ? 0 : 1
-    const names = listHosts(source, turn)
-    const level = isLevelled && turn === 0 ? findLevel(source, names) : DEEPEST
-    const candidates: Candidate[] = []
-    for (const host of names) {
-      const slots = countSlots(hosts.readClock(host), now, horizon, limit)
-      if (slots === 0) continue
-      const rows = [
-        ...selectReady.all(source, turn, host, level, slots),
-        ...selectDue.all(source, turn, host, now, level, slots),
-      ]
-      candidates.push(...rows.sort(byAge).slice(0, slots))
-    }
+    const level = isLevelled && turn === 0 ? findLevel(source) : DEEPEST
     const visits: Visit[] = []
-    for (const row of candidates.sort(byAge).slice(0, limit)) {
-      const { nextAt, intervalMs } = hosts.readClock(row.host)
+    for (const row of listCandidates(source, request, turn, level)) {
+      const { nextAt, intervalMs } = hosts.readClock(row.host, now)
       const slot = Math.max(now, nextAt)
       const visit = takeRow(sourceId, row, turn, slot, until)
       if (visit === undefined) continue
@@ -172,15 +226,9 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     const expired = selectExpired.all(source, now)
     const pending = (selectCount.get(source, 'pending') ?? 0) + expired.length
     const leasedRows = (selectCount.get(source, 'leased') ?? 0) - expired.length
-    const moments: number[] = []
-    for (const turn of [0, 1] as const) {
-      for (const host of listHosts(source, turn)) {
-        const isReady = selectLeastReady.get(source, turn, host) !== null
-        const dueAt = selectFirstDue.get(source, turn, host) ?? now
-        moments.push(Math.max(isReady ? Math.min(now, dueAt) : dueAt, hosts.readClock(host).nextAt))
-      }
-    }
-    for (const { host, dueAt } of expired) moments.push(Math.max(dueAt ?? now, hosts.readClock(host).nextAt))
+    const moments = expired.map(({ host, dueAt }) => Math.max(dueAt ?? now, hosts.readClock(host, now).nextAt))
+    const first = selectNextAt.get({ source, now, astray: now + ASTRAY_MS }) ?? null
+    if (first !== null) moments.push(first)
     const nextAt = moments.length === 0 ? null : moments.reduce((a, b) => Math.min(a, b))
     return { pending, leased: leasedRows, nextAt }
   }
@@ -191,11 +239,9 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
       putBack.run(source, key, token)
     },
     countOpen,
-    skipPending: (source, reason, pattern) => skip.run(reason, pattern, source).changes,
+    skipPending: (source, reason, pattern) => skip.run(reason, pattern, source).changes + keep.run(source).changes,
   }
 }
-
-const DEEPEST = Number.MAX_SAFE_INTEGER
 
 function byAge(a: Candidate, b: Candidate): number {
   return a.depth - b.depth || a.id - b.id
@@ -218,7 +264,9 @@ function toVisit(found: VisitColumns) {
   const { key, url, discovery, attempts, checkedAt, target } = found
   const hasPage = found.pageHash !== null
   const isFinal = found.isFinal === 1
-  const isConditional = !isFinal && (hasPage || found.isRepeated === 1)
+  // What it last answered with need not be what is stored: that nothing changed since would say nothing about the page.
+  const isAsStored = hasPage && found.isAsStored === 1
+  const isConditional = !isFinal && (hasPage ? isAsStored : found.isRepeated === 1)
   const hash = found.pageHash ?? (isConditional ? found.contentHash : null)
   return {
     key,
@@ -227,9 +275,11 @@ function toVisit(found: VisitColumns) {
     attempts,
     etag: isConditional ? found.etag : null,
     lastModified: isConditional ? found.lastModified : null,
+    contentUrl: found.contentUrl,
     contentHash: hash === null ? null : unpackHash(hash),
     checkedAt,
     hasPage,
+    hasLinks: found.hasLinks === 1,
     target,
     isFinal,
   }

@@ -1,20 +1,15 @@
+import { type HostClock, lowerClock, mendClock } from '../../crawl/host-clock.ts'
 import type { RobotsRecord } from '../../crawl/ledger.ts'
 import type { Database } from './database.ts'
 
 /** Clocks of hosts and their robots.txt files, which all sources share. */
 export interface Hosts {
-  readClock(host: string): HostClock
+  readClock(host: string, now: number): HostClock
   moveClock(host: string, nextAt: number): void
   reserveSlot(host: string, now: number): number
-  setInterval(host: string, intervalMs: number): void
+  setInterval(host: string, intervalMs: number, now: number): void
   readRobots(origin: string): RobotsRecord | undefined
   writeRobots(record: RobotsRecord): void
-}
-
-/** When a host is free, and the pause it wants after each request. */
-export interface HostClock {
-  readonly nextAt: number
-  readonly intervalMs: number
 }
 
 /** Prepares what is asked about hosts. */
@@ -25,8 +20,9 @@ export function createHosts(db: Database): Hosts {
   const upsertNext = db.prepare<[string, number]>(
     'INSERT INTO hosts (host, next_at) VALUES (?, ?) ON CONFLICT DO UPDATE SET next_at = excluded.next_at',
   )
-  const upsertInterval = db.prepare<[string, number]>(
-    'INSERT INTO hosts (host, interval_ms) VALUES (?, ?) ON CONFLICT DO UPDATE SET interval_ms = excluded.interval_ms',
+  const upsertClock = db.prepare<[string, number, number]>(
+    `INSERT INTO hosts (host, next_at, interval_ms) VALUES (?, ?, ?)
+     ON CONFLICT DO UPDATE SET next_at = excluded.next_at, interval_ms = excluded.interval_ms`,
   )
   const selectRobots = db.prepare<[string], RobotsRecord>(
     'SELECT origin, fetched_at AS fetchedAt, type, body, status FROM robots WHERE origin = ?',
@@ -36,12 +32,16 @@ export function createHosts(db: Database): Hosts {
      VALUES (@origin, @fetchedAt, @type, @status, @body)`,
   )
 
-  const readClock = (host: string): HostClock => selectClock.get(host) ?? FREE
+  const readClock = (host: string, now: number): HostClock => mendClock(selectClock.get(host) ?? FREE, now)
   const reserveSlot = db.transaction((host: string, now: number): number => {
-    const { nextAt, intervalMs } = readClock(host)
+    const { nextAt, intervalMs } = readClock(host, now)
     const slot = Math.max(now, nextAt)
     upsertNext.run(host, slot + intervalMs)
     return slot
+  })
+  const setInterval = db.transaction((host: string, interval: number, now: number): void => {
+    const { nextAt, intervalMs } = lowerClock(selectClock.get(host) ?? FREE, interval, now)
+    upsertClock.run(host, nextAt, intervalMs)
   })
 
   return {
@@ -50,9 +50,7 @@ export function createHosts(db: Database): Hosts {
       upsertNext.run(host, nextAt)
     },
     reserveSlot: reserveSlot.immediate,
-    setInterval: (host, intervalMs) => {
-      upsertInterval.run(host, intervalMs)
-    },
+    setInterval: setInterval.immediate,
     readRobots: (origin) => selectRobots.get(origin),
     writeRobots: (record) => {
       upsertRobots.run(record)

@@ -1,4 +1,12 @@
-import { LEDGER_STATES, type LedgerCounts, type LedgerRow, type LedgerState } from '../../crawl/ledger.ts'
+import { compareUtf8 } from '../../core/text/order.ts'
+import {
+  type Discovery,
+  LEDGER_STATES,
+  type LedgerCounts,
+  type LedgerRow,
+  type LedgerState,
+  type Reason,
+} from '../../crawl/ledger.ts'
 import { type LedgerAction, nextState } from '../../crawl/transitions.ts'
 import type { RowFilter } from '../../library/store.ts'
 import type { Database } from './database.ts'
@@ -9,8 +17,11 @@ export interface Rows {
   find(source: number, key: string): LedgerRow | undefined
   list(source: number, filter: RowFilter): LedgerRow[]
   count(source: number): LedgerCounts
+  listUnseenLists(source: number, crawlId: string, discovery: Discovery): string[]
   /** Pages that a crawl has taken in or found unchanged. */
   countPages(source: number, crawlId: string): number
+  /** A row that a crawl settled for one of these reasons and of which no links are kept; or one that only keeps some. */
+  findUnread(source: number, crawlId: string, reasons: readonly Reason[]): LedgerRow | undefined
 }
 
 interface RowColumns extends Omit<LedgerRow, 'contentHash' | 'hasPage'> {
@@ -18,21 +29,26 @@ interface RowColumns extends Omit<LedgerRow, 'contentHash' | 'hasPage'> {
   readonly hasPage: 0 | 1
 }
 
-/** Prepares what is asked about rows. */
-export function createRows(db: Database): Rows {
-  const select = `SELECT s.uuid AS sourceId, l.key, l.url, l.host, l.state, l.reason, l.pattern, l.target, l.depth,
+const ROWS = `SELECT s.uuid AS sourceId, l.key, l.url, l.host, l.state, l.reason, l.pattern, l.target, l.depth,
       l.found_on AS foundOn, l.discovery, l.etag, l.last_modified AS lastModified, l.content_hash AS contentHash,
       l.attempts, l.status, l.detail, l.first_seen_at AS firstSeenAt, l.checked_at AS checkedAt,
       l.changed_at AS changedAt, l.due_at AS dueAt, c.uuid AS crawlId, l.page_hash IS NOT NULL AS hasPage
     FROM ledger l JOIN sources s ON s.id = l.source LEFT JOIN crawl_ids c ON c.id = l.crawl`
-  const selectOne = db.prepare<[number, string], RowColumns>(`${select} WHERE l.source = ? AND l.key = ?`)
-  const selectSome = db.prepare<
-    [{ source: number; after: string; state: string | null; reason: string | null; limit: number }],
-    RowColumns
-  >(
-    `${select} WHERE l.source = @source AND l.key > @after AND (@state IS NULL OR l.state = @state)
-       AND (@reason IS NULL OR l.reason = @reason) ORDER BY l.key LIMIT @limit`,
-  )
+
+const listRows = (where: string): string =>
+  `${ROWS} WHERE l.source = @source AND l.key > @after AND ${where} ORDER BY l.key LIMIT @limit`
+
+/** Rows of one state and reason, in the order of keys. */
+export const ROWS_BY_REASON: string = listRows('l.state = @state AND l.reason = @reason')
+
+/** Prepares what is asked about rows. */
+export function createRows(db: Database): Rows {
+  const selectOne = db.prepare<[number, string], RowColumns>(`${ROWS} WHERE l.source = ? AND l.key = ?`)
+  type Some = [{ source: number; after: string; state: string; reason: string; limit: number }]
+  const selectSome = (sql: string) => db.prepare<Some, RowColumns>(sql)
+  const selectAll = selectSome(listRows('@state IS NOT NULL AND @reason IS NOT NULL'))
+  const selectByReason = selectSome(ROWS_BY_REASON)
+  const selectWithout = selectSome(listRows('l.state = @state AND l.reason IS NULL AND @reason IS NOT NULL'))
   const selectCounts = db.prepare<[number], { state: LedgerState; reason: string; rows: number }>(
     'SELECT state, reason, rows FROM ledger_counts WHERE source = ? AND rows > 0 ORDER BY state, reason',
   )
@@ -43,13 +59,43 @@ export function createRows(db: Database): Rows {
     )
     .pluck()
 
+  const selectAnyReason = db.prepare<[number, string]>(
+    'SELECT 1 FROM ledger_counts WHERE source = ? AND rows > 0 AND reason IN (SELECT value FROM json_each(?)) LIMIT 1',
+  )
+  const selectUnread = db.prepare<[number, string, string], RowColumns>(
+    `${ROWS} WHERE l.source = ? AND l.crawl = (SELECT id FROM crawl_ids WHERE uuid = ?)
+       AND l.reason IN (SELECT value FROM json_each(?)) AND (l.state IN ('indexed', 'unchanged')
+         OR l.state IN ('skipped', 'failed') AND NOT EXISTS (SELECT 1 FROM links k WHERE k.id = l.id))
+     ORDER BY l.key LIMIT 1`,
+  )
+
+  const selectLists = db
+    .prepare<[number, string, string], string>(
+      `SELECT DISTINCT found_on FROM ledger WHERE source = ? AND discovery = ? AND found_on IS NOT NULL
+         AND (page_hash IS NOT NULL OR target IS NOT NULL)
+         AND crawl IS NOT (SELECT id FROM crawl_ids WHERE uuid = ?) ORDER BY found_on`,
+    )
+    .pluck()
+
   return {
+    listUnseenLists: (source, crawlId, discovery) => selectLists.all(source, discovery, crawlId),
     find: (source, key) => {
       const found = selectOne.get(source, key)
       return found === undefined ? undefined : toLedgerRow(found)
     },
-    list: (source, { state = null, reason = null, after = '', limit }) =>
-      selectSome.all({ source, after, state, reason, limit }).map(toLedgerRow),
+    list: (source, { state, reason, after = '', limit }) => {
+      const asked = { source, after, state: '', reason: '', limit }
+      if (state === undefined && reason === undefined) return selectAll.all(asked).map(toLedgerRow)
+      // Rows of one state and reason stand together in an index, in the order of keys; those of several are put in order here.
+      const kinds = selectCounts
+        .all(source)
+        .filter((kind) => kind.state === (state ?? kind.state) && kind.reason === (reason ?? kind.reason))
+      return kinds
+        .flatMap((kind) => (kind.reason === '' ? selectWithout : selectByReason).all({ ...asked, ...kind }))
+        .sort((a, b) => compareUtf8(a.key, b.key))
+        .slice(0, limit)
+        .map(toLedgerRow)
+    },
     count: (source) => {
       const states: Record<LedgerState, number> = { ...NO_ROWS }
       const reasons: Record<string, number> = {}
@@ -62,6 +108,13 @@ export function createRows(db: Database): Rows {
       return { total, states, reasons }
     },
     countPages: (source, crawlId) => selectPages.get(source, crawlId) ?? 0,
+    findUnread: (source, crawlId, reasons) => {
+      const wanted = JSON.stringify(reasons)
+      // Most often there is no such row at all, and nobody has to walk the source to find that out.
+      if (selectAnyReason.get(source, wanted) === undefined) return undefined
+      const found = selectUnread.get(source, crawlId, wanted)
+      return found === undefined ? undefined : toLedgerRow(found)
+    },
   }
 }
 
@@ -99,7 +152,7 @@ export function stateAfter(action: LedgerAction): string {
  * forgotten. What it repeated is kept, because the visit says so.
  */
 export const READMITTED: string = `target = CASE reason WHEN 'duplicate' THEN target END, reason = NULL, pattern = NULL,
-  attempts = 0, due_at = NULL, lease = NULL, leased_until = NULL, awaits_confirmation = 0`
+  attempts = 0, due_at = NULL, proven_crawl = NULL, lease = NULL, leased_until = NULL, awaits_confirmation = 0`
 
 function toLedgerRow(found: RowColumns): LedgerRow {
   const contentHash = found.contentHash === null ? null : unpackHash(found.contentHash)

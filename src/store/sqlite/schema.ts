@@ -22,7 +22,9 @@ const MIGRATIONS: readonly string[] = [
     site_url TEXT NOT NULL,
     scope TEXT NOT NULL,
     settings TEXT NOT NULL,
-    created_at INTEGER NOT NULL
+    created_at INTEGER NOT NULL,
+    -- Its rows are being deleted, some at a time; nobody sees it any more.
+    is_removed INTEGER NOT NULL DEFAULT 0
   ) STRICT;
   CREATE UNIQUE INDEX sources_by_version ON sources (name, version) WHERE version IS NOT NULL;
   CREATE UNIQUE INDEX sources_by_name ON sources (name) WHERE version IS NULL;
@@ -42,6 +44,8 @@ const MIGRATIONS: readonly string[] = [
     state TEXT NOT NULL,
     options TEXT NOT NULL,
     runner TEXT,
+    -- How often it was begun: whoever began it before has lost it.
+    term INTEGER NOT NULL DEFAULT 1,
     started_at INTEGER NOT NULL,
     heartbeat_at INTEGER NOT NULL,
     ended_at INTEGER,
@@ -67,6 +71,8 @@ const MIGRATIONS: readonly string[] = [
     target TEXT,
     etag TEXT,
     last_modified TEXT,
+    -- The address that gave the content and its validators: a spelling of the row's own, or its Markdown.
+    content_url TEXT,
     content_hash ANY,
     attempts INTEGER NOT NULL DEFAULT 0,
     status INTEGER,
@@ -85,12 +91,46 @@ const MIGRATIONS: readonly string[] = [
   CREATE UNIQUE INDEX ledger_by_key ON ledger (source, key);
   CREATE INDEX ledger_ready ON ledger (source, awaits_confirmation, host, depth, id)
     WHERE state = 'pending' AND due_at IS NULL;
+  CREATE INDEX ledger_by_age ON ledger (source, awaits_confirmation, depth, id, host)
+    WHERE state = 'pending' AND due_at IS NULL;
   CREATE INDEX ledger_waiting ON ledger (source, awaits_confirmation, host, due_at, depth)
     WHERE state = 'pending' AND due_at IS NOT NULL;
   CREATE INDEX ledger_leased ON ledger (source, awaits_confirmation, depth, leased_until)
     WHERE state = 'leased';
   CREATE INDEX ledger_by_content ON ledger (source, page_hash, changed_at)
     WHERE page_hash IS NOT NULL;
+
+  -- Only rows with a reason are looked for by it; what is fetched and settled as it should has none.
+  CREATE INDEX ledger_by_reason ON ledger (source, state, reason, key)
+    WHERE reason IS NOT NULL;
+
+  -- Hosts with pending rows, so that neither a lease nor a count has to look for them among the rows. Kept by triggers.
+  CREATE TABLE open_hosts (
+    source INTEGER NOT NULL,
+    awaits_confirmation INTEGER NOT NULL,
+    host TEXT NOT NULL,
+    -- Rows without and with a moment before which they are not due.
+    ready INTEGER NOT NULL,
+    waiting INTEGER NOT NULL,
+    PRIMARY KEY (source, awaits_confirmation, host)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER pending_inserted AFTER INSERT ON ledger WHEN new.state = 'pending' BEGIN
+    INSERT INTO open_hosts VALUES (new.source, new.awaits_confirmation, new.host, new.due_at IS NULL, new.due_at IS NOT NULL)
+      ON CONFLICT DO UPDATE SET ready = ready + excluded.ready, waiting = waiting + excluded.waiting;
+  END;
+  CREATE TRIGGER pending_updated AFTER UPDATE OF state, due_at, awaits_confirmation, host ON ledger
+    WHEN (old.state = 'pending' OR new.state = 'pending') AND (old.state <> new.state OR old.host <> new.host
+      OR old.due_at IS NOT new.due_at OR old.awaits_confirmation <> new.awaits_confirmation) BEGIN
+    UPDATE open_hosts SET ready = ready - (old.due_at IS NULL), waiting = waiting - (old.due_at IS NOT NULL)
+      WHERE old.state = 'pending' AND source = old.source AND awaits_confirmation = old.awaits_confirmation
+        AND host = old.host;
+    INSERT INTO open_hosts
+      SELECT new.source, new.awaits_confirmation, new.host, new.due_at IS NULL, new.due_at IS NOT NULL
+      WHERE new.state = 'pending'
+      ON CONFLICT DO UPDATE SET ready = ready + excluded.ready, waiting = waiting + excluded.waiting;
+    DELETE FROM open_hosts WHERE source = old.source AND awaits_confirmation = old.awaits_confirmation
+      AND host = old.host AND ready = 0 AND waiting = 0;
+  END;
 
   CREATE TABLE ledger_counts (
     source INTEGER NOT NULL,
@@ -188,11 +228,27 @@ const MIGRATIONS: readonly string[] = [
     status INTEGER,
     body TEXT NOT NULL
   ) STRICT;
+
+  -- Lists that hold pages, as they were last read: what they named besides is JSON.
+  CREATE TABLE lists (
+    source INTEGER NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
+    url TEXT NOT NULL,
+    etag TEXT,
+    last_modified TEXT,
+    content_hash TEXT NOT NULL,
+    context_hash TEXT NOT NULL,
+    pages INTEGER NOT NULL,
+    named TEXT NOT NULL,
+    PRIMARY KEY (source, url)
+  ) STRICT;
   `,
 ]
 
+/** Version 1 was never released: it stands for whatever was written while the schema was in the making. */
+const FIRST_VERSION = 2
+
 /** The schema this program writes. */
-export const SCHEMA_VERSION: number = MIGRATIONS.length
+export const SCHEMA_VERSION: number = FIRST_VERSION + MIGRATIONS.length - 1
 
 /**
  * Brings a database to the schema of this program; several processes may try at once. Refuses one that a newer program wrote,
@@ -201,8 +257,8 @@ export const SCHEMA_VERSION: number = MIGRATIONS.length
 export function migrate(db: Database, library: string): void {
   if (checkVersion(db, library) === SCHEMA_VERSION) return
   db.transaction(() => {
-    for (let version = checkVersion(db, library); version < SCHEMA_VERSION; version++)
-      db.exec(MIGRATIONS[version] ?? '')
+    const done = Math.max(0, checkVersion(db, library) - FIRST_VERSION + 1)
+    for (const migration of MIGRATIONS.slice(done)) db.exec(migration)
     db.pragma(`application_id = ${APPLICATION_ID}`)
     db.pragma(`user_version = ${SCHEMA_VERSION}`)
   }).immediate()
@@ -215,6 +271,10 @@ function checkVersion(db: Database, library: string): number {
   const isEmpty = db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined
   if (owner !== APPLICATION_ID && !isEmpty) {
     throw new PharosError('LIBRARY_UNUSABLE', { library, problem: 'it is a database of another program' })
+  }
+  if (!isEmpty && found < FIRST_VERSION) {
+    const problem = 'a Pharos that was never released wrote it; delete the file and add its sources again'
+    throw new PharosError('LIBRARY_UNUSABLE', { library, problem })
   }
   if (found > SCHEMA_VERSION) throw new PharosError('LIBRARY_NEWER', { library, found, supported: SCHEMA_VERSION })
   return found

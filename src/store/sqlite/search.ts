@@ -12,6 +12,8 @@ export interface ChunkIndex {
   isBehind(): boolean
   /** Takes in what is new, inside the transaction of the caller. */
   catchUp(): void
+  /** Takes the chunks of a page in again, as far as it has done so before. */
+  rewrite(first: number, count: number): void
   /** Removes the chunks of a page, which have consecutive numbers. */
   remove(first: number, count: number): void
   /** The best chunks, best first; `sources` limits them to some. */
@@ -47,12 +49,14 @@ export function createChunkIndex(db: Database): ChunkIndex {
      FROM chunks c JOIN pages p ON p.id = c.page WHERE c.id > ? ORDER BY c.id LIMIT ?`,
   )
 
+  const takeIn = (chunk: NewChunk): void => {
+    insert.run(chunk.id, writeTitle(chunk.title), writeTokens(headingsOf(chunk)), writeTokens(chunk.content))
+  }
+
   const catchUp = (): void => {
     for (;;) {
       const found = selectNew.all(selectLast.get() ?? 0, CHUNKS_AT_ONCE)
-      for (const chunk of found) {
-        insert.run(chunk.id, writeTitle(chunk.title), writeTokens(headingsOf(chunk)), writeTokens(chunk.content))
-      }
+      for (const chunk of found) takeIn(chunk)
       const last = found.at(-1)
       if (last === undefined) return
       updateLast.run(last.id)
@@ -65,6 +69,11 @@ export function createChunkIndex(db: Database): ChunkIndex {
     },
     isBehind: () => (selectNewest.get() ?? 0) > (selectLast.get() ?? 0),
     catchUp,
+    rewrite: (first, count) => {
+      if (first > (selectLast.get() ?? 0)) return
+      remove.run(first, first + count - 1)
+      for (const chunk of selectNew.all(first - 1, count)) takeIn(chunk)
+    },
     remove: (first, count) => {
       remove.run(first, first + count - 1)
     },

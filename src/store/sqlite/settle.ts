@@ -27,9 +27,11 @@ interface Draft {
   detail: string | null
   etag: string | null
   lastModified: string | null
+  contentUrl: string | null
   contentHash: StoredHash | null
   pageHash: StoredHash | null
   attempts: number
+  readonly checkedBefore: number | null
   changedAt: number | null
   dueAt: number | null
   isFinal: number
@@ -51,13 +53,14 @@ interface Holder {
 export function createSettling(db: Database, finds: Finds, content: Content, aliases: Aliases): Settling {
   const select = db.prepare<[number, string], Draft>(
     `SELECT id, key, url, state, reason, pattern, target, status, detail, etag, last_modified AS lastModified,
-       content_hash AS contentHash, page_hash AS pageHash, attempts, changed_at AS changedAt, due_at AS dueAt,
+       content_url AS contentUrl, content_hash AS contentHash, page_hash AS pageHash, attempts,
+       checked_at AS checkedBefore, changed_at AS changedAt, due_at AS dueAt,
        is_final AS isFinal, awaits_confirmation AS awaitsConfirmation, proven_crawl AS provenCrawl, depth, crawl, lease
      FROM ledger WHERE source = ? AND key = ?`,
   )
   const update = db.prepare<unknown[]>(
     `UPDATE ledger SET state = ?, reason = ?, pattern = ?, target = ?, status = ?, detail = ?, etag = ?,
-       last_modified = ?, content_hash = ?, page_hash = ?, attempts = ?, changed_at = ?, due_at = ?, is_final = ?,
+       last_modified = ?, content_url = ?, content_hash = ?, page_hash = ?, attempts = ?, changed_at = ?, due_at = ?, is_final = ?,
        awaits_confirmation = ?, proven_crawl = ?, checked_at = ?, crawl = ?, lease = NULL, leased_until = NULL
      WHERE id = ?`,
   )
@@ -83,9 +86,34 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
     hash === null ? undefined : selectHolder.get(source, hash, id, crawl)
 
   const save = (row: Draft, crawl: number, checkedAt: number | null): void => {
-    const { state, reason, pattern, target, status, detail, etag, lastModified, contentHash, pageHash, attempts } = row
+    const {
+      state,
+      reason,
+      pattern,
+      target,
+      status,
+      detail,
+      etag,
+      lastModified,
+      contentUrl,
+      contentHash,
+      pageHash,
+      attempts,
+    } = row
     const { changedAt, dueAt, isFinal, awaitsConfirmation, provenCrawl, id } = row
-    const answer = [state, reason, pattern, target, status, detail, etag, lastModified, contentHash, pageHash]
+    const answer = [
+      state,
+      reason,
+      pattern,
+      target,
+      status,
+      detail,
+      etag,
+      lastModified,
+      contentUrl,
+      contentHash,
+      pageHash,
+    ]
     update.run(...answer, attempts, changedAt, dueAt, isFinal, awaitsConfirmation, provenCrawl, checkedAt, crawl, id)
   }
 
@@ -99,9 +127,15 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
     if (other === undefined) return true
     aliases.write(source, { url: row.url, aliasUrl: other.url, classification: 'same-content', reason: null }, now)
     if (preferKey(other.key, row.key) < 0) {
-      if (row.pageHash !== null) content.remove(row.id)
-      row.pageHash = null
       repeat(row, other.key)
+      if (row.pageHash === null) return false
+      if (isSameHash(row.pageHash, hash)) {
+        content.remove(row.id)
+        row.pageHash = null
+      } else {
+        // Other content is lost with it, so that it goes as every loss does: at the end, if that is not too much.
+        row.provenCrawl = crawl
+      }
       return false
     }
     content.remove(other.id)
@@ -137,18 +171,22 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
   }
 
   const conclude = (source: number, row: Draft, settlement: Settlement, crawl: number): void => {
-    const { state, record, links, now } = settlement
-    if (state === 'indexed') {
-      if (record === undefined) throw new TypeError(`Expected \`record\` to settle ${row.url} as indexed, got none`)
+    const { state, record, links = record?.links, now } = settlement
+    if (links !== undefined) content.writeLinks(row.id, links)
+    if (state === 'indexed' && record === undefined) {
+      throw new TypeError(`Expected \`record\` to settle ${row.url} as indexed, got none`)
+    }
+    const isKept = state === 'unchanged' && (record === undefined || isHeld(row, record))
+    if (record !== undefined && !isKept) {
       storePage(source, row, record, now, crawl)
     } else if (state === 'unchanged' && row.pageHash === null) {
       confirmNothing(source, row, crawl)
     } else if (state === 'unchanged' && row.pageHash !== null) {
       // Two may hold it after a crawl that proved one of them gone and stopped at the gate.
-      if (links !== undefined) content.writeLinks(row.id, links)
       if (!claim(source, row, row.pageHash, now, crawl)) return
+      if (record !== undefined) content.describe(row.id, record.page)
       move(row, 'confirm')
-    } else {
+    } else if (state !== 'indexed') {
       move(row, ACTIONS[state])
     }
   }
@@ -161,7 +199,7 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
       const crawl = crawlOf()
       recordAnswer(row, settlement, crawl.number)
       conclude(source, row, settlement, crawl.number)
-      save(row, crawl.number, checkedAt)
+      save(row, crawl.number, isLeftBehind(row) ? row.checkedBefore : checkedAt)
       for (const alias of settlement.aliases ?? []) aliases.write(source, alias, now)
       return report(row, finds.offer(source, crawl, settlement.finds ?? [], now))
     },
@@ -186,7 +224,7 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
       } else {
         storePage(source, row, record, now, crawl.number)
       }
-      save(row, crawl.number, now)
+      save(row, crawl.number, isLeftBehind(row) ? row.checkedBefore : now)
       return report(row, finds.offer(source, crawl, adoption.finds, now))
     },
   }
@@ -213,6 +251,7 @@ function recordAnswer(row: Draft, answer: Answer, crawl: number): void {
   row.detail = answer.detail ?? null
   if (answer.etag !== undefined) row.etag = answer.etag
   if (answer.lastModified !== undefined) row.lastModified = answer.lastModified
+  if (answer.contentUrl !== undefined) row.contentUrl = answer.contentUrl
   if (isNothing && typeof contentHash === 'string') row.contentHash = packHash(contentHash)
   row.attempts = isPending || state === 'failed' ? row.attempts + 1 : 0
   row.dueAt = isPending ? (answer.dueAt ?? null) : null
@@ -244,6 +283,16 @@ function meetAgain(row: Draft, { find, crawlId }: Adoption, crawl: CrawlOf): num
     hasPage: row.pageHash !== null,
   }
   return applyFind(found, { ...find, refusal: null }, crawlId).depth
+}
+
+/** Whether a row holds the content of a record. */
+function isHeld(row: Draft, { page }: PageRecord): boolean {
+  return row.pageHash !== null && isSameHash(row.pageHash, packHash(page.contentHash))
+}
+
+/** Whether a row still holds a page although it answered with the content of another: of what it holds nothing was told. */
+function isLeftBehind({ reason, pageHash, provenCrawl }: Draft): boolean {
+  return reason === 'duplicate' && pageHash !== null && provenCrawl !== null
 }
 
 function isSameHash(a: StoredHash, b: StoredHash): boolean {

@@ -1,5 +1,5 @@
 import { PharosError } from '../../core/errors.ts'
-import type { Source } from '../../library/source.ts'
+import { labelOf, type Source } from '../../library/source.ts'
 import type { Database } from './database.ts'
 
 /** Sources, and the small numbers that stand for them and for crawls inside the file. */
@@ -7,7 +7,12 @@ export interface Sources {
   add(source: Source): void
   list(): Source[]
   update(id: string, change: Partial<Pick<Source, 'name' | 'version' | 'siteUrl'>>): void
-  remove(id: string): { readonly pages: number; readonly chunks: number }
+  /** Takes a source out of sight, with everything it has. What it had is then deleted by `clear`. */
+  hide(id: string): { readonly pages: number; readonly chunks: number }
+  /** Deletes some of what hidden sources had; false when nothing is left. */
+  clear(): boolean
+  /** The numbers of all sources, where some are hidden. */
+  listVisible(): number[] | undefined
   /** The number of a source; undefined when there is none. */
   numberOf(id: string): number | undefined
   /** The number of a source that is written to: it has to be there. */
@@ -28,6 +33,9 @@ interface SourceRecord {
   readonly createdAt: number
 }
 
+/** So many rows are deleted in one go: others who write wait that long. */
+const ROWS_AT_ONCE = 500
+
 /** Prepares what is asked about sources. */
 export function createSources(db: Database, library: string): Sources {
   const insert = db.prepare<[string, string, string | null, string, string, string, string, number]>(
@@ -35,38 +43,66 @@ export function createSources(db: Database, library: string): Sources {
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const columns = 'id, uuid, name, version, url, site_url AS siteUrl, scope, settings, created_at AS createdAt'
-  const selectAll = db.prepare<[], SourceRecord>(`SELECT ${columns} FROM sources ORDER BY created_at, id`)
-  const selectOne = db.prepare<[string], SourceRecord>(`SELECT ${columns} FROM sources WHERE uuid = ?`)
+  const selectAll = db.prepare<[], SourceRecord>(
+    `SELECT ${columns} FROM sources WHERE is_removed = 0 ORDER BY created_at, id`,
+  )
+  const selectOne = db.prepare<[string], SourceRecord>(
+    `SELECT ${columns} FROM sources WHERE uuid = ? AND is_removed = 0`,
+  )
   const selectSame = db.prepare<[string, string | null, string]>(
     'SELECT 1 FROM sources WHERE name = ? AND version IS ? AND uuid <> ?',
   )
   const updateOne = db.prepare<[string, string | null, string, string]>(
     'UPDATE sources SET name = ?, version = ?, site_url = ? WHERE uuid = ?',
   )
-  const selectNumber = db.prepare<[string], number>('SELECT id FROM sources WHERE uuid = ?').pluck()
+  const selectNumber = db.prepare<[string], number>('SELECT id FROM sources WHERE uuid = ? AND is_removed = 0').pluck()
   const selectCrawl = db.prepare<[string], number>('SELECT id FROM crawl_ids WHERE uuid = ?').pluck()
   const insertCrawl = db.prepare<[string, number]>('INSERT INTO crawl_ids (uuid, source) VALUES (?, ?)')
 
-  // Children before parents, so that no reference is checked in vain.
   const countPages = db
     .prepare<[number], number>('SELECT count(*) FROM ledger WHERE source = ? AND page_hash IS NOT NULL')
     .pluck()
-  const removals = [
-    'DELETE FROM chunk_index WHERE rowid IN (SELECT id FROM chunks WHERE source = ?)',
-    'DELETE FROM chunks WHERE source = ?',
-    'DELETE FROM pages WHERE id IN (SELECT id FROM ledger WHERE source = ? AND page_hash IS NOT NULL)',
-    'DELETE FROM links WHERE id IN (SELECT id FROM ledger WHERE source = ?)',
-    'DELETE FROM ledger WHERE source = ?',
+  const countChunks = db.prepare<[number], number>('SELECT count(*) FROM chunks WHERE source = ?').pluck()
+  // Both its name and its id are free at once.
+  const hideOne = db.prepare<[number]>(
+    `UPDATE sources SET is_removed = 1, name = 'removed ' || id, version = NULL, uuid = 'removed ' || id WHERE id = ?`,
+  )
+  const hideCrawls = db.prepare<[number]>(`UPDATE crawl_ids SET uuid = 'removed ' || id WHERE source = ?`)
+  const selectHidden = db.prepare<[], number>('SELECT id FROM sources WHERE is_removed = 1 ORDER BY id').pluck()
+  const selectVisible = db.prepare<[], number>('SELECT id FROM sources WHERE is_removed = 0').pluck()
+  const selectChunks = db.prepare<[number, number], number>('SELECT id FROM chunks WHERE source = ? LIMIT ?').pluck()
+  const selectRows = db.prepare<[number, number], number>('SELECT id FROM ledger WHERE source = ? LIMIT ?').pluck()
+  const deleteFrom = (table: string, id = 'id') =>
+    db.prepare<[string]>(`DELETE FROM ${table} WHERE ${id} IN (SELECT value FROM json_each(?))`)
+  const deleteChunks = [deleteFrom('chunk_index', 'rowid'), deleteFrom('chunks')]
+  // Children before parents, so that no reference is in the way.
+  const deleteRows = [deleteFrom('pages'), deleteFrom('links'), deleteFrom('ledger')]
+  const deleteAliases = db.prepare<[number, number]>(
+    `DELETE FROM url_aliases WHERE (source, url, alias_url) IN (
+       SELECT source, url, alias_url FROM url_aliases WHERE source = ? LIMIT ?)`,
+  )
+  const deleteRest = [
     'DELETE FROM ledger_counts WHERE source = ?',
-    'DELETE FROM url_aliases WHERE source = ?',
+    'DELETE FROM open_hosts WHERE source = ?',
     'DELETE FROM crawl_jobs WHERE source = ?',
     'DELETE FROM crawl_ids WHERE source = ?',
     'DELETE FROM sources WHERE id = ?',
   ].map((sql) => db.prepare<[number]>(sql))
+  const clear = (): boolean => {
+    const source = selectHidden.get()
+    if (source === undefined) return false
+    const chunks = selectChunks.all(source, ROWS_AT_ONCE)
+    const rows = chunks.length > 0 ? [] : selectRows.all(source, ROWS_AT_ONCE)
+    for (const removal of chunks.length > 0 ? deleteChunks : []) removal.run(JSON.stringify(chunks))
+    for (const removal of rows.length > 0 ? deleteRows : []) removal.run(JSON.stringify(rows))
+    if (chunks.length + rows.length > 0 || deleteAliases.run(source, ROWS_AT_ONCE).changes > 0) return true
+    for (const removal of deleteRest) removal.run(source)
+    return true
+  }
 
   const refuseSame = (name: string, version: string | null, id: string): void => {
     if (selectSame.get(name, version, id) !== undefined) {
-      throw new PharosError('SOURCE_EXISTS', { source: labelOf(name, version) })
+      throw new PharosError('SOURCE_EXISTS', { source: labelOf({ name, version }) })
     }
   }
   const numberOf = (id: string): number | undefined => selectNumber.get(id)
@@ -83,19 +119,22 @@ export function createSources(db: Database, library: string): Sources {
     refuseSame(name, version, id)
     updateOne.run(name, version, siteUrl, id)
   })
-  const remove = db.transaction((id: string) => {
+  const hide = (id: string): { pages: number; chunks: number } => {
     const source = numberOf(id)
     if (source === undefined) return { pages: 0, chunks: 0 }
-    const pages = countPages.get(source) ?? 0
-    const [, chunks = 0] = removals.map((removal) => removal.run(source).changes)
-    return { pages, chunks }
-  })
+    const removed = { pages: countPages.get(source) ?? 0, chunks: countChunks.get(source) ?? 0 }
+    hideOne.run(source)
+    hideCrawls.run(source)
+    return removed
+  }
 
   return {
-    add: add.immediate,
+    add,
     list: () => selectAll.all().map(toSource),
-    update: update.immediate,
-    remove: remove.immediate,
+    update,
+    hide,
+    clear,
+    listVisible: () => (selectHidden.get() === undefined ? undefined : selectVisible.all()),
     numberOf,
     requireNumber: (id) => {
       const source = numberOf(id)
@@ -105,11 +144,6 @@ export function createSources(db: Database, library: string): Sources {
     crawlNumber: (source, crawlId) =>
       selectCrawl.get(crawlId) ?? Number(insertCrawl.run(crawlId, source).lastInsertRowid),
   }
-}
-
-/** `name@version`, as people write it. */
-export function labelOf(name: string, version: string | null): string {
-  return version === null ? name : `${name}@${version}`
 }
 
 function toSource(found: SourceRecord): Source {

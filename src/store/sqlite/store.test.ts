@@ -7,10 +7,13 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
 import type { Find } from '../../crawl/ledger.ts'
 import type { Source } from '../../library/source.ts'
-import type { Store } from '../../library/store.ts'
+import type { Crawl, Store } from '../../library/store.ts'
 import { openDatabase } from './database.ts'
+import { ROWS_BY_REASON } from './rows.ts'
 import { SCHEMA_VERSION } from './schema.ts'
+import { createSources } from './sources.ts'
 import { openSqliteStore } from './store.ts'
+import { RETARGET } from './upkeep.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-sqlite-'))
 let files = 0
@@ -42,7 +45,7 @@ describe('opening a library', () => {
       'wal',
       1,
       1,
-      10_000,
+      250,
     ])
     expect(pragma('user_version')).toBe(SCHEMA_VERSION)
     db.close()
@@ -59,6 +62,17 @@ describe('opening a library', () => {
     })
     const unchanged = statSync(path)
     expect(unchanged.size).toBeGreaterThan(0)
+  })
+
+  test('refuses one that was written before the first release, and says what to do', async () => {
+    const path = newPath()
+    const db = openDatabase(path)
+    db.pragma('user_version = 1')
+    db.close()
+    await expect(openSqliteStore(path)).rejects.toMatchObject({
+      code: 'LIBRARY_UNUSABLE',
+      details: { library: path, problem: expect.stringContaining('delete the file') },
+    })
   })
 
   test('refuses a file that is no database', async () => {
@@ -110,7 +124,135 @@ describe('the counts of the ledger', () => {
   })
 })
 
+describe('the hosts with open work', () => {
+  test('are those of pending rows', async () => {
+    const path = newPath()
+    const store = await openSqliteStore(path)
+    await store.addSource(source('docs'))
+    await store.offer('docs', 'c1', [1, 2, 3, 4, 5, 6].map(find), 1)
+    const visits = await store.lease({ ...request(5), limit: 5 })
+    const [retried, confirmed, skipped, released] = visits
+    if (!retried || !confirmed || !skipped || !released) throw new Error('nothing was leased')
+    await store.settle({ visit: retried, crawlId: 'c1', now: 6, state: 'pending', reason: 'timeout', dueAt: 9 })
+    await store.settle({ visit: confirmed, crawlId: 'c1', now: 6, state: 'pending', awaitsConfirmation: true })
+    await store.settle({ visit: skipped, crawlId: 'c1', now: 6, state: 'skipped', reason: 'empty' })
+    await store.release([released])
+    const db = openDatabase(path)
+    const kept = db.prepare('SELECT awaits_confirmation AS late, host, ready, waiting FROM open_hosts ORDER BY 1, 2')
+    expect(kept.all()).toEqual([
+      { late: 0, host: 'docs.test', ready: 2, waiting: 1 },
+      { late: 1, host: 'docs.test', ready: 1, waiting: 0 },
+    ])
+    await store.skipPending('docs', 'page-cap', null, 7)
+    expect(kept.all()).toEqual([])
+    db.close()
+    await store.close()
+  })
+})
+
+describe('large sources', () => {
+  const plan = (path: string, sql: string, bound: Record<string, unknown>): string => {
+    const db = openDatabase(path)
+    const steps = db.prepare<[unknown], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(bound)
+    db.close()
+    return steps.map(({ detail }) => detail).join('\n')
+  }
+
+  test('find the holders of a content by its hash', async () => {
+    const path = newPath()
+    await fill(await openSqliteStore(path))
+    const steps = plan(path, RETARGET, { source: 1, crawl: 1, withUnseen: 1 })
+    expect(steps.match(/SEARCH h USING INDEX ledger_by_content \(source=\? AND page_hash=\?\)/g)).toHaveLength(2)
+    expect(steps).not.toMatch(/SEARCH h USING INDEX ledger_by_key/)
+  })
+
+  test('list rows by state and reason without looking at the others', async () => {
+    const path = newPath()
+    await fill(await openSqliteStore(path))
+    const bound = { source: 1, after: '', state: 'skipped', reason: 'blocked', limit: 20 }
+    const steps = plan(path, ROWS_BY_REASON, bound)
+    expect(steps).toMatch(/SEARCH l USING INDEX ledger_by_reason \(source=\? AND state=\? AND reason=\? AND key>\?\)/)
+    expect(steps).not.toMatch(/TEMP B-TREE/)
+  })
+
+  test('are gone at once when they are removed, and the rest of them when somebody removes again', async () => {
+    const path = newPath()
+    await fill(await openSqliteStore(path))
+    // As a process leaves it that is killed after the first step.
+    const db = openDatabase(path)
+    const sources = createSources(db, path)
+    expect(sources.hide('docs')).toEqual({ pages: 1, chunks: 1 })
+    const store = await openSqliteStore(path)
+    expect(await store.listSources()).toEqual([])
+    expect(await store.search({ query: 'unforgettable', limit: 5 })).toEqual([])
+    expect(await store.stats()).toMatchObject({ sources: 0, pages: 0, chunks: 0, changedAt: null })
+    expect(await store.countLedger('docs')).toMatchObject({ total: 0 })
+    await store.addSource(source('docs'))
+    expect(await store.removeSource('nobody')).toEqual({ pages: 0, chunks: 0 })
+    const tables = ['ledger', 'pages', 'links', 'chunks', 'chunk_index', 'ledger_counts', 'open_hosts', 'crawl_ids']
+    const left = tables.map((table) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
+    expect(left).toEqual(tables.map(() => 0))
+    expect(await store.listSources()).toHaveLength(1)
+    db.close()
+    await store.close()
+  })
+
+  test('are removed some rows at a time, so that others can write in between', async () => {
+    const path = newPath()
+    const [store, other] = [await openSqliteStore(path), await openSqliteStore(path)]
+    await store.addSource(source('docs'))
+    const numbers = Array.from({ length: 3000 }, (_, i) => i)
+    await store.offer('docs', 'c1', numbers.map(find), 1)
+    let isRemoved = false
+    const removal = store.removeSource('docs').finally(() => {
+      isRemoved = true
+    })
+    let writes = 0
+    while (!isRemoved) {
+      await other.reserveSlot('other.test', 1)
+      writes++
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await removal
+    expect(writes).toBeGreaterThan(3)
+    await Promise.all([store.close(), other.close()])
+  })
+})
+
 describe('several connections', () => {
+  test('wait for each other without standing still', async () => {
+    const path = newPath()
+    const store = await openSqliteStore(path)
+    const other = openDatabase(path)
+    other.exec('BEGIN IMMEDIATE')
+    let isWritten = false
+    const writing = store.addSource(source('docs')).then(() => {
+      isWritten = true
+    })
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    expect([isWritten, await store.listSources()]).toEqual([false, []])
+    other.exec('COMMIT')
+    await writing
+    expect(await store.listSources()).toHaveLength(1)
+    other.close()
+    await store.close()
+  })
+
+  test('write nothing for a crawl that another one has taken over', async () => {
+    const path = newPath()
+    const [one, two] = [await openSqliteStore(path), await openSqliteStore(path)]
+    await one.addSource(source('docs'))
+    const begun = await one.beginCrawl(crawl('c1', 1000), 500)
+    await one.offer('docs', 'c1', [find(1)], 1)
+    await two.beginCrawl({ ...crawl('c2', 9000), runner: 'two' }, 500, begun.id)
+    expect(await one.offer('docs', 'c1', [find(2)], 1)).toEqual(['known'])
+    expect(await one.lease({ ...request(1), crawlId: 'c1' })).toEqual([])
+    expect(await one.removeProven('docs', 'c1', true, 1)).toBe(0)
+    expect(await two.offer('docs', 'c1', [find(2)], 1)).toEqual(['admitted'])
+    expect(await two.lease({ ...request(1), crawlId: 'c1' })).toHaveLength(2)
+    await Promise.all([one.close(), two.close()])
+  })
+
   test('see what the others wrote', async () => {
     const path = newPath()
     const [one, two] = [await openSqliteStore(path), await openSqliteStore(path)]
@@ -164,6 +306,21 @@ function source(id: string): Source {
   }
 }
 
+function crawl(id: string, startedAt: number): Crawl {
+  return {
+    id,
+    sourceId: 'docs',
+    kind: 'recrawl',
+    state: 'running',
+    options: { full: false, acceptLoss: false, discover: false, maxAgeMs: 0, maxAgeMsOf: {}, scope: {} },
+    runner: 'one',
+    startedAt,
+    heartbeatAt: startedAt,
+    endedAt: null,
+    summary: null,
+  }
+}
+
 function find(number: number): Find {
   const url = `https://docs.test/${number}`
   return { key: url, url, host: 'docs.test', depth: 1, foundOn: null, discovery: 'link', refusal: null }
@@ -177,7 +334,7 @@ function request(now: number) {
 async function fill(store: Store) {
   await store.addSource(source('docs'))
   await store.offer('docs', 'c1', [1, 2, 3, 4].map(find), 1)
-  await store.setInterval('docs.test', 10)
+  await store.setInterval('docs.test', 10, 0)
   const [first, second] = await store.lease(request(5))
   if (first === undefined || second === undefined) throw new Error('nothing was leased')
   const chunk = {

@@ -1,12 +1,14 @@
-import type { OpenWork, Settled } from '../../crawl/ledger.ts'
+import { setImmediate as pause } from 'node:timers/promises'
+import type { FindResult, OpenWork, Settled } from '../../crawl/ledger.ts'
 import type { Store, StoreHit } from '../../library/store.ts'
 import { createAliases } from './aliases.ts'
 import { createContent } from './content.ts'
 import { createCrawls } from './crawls.ts'
-import { type Database, openDatabase } from './database.ts'
+import { type Database, openDatabase, writeTo } from './database.ts'
 import { type CrawlOf, createFinds } from './finds.ts'
 import { createFrontier } from './frontier.ts'
 import { createHosts } from './hosts.ts'
+import { createLists } from './lists.ts'
 import { createRows, noCounts } from './rows.ts'
 import { createChunkIndex } from './search.ts'
 import { createSettling } from './settle.ts'
@@ -26,6 +28,7 @@ function createStore(db: Database, location: string): Store {
   const sources = createSources(db, location)
   const crawls = createCrawls(db, sources)
   const hosts = createHosts(db)
+  const lists = createLists(db)
   const aliases = createAliases(db)
   const rows = createRows(db)
   const index = createChunkIndex(db)
@@ -37,14 +40,37 @@ function createStore(db: Database, location: string): Store {
   const readStats = createStats(db)
 
   const crawlOf = (source: number, id: string): CrawlOf => ({ id, number: sources.crawlNumber(source, id) })
-  /** Runs a write as one transaction, which takes its lock at the start: one that began by reading could not wait for others. */
-  const write = async <T>(work: () => T): Promise<T> => db.transaction(work).immediate()
-  /** A write to a source that has to be there, on behalf of a crawl. */
-  const writeFor = <T>(sourceId: string, crawlId: string, work: (source: number, crawl: CrawlOf) => T): Promise<T> =>
+  const write = <T>(work: () => T): Promise<T> => writeTo(db, work)
+  /** A write to a source that has to be there, on behalf of a crawl; `nothing` where that may not write any more. */
+  const writeFor = <T>(
+    sourceId: string,
+    crawlId: string,
+    nothing: T,
+    work: (source: number, crawl: CrawlOf) => T,
+  ): Promise<T> =>
     write(() => {
       const source = sources.requireNumber(sourceId)
-      return work(source, crawlOf(source, crawlId))
+      return crawls.mayWrite(crawlId) ? work(source, crawlOf(source, crawlId)) : nothing
     })
+  /** Deletes what removed sources had, also what was left of one when its process was killed. */
+  const clearRemoved = async (): Promise<void> => {
+    while (await write(sources.clear)) await pause()
+  }
+  const removeProven = async (sourceId: string, crawlId: string, withUnseen: boolean): Promise<number> => {
+    const doomed = await writeFor<number[]>(sourceId, crawlId, [], (source, crawl) =>
+      upkeep.listRemovable(source, crawl.number, withUnseen),
+    )
+    let removed = 0
+    for (let done = 0; done < doomed.length; done += PAGES_AT_ONCE) {
+      const some = doomed.slice(done, done + PAGES_AT_ONCE)
+      removed += await writeFor(sourceId, crawlId, 0, (_, crawl) => upkeep.remove(some, crawl.number, withUnseen))
+      await pause()
+    }
+    if (withUnseen) {
+      await writeFor(sourceId, crawlId, undefined, (source, crawl) => upkeep.buryFailed(source, crawl.number))
+    }
+    return removed
+  }
   /** Asks about a source; one that is not there has nothing. */
   const within = <T>(sourceId: string, nothing: T, ask: (source: number) => T): T => {
     const source = sources.numberOf(sourceId)
@@ -54,13 +80,17 @@ function createStore(db: Database, location: string): Store {
   return {
     location,
 
-    addSource: async (source) => sources.add(source),
+    addSource: (source) => write(() => sources.add(source)),
     listSources: async () => sources.list(),
-    updateSource: async (id, change) => sources.update(id, change),
-    removeSource: async (id) => sources.remove(id),
+    updateSource: (id, change) => write(() => sources.update(id, change)),
+    removeSource: async (id) => {
+      const removed = await write(() => sources.hide(id))
+      await clearRemoved()
+      return removed
+    },
 
-    beginCrawl: async (crawl, staleMs, resume, gone) => crawls.begin(crawl, staleMs, resume, gone),
-    touchCrawl: async (id, now, runner) => crawls.touch(id, now, runner),
+    beginCrawl: (crawl, staleMs, resume, gone) => write(() => crawls.begin(crawl, staleMs, resume, gone)),
+    touchCrawl: (id, now, runner) => write(() => crawls.touch(id, now, runner)),
     endCrawl: (id, summary, now, runner) =>
       write(() => {
         crawls.end(id, summary, now, runner)
@@ -68,18 +98,32 @@ function createStore(db: Database, location: string): Store {
       }),
     listCrawls: async (sourceId, limit) => within(sourceId, [], (source) => crawls.list(source, limit)),
 
-    offer: (sourceId, crawlId, found, now) =>
-      writeFor(sourceId, crawlId, (source, crawl) => finds.offer(source, crawl, found, now)),
-    lease: (request) => write(() => within(request.sourceId, [], (source) => frontier.lease(source, request))),
+    offer: (sourceId, crawlId, found, now, taught = []) =>
+      writeFor<FindResult[]>(
+        sourceId,
+        crawlId,
+        found.map(() => 'known'),
+        (source, crawl) => {
+          for (const alias of taught) aliases.write(source, alias, now)
+          return finds.offer(source, crawl, found, now)
+        },
+      ),
+    lease: (request) =>
+      write(() => {
+        const { sourceId, crawlId } = request
+        if (crawlId !== undefined && !crawls.mayWrite(crawlId)) return []
+        return within(sourceId, [], (source) => frontier.lease(source, request))
+      }),
     settle: (settlement) =>
       write(() => {
         const { visit, crawlId } = settlement
-        return within(visit.sourceId, NO_SOURCE, (source) =>
+        if (!crawls.mayWrite(crawlId)) return LOST
+        return within(visit.sourceId, LOST, (source) =>
           settling.settle(source, () => crawlOf(source, crawlId), settlement),
         )
       }),
     adopt: (adoption) =>
-      writeFor(adoption.sourceId, adoption.crawlId, (source, crawl) => settling.adopt(source, crawl, adoption)),
+      writeFor(adoption.sourceId, adoption.crawlId, LOST, (source, crawl) => settling.adopt(source, crawl, adoption)),
     release: (visits) =>
       write(() => {
         for (const { sourceId, key, lease } of visits) {
@@ -88,26 +132,43 @@ function createStore(db: Database, location: string): Store {
       }),
     countOpen: async (sourceId, now) => within(sourceId, NOTHING_OPEN, (source) => frontier.countOpen(source, now)),
     countPages: async (sourceId, crawlId) => within(sourceId, 0, (source) => rows.countPages(source, crawlId)),
-    skipPending: (sourceId, reason, pattern) =>
-      write(() => within(sourceId, 0, (source) => frontier.skipPending(source, reason, pattern))),
+    skipPending: (sourceId, reason, pattern, _now, crawlId) =>
+      write(() => {
+        if (crawlId !== undefined && !crawls.mayWrite(crawlId)) return 0
+        return within(sourceId, 0, (source) => frontier.skipPending(source, reason, pattern))
+      }),
     requeue: (sourceId, crawlId, which) =>
-      writeFor(sourceId, crawlId, (source, crawl) => upkeep.requeue(source, crawl.number, which)),
+      writeFor(sourceId, crawlId, 0, (source, crawl) => upkeep.requeue(source, crawl.number, which)),
     requeueOrphanedAliases: (sourceId, crawlId, _now, withUnseen = false) =>
-      writeFor(sourceId, crawlId, (source, crawl) => upkeep.requeueOrphanedAliases(source, crawl.number, withUnseen)),
+      writeFor(sourceId, crawlId, 0, (source, crawl) =>
+        upkeep.requeueOrphanedAliases(source, crawl.number, withUnseen),
+      ),
     countRemovable: (sourceId, crawlId, withUnseen) =>
-      writeFor(sourceId, crawlId, (source, crawl) => upkeep.countRemovable(source, crawl.number, withUnseen)),
-    removeProven: (sourceId, crawlId, withUnseen) =>
-      writeFor(sourceId, crawlId, (source, crawl) => upkeep.removeProven(source, crawl.number, withUnseen)),
+      write(() => {
+        const source = sources.requireNumber(sourceId)
+        return upkeep.countRemovable(source, sources.crawlNumber(source, crawlId), withUnseen)
+      }),
+    removeProven,
 
     findRow: async (sourceId, key) => within(sourceId, undefined, (source) => rows.find(source, key)),
+    readList: async (sourceId, url) => within(sourceId, undefined, (source) => lists.read(source, url)),
+    writeList: (sourceId, crawlId, record) =>
+      writeFor(sourceId, crawlId, undefined, (source) => lists.write(source, record)),
+    listPagesOf: async (sourceId, url, key) => within(sourceId, [], (source) => lists.listPages(source, url, key)),
+    confirmPagesOf: (sourceId, crawlId, url, key, now) =>
+      writeFor(sourceId, crawlId, 0, (source, crawl) => lists.confirm(source, crawl.number, url, key, now)),
+    listUnseenLists: async (sourceId, crawlId, discovery) =>
+      within(sourceId, [], (source) => rows.listUnseenLists(source, crawlId, discovery)),
     listRows: async (sourceId, filter) => within(sourceId, [], (source) => rows.list(source, filter)),
+    findUnread: async (sourceId, crawlId, reasons) =>
+      within(sourceId, undefined, (source) => rows.findUnread(source, crawlId, reasons)),
     countLedger: async (sourceId) => within(sourceId, noCounts(), (source) => rows.count(source)),
     listAliases: async (sourceId, url) => within(sourceId, [], (source) => aliases.list(source, url)),
 
-    reserveSlot: async (host, now) => hosts.reserveSlot(host, now),
-    setInterval: async (host, intervalMs) => hosts.setInterval(host, intervalMs),
+    reserveSlot: (host, now) => write(() => hosts.reserveSlot(host, now)),
+    setInterval: (host, intervalMs, now) => write(() => hosts.setInterval(host, intervalMs, now)),
     readRobots: async (origin) => hosts.readRobots(origin),
-    writeRobots: async (record) => hosts.writeRobots(record),
+    writeRobots: (record) => write(() => hosts.writeRobots(record)),
 
     readLinks: async (sourceId, key) => within(sourceId, [], (source) => content.readLinks(source, key)),
     readPage: async (sourceId, key) => within(sourceId, undefined, (source) => content.readPage(source, key)),
@@ -119,7 +180,7 @@ function createStore(db: Database, location: string): Store {
     countContent: async (sourceId) => within(sourceId, { pages: 0, chunks: 0 }, (source) => content.count(source)),
     search: async ({ query, limit, sourceIds }) => {
       if (index.isBehind()) await write(index.catchUp)
-      const numbers = sourceIds?.flatMap((id) => sources.numberOf(id) ?? [])
+      const numbers = sourceIds?.flatMap((id) => sources.numberOf(id) ?? []) ?? sources.listVisible()
       return index.search(query, limit, numbers).flatMap(({ id, score }): StoreHit[] => {
         const found = content.readChunkAt(id)
         return found === undefined ? [] : [{ ...found, score }]
@@ -134,5 +195,8 @@ function createStore(db: Database, location: string): Store {
 
 const NOTHING_OPEN: OpenWork = { pending: 0, leased: 0, nextAt: null }
 
-/** What became of a visit to a source that was removed meanwhile. */
-const NO_SOURCE: Settled = { type: 'lost', state: 'gone', reason: null, target: null, finds: [] }
+/** So many pages are removed in one go: others who write wait that long. */
+const PAGES_AT_ONCE = 200
+
+/** What became of a visit to a source that was removed meanwhile, or of a crawl that is over or was taken over. */
+const LOST: Settled = { type: 'lost', state: 'gone', reason: null, target: null, finds: [] }

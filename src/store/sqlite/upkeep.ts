@@ -7,8 +7,29 @@ export interface Upkeep {
   requeue(source: number, crawl: number, which: 'pages' | 'failed'): number
   requeueOrphanedAliases(source: number, crawl: number, withUnseen: boolean): number
   countRemovable(source: number, crawl: number, withUnseen: boolean): { removable: number; pages: number }
-  removeProven(source: number, crawl: number, withUnseen: boolean): number
+  /** Rows whose pages are to be removed. */
+  listRemovable(source: number, crawl: number, withUnseen: boolean): number[]
+  /** Removes the pages of some of them, as far as that still holds, and returns how many went. */
+  remove(ids: readonly number[], crawl: number, withUnseen: boolean): number
+  /** Buries addresses that failed and that a complete crawl did not see. */
+  buryFailed(source: number, crawl: number): void
 }
+
+// A page that moved is only proven gone when it is where it moved to.
+const isRemovable = (row: string) => `(
+    ${row}.proven_crawl = @crawl AND (${row}.reason IS NULL OR ${row}.reason NOT IN ('redirect', 'canonical', 'duplicate') OR EXISTS (
+      SELECT 1 FROM ledger m WHERE m.source = ${row}.source AND m.key = ${row}.target AND m.page_hash IS NOT NULL))
+    OR @withUnseen AND ${row}.crawl IS NOT @crawl)`
+
+const holds = (row: string) =>
+  `${row}.source = a.source AND ${row}.page_hash = a.content_hash AND NOT ifnull(${isRemovable(row)}, 0)`
+// The `+` keeps SQLite from walking the whole source in the order of keys for each row.
+const findHolder = `SELECT h.key FROM ledger h WHERE ${holds('h')} ORDER BY +h.key LIMIT 1`
+
+/** The content of a duplicate may have gone over to a third address since, which then stands for all. */
+export const RETARGET: string = `UPDATE ledger AS a SET target = (${findHolder})
+     WHERE a.source = @source AND a.state = 'skipped' AND a.reason = 'duplicate' AND EXISTS (${findHolder})
+       AND NOT EXISTS (SELECT 1 FROM ledger t WHERE t.key = a.target AND ${holds('t')})`
 
 /** Prepares what is done to many rows. */
 export function createUpkeep(db: Database, content: Content): Upkeep {
@@ -20,22 +41,9 @@ export function createUpkeep(db: Database, content: Content): Upkeep {
   const requeuePages = requeueWhere('page_hash IS NOT NULL')
   const requeueFailed = requeueWhere(`state = 'failed'`)
 
-  // A page that moved is only proven gone when it is where it moved to.
-  const isRemovable = (row: string) => `(
-      ${row}.proven_crawl = @crawl AND (${row}.reason IS NULL OR ${row}.reason NOT IN ('redirect', 'canonical') OR EXISTS (
-        SELECT 1 FROM ledger m WHERE m.source = ${row}.source AND m.key = ${row}.target AND m.page_hash IS NOT NULL))
-      OR @withUnseen AND ${row}.crawl IS NOT @crawl)`
   type Removable = [{ source: number; crawl: number; withUnseen: 0 | 1 }]
 
-  const holds = (row: string) =>
-    `${row}.source = a.source AND ${row}.page_hash = a.content_hash AND NOT ifnull(${isRemovable(row)}, 0)`
-  const findHolder = `SELECT h.key FROM ledger h WHERE ${holds('h')} ORDER BY h.key LIMIT 1`
-  // The content may have gone over to a third address since, which then stands for all.
-  const retarget = db.prepare<Removable>(
-    `UPDATE ledger AS a SET target = (${findHolder})
-     WHERE a.source = @source AND a.state = 'skipped' AND a.reason = 'duplicate' AND EXISTS (${findHolder})
-       AND NOT EXISTS (SELECT 1 FROM ledger t WHERE t.key = a.target AND ${holds('t')})`,
-  )
+  const retarget = db.prepare<Removable>(RETARGET)
   const selectOrphans = db.prepare<Removable, { id: number; target: number | null }>(
     `SELECT a.id, t.id AS target FROM ledger a LEFT JOIN ledger t ON t.source = a.source AND t.key = a.target
        WHERE a.source = @source AND a.state = 'skipped' AND a.final_crawl IS NOT @crawl
@@ -64,6 +72,12 @@ export function createUpkeep(db: Database, content: Content): Upkeep {
   const selectRemovable = db.prepare<Removable, number>(`SELECT l.id FROM ledger l WHERE ${removable}`).pluck()
   const gone = `state = ${stateAfter('remove')}`
   const unlinked = `reason = 'unlinked', pattern = NULL, target = NULL`
+  const selectDoomed = db
+    .prepare<[{ id: number; crawl: number; withUnseen: 0 | 1 }], number>(
+      `SELECT id FROM ledger WHERE id = @id AND page_hash IS NOT NULL
+         AND (proven_crawl = @crawl OR @withUnseen AND crawl IS NOT @crawl)`,
+    )
+    .pluck()
   const buryUnproven = db.prepare<[number, number]>(
     `UPDATE ledger SET ${gone}, ${unlinked} WHERE id = ? AND state IN ${statesFor('remove')}
        AND proven_crawl IS NOT ?`,
@@ -72,6 +86,10 @@ export function createUpkeep(db: Database, content: Content): Upkeep {
     `UPDATE ledger SET ${gone} WHERE id = ? AND state IN ${statesFor('remove')} AND proven_crawl = ?`,
   )
   const forgetPage = db.prepare<[number]>('UPDATE ledger SET page_hash = NULL, proven_crawl = NULL WHERE id = ?')
+  // One that was read, and whose content is elsewhere or not wanted, still leads where it led.
+  const forgetLinks = db.prepare<[number]>(
+    `DELETE FROM links WHERE id = (SELECT id FROM ledger WHERE id = ? AND (state <> 'skipped' OR reason IS 'redirect'))`,
+  )
   const buryFailed = db.prepare<[number, number]>(
     `UPDATE ledger SET ${gone}, ${unlinked}
      WHERE source = ? AND state = 'failed' AND page_hash IS NULL AND crawl IS NOT ?`,
@@ -93,17 +111,21 @@ export function createUpkeep(db: Database, content: Content): Upkeep {
       removable: countRows.get({ source, crawl, withUnseen: withUnseen ? 1 : 0 }) ?? 0,
       pages: countPages.get(source) ?? 0,
     }),
-    removeProven: (source, crawl, withUnseen) => {
-      const ids = selectRemovable.all({ source, crawl, withUnseen: withUnseen ? 1 : 0 })
-      for (const id of ids) {
+    listRemovable: (source, crawl, withUnseen) =>
+      selectRemovable.all({ source, crawl, withUnseen: withUnseen ? 1 : 0 }),
+    remove: (ids, crawl, withUnseen) => {
+      const doomed = ids.filter((id) => selectDoomed.get({ id, crawl, withUnseen: withUnseen ? 1 : 0 }) !== undefined)
+      for (const id of doomed) {
         buryUnproven.run(id, crawl)
         buryProven.run(id, crawl)
         forgetPage.run(id)
         content.remove(id)
-        content.removeLinks(id)
+        forgetLinks.run(id)
       }
-      if (withUnseen) buryFailed.run(source, crawl)
-      return ids.length
+      return doomed.length
+    },
+    buryFailed: (source, crawl) => {
+      buryFailed.run(source, crawl)
     },
   }
 }

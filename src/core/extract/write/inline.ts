@@ -204,7 +204,9 @@ export class InlineRun {
   #writePending(next: string): void {
     const pending = this.#pending
     this.#pending = []
-    for (const [i, mark] of pending.entries()) {
+    for (let i = 0; i < pending.length; i++) {
+      const mark = pending[i]
+      if (mark === undefined) continue
       const following = pending[i + 1]?.opener ?? next
       if (EMPHASIS.has(mark.opener) && !this.#canOpen(mark, following[0] ?? '')) continue
       if (mark.index !== -1) continue

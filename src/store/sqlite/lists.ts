@@ -1,0 +1,52 @@
+import type { ListedPage, ListRecord } from '../../crawl/ledger.ts'
+import type { Database } from './database.ts'
+
+/** Lists that hold pages, as they were last read. */
+export interface Lists {
+  read(source: number, url: string): ListRecord | undefined
+  write(source: number, record: ListRecord): void
+  listPages(source: number, url: string, key: string): ListedPage[]
+  confirm(source: number, crawl: number, url: string, key: string, now: number): number
+}
+
+interface ListColumns extends Omit<ListRecord, 'named'> {
+  readonly named: string
+}
+
+/** Prepares what is asked about lists. */
+export function createLists(db: Database): Lists {
+  const select = db.prepare<[number, string], ListColumns>(
+    `SELECT url, etag, last_modified AS lastModified, content_hash AS contentHash, context_hash AS contextHash, pages, named
+     FROM lists WHERE source = ? AND url = ?`,
+  )
+  const upsert = db.prepare<unknown[]>(
+    `INSERT OR REPLACE INTO lists (source, url, etag, last_modified, content_hash, context_hash, pages, named)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  // A page that was fetched since has the status of its answer.
+  const held = `source = @source AND discovery = 'llms-full' AND status IS NULL AND page_hash IS NOT NULL
+    AND (found_on = @url OR key = @key)`
+  const selectPages = db.prepare<[{ source: number; url: string; key: string }], ListedPage>(
+    `SELECT key, url FROM ledger WHERE ${held} ORDER BY key`,
+  )
+  const confirm = db.prepare<[{ source: number; crawl: number; url: string; key: string; now: number }]>(
+    `UPDATE ledger SET state = CASE WHEN state = 'indexed' AND crawl IS @crawl THEN 'indexed' ELSE 'unchanged' END,
+       reason = NULL, pattern = NULL, target = NULL, detail = NULL, attempts = 0, due_at = NULL, is_final = 0,
+       awaits_confirmation = 0, proven_crawl = NULL, depth = 0, checked_at = @now, crawl = @crawl, lease = NULL,
+       leased_until = NULL
+     WHERE ${held}`,
+  )
+
+  return {
+    read: (source, url) => {
+      const found = select.get(source, url)
+      // It was written by this file.
+      return found === undefined ? undefined : { ...found, named: JSON.parse(found.named) as string[] }
+    },
+    write: (source, { url, etag, lastModified, contentHash, contextHash, pages, named }) => {
+      upsert.run(source, url, etag, lastModified, contentHash, contextHash, pages, JSON.stringify(named))
+    },
+    listPages: (source, url, key) => selectPages.all({ source, url, key }),
+    confirm: (source, crawl, url, key, now) => confirm.run({ source, crawl, url, key, now }).changes,
+  }
+}

@@ -1,0 +1,333 @@
+import { describe, expect, test } from 'vitest'
+import type { CrawlKind } from '../../src/crawl/events.ts'
+import { type Crawled, type Stage, stage, stageSite, statesOf } from './crawl.ts'
+import { stageFile } from './library-file.ts'
+import { type Answer, markdown, page, redirect, text } from './site.ts'
+
+/** Runs a crawl that is stopped as soon as an address is settled. */
+async function stopAfter({ crawl, library }: Stage, kind: CrawlKind, path: string): Promise<Crawled> {
+  const stop = new AbortController()
+  const settle = library.store.settle
+  library.store.settle = async (settlement) => {
+    const settled = await settle(settlement)
+    if (new URL(settlement.visit.url).pathname === path && settled.state !== 'pending') stop.abort()
+    return settled
+  }
+  try {
+    return await crawl({ kind }, stop.signal)
+  } finally {
+    library.store.settle = settle
+  }
+}
+
+const LIMITS = { limits: { attempts: 1, concurrency: 1 } }
+
+/** Answers that say nothing about what is behind a page. */
+const SILENT: Readonly<Record<string, Answer>> = {
+  'a failure of the server': { status: 500, body: 'broken' },
+  'a request for a login': { status: 401, body: 'who are you?' },
+  'a ban': { status: 403, body: 'no' },
+  'a ban by law': { status: 451, body: 'no' },
+  'a login form': `<!doctype html><title>Sign in</title><form><input type="text" name="user"><input type="password"></form>`,
+  'a redirect to itself': redirect('/hub'),
+}
+
+describe('what was not found is not taken for gone', () => {
+  test.each(Object.entries(SILENT))('while a page that was never read answers with %s', async (_name, answer) => {
+    const { site, crawl } = await stage({ '/': page('Home', ['/a', '/b']), '/a': page('A'), '/b': page('B') }, LIMITS)
+    await crawl()
+    site.pages.set('/', page('Home', ['/hub']))
+    site.pages.set('/hub', answer)
+    const crawled = await crawl({ kind: 'recrawl' })
+    expect(crawled.summary).toMatchObject({ end: 'completed', removed: 0 })
+    expect(crawled.summary.incomplete).toContain('/hub')
+    expect(crawled.rows.get('/a')).toMatchObject({ hasPage: true })
+  })
+
+  test.each([404, 410])('unless it answers with %i, which proves that nothing is behind it', async (status) => {
+    const { site, crawl } = await stage({ '/': page('Home', ['/a', '/b']), '/a': page('A'), '/b': page('B') }, LIMITS)
+    await crawl()
+    site.pages.set('/', page('Home', ['/hub']))
+    site.pages.set('/hub', { status, body: 'none' })
+    const { summary } = await crawl({ kind: 'recrawl' })
+    expect(summary).toMatchObject({ end: 'completed', removed: 2, incomplete: null })
+  })
+
+  test('after an interruption that came when the page had failed', async () => {
+    const staged = await stage({ '/': page('Home', ['/a', '/b']), '/a': page('A'), '/b': page('B') }, LIMITS)
+    const { site, crawl } = staged
+    await crawl()
+    site.pages.set('/', page('Home', ['/hub', '/z']))
+    site.pages.set('/hub', { status: 500, body: 'broken' })
+    site.pages.set('/z', page('Z'))
+    const stopped = await stopAfter(staged, 'recrawl', '/hub')
+    expect(stopped.summary.end).toBe('cancelled')
+    const crawled = await crawl({ kind: 'recrawl' })
+    expect(crawled.events[0]).toMatchObject({ isResumed: true })
+    expect(crawled.summary).toMatchObject({ end: 'completed', removed: 0 })
+    expect(crawled.summary.incomplete).toContain('/hub')
+  })
+})
+
+describe('a page that is not for the index', () => {
+  const PAGES = {
+    '/': page('Home', ['/hub']),
+    '/hub': page('Hub', ['/a', '/b'], '<meta name="robots" content="noindex">'),
+    '/a': page('A'),
+    '/b': page('B'),
+  }
+
+  test.each(Object.entries(SILENT))('keeps what is behind it when it answers with %s', async (_name, answer) => {
+    const { site, crawl } = await stage(PAGES, LIMITS)
+    await crawl()
+    site.pages.set('/hub', answer)
+    const crawled = await crawl({ kind: 'recrawl' })
+    // Its links are known, so that this is no reason to doubt.
+    expect(crawled.summary).toMatchObject({ end: 'completed', removed: 0, incomplete: null })
+    expect(crawled.rows.get('/a')).toMatchObject({ state: 'unchanged' })
+    site.pages.set('/hub', PAGES['/hub'])
+    await expect(crawl({ kind: 'recrawl' })).resolves.toMatchObject({ summary: { removed: 0 } })
+  })
+
+  test('takes what is behind it along when it is not there the second time either', async () => {
+    const { site, crawl } = await stage(PAGES, LIMITS)
+    await crawl()
+    let asked = 0
+    site.pages.set('/hub', () => {
+      asked++
+      return { status: 404, body: 'none' }
+    })
+    const { summary } = await crawl({ kind: 'recrawl' })
+    expect(asked).toBe(2)
+    expect(summary).toMatchObject({ end: 'completed', removed: 2 })
+  })
+})
+
+describe('a site that moves', () => {
+  const PAGES = { '/': page('Home', ['/a', '/b']), '/a': page('A'), '/b': page('B') }
+
+  async function siteUrlOf({ library }: Stage): Promise<string | undefined> {
+    return (await library.store.listSources())[0]?.siteUrl
+  }
+
+  test('for a while is followed in that crawl only, and nothing is concluded from it', async () => {
+    const other = await stageSite({ '/': page('Maintenance') }, { address: '127.0.0.2' })
+    const staged = await stage(PAGES)
+    const { site, crawl } = staged
+    await crawl()
+    site.pages.set('/', redirect(`${other.origin}/`, 302))
+    const away = await crawl({ kind: 'recrawl' })
+    expect(away.rows.get('/a')).toMatchObject({ hasPage: true })
+    expect(away.rows.get('/b')).toMatchObject({ hasPage: true })
+    expect(away.summary.incomplete).toContain(other.origin)
+    await expect(siteUrlOf(staged)).resolves.toBe(`${site.origin}/`)
+    site.pages.set('/', PAGES['/'])
+    other.forget()
+    const back = await crawl({ kind: 'recrawl' })
+    expect(other.requests).toEqual([])
+    // Its content stayed all the while: what leads elsewhere for a while proves nothing.
+    expect(back.rows.get('/')).toMatchObject({ state: 'unchanged', hasPage: true })
+  })
+
+  test('for good is kept, and moves back when the start answers by itself again', async () => {
+    const other = await stageSite(PAGES, { address: '127.0.0.2' })
+    const staged = await stage(PAGES)
+    const { site, crawl } = staged
+    site.pages.set('/', redirect(`${other.origin}/`))
+    await crawl()
+    await expect(siteUrlOf(staged)).resolves.toBe(`${other.origin}/`)
+    const same = await crawl({ kind: 'recrawl' })
+    expect(same.summary).toMatchObject({ end: 'completed', removed: 0, incomplete: null })
+    site.pages.set('/', PAGES['/'])
+    const back = await crawl({ kind: 'recrawl' })
+    expect(back.summary.incomplete).toContain(site.origin)
+    expect(back.summary).toMatchObject({ end: 'completed' })
+    expect(back.rows.get('/a')).toMatchObject({ state: 'indexed' })
+    await expect(siteUrlOf(staged)).resolves.toBe(`${site.origin}/`)
+  })
+
+  test('is where it was when an interrupted crawl goes on, and nothing is concluded from it either', async () => {
+    const other = await stageSite({ '/': page('Elsewhere', ['/x']), '/x': page('X') }, { address: '127.0.0.2' })
+    const staged = await stage(PAGES, LIMITS)
+    const { site, crawl } = staged
+    await crawl()
+    site.pages.set('/', redirect(`${other.origin}/`, 302))
+    await stopAfter(staged, 'recrawl', '/')
+    const crawled = await crawl({ kind: 'recrawl' })
+    expect(crawled.events[0]).toMatchObject({ isResumed: true })
+    expect(crawled.rows.get(`${other.origin}/x`)).toMatchObject({ state: 'indexed' })
+    expect(crawled.rows.get('/a')).toMatchObject({ hasPage: true })
+    expect(crawled.summary.incomplete).toContain(other.origin)
+  })
+})
+
+describe.each(['refresh', 'retry'] as const)('a %s', (kind) => {
+  test.each(['add', 'recrawl'] as const)('is refused while a crawl of kind %s waits to be finished', async (first) => {
+    const staged = await stage(
+      { '/': page('Home', ['/a', '/b']), '/a': page('A', ['/c']), '/b': page('B'), '/c': page('C') },
+      LIMITS,
+    )
+    const { crawl, site } = staged
+    if (first === 'recrawl') await crawl()
+    await stopAfter(staged, first, '/')
+    site.forget()
+    await expect(crawl({ kind })).rejects.toMatchObject({ code: 'CRAWL_UNFINISHED', details: { kind: first } })
+    expect(site.requests).toEqual([])
+    const crawled = await crawl({ kind: 'recrawl' })
+    expect(crawled.events[0]).toMatchObject({ isResumed: true })
+    expect(crawled.summary).toMatchObject({ end: 'completed', ledger: { total: 4 } })
+    await expect(crawl({ kind })).resolves.toMatchObject({ summary: { end: 'completed' } })
+  })
+})
+
+test('links beyond those that are read are said to be that, and nothing is concluded without them', async () => {
+  const many = Array.from({ length: 20_010 }, (_, i) => `/p${i}`)
+  const links = (paths: readonly string[]) => paths.map((path) => `<a href="${path}">x</a>`).join(' ')
+  const home = (paths: readonly string[]) =>
+    page('Home').replace('</main>', `${links(paths)}<a rel="nofollow" href="/shy">shy</a></main>`)
+  const { site, crawl } = await stage(
+    { '/': home(['/a']), '/a': page('A') },
+    { scope: { allow: ['/', '/a', '/p20*', '/shy'] }, limits: { attempts: 1, concurrency: 32 } },
+  )
+  const before = await crawl()
+  expect(before.rows.get('/shy')).toMatchObject({ state: 'skipped', reason: 'nofollow' })
+  site.pages.set('/', home([...many, '/a']))
+  for (const isAgain of [false, true]) {
+    const { summary, rows } = await crawl({ kind: 'recrawl' })
+    expect(rows.get('/p20009'), `${isAgain}`).toMatchObject({ state: 'skipped', reason: 'too-many-links' })
+    expect(rows.get('/shy')).toMatchObject({ state: 'skipped', reason: 'nofollow' })
+    expect(rows.get('/a')).toMatchObject({ hasPage: true })
+    expect(summary).toMatchObject({ end: 'completed', removed: 0 })
+    expect(summary.incomplete).toContain('links')
+  }
+})
+
+test('a redirect to another spelling does not lead past robots.txt', async () => {
+  const { site, crawl } = await stage({
+    '/': page('Home', ['/private', '/open']),
+    '/private': redirect('/private/'),
+    '/private/': page('Secret'),
+    '/open': redirect('/open/'),
+    '/open/': page('Open'),
+    '/robots.txt': text('User-agent: *\nDisallow: /private/\n'),
+  })
+  const crawled = await crawl()
+  expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/open': 'indexed', '/private': 'skipped robots-disallow' })
+  expect(crawled.rows.get('/private')).toMatchObject({ pattern: expect.stringContaining('/private/') })
+  expect(site.asked()).not.toContain('/private/')
+})
+
+describe('validators', () => {
+  const OLD = 'Mon, 01 Jan 2024 00:00:00 GMT'
+  const dated = (body: string, type: string): Answer => {
+    return ({ headers }) =>
+      headers['if-modified-since'] === undefined
+        ? { body, headers: { 'content-type': type, 'last-modified': OLD } }
+        : { status: 304, headers: {} }
+  }
+  const list = text('# X\n\n- [Guide](/guide)\n')
+
+  test('of a page are not sent to its Markdown, nor the other way round', async () => {
+    const { site, crawl, library, source } = await stage(
+      { '/': page('Home'), '/llms.txt': list, '/guide': dated(page('Guide in HTML'), 'text/html') },
+      { siteOptions: { hasEtags: false } },
+    )
+    const titleOf = async () => (await library.store.readPage(source.id, `${site.origin}/guide`))?.page.markdown
+    const asked = () =>
+      site.requests
+        .filter(({ path }) => path.startsWith('/guide'))
+        .map(
+          ({ path, status, headers }) => `${path} ${status} ${headers['if-modified-since'] === undefined ? '' : '?'}`,
+        )
+    await crawl()
+    site.forget()
+    await crawl({ kind: 'recrawl' })
+    expect(asked().at(-1)).toBe('/guide 304 ?')
+    // Now there is Markdown, as old as the page.
+    site.pages.set('/guide.md', dated(markdown('Guide in Markdown'), 'text/markdown'))
+    site.forget()
+    await crawl({ kind: 'recrawl' })
+    expect(asked()).toEqual(['/guide.md 200 '])
+    await expect(titleOf()).resolves.toContain('Guide in Markdown')
+    site.forget()
+    await crawl({ kind: 'recrawl' })
+    expect(asked()).toEqual(['/guide.md 304 ?'])
+    // And now it is gone.
+    site.pages.delete('/guide.md')
+    site.forget()
+    await crawl({ kind: 'recrawl' })
+    expect(asked().at(-1)).toBe('/guide 200 ')
+    await expect(titleOf()).resolves.toContain('Guide in HTML')
+  })
+
+  test('of another spelling are sent to that one', async () => {
+    const { site, crawl } = await stage({
+      '/': page('Home', ['/docs']),
+      '/docs': redirect('/docs/'),
+      '/docs/': page('D'),
+    })
+    await crawl()
+    site.forget()
+    await crawl({ kind: 'recrawl' })
+    const asked = site.requests.filter(({ path }) => path.startsWith('/docs'))
+    expect(asked.map(({ path, status, headers }) => [path, status, headers['if-none-match'] !== undefined])).toEqual([
+      ['/docs', 301, false],
+      ['/docs/', 304, true],
+    ])
+  })
+})
+
+test('a page whose content is as it was still gets its new description', async () => {
+  const { site, crawl, library, source } = await stage({ '/': page('Home') })
+  await crawl()
+  site.pages.set('/', page('Home', [], '<meta name="description" content="All about it">'))
+  const crawled = await crawl({ kind: 'recrawl' })
+  expect(crawled.rows.get('/')).toMatchObject({ state: 'unchanged', detail: 'same content' })
+  const stored = await library.store.readPage(source.id, `${site.origin}/`)
+  expect(stored?.page.description).toBe('All about it')
+})
+
+test('aliases that a list taught are kept, whatever becomes of the visit that follows', async () => {
+  const { site, crawl, library, source } = await stage({
+    '/': page('Home', ['/b?utm_source=page']),
+    '/llms.txt': text('# X\n\n- [A](/a?utm_source=list)\n'),
+    '/a': page('A'),
+    '/b': page('B'),
+  })
+  // The first settlement of the start is lost: somebody else has its row meanwhile.
+  let isLost = false
+  const settle = library.store.settle
+  library.store.settle = async (settlement) => {
+    if (isLost) return settle(settlement)
+    isLost = true
+    await library.store.release([settlement.visit])
+    return settle(settlement)
+  }
+  await crawl()
+  for (const path of ['/a', '/b']) {
+    const aliases = await library.store.listAliases(source.id, `${site.origin}${path}`)
+    expect(aliases, path).toContainEqual(expect.objectContaining({ classification: 'superfluous-query' }))
+  }
+})
+
+test('a store that cannot take a sign of life does not bring a crawl down', async () => {
+  const paths = Array.from({ length: 16 }, (_, i) => `/p${i}`)
+  const slow = Object.fromEntries(paths.map((path) => [path, { body: page(path), delayMs: 300 }]))
+  const { crawl, library } = await stageFile({ '/': page('Home', paths), ...slow })
+  const unhandled: unknown[] = []
+  const note = (error: unknown) => unhandled.push(error)
+  process.on('unhandledRejection', note)
+  let beats = 0
+  library.store.touchCrawl = async () => {
+    beats++
+    throw new Error('database is locked')
+  }
+  try {
+    const { summary } = await crawl()
+    expect(summary).toMatchObject({ end: 'completed', indexed: 17 })
+    expect(beats).toBeGreaterThan(0)
+    expect(unhandled).toEqual([])
+  } finally {
+    process.off('unhandledRejection', note)
+  }
+})
