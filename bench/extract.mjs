@@ -5,6 +5,8 @@
 // The pages are those of two documentation sites as Debian packages them (python3.11-doc, postgresql-doc-15). All are read
 // by all but defuddle, which would take many minutes: it gets a share of them, spread evenly, and so do we beside it.
 // turndown turns a whole page into Markdown without looking for its content; defuddle does both, as we do.
+// Contenders take turns, forty pages each, so that a machine that is slower for a while is slower for all of them; before
+// that each reads the same sixteenth of the pages, so that none is measured while its code is still being compiled.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Defuddle } from 'defuddle/node'
@@ -46,8 +48,7 @@ const rounds = [
 const size = (list) => list.reduce((sum, { html }) => sum + Buffer.byteLength(html), 0) / 1e6
 for (const { list, contenders } of rounds) {
   console.log(`${list.length} pages, ${size(list).toFixed(1)} MB`)
-  const rates = []
-  for (const work of Object.values(contenders)) rates.push(await measure(work, list))
+  const rates = await measure(Object.values(contenders), list)
   const rows = Object.keys(contenders).map((name, i) => [name, rates[i].toFixed(2), (rates[0] / rates[i]).toFixed(1)])
   printTable(['', 'MB a CPU s', 'ours ÷ this'], rows)
 }
@@ -69,11 +70,17 @@ function grow(html) {
   return cpuSeconds(start)
 }
 
-async function measure(work, list) {
-  for (const page of list.slice(0, 5)) await work(page)
-  const start = process.cpuUsage()
-  for (const page of list) await work(page)
-  return size(list) / cpuSeconds(start)
+async function measure(works, list) {
+  for (const work of works) for (const page of list.filter((_, i) => i % 16 === 8)) await work(page)
+  const seconds = works.map(() => 0)
+  for (let from = 0; from < list.length; from += 40) {
+    for (const [i, work] of works.entries()) {
+      const start = process.cpuUsage()
+      for (const page of list.slice(from, from + 40)) await work(page)
+      seconds[i] += cpuSeconds(start)
+    }
+  }
+  return seconds.map((spent) => size(list) / spent)
 }
 
 function readPages(folder) {

@@ -101,26 +101,18 @@ export class Element {
   }
 
   /** Child elements that are not dropped. */
-  *elements(): Generator<Element, void, void> {
-    for (const child of this.children) if (typeof child !== 'string' && child.dropped === undefined) yield child
+  elements(): Element[] {
+    const elements: Element[] = []
+    for (const child of this.children) if (typeof child !== 'string' && child.dropped === undefined) elements.push(child)
+    return elements
   }
 
   /**
    * This element and all below it that are not dropped, in the order of the source. One that is dropped when it has just
    * been given is not entered.
    */
-  *descendants(): Generator<Element, void, void> {
-    const ahead: Element[] = [this]
-    for (let element = ahead.pop(); element !== undefined; element = ahead.pop()) {
-      if (element.dropped !== undefined) continue
-      yield element
-      if (element.dropped !== undefined) continue
-      const { children } = element
-      for (let i = children.length - 1; i >= 0; i--) {
-        const child = children[i]
-        if (typeof child === 'object') ahead.push(child)
-      }
-    }
+  descendants(): IterableIterator<Element, undefined> {
+    return new Walk(this)
   }
 
   /** The ancestors, nearest first. */
@@ -185,4 +177,40 @@ function countMissing(node: Node, chars: number): number {
     for (let i = 0; i < children.length && missing > 0; i++) missing = countMissing(children[i] ?? '', missing)
   }
   return missing
+}
+
+/** A walk through a tree. Its steps share one result, as loops allow: a generator would make one for each element. */
+class Walk implements IterableIterator<Element, undefined> {
+  readonly #ahead: Element[] = []
+  readonly #step: { done: false; value: Element }
+  #isBegun = false
+
+  constructor(root: Element) {
+    this.#step = { done: false, value: root }
+  }
+
+  [Symbol.iterator](): this {
+    return this
+  }
+
+  next(): IteratorResult<Element, undefined> {
+    const step = this.#step
+    const ahead = this.#ahead
+    if (this.#isBegun) {
+      const { children, dropped } = step.value
+      for (let i = dropped === undefined ? children.length - 1 : -1; i >= 0; i--) {
+        const child = children[i]
+        if (typeof child === 'object') ahead.push(child)
+      }
+    } else {
+      this.#isBegun = true
+      ahead.push(step.value)
+    }
+    for (let element = ahead.pop(); element !== undefined; element = ahead.pop()) {
+      if (element.dropped !== undefined) continue
+      step.value = element
+      return step
+    }
+    return { done: true, value: undefined }
+  }
 }

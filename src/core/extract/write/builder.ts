@@ -98,7 +98,8 @@ export class BlockBuilder {
     }
     const texts = this.#isLine ? [run.finishLine()] : run.finish()
     for (const text of texts) if (text !== '') this.#blocks.push({ type: 'paragraph', text })
-    this.#run = this.#createRun()
+    run.reset()
+    if (this.#card !== undefined) this.#card.mark = run.open('[')
   }
 
   /** Adds a block after what was written so far. */

@@ -22,7 +22,7 @@ const EMPHASIS = new Set(['**', '*', '~~'])
 export class InlineRun {
   readonly #hasBreaks: boolean
   readonly #paragraphs: string[] = []
-  #parts: string[] = []
+  readonly #parts: string[] = []
   /** The last character written; '' at the start of a paragraph. */
   #last = ''
   #isSpaceDue = false
@@ -34,7 +34,7 @@ export class InlineRun {
   /** The mark that was closed last, as long as nothing follows it. */
   #closed: Mark | undefined
   /** Inline code that is not written yet, because more may follow without a space. */
-  #code: string[] = []
+  readonly #code: string[] = []
 
   /** Without breaks, line breaks become spaces: for headings and cells. */
   constructor(hasBreaks: boolean) {
@@ -43,6 +43,20 @@ export class InlineRun {
 
   get isEmpty(): boolean {
     return this.#last === '' && this.#paragraphs.length === 0
+  }
+
+  /** Begins anew, for those who have taken what it held: a page has thousands of runs. */
+  reset(): void {
+    this.#paragraphs.length = 0
+    this.#parts.length = 0
+    this.#pending.length = 0
+    this.#code.length = 0
+    this.#last = ''
+    this.#closed = undefined
+    this.#isSpaceDue = false
+    this.#breaksDue = 0
+    this.#openCount = 0
+    this.#linkCount = 0
   }
 
   /** Whether nothing has happened to it yet, not even a mark or a space that waits for text. */
@@ -159,7 +173,7 @@ export class InlineRun {
     this.#writeCode()
     const text = this.#parts.join('')
     if (text !== '') this.#paragraphs.push(text)
-    this.#parts = []
+    this.#parts.length = 0
     this.#last = ''
     this.#closed = undefined
     this.#isSpaceDue = false
@@ -237,7 +251,7 @@ export class InlineRun {
   #writeCode(): void {
     if (this.#code.length === 0) return
     this.#parts.push(writeCodeSpan(this.#code.join('')))
-    this.#code = []
+    this.#code.length = 0
   }
 
   /** An exclamation mark right before a link would make it an image. */
