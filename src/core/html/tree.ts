@@ -103,7 +103,8 @@ export class Element {
   /** Child elements that are not dropped. */
   elements(): Element[] {
     const elements: Element[] = []
-    for (const child of this.children) if (typeof child !== 'string' && child.dropped === undefined) elements.push(child)
+    for (const child of this.children)
+      if (typeof child !== 'string' && child.dropped === undefined) elements.push(child)
     return elements
   }
 
