@@ -2,7 +2,7 @@ import { ActiveCrawl } from './active-crawl.ts'
 import type { CrawlEvent } from './events.ts'
 import { finishCrawl, isConclusive } from './finish.ts'
 import { Frontier } from './frontier.ts'
-import type { Visit } from './ledger.ts'
+import type { Reason, Visit } from './ledger.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
 import { visitPage } from './visit.ts'
 
@@ -41,8 +41,9 @@ async function runCrawl(active: ActiveCrawl, stop: AbortController): Promise<voi
   try {
     await begin(active)
     await visitAll(active)
-    if (await active.discoverLate()) await visitAll(active)
-    while (await requeueOrphans(active)) await visitAll(active)
+    if (active.refusal === null && (await active.discoverLate())) await visitAll(active)
+    while (active.refusal === null && (await requeueOrphans(active))) await visitAll(active)
+    if (active.refusal !== null) await putBack(active, active.refusal)
   } catch (error) {
     problem = error
   } finally {
@@ -65,12 +66,6 @@ async function begin(active: ActiveCrawl): Promise<void> {
     if (maxPages !== null && active.pagesTaken >= maxPages) active.cappedAt = maxPages
   }
   if (run.kind === 'refresh' || run.kind === 'retry') {
-    // Whoever forgot to allow a private site is told so before anything is written about its pages.
-    const permission = await active.robots.judge(run.startUrl, active.signal)
-    if (!permission.allowed && permission.reason === 'address-refused') {
-      active.refusal = permission.reason
-      return
-    }
     const which = run.kind === 'refresh' ? 'pages' : 'failed'
     if (!run.isResumed) await ports.ledger.requeue(run.sourceId, run.crawlId, which, now)
     return
@@ -110,7 +105,10 @@ async function visitOne(active: ActiveCrawl, visit: Visit): Promise<boolean> {
   const { ledger } = active.ports
   try {
     const result = await visitPage(active, visit)
-    if (result === undefined) {
+    // Whoever forgot to allow a private site is told so, and nothing is written about the pages it has.
+    const isRefused = visit.hasPage && result?.settlement.reason === 'address-refused'
+    if (isRefused) active.refusal = 'address-refused'
+    if (result === undefined || isRefused) {
       await ledger.release([visit])
       return false
     }
@@ -121,6 +119,11 @@ async function visitOne(active: ActiveCrawl, visit: Visit): Promise<boolean> {
     await ledger.release([visit])
     throw error
   }
+}
+
+/** Leaves the pages of a site that may not be reached as they were. */
+async function putBack({ run, ports }: ActiveCrawl, reason: Reason): Promise<void> {
+  await ports.ledger.skipPending(run.sourceId, reason, null, ports.clock.now(), run.crawlId)
 }
 
 /** Addresses whose content is kept under another one are read for themselves when that one holds it no longer, or is to go. */

@@ -26,7 +26,7 @@ export class Frontier {
     const { ports, signal } = this.#active
     for (;;) {
       signal.throwIfAborted()
-      if (this.#isDone) return undefined
+      if (this.#isDone || this.#active.refusal !== null) return undefined
       if (this.#hasRoom()) {
         const visit = this.#ready.shift()
         if (visit !== undefined) {
