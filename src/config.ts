@@ -22,11 +22,28 @@ export interface Config {
   readonly concurrency: number
   /** Milliseconds. */
   readonly requestInterval: number
+  /** Milliseconds. */
+  readonly startInterval: number
+  /** Milliseconds. */
+  readonly jitterMin: number
+  /** Milliseconds. */
+  readonly jitterMax: number
+  /** Milliseconds. */
+  readonly firstByteTimeout: number
+  /** Milliseconds. */
+  readonly answerTimeout: number
+  readonly maxHeaderBytes: number
+  readonly maxRedirects: number
+  readonly maxSitemapEntries: number
+  readonly maxAddresses: number
   readonly maxPageBytes: number
+  readonly maxMemory: number
   /** Milliseconds. */
   readonly maxAge: number
   /** Empty when there is none. */
   readonly contactUrl: string
+  /** Empty when there is none. May hold a password: {@link shownValue} is what may be shown of it. */
+  readonly proxy: string
 }
 
 /** A value of a setting. */
@@ -45,6 +62,10 @@ export interface Setting {
   readonly most?: number
   /** What the flag means without a value; one is then joined to it by `=`. @default it has to have one */
   readonly bare?: string
+  /** Whether it has a flag, where one can be given; others are for the file and the environment. @default true */
+  readonly hasFlag?: boolean
+  /** Whether a value may hold a password, so that it is never repeated as it is. @default false */
+  readonly isSecret?: boolean
   readonly description: string
 }
 
@@ -94,6 +115,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
   cacheFolder: {
     type: 'path',
     default: '',
+    hasFlag: false,
     description: 'where to remember it (default: the cache folder of the user)',
   },
   library: {
@@ -117,13 +139,77 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
   requestInterval: {
     type: 'duration',
     default: 200,
-    description: 'leave this pause between two requests to a host that is not this machine (200ms, 2s)',
+    description: 'leave at least this pause between two requests to a host that is not this machine (200ms, 2s)',
+  },
+  startInterval: {
+    type: 'duration',
+    default: 1000,
+    hasFlag: false,
+    description: 'begin with this pause, until a host has shown that it answers quickly',
+  },
+  jitterMin: {
+    type: 'duration',
+    default: 25,
+    hasFlag: false,
+    description: 'make each pause longer by at least this',
+  },
+  jitterMax: {
+    type: 'duration',
+    default: 50,
+    hasFlag: false,
+    description: 'make each pause longer by at most this',
+  },
+  firstByteTimeout: {
+    type: 'duration',
+    default: 10_000,
+    least: 1,
+    hasFlag: false,
+    description: 'wait so long for the beginning of an answer',
+  },
+  answerTimeout: {
+    type: 'duration',
+    default: 30_000,
+    least: 1,
+    hasFlag: false,
+    description: 'wait so long for the end of an answer',
+  },
+  maxHeaderBytes: {
+    type: 'bytes',
+    default: 2 ** 16,
+    least: 1,
+    hasFlag: false,
+    description: 'refuse an answer with a larger header than this',
+  },
+  maxRedirects: {
+    type: 'count',
+    default: 10,
+    hasFlag: false,
+    description: 'follow so many redirects in a row',
+  },
+  maxSitemapEntries: {
+    type: 'count',
+    default: 200_000,
+    hasFlag: false,
+    description: 'read so many addresses from the sitemaps of a site',
+  },
+  maxAddresses: {
+    type: 'count',
+    default: 1_000_000,
+    least: 1,
+    hasFlag: false,
+    description: 'keep so many addresses of a source, whatever became of them',
   },
   maxPageBytes: {
     type: 'bytes',
     default: 20 * 2 ** 20,
     least: 1,
     description: 'leave out pages larger than this (bytes, or 20MB)',
+  },
+  maxMemory: {
+    type: 'bytes',
+    default: 512 * 2 ** 20,
+    least: 1,
+    description: 'fetch one page at a time while the program uses more memory than this (bytes, or 512MB)',
   },
   maxAge: {
     type: 'duration',
@@ -134,6 +220,12 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     type: 'url',
     default: '',
     description: 'address where a site learns who crawls it; sent with every request',
+  },
+  proxy: {
+    type: 'url',
+    default: '',
+    isSecret: true,
+    description: 'fetch through this proxy, http://user:password@host:port; HTTP_PROXY and its like are not read',
   },
 }
 
@@ -236,8 +328,16 @@ function dataFolder(environment: Readonly<Record<string, string | undefined>>): 
   return isAbsolute(given) ? given : join(homedir(), '.local', 'share')
 }
 
+/** A value without a user name and password. */
+export function shownValue(name: SettingName, value: Value): Value {
+  const url = SETTINGS[name].isSecret === true && typeof value === 'string' ? URL.parse(value) : null
+  if (url === null || (url.username === '' && url.password === '')) return value
+  return `${url.protocol}//…@${url.host}/`
+}
+
 /** A value as a person reads it. */
-export function writeValue(name: SettingName, value: Value): string {
+export function writeValue(name: SettingName, given: Value): string {
+  const value = shownValue(name, given)
   if (typeof value === 'object') return value.length === 0 ? 'none' : value.join(', ')
   if (SETTINGS[name].type === 'duration') return writeDuration(Number(value))
   return value === '' ? 'none' : String(value)
@@ -248,7 +348,7 @@ function parseValue(name: SettingName, { origin, label, value }: Given, folder: 
   const setting = SETTINGS[name]
   const { least = 0, most = Number.MAX_SAFE_INTEGER } = setting
   const refuse = (expected: string): never => {
-    const problem = `expected ${expected}, got ${JSON.stringify(value)}`
+    const problem = `expected ${expected}${setting.isSecret === true ? '' : `, got ${JSON.stringify(value)}`}`
     throw origin === 'flag'
       ? new PharosError('USAGE', { problem: `${label}: ${problem}` })
       : new PharosError('CONFIG_INVALID', { origin: label, problem })
@@ -329,7 +429,9 @@ function parseObject(text: string, file: string): Readonly<Record<string, unknow
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause
-    throw new PharosError('CONFIG_UNREADABLE', { file, problem: `not JSON: ${cause.message}` }, { cause })
+    // The parser quotes what it stumbled over, which may be a password.
+    const problem = `not JSON: ${cause.message.replace(/, (?:\.\.\.)?"[\s\S]*$/, '')}`
+    throw new PharosError('CONFIG_UNREADABLE', { file, problem }, { cause })
   }
   throw new PharosError('CONFIG_UNREADABLE', { file, problem: 'expected a JSON object' })
 }

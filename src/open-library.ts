@@ -3,8 +3,10 @@ import { PharosError } from './core/errors.ts'
 import { type CrawlLimits, DEFAULT_CRAWL_LIMITS } from './crawl/run.ts'
 import { parseAllowance } from './fetch/addresses.ts'
 import { systemClock } from './fetch/clock.ts'
-import { openHttpFetcher, writeUserAgent } from './fetch/http.ts'
+import { type HttpFetcherOptions, openHttpFetcher, writeUserAgent } from './fetch/http.ts'
+import { parseProxy } from './fetch/proxy.ts'
 import { nodeSha256 } from './ingest/sha256.ts'
+import { createMemory } from './jobs/memory.ts'
 import { openPageReader } from './jobs/page-reader.ts'
 import { thisRunner } from './jobs/runner.ts'
 import type { Library } from './library/library.ts'
@@ -20,9 +22,22 @@ export interface LibraryOptions {
   readonly version: string
   /** Address where those sites learn who crawls them; named to them too. */
   readonly contactUrl?: string
+  /**
+   * Address of a proxy that everything is fetched through, with user name and password if it wants them. Hosts are resolved and
+   * checked here all the same. Variables such as HTTP_PROXY are not read. @default none
+   */
+  readonly proxy?: string
   /** Most decoded bytes of an answer. @default 20 MB */
   readonly maxPageBytes?: number
+  /** Time to the end of the header of an answer, in milliseconds. @default 10 s */
+  readonly firstByteTimeoutMs?: number
+  /** Time to its end. @default 30 s */
+  readonly answerTimeoutMs?: number
+  /** Most bytes of its header. @default 64 kB */
+  readonly maxHeaderBytes?: number
   readonly limits?: Partial<CrawlLimits>
+  /** How long a write waits for those of other processes, in milliseconds. @default 30 s */
+  readonly patienceMs?: number
 }
 
 /** A library that must be closed. */
@@ -32,23 +47,30 @@ export interface OpenLibrary extends Library {
 
 /** Opens a library on this machine. Nothing is fetched until it is asked for. */
 export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary> {
-  const { path, allowPrivate = [], version, contactUrl, maxPageBytes, limits } = options
+  const { path, allowPrivate = [], version, contactUrl, proxy, limits } = options
   const parsed = parseAllowance(allowPrivate)
   if (parsed.type === 'problem') throw new PharosError('USAGE', { problem: `--allow-private: ${parsed.problem}` })
+  if (proxy !== undefined && parseProxy(proxy) === undefined) {
+    // Not repeated: it may hold a password.
+    const problem = '--proxy: expected an address such as http://user:password@proxy.example:3128'
+    throw new PharosError('USAGE', { problem })
+  }
   const crawlLimits = { ...DEFAULT_CRAWL_LIMITS, ...limits }
-  const store = await openSqliteStore(path)
+  const store = await openSqliteStore(path, options.patienceMs)
   const fetcher = openHttpFetcher({
     // Every visit may be to one origin.
     connectionsPerOrigin: crawlLimits.concurrency,
     userAgent: contactUrl === undefined ? `Pharos/${version}` : writeUserAgent(version, contactUrl),
     allowance: parsed.allowance,
-    ...(maxPageBytes === undefined ? {} : { maxBytes: maxPageBytes }),
+    ...(proxy === undefined ? {} : { proxy }),
+    ...fetchLimitsOf(options),
   })
   const reader = openPageReader({ sha256: nodeSha256 })
   return {
     store,
     fetcher,
     readPage: reader.readPage,
+    memory: createMemory(reader),
     clock: systemClock,
     // Pages are not classified yet.
     kindOf: async () => 'unknown',
@@ -62,4 +84,11 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
       await store.close()
     },
   }
+}
+
+/** The limits of the fetcher that were given. */
+function fetchLimitsOf(options: LibraryOptions): Partial<HttpFetcherOptions> {
+  const { maxPageBytes: maxBytes, firstByteTimeoutMs, answerTimeoutMs, maxHeaderBytes } = options
+  const limits = { maxBytes, firstByteTimeoutMs, answerTimeoutMs, maxHeaderBytes }
+  return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined))
 }

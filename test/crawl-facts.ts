@@ -73,6 +73,7 @@ export function createSummary(given: Partial<CrawlSummary> = {}): CrawlSummary {
     withheld: 0,
     cappedAt: null,
     incomplete: null,
+    overflow: 0,
     newInRefresh: 0,
     bytes: 0,
     requests: 0,

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
-import { PharosError } from '../core/errors.ts'
+import { type ErrorCode, PharosError } from '../core/errors.ts'
+import { writeDuration } from '../core/text/duration.ts'
 import { urlKey } from '../core/url/key.ts'
-import type { CrawlEvent, CrawlSummary } from '../crawl/events.ts'
+import type { CrawlEvent, CrawlSummary, PauseCause } from '../crawl/events.ts'
 import type { Library } from '../library/library.ts'
 import type { CrawlInput } from '../library/operations/crawl-source.ts'
 import { findSource } from '../library/operations/find-source.ts'
@@ -71,9 +72,12 @@ export async function crawlInForeground(crawling: Crawling, source: Source, inpu
     rate: new PageRate(),
   }
   let summary: CrawlSummary | undefined
+  let pausedBy: PauseCause | undefined
   try {
     for await (const event of crawlSource(library, source, { maxAgeMs, ...input }, signal)) {
       show(event, view)
+      if (event.type === 'paused') pausedBy = event.cause
+      if (event.type === 'resumed') pausedBy = undefined
       if (event.type === 'ended') summary = event.summary
     }
   } catch (error) {
@@ -86,7 +90,7 @@ export async function crawlInForeground(crawling: Crawling, source: Source, inpu
   const startedAt = await findStartUrl(library, source)
   const result: CrawlResult = { source, summary, startedAt, failures, ...content }
   const hint = await crawling.hintFor(source)
-  const failure = findFailure(crawling, result, hint)
+  const failure = findFailure(crawling, result, pausedBy, hint)
   // Where there is nothing, the failure says it all.
   if (failure?.code !== 'CRAWL_START_FAILED' || content.pages > 0) {
     terminal.answer(writeSummary(result, hint, terminal.answerColors), summaryRecord(result))
@@ -135,7 +139,8 @@ function show(event: CrawlEvent, { source, cap, isFirst, terminal, rate }: View)
       return
     case 'dropped': {
       // Somebody asked for it by name.
-      const isSeed = isFirst && event.reason !== 'query-skip' && isSeedOf(source, event.url)
+      const isStripped = event.reason === 'query-skip' || event.reason === 'session-id'
+      const isSeed = isFirst && !isStripped && isSeedOf(source, event.url)
       const note = `--seed ${event.url} will not be fetched: ${event.reason}, ${REASON_WORDS[event.reason]}`
       if (isSeed) terminal.note(printableLine(note))
       return
@@ -150,6 +155,22 @@ function show(event: CrawlEvent, { source, cap, isFirst, terminal, rate }: View)
         ),
       )
       return
+    case 'held': {
+      const times = event.strikes > 1 ? `, ${event.strikes} times in a row now` : ''
+      terminal.detail(printableLine(`${event.host} is left alone for a while: ${REASON_WORDS[event.reason]}${times}`))
+      return
+    }
+    case 'parked':
+      terminal.note(
+        printableLine(`${event.host} is left alone from now on: ${REASON_WORDS[event.reason]} (${event.detail})`),
+      )
+      return
+    case 'paused':
+      terminal.note(printableLine(`paused: ${event.detail}; the crawl goes on ${GOES_ON[event.cause]}`))
+      return
+    case 'resumed':
+      terminal.note(`going on after ${writeDuration(event.pausedMs)}`)
+      return
     case 'progress': {
       const pagesPerSecond = rate.add(event.elapsedMs, event.indexed + event.unchanged)
       terminal.live(writeProgress(nameOf(source), event, pagesPerSecond, cap))
@@ -157,20 +178,44 @@ function show(event: CrawlEvent, { source, cap, isFirst, terminal, rate }: View)
   }
 }
 
+/** What it failed with when it waited in vain. */
+const PAUSE_CODES: Readonly<Record<PauseCause, ErrorCode>> = {
+  'disk-full': 'LIBRARY_FULL',
+  locked: 'LIBRARY_LOCKED',
+  'read-only': 'LIBRARY_READ_ONLY',
+  memory: 'INTERNAL',
+}
+
+/** When a crawl that waits goes on. */
+const GOES_ON: Readonly<Record<PauseCause, string>> = {
+  'disk-full': 'when there is room',
+  locked: 'when it is free',
+  'read-only': 'when it can be written',
+  memory: 'when there is enough',
+}
+
 function isSeedOf({ settings }: Source, url: string): boolean {
   return settings.seeds.length > 0 && settings.seeds.some((seed) => urlKey(seed) === urlKey(url))
 }
 
 /** What makes the end of a crawl a failure of the command. */
-function findFailure({ signal }: Crawling, result: CrawlResult, hint: Hint): PharosError | undefined {
+function findFailure(
+  { signal, library }: Crawling,
+  result: CrawlResult,
+  pausedBy: PauseCause | undefined,
+  hint: Hint,
+): PharosError | undefined {
   const { source, summary, pages } = result
   switch (summary.end) {
     case 'completed':
       return undefined
-    case 'cancelled':
-      return signal.aborted
-        ? new AdvisedError(new PharosError('INTERRUPTED'), `nothing is lost; go on with: ${goOnWith(result, hint)}`)
-        : new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
+    case 'cancelled': {
+      const advice = `nothing is lost; go on with: ${goOnWith(result, hint)}`
+      if (signal.aborted) return new AdvisedError(new PharosError('INTERRUPTED'), advice)
+      if (pausedBy === undefined) return new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
+      const details = { library: library.store.location, problem: summary.problem ?? pausedBy }
+      return new AdvisedError(new PharosError(PAUSE_CODES[pausedBy], details), advice)
+    }
     case 'gate':
       return new PharosError('CRAWL_LOSS', { removable: summary.withheld, pages })
     case 'failed': {

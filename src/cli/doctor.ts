@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
-import { type EffectiveConfig, SETTINGS, type SettingName, variableName, writeValue } from '../config.ts'
+import { type EffectiveConfig, SETTINGS, type SettingName, shownValue, variableName, writeValue } from '../config.ts'
 import { GRAMMAR_NAMES } from '../core/chunk/languages.ts'
 import { writeBytes } from '../core/text/bytes.ts'
 import { findNearest } from '../core/text/nearest.ts'
@@ -53,7 +53,7 @@ export function addDoctor(program: Command, streams: Streams): void {
     ]
     // The values have the names of the table.
     const settings = (Object.keys(SETTINGS) as SettingName[]).map((name) => {
-      return { name, value: config.values[name], origin: config.origins[name] }
+      return { name, value: shownValue(name, config.values[name]), origin: config.origins[name] }
     })
     const text = [
       ...checks.map(({ name, ok, found }) => `${ok ? green('ok  ') : red('FAIL')}  ${name}: ${found}`),

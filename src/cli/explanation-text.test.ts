@@ -88,6 +88,25 @@ test('an address whose query says nothing has the story of the one without', () 
   )
 })
 
+test('an address of a session has the story of the one without', () => {
+  const url = 'https://docs.example/a;jsessionid=1'
+  const refusal = { reason: 'session-id', pattern: 'jsessionid', target: 'https://docs.example/a' } as const
+  const text = explain({ url, row: createRow({ state: 'indexed', hasPage: true }), refusal })
+  expect(text).toContain('\nKnown without its session as https://docs.example/a\nState: indexed, ')
+  expect(text).not.toContain('refuse')
+})
+
+test('a trap is told with what makes it one', () => {
+  const refusal = { reason: 'calendar-trap', pattern: '2030-05 is more than a year ahead', target: null } as const
+  expect(explain({ refusal })).toContain(
+    'The scope would refuse it as calendar-trap: it is a date of a calendar that has no end (rule: 2030-05 is more than a year ahead).',
+  )
+  const row = createRow({ state: 'skipped', reason: 'same-content', pattern: 'docs.example/list?page=*' })
+  expect(explain({ row })).toContain(
+    '\nWhy: addresses like it held the same again and again\nRule: docs.example/list?page=*\n',
+  )
+})
+
 test('an address without content was asked for, or never', () => {
   expect(explain({ row: createRow({ state: 'failed', checkedAt: NOW }) })).toContain(
     '\nLast asked: 2026-02-20T10:30:00Z',

@@ -10,19 +10,23 @@ import { countOf, printableLine } from './terminal.ts'
 /** The story of an address, for people. */
 export function writeExplanation(explanation: Explanation, source: Source, now: number): string {
   const { url, row, target, aliases } = explanation
-  // An address whose query says nothing is known by the one without, and so is what became of it.
-  const isStripped = explanation.refusal?.reason === 'query-skip'
+  // An address whose query says nothing, or that is one of a session, is known by the one without, and so is what became of it.
+  const without = STRIPPED_WORDS[explanation.refusal?.reason ?? '']
+  const isStripped = without !== undefined
   const refusal = isStripped ? null : explanation.refusal
   const lines =
     row === null
       ? [`Never seen in ${nameOf(source)}.`, writeVerdict(refusal, 'nothing that was read leads to it')]
       : [...writeRow(row, now), ...(target === null ? [] : [writeTarget(target)])]
-  const stripped = isStripped ? [`Known without its query as ${row?.url ?? explanation.key}`] : []
+  const stripped = isStripped ? [`Known without its ${without} as ${row?.url ?? explanation.key}`] : []
   const known = aliases.map((alias) => `Alias: ${writeAlias(alias, url)}`)
   const changed =
     row !== null && isOutdated(row, refusal) ? [`Now: ${writeVerdict(refusal, 'its turn has not come')}`] : []
   return [url, ...stripped, ...lines, ...known, ...changed].map(printableLine).join('\n')
 }
+
+/** What an address is known without, by the reason it was refused for. */
+const STRIPPED_WORDS: Readonly<Record<string, string>> = { 'query-skip': 'query', 'session-id': 'session' }
 
 function writeTarget(target: LedgerRow): string {
   return `${target.hasPage ? 'Content: held by' : 'Leads to:'} ${target.url} (${stateOf(target)})`
@@ -72,7 +76,7 @@ const DISCOVERY_WORDS: Readonly<Record<LedgerRow['discovery'], string>> = {
   redirect: 'by a redirect',
   canonical: 'as the proper address of a page',
   alternate: 'as another form of a page',
-  'query-strip': 'without its query, as a link',
+  'query-strip': 'without its query or session, as a link',
 }
 
 function stateOf({ state, reason }: LedgerRow): string {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { hideCredentials } from '../core/url/credentials.ts'
 import { fetchUrl } from '../library/operations/fetch-url.ts'
 import { parseHeaders } from './headers.ts'
 import { interruptible } from './interrupt.ts'
@@ -20,11 +21,11 @@ export function addFetch(program: Command, streams: Streams): void {
     .argument('<url>', 'address of the page')
     .option('--ignore-robots', 'do not ask robots.txt')
     .addHelpText('after', '\nExample:\n  $ pharos fetch https://docs.example.com/guide/install')
-  addLibraryOptions(addHeaderOption(command), ['allowPrivate', 'maxPageBytes', 'contactUrl'])
+  addLibraryOptions(addHeaderOption(command), ['allowPrivate', 'maxPageBytes', 'contactUrl', 'proxy'])
   command.action(async (url: string, flags: FetchFlags) => {
     const headers = parseHeaders(flags.header)
     const terminal = new Terminal(flags, streams)
-    terminal.live(`fetching ${printableLine(url)}`)
+    terminal.live(`fetching ${printableLine(hideCredentials(url))}`)
     try {
       const obeysRobots = flags.ignoreRobots !== true
       const page = await interruptible((signal) =>

@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseHeaders } from './headers.ts'
 
 test('fields are read by name, whatever their value holds', () => {
@@ -25,4 +28,50 @@ test.each([
 ])('%j is refused without repeating it', (text, message) => {
   expect(() => parseHeaders([text])).toThrow(message)
   expect(() => parseHeaders([text])).not.toThrow('s3cret')
+})
+
+describe('a file of fields', () => {
+  let folder = ''
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'pharos-headers-'))
+  })
+
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  const write = (content: string): string => {
+    const file = join(folder, 'fields')
+    writeFileSync(file, content)
+    return `@${file}`
+  }
+
+  test('has one a line, and takes its turn among those of the command line', () => {
+    const file = write('Authorization: Bearer a:b\r\n\n  \nX-Key: two\nx-kept: @here')
+    expect(parseHeaders(['x-key: one', file, 'X-Kept: last'])).toEqual({
+      authorization: 'Bearer a:b',
+      'x-key': 'two',
+      'x-kept': 'last',
+    })
+  })
+
+  test('may be empty', () => {
+    expect(parseHeaders([write('')])).toEqual({})
+  })
+
+  test.each([
+    ['X-Key: one\n\ns3cret\n', "--header: line 3 of the file: expected 'Name: value'"],
+    ['Host: s3cret', '--header: line 1 of the file: the header field Host cannot be set'],
+    ['@s3cret', "--header: line 1 of the file: expected 'Name: value'"],
+  ])('that holds something else is refused without repeating it (%j)', (content, message) => {
+    const file = write(content)
+    expect(() => parseHeaders([file])).toThrow(message)
+    expect(() => parseHeaders([file])).not.toThrow('s3cret')
+  })
+
+  test('has to be there and to be a file', () => {
+    const missing = join(folder, 'missing')
+    expect(() => parseHeaders([`@${missing}`])).toThrow(`--header: the file ${JSON.stringify(missing)} does not exist`)
+    expect(() => parseHeaders([`@${folder}`])).toThrow(`--header: the file ${JSON.stringify(folder)} cannot be read`)
+    expect(() => parseHeaders(['@'])).toThrow('--header: the file "" does not exist')
+  })
 })

@@ -15,7 +15,9 @@ export const FETCH_SETTINGS: readonly SettingName[] = [
   'concurrency',
   'requestInterval',
   'maxPageBytes',
+  'maxMemory',
   'contactUrl',
+  'proxy',
 ]
 
 /** Adds the options of a verb that uses a library, and flags for further settings. */
@@ -33,8 +35,21 @@ export async function withLibrary<T>(config: EffectiveConfig, work: (library: Op
     allowPrivate: values.allowPrivate,
     version: VERSION,
     ...(values.contactUrl === '' ? {} : { contactUrl: values.contactUrl }),
+    ...(values.proxy === '' ? {} : { proxy: values.proxy }),
     maxPageBytes: values.maxPageBytes,
-    limits: { concurrency: values.concurrency, intervalMs: values.requestInterval },
+    firstByteTimeoutMs: values.firstByteTimeout,
+    answerTimeoutMs: values.answerTimeout,
+    maxHeaderBytes: values.maxHeaderBytes,
+    limits: {
+      concurrency: values.concurrency,
+      intervalMs: values.requestInterval,
+      startIntervalMs: values.startInterval,
+      jitterMs: [values.jitterMin, Math.max(values.jitterMin, values.jitterMax)],
+      redirects: values.maxRedirects,
+      sitemapEntries: values.maxSitemapEntries,
+      ledgerRows: values.maxAddresses,
+      memoryBytes: values.maxMemory,
+    },
   })
   try {
     return await work(library)

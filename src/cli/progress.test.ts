@@ -16,7 +16,9 @@ const START: CrawlProgress = {
 }
 
 const host = (name: string, requests: number, intervalMs = 0, backoffMs = 0) => {
-  return { host: name, requests, intervalMs, backoffMs }
+  const limitRpm = intervalMs === 0 ? null : 60_000 / intervalMs
+  const backoffUntil = backoffMs === 0 ? null : 1_000_000 + backoffMs
+  return { host: name, requests, rpm: requests, limitRpm, intervalMs, backoffUntil, backoffMs, latencyMs: null }
 }
 
 describe('the live block', () => {

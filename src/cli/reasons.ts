@@ -10,10 +10,15 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   blocked: 'a block pattern matches its path',
   'not-allowed': 'no allow pattern matches its path',
   'query-skip': 'its query says nothing; the address without it stands for it',
+  'session-id': 'it carries the number of a visit; the address without it stands for it',
+  'path-trap': 'its path repeats itself',
+  'calendar-trap': 'it is a date of a calendar that has no end',
+  overflow: 'the source has as many addresses as it may have',
   'max-depth': 'it is more links away from the start than --max-depth allows',
   'robots-disallow': 'robots.txt asks to stay away',
   'robots-unreachable': 'robots.txt could not be read, so nothing of that host may be',
   'page-cap': 'the cap on pages was reached before its turn',
+  'same-content': 'addresses like it held the same again and again',
   redirect: 'it leads to another address',
   canonical: 'it names another address as its proper one',
   duplicate: 'another address has the same content',
@@ -41,6 +46,7 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   'redirect-loop': 'its redirects lead nowhere',
   'bad-answer': 'the answer makes no sense',
   'page-defect': 'it could not be processed',
+  'host-parked': 'its host kept failing, so it was left in peace',
   unlinked: 'no page of a complete recrawl leads to it any more',
 }
 

@@ -8,6 +8,7 @@ export interface ScopeFlags {
   readonly block?: readonly string[]
   readonly maxDepth?: number
   readonly maxPages?: number
+  readonly trapGuards?: boolean
 }
 
 /** Adds them. */
@@ -21,18 +22,21 @@ export function addScopeOptions(command: Command): Command {
       wholeNumber('--max-depth', 0),
     )
     .option('--max-pages <count>', 'take in at most this many pages (default: no cap)', wholeNumber('--max-pages', 1))
+    .option('--no-trap-guards', 'also follow what looks endless: calendars, sessions, paths and content that repeat')
 }
 
 /** The scope that was given, without what was not. */
-export function scopeOf({ allow, block, maxDepth, maxPages }: ScopeFlags): Partial<Scope> {
-  return withoutUndefined({ allow, block, maxDepth, maxPages })
+export function scopeOf({ allow, block, maxDepth, maxPages, trapGuards }: ScopeFlags): Partial<Scope> {
+  // A flag that can only be taken back is there whenever it is not.
+  const guards = trapGuards === false ? { trapGuards } : {}
+  return { ...withoutUndefined({ allow, block, maxDepth, maxPages }), ...guards }
 }
 
 /** Adds the flag for fields that are sent along. */
 export function addHeaderOption(command: Command): Command {
   return command.option(
     '--header <field>',
-    "send 'Name: value' to the origin of the start only; never stored; repeatable",
+    "send 'Name: value', or those in @file, to the origin of the start only; never stored; repeatable",
     repeat,
   )
 }

@@ -53,6 +53,15 @@ describe('the summary of a crawl', () => {
     expect(first).toBe('stopped at the cap of 5 pages: 7 addresses left out; raise --max-pages to take more')
   })
 
+  test('begins with what there was no room for', () => {
+    const ledger = createCounts({ indexed: 1_000_000 })
+    const first = (overflow: number) => write({ summary: createSummary({ ledger, overflow }) }).split('\n')[0]
+    const advice = 'narrow the scope with --allow, --block or --max-depth'
+    expect(first(12_345)).toBe(`12,345 more addresses were found than the 1,000,000 a source may have; ${advice}`)
+    expect(first(1)).toBe(`1 more address was found than the 1,000,000 a source may have; ${advice}`)
+    expect(first(0)).not.toContain('more')
+  })
+
   test('that was interrupted tells what is left and how to go on; what is leased is left too', () => {
     const ledger = createCounts({ indexed: 5, pending: 7, leased: 2 })
     const lines = write({ summary: createSummary({ ledger, end: 'cancelled' }) }).split('\n')

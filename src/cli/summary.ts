@@ -63,9 +63,10 @@ function writeRun(summary: CrawlSummary, rate: number): string {
 
 function writeWarnings(result: CrawlResult, hint: Hint): string[] {
   const { source, summary, startedAt } = result
-  const { ledger, end, cappedAt, withheld, incomplete } = summary
+  const { ledger, end, cappedAt, withheld, incomplete, overflow } = summary
   const lines: string[] = []
   if (cappedAt !== null) lines.push(writeCap(cappedAt, ledger.reasons))
+  if (overflow > 0) lines.push(writeOverflow(overflow, ledger.total))
   if (end === 'cancelled') {
     const { pending } = createBalance(ledger)
     lines.push(`stopped with ${countOf(pending, 'address')} left; go on with: ${goOnWith(result, hint)}`)
@@ -99,6 +100,13 @@ function foldersOf({ pathname }: URL): string[] {
 export function writeCap(cap: number, reasons: Readonly<Record<string, number>>): string {
   const left = reasons['skipped/page-cap'] ?? 0
   return `stopped at the cap of ${countOf(cap, 'page')}: ${countOf(left, 'address')} left out; raise --max-pages to take more`
+}
+
+/** What there was no room for. */
+function writeOverflow(count: number, most: number): string {
+  const were = count === 1 ? 'was' : 'were'
+  const more = `${count.toLocaleString('en')} more ${count === 1 ? 'address' : 'addresses'}`
+  return `${more} ${were} found than the ${most.toLocaleString('en')} a source may have; narrow the scope with --allow, --block or --max-depth`
 }
 
 function writeFailures({ source, summary, failures }: CrawlResult, failed: number, hint: Hint): string[] {
@@ -151,6 +159,7 @@ export function summaryRecord({ source, summary, failures, pages, chunks }: Craw
     problem: summary.problem,
     capped_at: summary.cappedAt,
     incomplete: summary.incomplete,
+    overflow: summary.overflow,
     ...createBalance(ledger),
     reasons: ledger.reasons,
     pages,

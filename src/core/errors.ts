@@ -162,6 +162,24 @@ export const ERRORS = {
     httpStatus: 500,
     exitCode: 1,
   },
+  LIBRARY_FULL: {
+    message: 'there is no room left for the library {library}: {problem}',
+    advice: 'free some space, then run the same command again; nothing half-written was left behind',
+    httpStatus: 507,
+    exitCode: 1,
+  },
+  LIBRARY_LOCKED: {
+    message: 'the library {library} is kept locked by another process',
+    advice: 'wait for it to end, or end it, then run the same command again',
+    httpStatus: 503,
+    exitCode: 1,
+  },
+  LIBRARY_READ_ONLY: {
+    message: 'the library {library} cannot be written: {problem}',
+    advice: 'make its place writable, then run the same command again, or use another place with --library',
+    httpStatus: 503,
+    exitCode: 1,
+  },
   INTERRUPTED: {
     message: 'interrupted',
     advice: 'nothing half-written was left behind; run the same command again',

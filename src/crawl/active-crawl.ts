@@ -3,7 +3,7 @@ import { isBelowStart } from '../core/url/reach.ts'
 import { readLists } from './discover.ts'
 import { MarkdownVariants } from './discovery/markdown-variant.ts'
 import { EventQueue } from './event-queue.ts'
-import type { CrawlEvent, CrawlProgress, HostProgress } from './events.ts'
+import type { CrawlEvent, CrawlProgress } from './events.ts'
 import { createGate, type Gate } from './gate.ts'
 import {
   type Alias,
@@ -15,17 +15,19 @@ import {
   type Refusal,
   type Settled,
   type Settlement,
+  type Visit,
 } from './ledger.ts'
+import { Pacer } from './pacer.ts'
 import type { FetchOutcome, FetchRequest, PageReading } from './ports.ts'
+import { PageDefect } from './read-page.ts'
 import { createResourceFetcher, type FetchResource } from './resource.ts'
 import { RobotsRules } from './robots-rules.ts'
+import { Room } from './room.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
+import { ContentTraps, type PageContent } from './traps.ts'
 
 /** Addresses remembered as already offered; beyond that the ledger is asked again. */
 const MAX_REMEMBERED = 500_000
-
-/** The longest pause between two requests that a robots.txt is granted. */
-const MOST_DELAY_MS = 60_000
 
 /** Where addresses were found. */
 export interface Finding {
@@ -46,6 +48,7 @@ export interface Finds {
 export class ActiveCrawl {
   readonly run: CrawlRun
   readonly ports: CrawlPorts
+  readonly pacer: Pacer
   readonly robots: RobotsRules
   /** Fetches files that are not pages, as robots.txt allows. */
   readonly fetchResource: FetchResource
@@ -55,6 +58,8 @@ export class ActiveCrawl {
   readonly signal: AbortSignal
   /** Addresses being fetched. */
   readonly current: Set<string> = new Set()
+  /** Visits whose answers are large. As they are read one after the other, more of them would only wait in memory. */
+  readonly largeVisits: Room<Visit> = new Room(3)
   gate: Gate
   siteUrl: string
   /** Pages that count towards the cap. */
@@ -65,6 +70,8 @@ export class ActiveCrawl {
   skipped = 0
   failed = 0
   newInRefresh = 0
+  /** Addresses for which the ledger had no room. */
+  overflow = 0
   bytes = 0
   requests = 0
   /** Why it cannot even begin. */
@@ -87,74 +94,54 @@ export class ActiveCrawl {
   #discovery: Promise<void> | undefined
   readonly #offered = new Map<string, number>()
   readonly #stripped = new Set<string>()
-  readonly #hostRequests = new Map<string, number>()
-  readonly #paces = new Map<string, { readonly intervalMs: number; readonly since: number }>()
+  readonly #traps = new ContentTraps()
 
   constructor(run: CrawlRun, ports: CrawlPorts, signal: AbortSignal) {
     this.run = run
     this.ports = ports
     this.signal = signal
+    this.startedAt = ports.clock.now()
     this.siteUrl = run.siteUrl
     this.#keptSite = run.siteUrl
     this.#startOrigin = new URL(run.startUrl).origin
-    this.gate = createGate({ startUrl: run.startUrl, siteUrl: run.siteUrl, scope: run.scope })
+    this.gate = this.#openGate(run.siteUrl)
     this.#startKeys.set(this.gate.keyOf(run.startUrl) ?? run.startUrl, true)
-    const { ledger, clock } = ports
-    const fetchBare = createResourceFetcher({ fetcher: this, ledger, clock })
-    this.robots = new RobotsRules({ fetchResource: fetchBare, ledger, clock })
+    const { ledger, clock, random } = ports
+    const tell = (event: CrawlEvent) => this.events.push(event)
+    const pacer = new Pacer({ ledger, clock, random, limits: run.limits, tell })
+    this.pacer = pacer
+    const fetchBare = createResourceFetcher({ fetcher: this, pacer })
+    this.robots = new RobotsRules({ fetchResource: fetchBare, ledger, clock, setDelay: pacer.setDelay })
     const judgeRobots = (url: string, signal?: AbortSignal) => this.robots.judge(url, signal)
-    this.fetchResource = createResourceFetcher({ fetcher: this, ledger, clock, judgeRobots })
-    this.startedAt = ports.clock.now()
+    this.fetchResource = createResourceFetcher({ fetcher: this, pacer, judgeRobots })
   }
 
-  /** Fetches through the one fetcher, counted. */
-  async fetch(request: FetchRequest): Promise<FetchOutcome> {
+  /** Fetches through the one fetcher, counted; what comes of it sets the pace of the host. */
+  async fetch(request: FetchRequest, visit?: Visit): Promise<FetchOutcome> {
     const { host, origin } = new URL(request.url)
     this.requests++
-    this.#hostRequests.set(host, (this.#hostRequests.get(host) ?? 0) + 1)
+    const askedAt = this.ports.clock.now()
     // What was given for one origin is nobody else's business, even where the site has moved.
     const headers = origin === this.#startOrigin ? { ...this.run.headers, ...request.headers } : (request.headers ?? {})
-    const outcome = await this.ports.fetcher.fetch({ ...request, headers, signal: request.signal ?? this.signal })
+    const outcome = await this.ports.fetcher.fetch({
+      ...request,
+      headers,
+      ...(visit === undefined ? {} : { admitLarge: () => this.largeVisits.enter(visit) }),
+      signal: request.signal ?? this.signal,
+    })
     if (outcome.type === 'fetched') this.bytes += outcome.snapshot.body.length
+    await this.pacer.note(host, outcome, askedAt)
     return outcome
   }
 
-  /** Reads a page; undefined for one that brings the reader down, which must not bring the crawl down. */
-  async read(snapshot: Snapshot, key: string): Promise<PageReading | undefined> {
+  /** Reads a page. One that brings the reader down must not bring the crawl down: a text says what is wrong with it. */
+  async read(snapshot: Snapshot, key: string): Promise<PageReading | string> {
     try {
       return await this.ports.readPage(snapshot, key)
     } catch (error) {
       if (this.signal.aborted) throw error
-      return undefined
+      return error instanceof PageDefect ? `the page ${error.message}` : 'could not be read'
     }
-  }
-
-  /**
-   * Sets how often a host may be asked, once it is known what it wants. Answers since when it has been known: a slot from
-   * before does not keep the pace.
-   */
-  async setPace(host: string, crawlDelayMs: number | null): Promise<number> {
-    const own = isLoopback(host) ? 0 : this.run.limits.intervalMs
-    const intervalMs = Math.max(own, Math.min(crawlDelayMs ?? 0, MOST_DELAY_MS))
-    const known = this.#paces.get(host)
-    if (known?.intervalMs === intervalMs) return known.since
-    const since = intervalMs === 0 ? 0 : this.ports.clock.now()
-    this.#paces.set(host, { intervalMs, since })
-    if (crawlDelayMs !== null && crawlDelayMs > MOST_DELAY_MS) {
-      this.events.push({ type: 'paced', host, intervalMs, askedMs: crawlDelayMs })
-    }
-    await this.ports.ledger.setInterval(host, intervalMs, this.ports.clock.now())
-    return since
-  }
-
-  /** How each host is treated. */
-  hosts(): HostProgress[] {
-    return [...this.#hostRequests].map(([host, requests]) => ({
-      host,
-      requests,
-      intervalMs: this.#paces.get(host)?.intervalMs ?? 0,
-      backoffMs: 0,
-    }))
   }
 
   /** Judges addresses that were found. What this crawl has offered before, by no longer way, is left out. */
@@ -169,8 +156,12 @@ export class ActiveCrawl {
   note(finds: readonly Find[], results: readonly FindResult[]): void {
     if (this.#offered.size + finds.length > MAX_REMEMBERED) this.#offered.clear()
     finds.forEach((find, i) => {
-      this.#offered.set(find.key, find.refusal === null ? find.depth : (this.#offered.get(find.key) ?? Infinity))
       const { url, depth, discovery, refusal } = find
+      if (results[i] === 'overflow') {
+        this.#noteOverflow(find)
+        return
+      }
+      this.#offered.set(find.key, refusal === null ? depth : (this.#offered.get(find.key) ?? Infinity))
       if (results[i] === 'admitted') this.events.push({ type: 'enqueued', url, depth, discovery })
       if (results[i] !== 'refused' || refusal === null) return
       if (refusal.reason === 'new-in-refresh') this.newInRefresh++
@@ -182,11 +173,29 @@ export class ActiveCrawl {
   async offer(urls: Iterable<string>, finding: Finding): Promise<number> {
     const { finds, aliases } = this.judge(urls, finding)
     if (finds.length === 0 && aliases.length === 0) return 0
-    const { crawlId, sourceId } = this.run
-    const results = await this.ports.ledger.offer(sourceId, crawlId, finds, this.ports.clock.now(), aliases)
-    this.note(finds, results)
+    const results = await this.record(finds, aliases)
     await this.events.hasRoom()
     return results.filter((result) => result === 'admitted').length
+  }
+
+  /** Hands finds to the ledger, and says what it made of them. */
+  async record(finds: readonly Find[], aliases: readonly Alias[] = []): Promise<readonly FindResult[]> {
+    const { crawlId, sourceId, limits } = this.run
+    const { ledger, clock } = this.ports
+    const results = await ledger.offer(sourceId, crawlId, finds, clock.now(), aliases, limits.ledgerRows)
+    this.note(finds, results)
+    return results
+  }
+
+  /** Takes note of what an address held. One that is read once more says nothing new about those of its shape. */
+  noteContent({ url, depth, isFinal, isConfirmation }: Visit, content: PageContent): void {
+    if (this.run.scope.trapGuards && !isFinal && !isConfirmation) this.#traps.note(url, depth, content)
+  }
+
+  /** Why an address is left out although the gate lets it through: those of its shape held the same again and again. */
+  findTrap(url: string, key: string): Refusal | null {
+    const pattern = this.#startKeys.has(key) ? undefined : this.#traps.find(url)
+    return pattern === undefined ? null : { reason: 'same-content', pattern, target: null }
   }
 
   /** Reads the lists of the site, once. Whoever settles the start waits for it, so that what they name is theirs first. */
@@ -267,7 +276,10 @@ export class ActiveCrawl {
     const { state, reason } = settled
     if (settled.type === 'lost') {
       // Nothing of it was written: whoever makes the visit again has to teach it again.
-      for (const { url } of aliases) this.#stripped.delete(url)
+      for (const { url, aliasUrl } of aliases) {
+        this.#stripped.delete(url)
+        this.#stripped.delete(aliasUrl)
+      }
       return false
     }
     this.note(finds, settled.finds)
@@ -295,7 +307,13 @@ export class ActiveCrawl {
     const { visited, indexed, unchanged, skipped, failed, bytes } = this
     const counts = { visited, indexed, unchanged, skipped, failed, bytes }
     const queued = open.pending + open.leased
-    return { ...counts, queued, current: [...this.current], hosts: this.hosts(), elapsedMs: now - this.startedAt }
+    return {
+      ...counts,
+      queued,
+      current: [...this.current],
+      hosts: this.pacer.progress(),
+      elapsedMs: now - this.startedAt,
+    }
   }
 
   /**
@@ -308,10 +326,14 @@ export class ActiveCrawl {
 
   #moveSite(siteUrl: string, isKept: boolean): void {
     this.siteUrl = siteUrl
-    this.gate = createGate({ startUrl: this.run.startUrl, siteUrl, scope: this.run.scope })
+    this.gate = this.#openGate(siteUrl)
     if (isKept) this.#keptSite = siteUrl
     // What was at the old place may still be there.
     this.incomplete ??= `the site was looked for at ${this.run.siteUrl} and is at ${siteUrl}`
+  }
+
+  #openGate(siteUrl: string): Gate {
+    return createGate({ startUrl: this.run.startUrl, siteUrl, scope: this.run.scope, now: this.startedAt })
   }
 
   get #readsLists(): boolean {
@@ -321,9 +343,10 @@ export class ActiveCrawl {
   #judgeOne(text: string, finding: Finding, finds: Find[], aliases: Alias[]): void {
     const { kind, discover } = this.run
     const { depth, foundOn, discovery } = finding
-    const { url, key, host, refusal: refused, stripped } = this.gate.judge(text, depth)
+    const isGiven = discovery === 'manual'
+    const { url, key, host, refusal: refused, stripped } = this.gate.judge(text, depth, isGiven)
     if (stripped !== null) {
-      this.#noteStripped(url, stripped, depth, aliases)
+      this.#noteStripped(url, stripped, refused, depth, aliases)
       this.#judgeOne(stripped, { ...finding, discovery: 'query-strip' }, finds, aliases)
       return
     }
@@ -331,23 +354,34 @@ export class ActiveCrawl {
     const isNewOnly = kind === 'refresh' || kind === 'retry'
     const aside: Refusal | null =
       kind === 'refresh' && !discover ? { reason: 'new-in-refresh', pattern: null, target: null } : null
-    const refusal = refused ?? finding.refusal ?? aside
+    const refusal = refused ?? finding.refusal ?? aside ?? (isGiven ? null : this.findTrap(url, key))
     if (known !== undefined && (refusal === null ? known <= depth : refusal.reason !== 'covered')) return
     finds.push({ key, url, host, depth, foundOn, discovery, refusal, ...(isNewOnly ? { isNewOnly } : {}) })
   }
 
-  /** An address whose query says nothing is known by the one without: that is offered instead, and the alias kept. */
-  #noteStripped(url: string, stripped: string, depth: number, aliases: Alias[]): void {
-    if (this.#stripped.has(url)) return
+  /**
+   * An address whose query says nothing, or that carries the id of a session, is known by the one without: that is offered instead,
+   * and the alias kept. Of sessions one alias is kept for each address, as there is no end of them.
+   */
+  #noteStripped(url: string, stripped: string, refusal: Refusal | null, depth: number, aliases: Alias[]): void {
+    const isSession = refusal?.reason === 'session-id'
+    const told = isSession ? stripped : url
+    if (this.#stripped.has(told)) return
     if (this.#stripped.size >= MAX_REMEMBERED) this.#stripped.clear()
-    this.#stripped.add(url)
-    aliases.push({ url, aliasUrl: stripped, classification: 'superfluous-query', reason: 'query-skip' })
-    const target = this.gate.keyOf(stripped) ?? null
-    this.events.push({ type: 'dropped', url, depth, reason: 'query-skip', pattern: null, target })
+    this.#stripped.add(told)
+    const reason = isSession ? 'session-id' : 'query-skip'
+    const classification = isSession ? 'session-id' : 'superfluous-query'
+    aliases.push({ url, aliasUrl: stripped, classification, reason })
+    const pattern = isSession ? refusal.pattern : null
+    this.events.push({ type: 'dropped', url, depth, reason, pattern, target: this.gate.keyOf(stripped) ?? null })
   }
-}
 
-/** Whether a host is this machine, by its name. */
-function isLoopback(host: string): boolean {
-  return /^(?:localhost|[\w.-]+\.localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$/.test(host)
+  #noteOverflow({ key, url, depth }: Find): void {
+    // Whoever finds it again finds no more room than now.
+    this.#offered.set(key, 0)
+    this.overflow++
+    const pattern = String(this.run.limits.ledgerRows)
+    this.incomplete ??= `more addresses were found than the ${pattern} a source may have`
+    this.events.push({ type: 'dropped', url, depth, reason: 'overflow', pattern, target: null })
+  }
 }

@@ -1,17 +1,20 @@
 import { ActiveCrawl } from './active-crawl.ts'
-import type { CrawlEvent } from './events.ts'
+import type { CrawlEvent, CrawlSummary } from './events.ts'
 import { finishCrawl, isConclusive } from './finish.ts'
 import { Frontier } from './frontier.ts'
 import type { Reason, Visit } from './ledger.ts'
+import { causeOf, createPatientLedger, Patience } from './patience.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
 import { visitPage } from './visit.ts'
+import { Pulse, type Watched, watchOver } from './watch.ts'
 
-const PROGRESS_MS = 250
-const HEARTBEAT_MS = 5000
+/** How long a crawl that was stopped waits for what is under way. Whatever comes later finds that the crawl is over. */
+const GRACE_MS = 10_000
 
 /**
  * Crawls a source and tells what happens. Ends with the event `ended`, whatever becomes of it; an aborted signal stops it at
- * the next good place. Every address is in the ledger with its state and reason before anything is told about it.
+ * the next good place. Every address is in the ledger with its state and reason before anything is told about it. While the store
+ * cannot be written, the crawl waits.
  */
 export async function* crawl(
   run: CrawlRun,
@@ -20,9 +23,20 @@ export async function* crawl(
 ): AsyncGenerator<CrawlEvent, void, void> {
   // Whoever stops reading stops the crawl.
   const stop = new AbortController()
-  const active = new ActiveCrawl(run, ports, AbortSignal.any([signal, stop.signal]))
+  const either = AbortSignal.any([signal, stop.signal])
+  const patience = new Patience({
+    clock: ports.clock,
+    signal: either,
+    pauseMs: run.limits.pauseMs,
+    tell: (event) => active.events.push(event),
+    giveUp: (problem) => stop.abort(new Error(problem)),
+  })
+  const pulse = new Pulse()
+  const active = new ActiveCrawl(run, withPatience(pulse.watch(ports), patience), either)
   active.events.push({ type: 'started', crawlId: run.crawlId, kind: run.kind, isResumed: run.isResumed })
-  const work = runCrawl(active, stop).finally(() => active.events.close())
+  const work = runCrawl({ active, patience, pulse, stop }).finally(() => active.events.close())
+  // Whoever reads learns of a failure when everything before it has been read, which may be long after.
+  work.catch(() => undefined)
   try {
     yield* active.events
     await work
@@ -33,11 +47,34 @@ export async function* crawl(
   }
 }
 
-async function runCrawl(active: ActiveCrawl, stop: AbortController): Promise<void> {
+/** The same ports, whose writes wait until they are possible. A sign of life does not: there will be another. */
+function withPatience(ports: CrawlPorts, patience: Patience): CrawlPorts {
+  return {
+    ...ports,
+    ledger: createPatientLedger(ports.ledger, patience),
+    moveSite: (siteUrl) => patience.keep(() => ports.moveSite(siteUrl)),
+    end: (summary) => patience.keep(() => ports.end(summary)),
+  }
+}
+
+async function runCrawl(watched: Watched): Promise<void> {
+  const { active } = watched
   const ended = new AbortController()
   // A failure of the watch is none of the crawl, and is never left without anybody who takes note of it.
-  const watch = watchOver(active, stop, ended.signal).catch(() => undefined)
-  let problem: unknown
+  const watch = watchOver(watched, ended.signal).catch(() => undefined)
+  let summary: CrawlSummary
+  try {
+    await withGrace(active, visitEverything(active))
+    summary = await conclude(active)
+  } finally {
+    ended.abort()
+    await watch
+  }
+  active.events.push({ type: 'ended', summary })
+}
+
+/** Makes all visits. What goes wrong in a crawl that is being stopped anyway is no news. */
+async function visitEverything(active: ActiveCrawl): Promise<void> {
   try {
     await begin(active)
     await visitAll(active)
@@ -45,13 +82,40 @@ async function runCrawl(active: ActiveCrawl, stop: AbortController): Promise<voi
     while (active.refusal === null && (await requeueOrphans(active))) await visitAll(active)
     if (active.refusal !== null) await putBack(active, active.refusal)
   } catch (error) {
-    problem = error
-  } finally {
-    ended.abort()
-    await watch
+    if (!active.signal.aborted) throw error
   }
-  if (problem !== undefined && !active.signal.aborted) throw problem
-  active.events.push({ type: 'ended', summary: await finishCrawl(active) })
+}
+
+/** Waits for work, but not for long when it is to stop and does not: a promise that nobody keeps must not hold up the end. */
+async function withGrace({ signal, ports }: ActiveCrawl, work: Promise<void>): Promise<void> {
+  const isDone = new AbortController()
+  const stopped = new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true, signal: isDone.signal })
+    if (signal.aborted) resolve()
+  })
+  const late = stopped.then(() => ports.clock.sleep(GRACE_MS, isDone.signal)).catch(() => undefined)
+  try {
+    await Promise.race([work, late])
+  } finally {
+    isDone.abort()
+  }
+}
+
+/** Adds up and writes that the crawl is over, before anybody is told. */
+async function conclude(active: ActiveCrawl): Promise<CrawlSummary> {
+  try {
+    const summary = await finishCrawl(active)
+    await active.ports.end(summary)
+    return summary
+  } catch (error) {
+    if (!active.signal.aborted) throw error
+  }
+  // It was stopped while it finished, or cannot write that it was: then it looks interrupted to the next one, as it is.
+  const summary = await finishCrawl(active)
+  await active.ports.end(summary).catch((error: unknown) => {
+    if (causeOf(error) === undefined) throw error
+  })
+  return summary
 }
 
 /** Puts into the frontier what the crawl begins with. What an interrupted one left there is still there. */
@@ -95,6 +159,7 @@ async function visitOneByOne(active: ActiveCrawl, frontier: Frontier): Promise<v
       isPage = await visitOne(active, visit)
     } finally {
       active.current.delete(visit.url)
+      active.largeVisits.leave(visit)
       frontier.done(isPage)
     }
     await active.events.hasRoom()
@@ -132,21 +197,4 @@ async function requeueOrphans(active: ActiveCrawl): Promise<boolean> {
   if (signal.aborted) return false
   const isComplete = await isConclusive(active)
   return (await ports.ledger.requeueOrphanedAliases(run.sourceId, run.crawlId, ports.clock.now(), isComplete)) > 0
-}
-
-/** Tells the progress and that the crawl is alive, until it ends. A crawl that was taken over stops. */
-async function watchOver(active: ActiveCrawl, stop: AbortController, ended: AbortSignal): Promise<void> {
-  const { clock, touch } = active.ports
-  let beatAt = clock.now() + HEARTBEAT_MS
-  while (!ended.aborted) {
-    await clock.sleep(PROGRESS_MS, ended).catch(() => undefined)
-    if (ended.aborted) return
-    // A count or a sign of life that fails is one that is missed: the store may be busy, and the next one is due soon.
-    const progress = await active.progress().catch(() => undefined)
-    if (progress !== undefined) active.events.push({ type: 'progress', ...progress })
-    if (clock.now() < beatAt) continue
-    beatAt = clock.now() + HEARTBEAT_MS
-    const isOurs = await touch().catch(() => true)
-    if (!isOurs) stop.abort(new Error('another process has taken the crawl over'))
-  }
 }

@@ -168,7 +168,7 @@ async function confirmPages(active: ActiveCrawl, { url, named, pages }: ListReco
   if (held.some((page) => page.key === key)) return
   const refusal = { reason: 'covered', pattern: `${pages} pages`, target: null } as const
   const rest: Find = { key, url, host: new URL(url).host, depth: 0, foundOn: null, discovery: 'llms-full', refusal }
-  active.note([rest], await ledger.offer(run.sourceId, run.crawlId, [rest], clock.now()))
+  await active.record([rest])
 }
 
 const UNCHANGED: Settled = { type: 'settled', state: 'unchanged', reason: null, target: null, finds: [] }
@@ -195,7 +195,7 @@ async function adoptPages(
   await active.offer(named, { depth: 0, foundOn: fileUrl, discovery: 'llms-full' })
   const key = active.gate.keyOf(fileUrl) ?? fileUrl
   const isRestLeft = remainder.trim() !== '' && !hasRoom(active)
-  const { run, ports } = active
+  const { run } = active
   const { maxPages } = run.scope
   if (isRestLeft) active.cappedAt = maxPages
   const rest: Find = {
@@ -212,7 +212,7 @@ async function adoptPages(
   const isRestStored = remainder.trim() !== '' && !isRestLeft
   if (isRestStored && (await adoptRecord(active, { ...rest, refusal: null }, remainder)))
     return { count: count + 1, offered }
-  active.note([rest], await ports.ledger.offer(run.sourceId, run.crawlId, [rest], ports.clock.now()))
+  await active.record([rest])
   return { count, offered }
 }
 
@@ -234,8 +234,7 @@ async function adoptPage(active: ActiveCrawl, fileUrl: string, url: string, mark
   const [find] = finds
   if (find === undefined) return false
   if (find.refusal === null && hasRoom(active) && (await adoptRecord(active, find, markdown))) return true
-  const { run, ports } = active
-  active.note(finds, await ports.ledger.offer(run.sourceId, run.crawlId, finds, ports.clock.now()))
+  await active.record(finds)
   return false
 }
 
@@ -247,13 +246,19 @@ function hasRoom({ run, pagesTaken, current }: ActiveCrawl): boolean {
 async function adoptRecord(active: ActiveCrawl, find: Find, markdown: string): Promise<boolean> {
   const { run, ports } = active
   const snapshot: Snapshot = { url: find.url, body: markdown, headers: { 'content-type': 'text/markdown' } }
-  const record = (await active.read(snapshot, find.key))?.record
-  if (record === undefined || record === null) return false
+  const reading = await active.read(snapshot, find.key)
+  if (typeof reading === 'string' || reading.record === null) return false
+  const { record } = reading
   const { finds } = run.followsLinks
     ? active.judge(record.links, { depth: 1, foundOn: find.url, discovery: 'link' })
     : { finds: [] }
-  const { sourceId, crawlId } = run
-  const settled = await ports.ledger.adopt({ sourceId, crawlId, now: ports.clock.now(), find, record, finds })
+  const { sourceId, crawlId, limits } = run
+  const maxRows = limits.ledgerRows
+  const settled = await ports.ledger.adopt({ sourceId, crawlId, now: ports.clock.now(), find, record, finds, maxRows })
+  if (settled.reason === 'overflow') {
+    active.note(finds, settled.finds)
+    return false
+  }
   active.note([find, ...finds], ['known', ...settled.finds])
   active.countAdopted(find.url, settled, record.chunks.length)
   await active.events.hasRoom()

@@ -1,6 +1,9 @@
 /** Hands values from where they arise to one reader that asks for them. Whoever adds waits while too many are unread. */
 export class EventQueue<T> {
   readonly #capacity: number
+  /** How many were added, and how many of them were read. */
+  pushed = 0
+  read = 0
   #values: T[] = []
   #isClosed = false
   #wakeReader: (() => void) | undefined
@@ -12,13 +15,19 @@ export class EventQueue<T> {
 
   /** Adds a value. */
   push(value: T): void {
+    this.pushed++
     this.#values.push(value)
     this.#wakeReader?.()
   }
 
+  /** Whether too many are unread. */
+  get isFull(): boolean {
+    return this.#values.length >= this.#capacity
+  }
+
   /** Resolves when there is room. */
   async hasRoom(): Promise<void> {
-    while (this.#values.length >= this.#capacity && !this.#isClosed) {
+    while (this.isFull && !this.#isClosed) {
       await new Promise<void>((resolve) => {
         this.#wakeWriters.push(resolve)
       })
@@ -37,7 +46,10 @@ export class EventQueue<T> {
       const values = this.#values
       this.#values = []
       this.#wake()
-      yield* values
+      for (const value of values) {
+        this.read++
+        yield value
+      }
       if (this.#values.length > 0) continue
       if (this.#isClosed) return
       await new Promise<void>((resolve) => {

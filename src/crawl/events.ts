@@ -12,6 +12,9 @@ export const CRAWL_ENDS = ['completed', 'cancelled', 'gate', 'failed'] as const
 /** One of {@link CRAWL_ENDS}. */
 export type CrawlEnd = (typeof CRAWL_ENDS)[number]
 
+/** What a crawl may have to wait for: room on the disk, a library that others keep locked, the right to write, memory. */
+export type PauseCause = 'disk-full' | 'locked' | 'read-only' | 'memory'
+
 /** One thing that happened in a crawl. Progress lines, live events and stored history are made from this stream. */
 export type CrawlEvent =
   | { readonly type: 'started'; readonly crawlId: string; readonly kind: CrawlKind; readonly isResumed: boolean }
@@ -51,6 +54,20 @@ export type CrawlEvent =
     }
   /** A robots.txt asks for longer pauses than it gets. */
   | { readonly type: 'paced'; readonly host: string; readonly intervalMs: number; readonly askedMs: number }
+  /** A host is left alone for a while: it asked for that, or kept failing. */
+  | {
+      readonly type: 'held'
+      readonly host: string
+      readonly untilMs: number
+      readonly reason: Reason
+      /** How often in a row it had to be. */
+      readonly strikes: number
+    }
+  /** A host is left alone for the rest of the crawl. */
+  | { readonly type: 'parked'; readonly host: string; readonly reason: Reason; readonly detail: string }
+  /** Nothing goes on until something outside changes. */
+  | { readonly type: 'paused'; readonly cause: PauseCause; readonly detail: string }
+  | { readonly type: 'resumed'; readonly cause: PauseCause; readonly pausedMs: number }
   | ({ readonly type: 'progress' } & CrawlProgress)
   | { readonly type: 'ended'; readonly summary: CrawlSummary }
 
@@ -75,8 +92,17 @@ export interface CrawlProgress {
 export interface HostProgress {
   readonly host: string
   readonly requests: number
+  /** Requests in the last minute. */
+  readonly rpm: number
+  /** Requests a minute that its pause allows; null without one. */
+  readonly limitRpm: number | null
   readonly intervalMs: number
+  /** When it is asked again, while it is left alone. */
+  readonly backoffUntil: number | null
+  /** How long that is from now; 0 while it is not. */
   readonly backoffMs: number
+  /** How long it takes to answer lately; null while that is not known. */
+  readonly latencyMs: number | null
 }
 
 /** What a crawl came to. */
@@ -99,6 +125,8 @@ export interface CrawlSummary {
   readonly cappedAt: number | null
   /** Why nothing was concluded from what was not found, in words. */
   readonly incomplete: string | null
+  /** Addresses that were found and not recorded, because the source has as many as it may have. */
+  readonly overflow: number
   /** Addresses that a refresh saw for the first time and left alone. */
   readonly newInRefresh: number
   readonly bytes: number

@@ -1,6 +1,7 @@
 import type { ActiveCrawl } from './active-crawl.ts'
 import type { CrawlEnd, CrawlSummary } from './events.ts'
 import { isRead, type LedgerCounts, type LedgerRow, OPEN_REASONS, type Reason } from './ledger.ts'
+import { Stall } from './watch.ts'
 
 /** Ends a crawl: removes what it proved gone, as far as that is allowed, and adds up. */
 export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
@@ -12,7 +13,7 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
   let removed = 0
   let withheld = 0
   if (active.signal.aborted) {
-    end = 'cancelled'
+    end = active.signal.reason instanceof Stall ? 'failed' : 'cancelled'
     problem = describeStop(active.signal.reason)
   } else {
     const isComplete = await isConclusive(active)
@@ -33,7 +34,7 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
     if (problem !== null) end = 'failed'
   }
   if (end === 'completed' || end === 'gate') await active.keepSite()
-  const { visited, indexed, unchanged, skipped, failed, newInRefresh, bytes, requests, cappedAt } = active
+  const { visited, indexed, unchanged, skipped, failed, newInRefresh, bytes, requests, cappedAt, overflow } = active
   return {
     crawlId: run.crawlId,
     kind: run.kind,
@@ -48,6 +49,7 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
     withheld,
     cappedAt,
     incomplete: await findDoubt(active),
+    overflow,
     newInRefresh,
     bytes,
     requests,
@@ -72,7 +74,11 @@ export async function isConclusive(active: ActiveCrawl): Promise<boolean> {
  * asked of the ledger, because a crawl that was interrupted remembers nothing else.
  */
 async function findDoubt({ run, ports, incomplete }: ActiveCrawl): Promise<string | null> {
-  if (incomplete !== null || run.kind !== 'recrawl' || !run.followsLinks) return incomplete
+  if (incomplete !== null || run.kind !== 'recrawl') return incomplete
+  // One that goes on does not know what there was no room for before.
+  const isFull = run.isResumed && (await ports.ledger.countLedger(run.sourceId)).total >= run.limits.ledgerRows
+  if (isFull) return `the source has the ${run.limits.ledgerRows} addresses it may have`
+  if (!run.followsLinks) return null
   const unread = await ports.ledger.findUnread(run.sourceId, run.crawlId, OPEN_REASONS)
   if (unread === undefined) return null
   const { url, reason } = unread
@@ -101,11 +107,12 @@ function findImbalance({ total, states }: LedgerCounts): string | null {
 
 /** Why a crawl was in vain: it could not begin, every page failed, or the start led to nothing. */
 function findVainReason(active: ActiveCrawl, ledger: LedgerCounts, start: LedgerRow | undefined): Reason | null {
-  const { run, refusal, visited, failed } = active
+  const { run, refusal, visited, failed, pagesTaken } = active
   if (refusal !== null) return refusal
   // To try again what failed, and fail, is a result.
   if (run.kind === 'retry') return null
-  const hasAll = visited > 0 && failed === visited
+  // What an interrupted run had read before counts for the one that goes on.
+  const hasAll = visited > 0 && failed === visited && !(run.isResumed && pagesTaken > 0)
   const hasNothing = run.kind !== 'refresh' && ledger.states.indexed + ledger.states.unchanged === 0
   return hasAll || hasNothing ? (start?.reason ?? 'empty') : null
 }

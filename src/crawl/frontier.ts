@@ -1,15 +1,20 @@
 import type { ActiveCrawl } from './active-crawl.ts'
 import type { Visit } from './ledger.ts'
+import { MemoryGate } from './memory-gate.ts'
+import { MOST_PATIENCE_MS } from './pacer.ts'
 
 /** Slots of a host are reserved at most this far ahead, so that other processes get theirs. */
 const HORIZON_MS = 1000
 /** How soon and how late to look again when nothing can be taken now. */
 const LEAST_WAIT_MS = 20
 const MOST_WAIT_MS = 500
+/** How soon to look again whether there is memory. */
+const MEMORY_WAIT_MS = 100
 
 /** The part of the ledger that is due. Hands out one visit after the other, each when its host's clock allows. */
 export class Frontier {
   readonly #active: ActiveCrawl
+  readonly #memory: MemoryGate
   #ready: Visit[] = []
   #leasing: Promise<void> | undefined
   #inFlight = 0
@@ -19,6 +24,13 @@ export class Frontier {
 
   constructor(active: ActiveCrawl) {
     this.#active = active
+    const { run, ports, events } = active
+    this.#memory = new MemoryGate({
+      memory: ports.memory,
+      limitBytes: run.limits.memoryBytes,
+      clock: ports.clock,
+      tell: (event) => events.push(event),
+    })
   }
 
   /** The next visit, at the moment it may be made; undefined when nothing is left to do. */
@@ -27,6 +39,10 @@ export class Frontier {
     for (;;) {
       signal.throwIfAborted()
       if (this.#isDone || this.#active.refusal !== null) return undefined
+      if (this.#ready.length > 0 && !this.#memory.admits(this.#inFlight)) {
+        await ports.clock.sleep(MEMORY_WAIT_MS, signal)
+        continue
+      }
       if (this.#hasRoom()) {
         const visit = this.#ready.shift()
         if (visit !== undefined) {
@@ -103,6 +119,7 @@ export class Frontier {
       now,
       until: now + leaseMs,
       horizon: now + HORIZON_MS,
+      jitter: this.#active.pacer.jitter,
       // A depth counts only when every shorter way has been tried. Which pages a cap takes in is nobody's promise.
       isLevelled: maxDepth !== null,
     })
@@ -139,7 +156,8 @@ export class Frontier {
     })
     const now = ports.clock.now()
     const open = await ports.ledger.countOpen(run.sourceId, now)
-    if (this.#ready.length > 0) return
+    if (this.#ready.length > 0 || (await this.#giveUpParked())) return
+    if (this.#inFlight === 0 && (await this.#parkHeld(now))) return
     if (this.#inFlight === 0 && open.pending === 0 && open.leased === 0) {
       this.#isDone = true
       return
@@ -151,6 +169,29 @@ export class Frontier {
     const timer = ports.clock.sleep(wait, AbortSignal.any([signal, awake.signal])).catch(() => undefined)
     await Promise.race([changed, timer])
     awake.abort()
+  }
+
+  /** Hosts that have asked for more patience than there is may be all that is waited for. Tells whether there were any. */
+  async #parkHeld(now: number): Promise<boolean> {
+    const { ports, run, pacer } = this.#active
+    let isAny = false
+    for (const host of await ports.ledger.listHeldHosts(run.sourceId, now, now + MOST_PATIENCE_MS)) {
+      const isParked = await pacer.parkIfHeld(host)
+      isAny ||= isParked
+    }
+    return isAny
+  }
+
+  /** Rows of hosts that are left alone for the rest of the crawl are not waited for. Tells whether there were any. */
+  async #giveUpParked(): Promise<boolean> {
+    const { ports, run, pacer } = this.#active
+    let count = 0
+    for (const [host, detail] of pacer.parked) {
+      const given = await ports.ledger.failPending(run.sourceId, run.crawlId, host, 'host-parked', detail)
+      count += given
+    }
+    this.#active.failed += count
+    return count > 0
   }
 
   #notify(): void {

@@ -75,6 +75,77 @@ describe('the gate', () => {
     })
   })
 
+  test('sends an address with the id of a session to the one without, which has its key', () => {
+    const verdict = gate.judge('https://example.com/docs/a/;jsessionid=1F?utm_source=x&lang=de&PHPSESSID=2#part', 9)
+    expect(verdict).toEqual({
+      url: 'https://example.com/docs/a/;jsessionid=1F?utm_source=x&lang=de&PHPSESSID=2',
+      key: 'https://example.com/docs/a?lang=de',
+      host: 'example.com',
+      refusal: { reason: 'session-id', pattern: 'jsessionid', target: 'https://example.com/docs/a?lang=de' },
+      stripped: 'https://example.com/docs/a/?utm_source=x&lang=de',
+    })
+    expect(gate.judge(verdict.stripped ?? '', 1)).toMatchObject({ key: verdict.key, refusal: null })
+  })
+
+  test('judges an address with the id of a session by where the one without is', () => {
+    expect(gate.judge('https://example.com/(S(x1))/docs/a', 0)).toMatchObject({
+      refusal: { reason: 'session-id', pattern: 'session' },
+      stripped: 'https://example.com/docs/a',
+    })
+    expect(reasonOf(gate, 'https://example.com/(S(x1))/docs/old/a')).toBe('blocked')
+    expect(reasonOf(gate, 'https://example.com/docs/a.png;jsessionid=1')).toBe('excluded')
+    expect(gate.judge('https://example.org/a?PHPSESSID=1', 0)).toMatchObject({
+      key: 'https://example.org/a',
+      refusal: { reason: 'off-site' },
+      stripped: null,
+    })
+  })
+
+  test('takes off ids of sessions even where queries are kept, unless there are no guards', () => {
+    const url = 'https://example.com/docs/a?view=1&PHPSESSID=2'
+    expect(open({ allowQueryUrls: true }).judge(url, 0)).toMatchObject({
+      key: 'https://example.com/docs/a?view=1',
+      refusal: { reason: 'session-id' },
+    })
+    const bare = open({ allowQueryUrls: true, trapGuards: false })
+    expect(bare.judge(url, 0)).toMatchObject({ key: url, refusal: null, stripped: null })
+    expect(bare.keyOf(url)).toBe(url)
+  })
+
+  test('refuses paths that repeat themselves and calendars that go on for ever, but none that was given', () => {
+    const now = Date.UTC(2026, 0, 1)
+    const guarded = open({ maxDepth: 3 }, now)
+    const nested = 'https://example.com/docs/a/b/a/b/a/b'
+    const future = 'https://example.com/docs/calendar/2030/05?view=x&lang=de'
+    expect(guarded.judge(nested, 9).refusal).toEqual({
+      reason: 'path-trap',
+      pattern: 'a/b/ 3 times in a row',
+      target: null,
+    })
+    expect(guarded.judge(future, 9).refusal).toEqual({
+      reason: 'calendar-trap',
+      pattern: '2030-05 is more than a year ahead',
+      target: null,
+    })
+    for (const url of [nested, future]) {
+      expect(guarded.judge(url, 0, true)).toMatchObject({ refusal: null, stripped: null })
+      expect(guarded.judge(url, 0)).not.toMatchObject({ refusal: null })
+      expect(reasonOf(open({ trapGuards: false }, now), url)).toBeUndefined()
+    }
+    expect(reasonOf(open({}), future)).toBeUndefined()
+    expect(reasonOf(guarded, 'https://example.org/a/a/a/a')).toBe('off-site')
+    const session = 'https://example.com/docs/a;jsessionid=1'
+    expect(guarded.judge(session, 0, true)).toMatchObject({ url: session, refusal: null, stripped: null })
+    expect(guarded.judge('https://example.org/docs/', 0, true).refusal).toMatchObject({ reason: 'off-site' })
+  })
+
+  test('takes the start for no trap, whoever finds it', () => {
+    const startUrl = 'https://example.com/a/a/a/a/2050/05/'
+    const gate = createGate({ startUrl, siteUrl: startUrl, scope: DEFAULT_SCOPE, now: 0 })
+    expect(reasonOf(gate, startUrl)).toBeUndefined()
+    expect(reasonOf(gate, `${startUrl}b`)).toBe('path-trap')
+  })
+
   test('knows what an address is known by in its source', () => {
     const url = 'https://EXAMPLE.com/docs/a/?id=1&view=%7e#x'
     expect(gate.keyOf(url)).toBe('https://example.com/docs/a?id=1')
@@ -147,9 +218,10 @@ describe('the gate', () => {
   })
 })
 
-function open(scope: Partial<Scope>): Gate {
+function open(scope: Partial<Scope>, now?: number): Gate {
   const startUrl = 'https://example.com/docs'
-  return createGate({ startUrl, siteUrl: startUrl, scope: { ...DEFAULT_SCOPE, ...scope } })
+  const when = now === undefined ? {} : { now }
+  return createGate({ startUrl, siteUrl: startUrl, scope: { ...DEFAULT_SCOPE, ...scope }, ...when })
 }
 
 function reasonOf(gate: Gate, url: string, depth = 0): string | undefined {

@@ -1,31 +1,36 @@
 import { withoutFragment } from '../core/extract/resolve.ts'
 import { clipText } from '../core/text/lines.ts'
 import { findDefaultExclude, findHardExclude, LLMS_TXT } from '../core/url/excludes.ts'
-import { keyPath, parseHttp, urlKey } from '../core/url/key.ts'
+import { keyPath, parseHttp, urlKey, writeKey } from '../core/url/key.ts'
 import { matchesPathGlob, parsePathGlob } from '../core/url/path-glob.ts'
 import { classifyQuery, stripQuery } from '../core/url/query.ts'
 import { createReachTest } from '../core/url/reach.ts'
 import type { Scope } from '../core/url/scope.ts'
+import { stripSession } from '../core/url/session.ts'
+import { findCalendarTrap, findPathTrap } from '../core/url/traps.ts'
 import type { Reason, Refusal } from './ledger.ts'
 
 /** What the gate says of an address. */
 export interface Verdict {
   /** The address as written, but without fragment and credentials. */
   readonly url: string
-  /** What the address is known by. For one refused with `query-skip` that is the key of `stripped`: only that is offered. */
+  /** What the address is known by. Where there is a `stripped` one it is the key of that: only that is offered. */
   readonly key: string
   /** Empty for what is no address of the web. */
   readonly host: string
   /** Null admits it. */
   readonly refusal: Refusal | null
-  /** The address without its query, to be judged in its stead, where that is what it was refused for. */
+  /** The address without its query, or without the id of a session, to be judged in its stead, where that was the reason. */
   readonly stripped: string | null
 }
 
 /** Judges addresses by the scope of a source. */
 export interface Gate {
-  /** `url` is absolute; `depth` is the number of links between the start and the address. */
-  judge(url: string, depth: number): Verdict
+  /**
+   * `url` is absolute; `depth` is the number of links between the start and the address. What somebody gave by hand is no trap:
+   * with `isGiven` it is taken as it is.
+   */
+  judge(url: string, depth: number, isGiven?: boolean): Verdict
   /** What an address is known by in this source; undefined for what is no address of the web. */
   keyOf(url: string): string | undefined
 }
@@ -37,6 +42,8 @@ export interface GateOptions {
   /** The start with the scheme and host it redirects to. */
   readonly siteUrl: string
   readonly scope: Scope
+  /** What calendars are measured by, in milliseconds since 1970. Without it they are not. */
+  readonly now?: number
 }
 
 /** Longest address that is taken. */
@@ -47,10 +54,11 @@ const MAX_REMEMBERED = 50_000
 
 /**
  * Builds the gate every address passes, in this order: parse, scheme, exclusions, reach, block globs, allow globs, query policy,
- * depth. The first refusal counts. robots.txt and the page cap are asked later, when there is something to fetch.
+ * trap guards, depth. The first refusal counts. robots.txt and the page cap are asked later, when there is something to fetch.
  */
-export function createGate({ startUrl, siteUrl, scope }: GateOptions): Gate {
-  const judgeAddress = createJudge(startUrl, siteUrl, scope)
+export function createGate(options: GateOptions): Gate {
+  const { scope } = options
+  const judgeAddress = createJudge(options)
   const remembered = new Map<string, Verdict>()
 
   /** The verdict of everything but depth, which is not a matter of the address. */
@@ -65,24 +73,31 @@ export function createGate({ startUrl, siteUrl, scope }: GateOptions): Gate {
 
   return {
     keyOf: (url) => keyIn(scope, url),
-    judge(url, depth) {
-      const verdict = recall(url)
+    judge(url, depth, isGiven = false) {
+      const recalled = recall(url)
+      const verdict = isGiven && isTrap(recalled) ? { ...recalled, refusal: null, stripped: null } : recalled
       if (verdict.refusal !== null || scope.maxDepth === null || depth <= scope.maxDepth) return verdict
       return { ...verdict, refusal: refuse('max-depth', String(scope.maxDepth)) }
     },
   }
 }
 
-function createJudge(startText: string, siteText: string, scope: Scope): (text: string) => Verdict {
-  const start = parseStart(startText)
-  const site = parseStart(siteText)
+/** What guards against addresses without end refuses. */
+const TRAPS: ReadonlySet<Reason> = new Set(['session-id', 'path-trap', 'calendar-trap'])
+
+function isTrap({ refusal }: Verdict): boolean {
+  return refusal !== null && TRAPS.has(refusal.reason)
+}
+
+function createJudge({ startUrl, siteUrl, scope, now }: GateOptions): (text: string) => Verdict {
+  const start = parseStart(startUrl)
+  const site = parseStart(siteUrl)
   const starts = new Set([keyIn(scope, start), keyIn(scope, site)])
   const reach = createReachTest(scope.reach, start, site)
   const block = scope.block.map(parsePathGlob)
   const allow = scope.allow.map(parsePathGlob)
 
-  const findRefusal = (url: URL, key: string): Refusal | null => {
-    const path = keyPath(url)
+  const findRefusal = (url: URL, path: string, key: string): Refusal | null => {
     // A list of pages is none itself, not even as a start: the lists are read all the same, this one among them.
     if (starts.has(key) && findHardExclude(path) !== LLMS_TXT) return null
     const excluded = findExclude(url, path, scope)
@@ -95,27 +110,43 @@ function createJudge(startText: string, siteText: string, scope: Scope): (text: 
     return isAllowed ? null : refuse('not-allowed', scope.allow.join(', '))
   }
 
+  /** Refuses what goes on for ever. The start does not, whatever it looks like. */
+  const findTrap = (url: URL, path: string, key: string): Refusal | null => {
+    if (!scope.trapGuards || starts.has(key)) return null
+    const repeated = findPathTrap(path)
+    if (repeated !== undefined) return refuse('path-trap', repeated)
+    const date = now === undefined ? undefined : findCalendarTrap(url, path, now)
+    return date === undefined ? null : refuse('calendar-trap', date)
+  }
+
   return (text) => {
     const isLong = withoutFragment(text).length > MAX_URL
     const parsed = isLong ? null : URL.parse(text)
     if (parsed === null) return refuseText(text, refuse('bad-url', isLong ? TOO_LONG : null))
     const url = serialize(parsed)
     if (url.length > MAX_URL) return refuseText(url, refuse('bad-url', TOO_LONG))
-    const key = keyIn(scope, parsed)
-    if (key === undefined) return refuseText(url, refuse('scheme', parsed.protocol))
+    const session = scope.trapGuards ? stripSession(url) : null
+    if (parseHttp(parsed) === undefined) return refuseText(url, refuse('scheme', parsed.protocol))
     const { host } = parsed
-    const refusal = findRefusal(parsed, key)
-    if (refusal !== null || scope.allowQueryUrls || classifyQuery(parsed) !== 'superfluous') {
-      return { url, key, host, refusal, stripped: null }
+    const path = keyPath(parsed, session === null)
+    const key = writeKey(parsed, path, { keepsQuery: scope.allowQueryUrls, keepsSession: session === null })
+    const refusal = findRefusal(parsed, path, key)
+    if (refusal !== null) return { url, key, host, refusal, stripped: null }
+    if (!scope.allowQueryUrls && parsed.search !== '' && classifyQuery(parsed) === 'superfluous') {
+      const skip: Refusal = { reason: 'query-skip', pattern: parsed.search, target: key }
+      return { url, key, host, refusal: skip, stripped: stripQuery(url) }
     }
-    const skip: Refusal = { reason: 'query-skip', pattern: parsed.search, target: key }
-    return { url, key, host, refusal: skip, stripped: stripQuery(url) }
+    if (session !== null) {
+      const skip: Refusal = { reason: 'session-id', pattern: session.name, target: key }
+      return { url, key, host, refusal: skip, stripped: session.stripped }
+    }
+    return { url, key, host, refusal: findTrap(parsed, path, key), stripped: null }
   }
 }
 
-/** A source that is to keep addresses with a query keeps all of it. */
-function keyIn({ allowQueryUrls }: Scope, url: URL | string): string | undefined {
-  return urlKey(url, { keepsQuery: allowQueryUrls })
+/** A source that is to keep addresses with a query keeps all of it, but for sessions, which are guarded against on their own. */
+function keyIn({ allowQueryUrls, trapGuards }: Scope, url: URL | string): string | undefined {
+  return urlKey(url, { keepsQuery: allowQueryUrls, keepsSession: !trapGuards })
 }
 
 const TOO_LONG = `longer than ${MAX_URL} characters`

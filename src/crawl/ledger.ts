@@ -1,4 +1,5 @@
 import type { Chunk, Page } from '../core/model.ts'
+import type { HostClock } from './host-clock.ts'
 
 /** Where an address can stand. Each address of a source is in exactly one state. */
 export const LEDGER_STATES = ['pending', 'leased', 'indexed', 'unchanged', 'skipped', 'failed', 'gone'] as const
@@ -17,7 +18,12 @@ export const REASONS = [
   'blocked',
   'not-allowed',
   'query-skip',
+  'session-id',
+  'path-trap',
+  'calendar-trap',
   'max-depth',
+  // The ledger holds as many addresses of the source as it may; this one has no row.
+  'overflow',
   // The page that was looked at does not vouch for it, or its crawl was not to follow.
   'nofollow',
   // The page that was looked at has more links than are read.
@@ -27,6 +33,8 @@ export const REASONS = [
   'robots-disallow',
   'robots-unreachable',
   'page-cap',
+  // Addresses of its shape have held the same again and again.
+  'same-content',
   // Known by another address.
   'redirect',
   'canonical',
@@ -55,6 +63,8 @@ export const REASONS = [
   'redirect-loop',
   'bad-answer',
   'page-defect',
+  // Its host kept failing, or asked for more patience than there is; it was not asked itself.
+  'host-parked',
   // Removed from the library.
   'unlinked',
 ] as const
@@ -178,9 +188,9 @@ export interface Refusal {
 
 /**
  * What a find did to the ledger: `admitted` and `refused` changed a row in this crawl, `known` did not (it was settled, admitted
- * or refused before in the same crawl).
+ * or refused before in the same crawl), and `overflow` was to be a row more than the source may have: nothing was recorded.
  */
-export type FindResult = 'admitted' | 'refused' | 'known'
+export type FindResult = 'admitted' | 'refused' | 'known' | 'overflow'
 
 /** A row taken out of the frontier to be fetched. */
 export interface Visit {
@@ -217,7 +227,13 @@ export interface Visit {
 export interface Alias {
   readonly url: string
   readonly aliasUrl: string
-  readonly classification: 'redirect' | 'canonical' | 'same-content' | 'superfluous-query' | 'markdown-variant'
+  readonly classification:
+    | 'redirect'
+    | 'canonical'
+    | 'same-content'
+    | 'superfluous-query'
+    | 'session-id'
+    | 'markdown-variant'
   readonly reason: string | null
 }
 
@@ -249,6 +265,8 @@ export interface Settlement {
   readonly contentUrl?: string | null
   readonly contentHash?: string | null
   readonly dueAt?: number | null
+  /** Whether the host failed rather than this address: that is no attempt. It is put back only as often as hosts are left alone. */
+  readonly isHostAtFault?: boolean
   /** Whether a second answer of the same kind is to be awaited, after everything else. */
   readonly awaitsConfirmation?: boolean
   /** Whether this answer proves that the page is gone; it is removed when the crawl ends well. */
@@ -262,6 +280,8 @@ export interface Settlement {
   readonly links?: readonly string[]
   readonly aliases?: readonly Alias[]
   readonly finds?: readonly Find[]
+  /** Most rows of the source. @default any number */
+  readonly maxRows?: number
 }
 
 /** A page that came without a visit. */
@@ -272,6 +292,13 @@ export interface Adoption {
   readonly find: Find
   readonly record: PageRecord
   readonly finds: readonly Find[]
+  /** Most rows of the source. @default any number */
+  readonly maxRows?: number
+}
+
+/** What the ledger made of a page for which it has no row and no room. */
+export function overflowed(finds: Settled['finds']): Settled {
+  return { type: 'settled', state: 'skipped', reason: 'overflow', target: null, finds }
 }
 
 /** What the ledger made of a settlement. */
@@ -337,6 +364,8 @@ export interface LeaseRequest {
   readonly until: number
   /** Slots later than this are not reserved yet. */
   readonly horizon: number
+  /** Milliseconds by which the slot after one is late; asked for each. @default none */
+  readonly jitter?: () => number
   /** Whether rows of one depth have to be settled before the next depth begins. */
   readonly isLevelled: boolean
 }
@@ -345,7 +374,7 @@ export interface LeaseRequest {
 export interface OpenWork {
   readonly pending: number
   readonly leased: number
-  /** When the next pending row is due or its host free; null without one. */
+  /** When the next pending row is due and its host free; null without one. */
   readonly nextAt: number | null
 }
 
@@ -363,6 +392,8 @@ export interface Ledger {
     finds: readonly Find[],
     now: number,
     aliases?: readonly Alias[],
+    /** Most rows of the source. @default any number */
+    maxRows?: number,
   ): Promise<FindResult[]>
   /**
    * Takes visits that are due, by host clock, confirmations last, then by depth and age; reserves a slot of the host for
@@ -373,13 +404,15 @@ export interface Ledger {
   settle(settlement: Settlement): Promise<Settled>
   /**
    * Stores a page that came without a visit, such as one that llms-full.txt holds. Answers `unchanged` where the content is
-   * what it was.
+   * what it was, and `skipped` as `overflow` where there is no room for a row: of the page nothing is then recorded.
    */
   adopt(adoption: Adoption): Promise<Settled>
   /** Puts leased rows back as they were. */
   release(visits: readonly Visit[]): Promise<void>
   /** Counts what is still to be done. */
   countOpen(sourceId: string, now: number): Promise<OpenWork>
+  /** Hosts that pending rows wait for and that are left alone until after a moment, in the order of their names. */
+  listHeldHosts(sourceId: string, now: number, after: number): Promise<readonly string[]>
   /** Counts the pages that a crawl has taken in or found unchanged so far. */
   countPages(sourceId: string, crawlId: string): Promise<number>
   /**
@@ -387,6 +420,8 @@ export interface Ledger {
    * reason, one with a page `unchanged` without having been checked, because nothing speaks against what it holds.
    */
   skipPending(sourceId: string, reason: Reason, pattern: string | null, now: number, crawlId?: string): Promise<number>
+  /** Gives up every pending row of a host, and returns how many there were. What their pages hold stays. */
+  failPending(sourceId: string, crawlId: string, host: string, reason: Reason, pattern: string | null): Promise<number>
   /** Makes rows pending again: those that hold content, those that failed. */
   requeue(sourceId: string, crawlId: string, which: 'pages' | 'failed', now: number): Promise<number>
   /**
@@ -412,10 +447,10 @@ export interface Ledger {
    */
   findUnread(sourceId: string, crawlId: string, reasons: readonly Reason[]): Promise<LedgerRow | undefined>
   countLedger(sourceId: string): Promise<LedgerCounts>
-  /** Reserves the next free slot of a host and returns its moment. */
-  reserveSlot(host: string, now: number): Promise<number>
-  /** Sets the pause between two requests to a host. With a shorter one it is free no later than that pause from now. */
-  setInterval(host: string, intervalMs: number, now: number): Promise<void>
+  /** The clock of a host, mended. */
+  readClock(host: string, now: number): Promise<HostClock>
+  /** Changes it in one transaction, and returns what it is then. `change` may be called more than once. */
+  changeClock(host: string, now: number, change: (clock: HostClock) => HostClock): Promise<HostClock>
   readRobots(origin: string): Promise<RobotsRecord | undefined>
   writeRobots(record: RobotsRecord): Promise<void>
   /** Pages that this crawl proved gone, or that a complete one did not see. */

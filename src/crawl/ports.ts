@@ -12,11 +12,15 @@ export interface FetchRequest {
   readonly headers?: Readonly<Record<string, string>>
   /** Most decoded bytes of an answer. @default the limit of the fetcher */
   readonly maxBytes?: number
+  /** Time for the whole answer, in milliseconds. @default the limit of the fetcher */
+  readonly timeoutMs?: number
+  /** Asked once, when a decoded body grows beyond a megabyte: no more of it is taken in before this resolves. @default there is room */
+  readonly admitLarge?: () => Promise<void>
   readonly signal?: AbortSignal
 }
 
 /** What came of a fetch. Redirects are not followed: whoever asked decides about each. */
-export type FetchOutcome =
+export type FetchOutcome = (
   | {
       readonly type: 'fetched'
       readonly snapshot: Snapshot
@@ -40,6 +44,10 @@ export type FetchOutcome =
       /** What the server asked for, in milliseconds. */
       readonly retryAfterMs: number | null
     }
+) & {
+  /** How long the server took to begin its answer, in milliseconds; time in which this process was busy does not count. */
+  readonly latencyMs?: number
+}
 
 /** Fetches one address. Everything the world does is an outcome; only an aborted signal rejects. */
 export interface Fetcher {

@@ -6,15 +6,30 @@ import type { PageReading } from './ports.ts'
 
 /** Most links of one page that are followed and kept. */
 const MAX_LINKS = 20_000
+/** Most links of one page that are looked at: those that are not followed are at least named. */
+const MAX_NAMED = 50_000
+/** Most characters of Markdown a page may become: 20 MB of text with room for what is escaped in it. */
+const MAX_MARKDOWN = 30_000_000
+/** Most chunks it may be cut into: 20 MB of text are fewer. */
+const MAX_CHUNKS = 25_000
+
+/** A page that cannot be read whatever is tried; the message says why, as what follows "the page". */
+export class PageDefect extends Error {}
 
 /** Reads a snapshot: page, chunks and the links to follow. */
 export function readPage(snapshot: Snapshot, key: string, sha256?: Sha256): PageReading {
   const options = sha256 === undefined ? {} : { sha256 }
   const extraction = extractPage(snapshot, options)
   if (extraction.type === 'no-page') return { extraction, record: null }
-  const { page } = extraction
-  const links = page.robots.follow ? listLinks(page.links) : []
-  return { extraction, record: { page, chunks: chunkPage(page, key, options), links } }
+  const page = { ...extraction.page, links: extraction.page.links.slice(0, MAX_NAMED) }
+  // A small page can be made to grow without bounds: each short link of it by a long base, each heading to a chunk of its own.
+  if (page.markdown.length > MAX_MARKDOWN) throw new PageDefect(`becomes more than ${MAX_MARKDOWN} characters`)
+  const chunks = chunkPage(page, key, options)
+  if (chunks.length > MAX_CHUNKS) throw new PageDefect(`is cut into more than ${MAX_CHUNKS} chunks`)
+  return {
+    extraction: { ...extraction, page },
+    record: { page, chunks, links: page.robots.follow ? listLinks(page.links) : [] },
+  }
 }
 
 /** The addresses links lead to, each once, without fragment. Those the page does not vouch for are left out. */

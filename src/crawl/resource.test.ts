@@ -45,17 +45,18 @@ function setUp(outcomes: Record<string, FetchOutcome>, options: Partial<Resource
   const web = createWeb(outcomes)
   const clock = createClock()
   const reserved: string[] = []
-  const ledger = {
-    async reserveSlot(host: string, now: number) {
+  const pacer = {
+    async takeTurn(host: string, signal?: AbortSignal) {
       reserved.push(host)
-      return now + 250
+      await clock.sleep(250, signal)
+      return 'go' as const
     },
   }
   return {
     ...web,
     clock,
     reserved,
-    fetchResource: createResourceFetcher({ fetcher: web.fetcher, ledger, clock, ...options }),
+    fetchResource: createResourceFetcher({ fetcher: web.fetcher, pacer, ...options }),
   }
 }
 

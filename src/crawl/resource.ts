@@ -1,8 +1,9 @@
 import { withoutFragment } from '../core/extract/resolve.ts'
 import type { Snapshot } from '../core/model.ts'
 import { parseHttp } from '../core/url/key.ts'
-import type { Ledger, Reason } from './ledger.ts'
-import type { Clock, Fetcher } from './ports.ts'
+import type { Reason } from './ledger.ts'
+import type { Pacer } from './pacer.ts'
+import type { Fetcher } from './ports.ts'
 
 /** What came of asking for a file. */
 export type Resource =
@@ -36,6 +37,8 @@ export interface ResourceRequest {
   readonly accept?: string
   /** Most decoded bytes. @default the limit of the fetcher */
   readonly maxBytes?: number
+  /** Time for the whole answer, in milliseconds. @default the limit of the fetcher */
+  readonly timeoutMs?: number
   /** Validators of what is known; they are sent to this address and not to where it leads. */
   readonly etag?: string | null
   readonly lastModified?: string | null
@@ -59,8 +62,7 @@ export type RobotsJudgement =
 /** What a resource fetcher works with. */
 export interface ResourceFetcherOptions {
   readonly fetcher: Fetcher
-  readonly ledger: Pick<Ledger, 'reserveSlot'>
-  readonly clock: Clock
+  readonly pacer: Pick<Pacer, 'takeTurn'>
   /** Asked before each hop. Without it nothing is asked, as for robots.txt itself. */
   readonly judgeRobots?: (url: string, signal?: AbortSignal) => Promise<RobotsJudgement>
   /** @default 5 */
@@ -74,8 +76,8 @@ export interface ResourceFetcherOptions {
  * follows redirects, and asks robots.txt before each hop.
  */
 export function createResourceFetcher(options: ResourceFetcherOptions): FetchResource {
-  const { fetcher, ledger, clock, judgeRobots, maxRedirects = 5, headers } = options
-  return async (start, { accept, maxBytes, etag = null, lastModified = null, signal } = {}) => {
+  const { fetcher, pacer, judgeRobots, maxRedirects = 5, headers } = options
+  return async (start, { accept, maxBytes, timeoutMs, etag = null, lastModified = null, signal } = {}) => {
     const seen = new Set<string>()
     for (let url = withoutFragment(start); ; ) {
       const address = parseHttp(url)
@@ -85,9 +87,8 @@ export function createResourceFetcher(options: ResourceFetcherOptions): FetchRes
       seen.add(url)
       const verdict = await judgeRobots?.(url, signal)
       if (verdict?.allowed === false) return failed(verdict.reason, verdict.pattern ?? 'robots.txt')
-      const turn = await ledger.reserveSlot(address.host, clock.now())
-      const wait = turn - clock.now()
-      if (wait > 0) await clock.sleep(wait, signal)
+      const turn = await pacer.takeTurn(address.host, signal)
+      if (turn === 'parked') return failed('host-parked', `${address.host} is left alone`)
       signal?.throwIfAborted()
       const fields = headers?.get(address.origin)
       const isConditional = seen.size === 1 && (etag !== null || lastModified !== null)
@@ -96,6 +97,7 @@ export function createResourceFetcher(options: ResourceFetcherOptions): FetchRes
         ...(isConditional ? { etag, lastModified } : {}),
         ...(accept === undefined ? {} : { accept }),
         ...(maxBytes === undefined ? {} : { maxBytes }),
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
         ...(fields === undefined ? {} : { headers: fields }),
         ...(signal === undefined ? {} : { signal }),
       })

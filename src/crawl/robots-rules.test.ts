@@ -18,6 +18,7 @@ function setUp(answers: Resource[], stored = new Map<string, RobotsRecord>()) {
   const time = { now: 1_000_000 }
   const signals: AbortSignal[] = []
   const slept: number[] = []
+  const delays: (readonly [origin: string, delayMs: number | null])[] = []
   const rules = new RobotsRules({
     async fetchResource(url, { signal } = {}) {
       asked.push(url)
@@ -38,15 +39,21 @@ function setUp(answers: Resource[], stored = new Map<string, RobotsRecord>()) {
         time.now += ms
       },
     },
+    async setDelay(origin, delayMs) {
+      delays.push([origin, delayMs])
+    },
   })
-  return { rules, asked, stored, time, signals, slept }
+  return { rules, asked, stored, time, signals, slept, delays }
 }
 
 test('rules are fetched once for an origin, however many ask', async () => {
-  const { rules, asked, stored } = setUp([found('User-agent: *\nDisallow: /x\nCrawl-delay: 2\nSitemap: /s.xml')])
-  expect(
-    await Promise.all([rules.judge(`${ORIGIN}/x/1`), rules.judge(`${ORIGIN}/a`), rules.crawlDelayMs(ORIGIN)]),
-  ).toEqual([{ allowed: false, reason: 'robots-disallow', pattern: 'Disallow: /x' }, { allowed: true }, 2000])
+  const robots = 'User-agent: *\nDisallow: /x\nCrawl-delay: 2\nSitemap: /s.xml'
+  const { rules, asked, stored, delays } = setUp([found(robots)])
+  expect(await Promise.all([rules.judge(`${ORIGIN}/x/1`), rules.judge(`${ORIGIN}/a`)])).toEqual([
+    { allowed: false, reason: 'robots-disallow', pattern: 'Disallow: /x' },
+    { allowed: true },
+  ])
+  expect(delays).toEqual([[ORIGIN, 2000]])
   expect(await rules.sitemaps(`${ORIGIN}/any/page`)).toEqual([`${ORIGIN}/s.xml`])
   expect(asked).toEqual([`${ORIGIN}/robots.txt`])
   expect(stored.get(ORIGIN)).toMatchObject({ type: 'rules', status: 200, fetchedAt: 1_000_000 })
@@ -71,40 +78,28 @@ test.each<[string, Resource, object]>([
     { allowed: false, reason: 'robots-unreachable', pattern: 'robots.txt could not be fetched: x' },
   ],
 ])('%s decides for everything', async (_what, answer, expected) => {
-  const { rules } = setUp([answer, answer, answer])
+  const { rules, delays } = setUp([answer, answer, answer])
   expect(await rules.judge(`${ORIGIN}/a`)).toMatchObject(expected)
-  expect([await rules.crawlDelayMs(ORIGIN), await rules.sitemaps(ORIGIN)]).toEqual([null, []])
+  expect(await rules.sitemaps(ORIGIN)).toEqual([])
+  // Nothing is concluded from what could not be read.
+  expect(delays).toEqual('reason' in expected ? [] : [[ORIGIN, null]])
 })
 
-test('an unreachable robots.txt is asked for three times, with pauses, before it counts as such', async () => {
-  const { rules, asked, slept } = setUp([failing(500), failing(null), found('User-agent: *\nDisallow: /x')])
-  expect(await rules.judge(`${ORIGIN}/a`)).toEqual({ allowed: true })
-  expect([asked.length, slept]).toEqual([3, [1000, 2000]])
-})
-
-test('an unreachable robots.txt is waited for once, and asked for again after a minute from then on', async () => {
-  const { rules, asked, time } = setUp([...Array.from({ length: 6 }, () => failing(500)), found('')])
+test('an unreachable robots.txt is asked for once more, and after a minute from then on', async () => {
+  const { rules, asked, slept, time } = setUp([failing(500), failing(null), found('User-agent: *\nDisallow: /x')])
   const first = await rules.judge(`${ORIGIN}/a`)
-  expect(first).toMatchObject({ allowed: false, retryAt: time.now + 10_000 })
-  time.now += 9999
+  expect(first).toMatchObject({ allowed: false, retryAt: time.now + 5000 })
+  time.now += 4999
   expect(await rules.judge(`${ORIGIN}/b`)).toEqual(first)
+  expect(asked).toHaveLength(1)
   time.now += 1
   expect(await rules.judge(`${ORIGIN}/a`)).toMatchObject({ allowed: false, retryAt: null })
-  expect(asked).toHaveLength(6)
+  expect(asked).toHaveLength(2)
   time.now += 59_999
   expect(await rules.judge(`${ORIGIN}/a`)).toMatchObject({ allowed: false, retryAt: null })
   time.now += 1
   expect(await rules.judge(`${ORIGIN}/a`)).toEqual({ allowed: true })
-  expect(asked).toHaveLength(7)
-})
-
-test('an unreachable robots.txt that was given up is not waited for', async () => {
-  const { rules, asked, time } = setUp([failing(500), failing(500), failing(500)])
-  expect(await rules.judge(`${ORIGIN}/a`)).toMatchObject({ allowed: false, retryAt: time.now + 10_000 })
-  rules.giveUp(`${ORIGIN}/a`)
-  time.now += 30_000
-  expect(await rules.judge(`${ORIGIN}/b`)).toMatchObject({ allowed: false, retryAt: null })
-  expect(asked).toHaveLength(3)
+  expect([asked.length, slept]).toEqual([3, []])
 })
 
 test('a host that the guard forbids is asked for once', async () => {

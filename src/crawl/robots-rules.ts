@@ -10,6 +10,8 @@ export interface RobotsRulesOptions {
   readonly fetchResource: FetchResource
   readonly ledger: Pick<Ledger, 'readRobots' | 'writeRobots'>
   readonly clock: Clock
+  /** Takes the pause that the robots.txt of an origin asks for, null where it asks for none, before anybody is told what it allows. */
+  readonly setDelay?: (origin: string, delayMs: number | null) => Promise<void>
   /** How long a robots.txt that was read is used. @default 1 hour */
   readonly maxAgeMs?: number
 }
@@ -20,11 +22,11 @@ const MOST_AGE_MS = 24 * HOUR
 /** After this time an unreachable robots.txt is asked for again. */
 const UNREACHABLE_MS = 60_000
 /** After this time it is asked for again while visits wait for it. */
-const ROUND_MS = 10_000
-/** So often in a row it is waited for; then there is nothing to wait for. */
+const ROUND_MS = 5000
+/** So often in a row it is asked for while visits wait; then there is nothing to wait for. */
 const ROUNDS = 2
-/** Pauses before a robots.txt is asked for again, where nothing is known of it. */
-const BACKOFF_MS = [1000, 2000]
+/** It is small and everybody waits for it: one try, of no more than this. */
+const TIMEOUT_MS = 10_000
 /** Origins whose rules are kept parsed; what is dropped is in the ledger. */
 const MAX_KNOWN = 1000
 /** More than is read of it, so that a large file is not taken for an unreachable one. */
@@ -39,14 +41,16 @@ export class RobotsRules {
   readonly #fetchResource: FetchResource
   readonly #ledger: RobotsRulesOptions['ledger']
   readonly #clock: Clock
+  readonly #setDelay: RobotsRulesOptions['setDelay']
   readonly #maxAgeMs: number
   readonly #known = new Map<string, Known>()
   readonly #loading = new Map<string, Loading>()
 
-  constructor({ fetchResource, ledger, clock, maxAgeMs = HOUR }: RobotsRulesOptions) {
+  constructor({ fetchResource, ledger, clock, setDelay, maxAgeMs = HOUR }: RobotsRulesOptions) {
     this.#fetchResource = fetchResource
     this.#ledger = ledger
     this.#clock = clock
+    this.#setDelay = setDelay
     this.#maxAgeMs = maxAgeMs
   }
 
@@ -61,19 +65,6 @@ export class RobotsRules {
     }
     const { allowed, rule } = robots.judge(url)
     return allowed ? { allowed } : { allowed, reason: 'robots-disallow', pattern: rule }
-  }
-
-  /** Says that nobody is to wait for an unreachable robots.txt of this origin. */
-  giveUp(url: string): void {
-    const { origin } = new URL(url)
-    const known = this.#known.get(origin)
-    if (known === undefined || known.robots !== undefined) return
-    this.#keep(origin, { ...known, rounds: ROUNDS, until: known.record.fetchedAt + UNREACHABLE_MS })
-  }
-
-  /** The pause the robots.txt of an origin asks for; null where it asks for none. */
-  async crawlDelayMs(origin: string, signal?: AbortSignal): Promise<number | null> {
-    return (await this.#load(new URL(origin).origin, signal)).robots?.crawlDelayMs ?? null
   }
 
   /** The sitemaps the robots.txt of an origin names. */
@@ -99,7 +90,11 @@ export class RobotsRules {
   #startLoading(origin: string): Loading {
     const controller = new AbortController()
     const result = this.#find(origin, controller.signal)
-      .then((found) => this.#keep(origin, this.#read(origin, found)))
+      .then(async (found) => {
+        const known = this.#read(origin, found)
+        if (known.robots !== undefined) await this.#setDelay?.(origin, known.robots.crawlDelayMs)
+        return this.#keep(origin, known)
+      })
       .finally(() => {
         if (this.#loading.get(origin) === loading) this.#loading.delete(origin)
       })
@@ -144,12 +139,7 @@ export class RobotsRules {
     if (isKept && age < this.#maxAgeMs && stored.fetchedAt <= this.#clock.now())
       return { record: stored, isRefused: false }
     const isUsable = isKept && age < MOST_AGE_MS
-    let found = await this.#fetch(origin, signal)
-    for (const pause of isUsable ? [] : BACKOFF_MS) {
-      if (found.record.type !== 'unreachable' || found.isRefused) break
-      await this.#clock.sleep(pause, signal)
-      found = await this.#fetch(origin, signal)
-    }
+    const found = await this.#fetch(origin, signal)
     if (found.record.type === 'unreachable') {
       // Not reached from here may mean that this process may not: others find out for themselves.
       return isUsable && !found.isRefused ? { record: stored, isRefused: false, isOutdated: true } : found
@@ -162,6 +152,7 @@ export class RobotsRules {
     const resource = await this.#fetchResource(`${origin}/robots.txt`, {
       accept: 'text/plain, */*;q=0.8',
       maxBytes: MAX_BYTES,
+      timeoutMs: TIMEOUT_MS,
       signal,
     })
     const base = { origin, fetchedAt: this.#clock.now(), body: '' }
@@ -169,7 +160,10 @@ export class RobotsRules {
       case 'found': {
         const { body, headers, status = 200 } = resource.snapshot
         const text = decodePlain(body, headers?.['content-type'] ?? '')
-        return { record: { ...base, type: 'rules', body: clipRobots(text), status }, isRefused: false }
+        return {
+          record: { ...base, type: 'rules', body: withoutCredentials(clipRobots(text)), status },
+          isRefused: false,
+        }
       }
       case 'unchanged':
         throw new TypeError(`nothing was known of ${origin}/robots.txt, and it is said to be unchanged`)
@@ -219,6 +213,11 @@ interface Loading {
 function describe({ status }: RobotsRecord, detail: string | undefined): string {
   if (status !== null) return `robots.txt answered ${status}`
   return detail === undefined ? 'robots.txt could not be fetched' : `robots.txt could not be fetched: ${detail}`
+}
+
+/** What is stored of a robots.txt: the addresses of sitemaps are asked for without user name and password anyway. */
+function withoutCredentials(body: string): string {
+  return body.replace(/^([ \t]*sitemap[ \t]*:[ \t]*\w+:\/\/)[^/?#\s]*@/gim, '$1')
 }
 
 /** Waits for a promise as long as the signal is not aborted. */

@@ -1,6 +1,7 @@
 import type { Scope } from '../core/url/scope.ts'
-import type { CrawlKind } from './events.ts'
+import type { CrawlKind, CrawlSummary } from './events.ts'
 import type { Ledger } from './ledger.ts'
+import type { Memory } from './memory-gate.ts'
 import type { Clock, Fetcher, KindOf, PageKind, PageReader } from './ports.ts'
 
 /** What one crawl is to do. */
@@ -41,15 +42,31 @@ export interface CrawlRun {
 export interface CrawlLimits {
   /** Visits at once. */
   readonly concurrency: number
-  /** Pause between two requests to a host that is not on this machine, in milliseconds. */
+  /** Shortest pause between two requests to a host that is not on this machine, in milliseconds. */
   readonly intervalMs: number
+  /** Pause such a host is met with, before it has shown that it answers quickly. */
+  readonly startIntervalMs: number
+  /** Least and most milliseconds that a pause is longer than it has to be, so that requests keep no beat. */
+  readonly jitterMs: readonly [least: number, most: number]
+  /** How long a host that keeps failing, or asks to slow down without saying for how long, is left alone: at first, after that, and so on. */
+  readonly holdsMs: readonly number[]
   /** Fetches of one address before it counts as failed. */
   readonly attempts: number
   /** Redirects in a row. */
   readonly redirects: number
   readonly sitemapEntries: number
+  /** Most rows of the ledger of one source: what is found beyond them is counted, and nothing else. */
+  readonly ledgerRows: number
+  /** Memory of the process in bytes above which no visit begins beside others. */
+  readonly memoryBytes: number
   /** How long a visit may take before others may have it. */
   readonly leaseMs: number
+  /** A running crawl gives a sign of life more often than this: one without was interrupted. */
+  readonly aliveMs: number
+  /** How long to wait for a library that cannot be written before the crawl is broken off. */
+  readonly pauseMs: number
+  /** A crawl in which nothing at all happened for so long, although nothing was waited for, has failed. */
+  readonly stallMs: number
   /** Pages a crawl may remove without being asked, if they are also no more than `lossShare` of the source. */
   readonly lossPages: number
   readonly lossShare: number
@@ -59,10 +76,18 @@ export interface CrawlLimits {
 export const DEFAULT_CRAWL_LIMITS: CrawlLimits = {
   concurrency: 16,
   intervalMs: 200,
+  startIntervalMs: 1000,
+  jitterMs: [25, 50],
+  holdsMs: [30_000, 300_000, 900_000],
   attempts: 3,
   redirects: 10,
   sitemapEntries: 200_000,
+  ledgerRows: 1_000_000,
+  memoryBytes: 512 * 2 ** 20,
   leaseMs: 120_000,
+  aliveMs: 30_000,
+  pauseMs: 3_600_000,
+  stallMs: 600_000,
   lossPages: 20,
   lossShare: 0.1,
 }
@@ -72,6 +97,8 @@ export interface CrawlPorts {
   readonly ledger: Ledger
   readonly fetcher: Fetcher
   readonly readPage: PageReader
+  /** Without it, memory is not looked at. */
+  readonly memory?: Memory
   readonly clock: Clock
   readonly kindOf: KindOf
   /** Number from 0 up to 1, for jitter. */
@@ -80,4 +107,6 @@ export interface CrawlPorts {
   readonly moveSite: (siteUrl: string) => Promise<void>
   /** Says that the crawl is alive; false when somebody else has taken it over. */
   readonly touch: () => Promise<boolean>
+  /** Writes that the crawl is over and what it came to. Nothing is written on its behalf from then on. */
+  readonly end: (summary: CrawlSummary) => Promise<void>
 }

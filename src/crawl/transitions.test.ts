@@ -6,7 +6,7 @@ import { applyFind, LEDGER_ACTIONS, nextState } from './transitions.ts'
 const MATRIX = `
             admit    refuse   lease    index    confirm    skip     fail     postpone requeue  demote   remove
 new         pending  skipped  ·        indexed  ·          ·        ·        ·        ·        ·        ·
-pending     ·        skipped  leased   indexed  unchanged  ·        ·        ·        ·        ·        ·
+pending     ·        skipped  leased   indexed  unchanged  ·        failed   ·        ·        ·        ·
 leased      ·        ·        ·        indexed  unchanged  skipped  failed   pending  ·        ·        ·
 indexed     pending  ·        ·        indexed  unchanged  ·        ·        ·        pending  skipped  gone
 unchanged   pending  ·        ·        indexed  unchanged  ·        ·        ·        pending  skipped  gone
@@ -55,6 +55,20 @@ describe('a find', () => {
   test('of something new is admitted or refused', () => {
     expect(applyFind(undefined, find, 'now')).toMatchObject({ result: 'admitted', write: 'insert', state: 'pending' })
     expect(applyFind(undefined, refused, 'now')).toMatchObject({ result: 'refused', write: 'insert', state: 'skipped' })
+  })
+
+  test('of something new for which there is no room changes nothing', () => {
+    for (const each of [find, refused]) {
+      expect(applyFind(undefined, each, 'now', false)).toMatchObject({ result: 'overflow', write: 'none' })
+    }
+    expect(applyFind(row('failed'), find, 'now', false)).toMatchObject({ result: 'admitted', write: 'update' })
+  })
+
+  test('that is refused for the content of others still has a page asked for that is there', () => {
+    const same: Find = { ...find, refusal: { reason: 'same-content', pattern: 'x/#', target: null } }
+    expect(applyFind(row('unchanged'), same, 'now')).toMatchObject({ result: 'admitted', state: 'pending' })
+    expect(applyFind(row('skipped'), same, 'now')).toMatchObject({ result: 'refused', state: 'skipped' })
+    expect(applyFind(row('indexed', { crawlId: 'now' }), same, 'now')).toMatchObject({ result: 'known', write: 'none' })
   })
 
   test.each(['indexed', 'unchanged', 'skipped', 'failed', 'gone'] as const)(

@@ -1,4 +1,4 @@
-import { type Find, type FindResult, isGateReason, type LedgerState, type Reason } from './ledger.ts'
+import { type Find, type FindResult, isGateReason, type LedgerState, type Reason, type Settlement } from './ledger.ts'
 
 /** What can happen to a row of the ledger. */
 export const LEDGER_ACTIONS = [
@@ -28,13 +28,16 @@ export const LEDGER_ACTIONS = [
 /** One of {@link LEDGER_ACTIONS}. */
 export type LedgerAction = (typeof LEDGER_ACTIONS)[number]
 
+/** No row is put off for longer: one that is due even later was written by a clock that was wrong. */
+export const MOST_DELAY_MS = 1_200_000
+
 /** State a row has before it exists. */
 type AnyState = LedgerState | 'new'
 
 /** The state each action leads to; what is not here leaves the row alone. */
 const TRANSITIONS: Readonly<Record<AnyState, Readonly<Partial<Record<LedgerAction, LedgerState>>>>> = {
   new: { admit: 'pending', refuse: 'skipped', index: 'indexed' },
-  pending: { lease: 'leased', refuse: 'skipped', index: 'indexed', confirm: 'unchanged' },
+  pending: { lease: 'leased', refuse: 'skipped', index: 'indexed', confirm: 'unchanged', fail: 'failed' },
   leased: { index: 'indexed', confirm: 'unchanged', skip: 'skipped', fail: 'failed', postpone: 'pending' },
   indexed: {
     admit: 'pending',
@@ -77,6 +80,16 @@ export function nextState(state: AnyState, action: LedgerAction): LedgerState | 
   return TRANSITIONS[state][action]
 }
 
+/** Fetches of a row since its last good answer, after one more that came to this. */
+export function countAttempts(
+  before: number,
+  { state, isHostAtFault }: Pick<Settlement, 'state' | 'isHostAtFault'>,
+): number {
+  if (state === 'failed') return before + 1
+  if (state !== 'pending') return 0
+  return isHostAtFault === true ? before : before + 1
+}
+
 /** What a find needs to know of the row it meets. */
 export interface FoundRow {
   readonly state: LedgerState
@@ -96,11 +109,13 @@ export interface FoundChange {
 
 /**
  * Decides what a find does. A row that was settled in this crawl stays as it is, whoever finds it again. A refusal never
- * touches a row that holds content: a narrower scope of one run says nothing about what is stored.
+ * touches a row that holds content: a narrower scope of one run says nothing about what is stored. `hasRoom` tells whether the
+ * source may have another row.
  */
-export function applyFind(row: FoundRow | undefined, find: Find, crawlId: string): FoundChange {
+export function applyFind(row: FoundRow | undefined, find: Find, crawlId: string, hasRoom = true): FoundChange {
   if (row === undefined) {
     const state = find.refusal === null ? 'pending' : 'skipped'
+    if (!hasRoom) return { result: 'overflow', write: 'none', state, depth: find.depth }
     return { result: find.refusal === null ? 'admitted' : 'refused', write: 'insert', state, depth: find.depth }
   }
   const isWaiting = row.state === 'pending' || row.state === 'leased'
@@ -109,7 +124,9 @@ export function applyFind(row: FoundRow | undefined, find: Find, crawlId: string
   const isOwn = isOfThisCrawl && isWaiting
   if (find.isNewOnly === true && !isOwn && row.reason !== 'new-in-refresh') return leaveAlone(row)
   const depth = isOfThisCrawl ? Math.min(row.depth, find.depth) : find.depth
-  if (find.refusal !== null) {
+  // That others of its shape hold the same says nothing about a page that is there: it is asked whether it still is.
+  const isAskedAnyway = row.hasPage && find.refusal?.reason === 'same-content'
+  if (find.refusal !== null && !isAskedAnyway) {
     const state = row.hasPage ? undefined : nextState(row.state, 'refuse')
     const isSettled = isOfThisCrawl && !isWaiting
     // One way to it may be too long and another not: what is admitted stays so, unless its content is known to be elsewhere.

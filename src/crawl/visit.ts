@@ -15,8 +15,6 @@ type Conclusion = Omit<Settlement, 'visit' | 'crawlId' | 'now'>
 const FIRST_WAIT_MS = 500
 const MOST_WAIT_MS = 300_000
 const WAIT_JITTER_MS = 250
-/** Where it does, they wait exactly that; whoever asks for more patience than this is given up. */
-const MOST_PATIENCE_MS = 600_000
 
 /** A visit that was made: what to write, and how many bytes came. */
 export interface VisitResult {
@@ -40,7 +38,8 @@ export async function visitPage(active: ActiveCrawl, visit: Visit): Promise<Visi
   // A page that was not asked, or did not tell what it holds now, is as old as it was: the freshness window goes by that.
   const isTold = verdict.state === 'indexed' || (verdict.state === 'unchanged' && verdict.status !== undefined)
   const checkedAt = visit.hasPage && !isTold ? visit.checkedAt : now
-  const settlement: Settlement = { visit, crawlId: run.crawlId, now, checkedAt, ...verdict }
+  const maxRows = run.limits.ledgerRows
+  const settlement: Settlement = { visit, crawlId: run.crawlId, now, checkedAt, maxRows, ...verdict }
   // What a page that could not be read now once linked to is still linked, as far as anybody knows. That holds for one that leads
   // elsewhere too: it stays when there is nothing to be had where it leads.
   const { state, reason } = settlement
@@ -59,11 +58,15 @@ async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Con
   if (await isHeldByFull(active, visit)) return silent({ state: 'unchanged', detail: 'held by llms-full.txt' })
   const { refusal } = active.gate.judge(visit.url, visit.depth)
   if (refusal !== null && visit.discovery !== 'manual') return silent({ state: 'skipped', ...refusal })
+  const trap = visit.hasPage || visit.discovery === 'manual' ? null : active.findTrap(visit.url, visit.key)
+  if (trap !== null) return silent({ state: 'skipped', ...trap })
+  const parked = active.pacer.parked.get(visit.host)
+  if (parked !== undefined) return silent({ state: 'failed', reason: 'host-parked', pattern: parked })
   const permission = await active.robots.judge(visit.url, active.signal)
-  if (!permission.allowed) return silent(interpretRefusal(active, visit, permission))
+  if (!permission.allowed) return silent(interpretRefusal(visit, permission))
   if (await isFresh(active, visit)) return silent({ state: 'unchanged', detail: 'checked lately' })
-  const paceSince = await active.setPace(visit.host, await active.robots.crawlDelayMs(visit.url, active.signal))
-  if (visit.notBefore < paceSince) return undefined
+  // Another request to the host may have changed its pace while this one waited for its turn: then it waits for another.
+  if ((await active.pacer.enter(visit.host, visit.notBefore, active.signal)) !== 'go') return undefined
   const answer = await fetchVisit(active, visit)
   const bytes = answer.outcome.type === 'fetched' ? answer.outcome.snapshot.body.length : 0
   return { verdict: await interpret(active, visit, answer), bytes }
@@ -72,12 +75,10 @@ async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Con
 /** Why robots.txt lets nobody in at an address, or at the spelling that it leads to. */
 type RobotsRefusal = Extract<RobotsJudgement, { allowed: false }>
 
-function interpretRefusal(active: ActiveCrawl, visit: Visit, refusal: RobotsRefusal): Conclusion {
+function interpretRefusal(visit: Visit, refusal: RobotsRefusal): Conclusion {
   const { reason, pattern, retryAt = null } = refusal
   if (reason === 'robots-disallow') return { state: 'skipped', reason, pattern }
-  // Whoever waits for the crawl to begin is told at once; what it had found before may wait a little.
-  if (active.waitsForLists(visit.key)) active.robots.giveUp(visit.url)
-  else if (retryAt !== null)
+  if (retryAt !== null)
     return { state: 'pending', reason, pattern, dueAt: retryAt, awaitsConfirmation: visit.isConfirmation }
   return { state: 'failed', reason, pattern }
 }
@@ -117,8 +118,8 @@ async function fetchVisit(active: ActiveCrawl, visit: Visit): Promise<Answer> {
     for (const url of active.variants.variantsFor(visit.url)) {
       if (!(await active.robots.judge(url, active.signal)).allowed) continue
       // The slot of the visit is for its first request.
-      if (isVariantAsked) await waitForSlot(active, visit.host)
-      const outcome = await active.fetch({ url, ...validatorsFor(active, visit, url) })
+      if (isVariantAsked && (await isParked(active, url))) return { url, outcome: LEFT_ALONE, isVariant: true }
+      const outcome = await active.fetch({ url, ...validatorsFor(active, visit, url) }, visit)
       // Whoever asks for patience gets it: the other addresses of the page are no way around.
       if (outcome.type === 'failed' && outcome.reason === 'rate-limited') return { url, outcome, isVariant: true }
       isVariantAsked = true
@@ -130,7 +131,7 @@ async function fetchVisit(active: ActiveCrawl, visit: Visit): Promise<Answer> {
     }
     if (isVariantAsked) {
       active.variants.refuse(visit.url)
-      await waitForSlot(active, visit.host)
+      if (await isParked(active, visit.url)) return { url: visit.url, outcome: LEFT_ALONE, isVariant: false }
     }
   }
   return fetchSpelling(active, visit)
@@ -155,7 +156,7 @@ async function fetchSpelling(active: ActiveCrawl, visit: Visit): Promise<Answer>
   let url = visit.url
   for (;;) {
     asked.add(url)
-    const outcome = await active.fetch({ url, ...validatorsFor(active, visit, url) })
+    const outcome = await active.fetch({ url, ...validatorsFor(active, visit, url) }, visit)
     if (outcome.type !== 'moved' || active.gate.keyOf(outcome.target) !== visit.key)
       return { url, outcome, isVariant: false }
     const target = withoutFragment(outcome.target)
@@ -164,20 +165,27 @@ async function fetchSpelling(active: ActiveCrawl, visit: Visit): Promise<Answer>
     const permission = await active.robots.judge(target, active.signal)
     if (!permission.allowed) return { url, outcome, isVariant: false, refusal: permission }
     url = target
-    await waitForSlot(active, visit.host)
+    if (await isParked(active, url)) return { url, outcome: LEFT_ALONE, isVariant: false }
   }
 }
 
-async function waitForSlot(active: ActiveCrawl, host: string): Promise<void> {
-  const { ledger, clock } = active.ports
-  const now = clock.now()
-  const slot = await ledger.reserveSlot(host, now)
-  if (slot > now) await clock.sleep(slot - now, active.signal)
+/** Waits for another slot of the host of an address. Tells whether it is left alone for good instead. */
+async function isParked({ pacer, signal }: ActiveCrawl, url: string): Promise<boolean> {
+  return (await pacer.takeTurn(new URL(url).host, signal)) === 'parked'
+}
+
+const LEFT_ALONE: FetchOutcome = {
+  type: 'failed',
+  status: null,
+  reason: 'host-parked',
+  detail: 'its host is left alone',
+  isTransient: false,
+  retryAfterMs: null,
 }
 
 async function interpret(active: ActiveCrawl, visit: Visit, answer: Answer): Promise<Conclusion> {
   const { outcome } = answer
-  if (answer.refusal !== undefined) return interpretRefusal(active, visit, answer.refusal)
+  if (answer.refusal !== undefined) return interpretRefusal(visit, answer.refusal)
   switch (outcome.type) {
     case 'unchanged':
       active.answerStart(visit.key)
@@ -218,19 +226,21 @@ function interpretFailure(
   visit: Visit,
   outcome: Extract<FetchOutcome, { type: 'failed' }>,
 ): Conclusion {
-  const { reason, status, detail } = outcome
+  const { reason, status, detail, retryAfterMs } = outcome
+  const pattern = active.pacer.parked.get(visit.host) ?? null
+  const now = active.ports.clock.now()
+  const heldMs = active.pacer.heldUntil(visit.host) - now
+  // The host failed as a whole, so that it says nothing about this page. Others are tried first when it is asked again.
+  const isHostAtFault = heldMs > 0 && retryAfterMs === null && reason !== 'rate-limited'
   const attempt = visit.attempts + 1
-  if (!outcome.isTransient || attempt >= active.run.limits.attempts) return { state: 'failed', reason, status, detail }
-  const { retryAfterMs } = outcome
-  if (retryAfterMs !== null && retryAfterMs > MOST_PATIENCE_MS) {
-    const pattern = `Retry-After ${Math.ceil(retryAfterMs / 1000)}`
-    return { state: 'failed', reason, status, detail, pattern }
-  }
+  const isLast = attempt >= active.run.limits.attempts && !isHostAtFault
+  if (!outcome.isTransient || isLast || pattern !== null) return { state: 'failed', reason, status, detail, pattern }
   const wait = Math.min(FIRST_WAIT_MS * 2 ** visit.attempts, MOST_WAIT_MS)
-  const delayMs = retryAfterMs ?? wait + Math.floor(active.ports.random() * WAIT_JITTER_MS)
+  const delayMs = retryAfterMs ?? Math.max(heldMs, 0) + wait + Math.floor(active.ports.random() * WAIT_JITTER_MS)
   active.events.push({ type: 'retry', url: visit.url, reason, attempt, delayMs })
   const awaitsConfirmation = visit.isConfirmation
-  return { state: 'pending', reason, status, detail, dueAt: active.ports.clock.now() + delayMs, awaitsConfirmation }
+  const answer = { reason, status, detail, dueAt: now + delayMs, awaitsConfirmation }
+  return { state: 'pending', ...answer, ...(isHostAtFault ? { isHostAtFault } : {}) }
 }
 
 /** A redirect makes the address an alias; where it leads is an address of its own, judged like any other. */
@@ -284,8 +294,8 @@ async function interpretPage(
 ): Promise<Conclusion> {
   const { snapshot } = outcome
   const reading = await active.read(snapshot, visit.key)
-  if (reading === undefined)
-    return { state: 'failed', reason: 'page-defect', status: snapshot.status ?? 200, detail: 'could not be read' }
+  if (typeof reading === 'string')
+    return { state: 'failed', reason: 'page-defect', status: snapshot.status ?? 200, detail: reading }
   const { extraction, record } = reading
   const status = snapshot.status ?? 200
   const isFollowing = active.run.followsLinks
@@ -293,6 +303,7 @@ async function interpretPage(
 
   const { page } = record
   active.answerStart(visit.key)
+  active.noteContent(visit, { text: page.markdown, links: record.links })
   const links = isFollowing ? findLinks(active, visit, page, record.links) : { finds: [], aliases: [] }
   const seen: Conclusion = { state: 'skipped', status, links: record.links, ...links }
   if (!page.robots.index) return { ...seen, reason: 'noindex', isProvenGone: visit.hasPage }
@@ -328,6 +339,11 @@ const NO_PAGE: Readonly<
   not_text: ['not-text', 'skipped'],
 }
 
+/** Whether an answer says that there is nothing, and not only that it is not told. */
+function isNothing(reason: Reason): boolean {
+  return reason === 'empty' || reason === 'soft-404'
+}
+
 async function interpretNoPage(
   active: ActiveCrawl,
   visit: Visit,
@@ -339,6 +355,7 @@ async function interpretNoPage(
     return interpretMove(active, visit, { target: extraction.target, status, isPermanent: false }, false)
   }
   const [reason, state] = NO_PAGE[extraction.reason]
+  if (isNothing(reason)) active.noteContent(visit, { text: reason, links: listLinks(extraction.links) })
   const verdict: Conclusion = { state, reason, status, detail: extraction.detail }
   if (visit.hasLinks || !active.run.followsLinks) return verdict
   return withFinds(verdict, active.judge(listLinks(extraction.links), linksOf(visit)))

@@ -30,8 +30,15 @@ describe('isPublicAddress', () => {
     reserved: ['192.0.0.8', '240.0.0.1', '100::1', '5f00::1'],
     'not assigned': ['4000::1', '8000::1', 'e000::1'],
     mapped: ['::ffff:127.0.0.1', '::ffff:10.0.0.1', '::ffff:a9fe:a9fe', '::ffff:0:127.0.0.1', '::127.0.0.1'],
-    NAT64: ['64:ff9b::10.0.0.1', '64:ff9b::7f00:1', '64:ff9b:1::8.8.8.8'],
-    '6to4 and Teredo': ['2002:7f00:1::1', '2002:808:808::1', '2001::1', '192.88.99.1'],
+    compatible: ['::8.8.8.8', '::10.0.0.1', '::a9fe:a9fe'],
+    NAT64: ['64:ff9b::10.0.0.1', '64:ff9b::7f00:1', '64:ff9b:1::8.8.8.8', '64:ff9b:1:ffff::7f00:1'],
+    '6to4 and Teredo': ['2002:7f00:1::1', '2002:808:808::1', '2001::1', '2001:0:7f00:1::', '192.88.99.1'],
+    ISATAP: [
+      'fe80::5efe:127.0.0.1',
+      '2001:470:1:2:0:5efe:7f00:1',
+      '2001:470:1:2:200:5efe:7f00:1',
+      '2001:470:1:2:0:5efe:808:808',
+    ],
     metadata: [
       '169.254.169.254',
       '168.63.129.16',
@@ -39,12 +46,70 @@ describe('isPublicAddress', () => {
       '192.0.0.192',
       'fd00:ec2::254',
       '64:ff9b::a9fe:a9fe',
+      '169.254.170.2',
+      '169.254.0.23',
+      '169.254.42.42',
+      'fd00:42::42',
+      'fd00:a9fe:a9fe::1',
+      'fe80::a9fe:a9fe',
     ],
     'no address': ['', 'localhost', '1.2.3', '0x7f000001', '127.1', '8.8.8.8.', '[::1]', '8.8.8.8/8'],
   }
 
   test.each(Object.entries(isNot))('does not take %s for public', (_what, ips) => {
     expect(ips.filter(isPublicAddress)).toEqual([])
+  })
+})
+
+describe('an address of the web', () => {
+  const forms = {
+    '127.0.0.1': [
+      '127.1',
+      '127.0.1',
+      '2130706433',
+      '0x7f000001',
+      '0x7f.1',
+      '0x7f.0x0.0x0.0x1',
+      '017700000001',
+      '0177.0.0.1',
+      '0177.0x0.1',
+      '127.0.0.1.',
+      '%31%32%37.0.0.1',
+      '127%2E0%2E0%2E1',
+      '１２７.０.０.１',
+      '１２７。０。０。１',
+      '127｡0｡0｡1',
+      '①②⑦.⓪.⓪.①',
+      '127.0.0.\u00ad1',
+    ],
+    '0.0.0.0': ['0', '0x0', '00', '0.0', '０'],
+    '169.254.169.254': ['2852039166', '0xa9fea9fe', '0251.0376.0251.0376', '169.16689662', '169.254.43518'],
+    '[::1]': ['[0:0:0:0:0:0:0:1]', '[0000::0001]', '[::0.0.0.1]'],
+    '[::]': ['[0::0]', '[::0.0.0.0]'],
+    '[::ffff:7f00:1]': ['[::ffff:127.0.0.1]', '[0:0:0:0:0:ffff:127.0.0.1]', '[::FFFF:7F00:0001]'],
+    '[64:ff9b::7f00:1]': ['[64:ff9b::127.0.0.1]'],
+    localhost: ['LOCALHOST', 'LocalHost', '%6cocalhost', 'ｌｏｃａｌｈｏｓｔ', 'local\u00adhost', 'ⓛocalhost'],
+    'metadata.google.internal': [
+      'METADATA.Google.internal',
+      'metadata。google。internal',
+      '%6detadata.google.internal',
+    ],
+  }
+
+  test.each(Object.entries(forms))('is %s in all its forms, before the guard sees it', (expected, hosts) => {
+    expect(hosts.map((host) => new URL(`http://${host}/`).hostname)).toEqual(hosts.map(() => expected))
+  })
+
+  test.each([
+    '[fe80::1%25eth0]',
+    '[fe80::1%eth0]',
+    '127.0.0.256',
+    '4294967296',
+    '0x7f.0.0.0.1',
+    '127.0.0.1.1',
+    '1.2.3.08',
+  ])('is none with %s for its host', (host) => {
+    expect(URL.canParse(`http://${host}/`)).toBe(false)
   })
 })
 
@@ -105,7 +170,25 @@ describe('parseAllowance', () => {
     expect(allow('169.254.0.0/16', 'fd00::/8').isAllowed('a.example', 80, '169.254.169.254')).toBe(false)
     expect(allow('fd00::/8').isAllowed('a.example', 80, 'fd00:ec2::254')).toBe(false)
     expect(allow('169.254.169.254').isAllowed('a.example', 80, '169.254.169.254')).toBe(true)
+    expect(allow('metadata.google.internal').isAllowed('metadata.google.internal', 80, '169.254.169.254')).toBe(false)
   })
+
+  const metadataNames = ['metadata.google.internal', 'METADATA.google.internal.', 'metadata', 'instance-data..']
+  test.each(metadataNames)('does not let %s be looked up unless it is named itself', (name) => {
+    for (const { isNameAllowed } of [PUBLIC_ONLY, allow(), allow(ALL_PRIVATE, '169.254.169.254', 'localhost')]) {
+      expect(isNameAllowed(name, 80)).toBe(false)
+    }
+    expect(allow(name).isNameAllowed(name, 80)).toBe(true)
+    expect(allow(`${name}:81`).isNameAllowed(name, 80)).toBe(false)
+  })
+
+  test.each(['docs.example', 'localhost', 'metadata.example', 'my-metadata', '10.0.0.1'])(
+    'lets %s be looked up: its addresses decide',
+    (name) => {
+      expect(PUBLIC_ONLY.isNameAllowed(name, 80)).toBe(true)
+      expect(allow().isNameAllowed(name, 80)).toBe(true)
+    },
+  )
 
   test('opens nothing but public addresses without a text', () => {
     for (const { isAllowed } of [allow(), PUBLIC_ONLY]) {

@@ -9,6 +9,11 @@ export const ALL_PRIVATE = '*'
 
 /** Which addresses may be connected to. Public ones always may. */
 export interface Allowance {
+  /**
+   * Tells whether a host may be looked up at all. The names under which clouds know their metadata may not: their addresses
+   * would be refused too, but which ones they have is for the cloud to decide.
+   */
+  isNameAllowed(host: string, port: number): boolean
   /** Tells whether `host`, as it stands in a URL, may be reached on `port` at `ip`, one of the addresses it resolves to. */
   isAllowed(host: string, port: number, ip: string): boolean
 }
@@ -19,7 +24,10 @@ export type ParsedAllowance =
   | { readonly type: 'problem'; readonly problem: string }
 
 /** Only public addresses. */
-export const PUBLIC_ONLY: Allowance = { isAllowed: (_host, _port, ip) => isPublicAddress(ip) }
+export const PUBLIC_ONLY: Allowance = {
+  isNameAllowed: (host) => !METADATA_NAMES.has(normalizeHost(host)),
+  isAllowed: (_host, _port, ip) => isPublicAddress(ip),
+}
 
 /**
  * Reads what an owner allows beyond public addresses. Each text is one of
@@ -31,7 +39,8 @@ export const PUBLIC_ONLY: Allowance = { isAllowed: (_host, _port, ip) => isPubli
  * - {@link ALL_PRIVATE}
  *
  * Link-local and reserved addresses are opened only by address or network, those of cloud metadata only by their very
- * address: no name and no wide network leads to credentials of the machine.
+ * address: no name and no wide network leads to credentials of the machine. A name of cloud metadata is looked up only if it
+ * is named itself, and its addresses are checked like any other's.
  */
 export function parseAllowance(texts: readonly string[]): ParsedAllowance {
   const rules: Rule[] = []
@@ -47,18 +56,24 @@ export function parseAllowance(texts: readonly string[]): ParsedAllowance {
     const name = normalizeHost(host)
     return rules.some((rule) => (rule.port === null || rule.port === port) && matchesRule(rule, name, address))
   }
-  return { type: 'allowance', allowance: { isAllowed } }
+  const isNameAllowed = (host: string, port: number): boolean => {
+    const name = normalizeHost(host)
+    const names = (rule: Rule) => rule.type === 'host' && rule.host === name
+    return !METADATA_NAMES.has(name) || rules.some((rule) => names(rule) && (rule.port === null || rule.port === port))
+  }
+  return { type: 'allowance', allowance: { isNameAllowed, isAllowed } }
 }
 
 /**
  * Tells whether an address belongs to the public internet. An address that carries an IPv4 address inside (mapped, NAT64)
- * is as public as that one; 6to4 and Teredo are not, as nobody needs them and both lead to addresses inside.
+ * is as public as that one; 6to4, Teredo and ISATAP are not, as nobody needs them and all lead to addresses inside.
  */
 export function isPublicAddress(ip: string): boolean {
   const address = parseAddress(ip)
   if (address === undefined || isMetadata(address)) return false
   // `range` knows the special registries (RFC 6890) and calls the rest unicast; IPv6 is public only where it is assigned.
-  return address.range() === 'unicast' && (address.kind() === 'ipv4' || matches(address, GLOBAL_UNICAST))
+  if (address.range() !== 'unicast') return false
+  return address.kind() === 'ipv4' || (matches(address, GLOBAL_UNICAST) && !isIsatap(address))
 }
 
 type Rule = { readonly port: number | null } & (
@@ -76,18 +91,39 @@ const NAT64: Range = ipaddr.parseCIDR('64:ff9b::/96')
 /** Ranges that {@link ALL_PRIVATE} and a host name stand for. */
 const PRIVATE_RANGES: readonly string[] = ['loopback', 'private', 'uniqueLocal', 'carrierGradeNat']
 
-/** Where clouds hand out the credentials of a machine; that of Azure and of Oracle lie outside the link-local network. */
+/** Where clouds hand out the credentials of a machine; those of Azure and Oracle lie outside the link-local network. */
 const METADATA: readonly Range[] = [
   '169.254.169.254/32',
   '169.254.170.2/32',
   '169.254.170.23/32',
+  '169.254.0.23/32',
+  '169.254.42.42/32',
   '100.100.100.200/32',
   '168.63.129.16/32',
   '192.0.0.192/32',
   'fd00:ec2::254/128',
   'fd00:ec2::23/128',
   'fd20:ce::254/128',
+  'fd00:42::42/128',
+  'fd00:a9fe:a9fe::1/128',
+  'fe80::a9fe:a9fe/128',
 ].map((text) => ipaddr.parseCIDR(text))
+
+/** What those addresses are called. */
+const METADATA_NAMES: ReadonlySet<string> = new Set([
+  'metadata',
+  'metadata.internal',
+  'metadata.google.internal',
+  'metadata.goog',
+  'metadata.azure.internal',
+  'metadata.platformequinix.com',
+  'metadata.packet.net',
+  'metadata.tencentyun.com',
+  'api.metadata.cloud.ibm.com',
+  'instance-data',
+  'instance-data.ec2.internal',
+  'rancher-metadata',
+])
 
 function parseRule(text: string): Rule | string {
   if (text === ALL_PRIVATE) return { type: 'all', port: null }
@@ -145,6 +181,12 @@ function isMetadata(address: Address): boolean {
   return METADATA.some((range) => matches(address, range))
 }
 
+/** RFC 5214, section 6.1: an interface identifier that says which IPv4 address the packets go on to. */
+function isIsatap(address: Address): boolean {
+  const [, , , , upper = 0, lower = 0] = address.kind() === 'ipv6' ? (address as ipaddr.IPv6).parts : []
+  return (upper === 0 || upper === 0x0200) && lower === 0x5efe
+}
+
 function isLoopbackLiteral(host: string): boolean {
   return isIP(host) !== 0 && parseAddress(host)?.range() === 'loopback'
 }
@@ -160,15 +202,22 @@ function fullLength(address: Address): number {
 /** The address that is really meant: the IPv4 address inside a mapped or translated one. */
 function parseAddress(ip: string): Address | undefined {
   if (isIP(ip) === 0) return undefined
-  const address = ipaddr.process(ip)
+  const address = ipaddr.process(withoutDots(ip))
   if (address.kind() === 'ipv4' || !matches(address, NAT64)) return address
   return ipaddr.fromByteArray(address.toByteArray().slice(12))
 }
 
-/** Lower case, without the brackets of an IPv6 address and without the final dot. */
+/** `::8.8.8.8` → `::808:808`. The parser would take every IPv4 address behind colons for a mapped one. */
+function withoutDots(ip: string): string {
+  if (!ip.includes(':') || !ip.includes('.')) return ip
+  const [plain = ''] = ip.split('%')
+  return new URL(`http://[${plain}]/`).hostname.slice(1, -1)
+}
+
+/** Lower case, without the brackets of an IPv6 address and without final dots. */
 function normalizeHost(host: string): string {
   return host
     .toLowerCase()
     .replace(/^\[(.*)\]$/, '$1')
-    .replace(/\.$/, '')
+    .replace(/\.+$/, '')
 }

@@ -1,8 +1,10 @@
 import { lookup } from 'node:dns/promises'
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
-import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { connect as connectTls } from 'node:tls'
 import type { buildConnector } from 'undici'
 import type { Allowance } from './addresses.ts'
+import { ConnectError, type ConnectProblem, codeOf, describeFailure } from './connect-error.ts'
+import { type HttpProxy, openTunnel } from './proxy.ts'
 
 /** All addresses of a host name, best first. Rejects with Node's code (`ENOTFOUND`, `EAI_AGAIN`) without one. */
 export type Resolve = (host: string) => Promise<readonly string[]>
@@ -13,20 +15,6 @@ export const systemResolve: Resolve = async (host) => {
   return answers.map((answer) => answer.address)
 }
 
-/** Why there is no connection. */
-export type ConnectProblem = 'address-refused' | 'unknown-host' | 'timeout' | 'tls' | 'network'
-
-/** No connection could be made. The message names the host as it was asked for, never an address behind it. */
-export class ConnectError extends Error {
-  readonly problem: ConnectProblem
-
-  constructor(problem: ConnectProblem, message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'ConnectError'
-    this.problem = problem
-  }
-}
-
 /** What a {@link Connector} is made of. */
 export interface ConnectorOptions {
   readonly allowance: Allowance
@@ -35,6 +23,8 @@ export interface ConnectorOptions {
   readonly resolve: Resolve
   /** Certificates to trust, in PEM. Undefined trusts those of Node. */
   readonly ca: string | undefined
+  /** What every connection goes through. Undefined connects directly. */
+  readonly proxy: HttpProxy | undefined
 }
 
 /** Most addresses of one host that are tried. */
@@ -43,11 +33,12 @@ const MAX_ATTEMPTS = 6
 /**
  * The one way out: resolves a host once, refuses it when any of its addresses is not allowed, and connects to a checked
  * address itself, so there is no second lookup that could answer differently. When an address does not take the
- * connection, the next one is tried.
+ * connection, the next one is tried. A proxy is the owner's and is connected to as it was given; it too is told the checked
+ * address, for http as for https, so that it has nothing to look up.
  */
 export class Connector {
   readonly #options: ConnectorOptions
-  readonly #dialling = new Set<Socket>()
+  readonly #dialling = new Set<{ destroy(error: Error): unknown }>()
   #isClosed = false
 
   constructor(options: ConnectorOptions) {
@@ -65,7 +56,7 @@ export class Connector {
   /** Gives up connections that are being made. */
   close(): void {
     this.#isClosed = true
-    for (const socket of this.#dialling) socket.destroy(new Error('closed'))
+    for (const attempt of this.#dialling) attempt.destroy(new Error('closed'))
   }
 
   async #open({ hostname, port: portText, protocol }: buildConnector.Options): Promise<Socket> {
@@ -80,7 +71,7 @@ export class Connector {
       const timeoutMs = (deadline - performance.now()) / (addresses.length - index)
       const outcome = await this.#dial({ host, address, port, isTls, timeoutMs })
       if (!(outcome instanceof ConnectError)) return outcome
-      if (outcome.problem === 'tls' || index === addresses.length - 1) throw outcome
+      if (FINAL_PROBLEMS.has(outcome.problem) || index === addresses.length - 1) throw outcome
     }
     throw new ConnectError('unknown-host', `${host} has no address`)
   }
@@ -88,6 +79,9 @@ export class Connector {
   /** The addresses to try, all of them checked. */
   async #findAddresses(host: string, port: number): Promise<readonly string[]> {
     const { allowance, resolve, timeoutMs } = this.#options
+    if (!allowance.isNameAllowed(host, port)) {
+      throw new ConnectError('address-refused', `${host} is a name of cloud metadata`)
+    }
     const addresses = isIP(host) === 0 ? await resolveInTime(resolve, host, timeoutMs) : [host]
     if (!addresses.every((address) => allowance.isAllowed(host, port, address))) {
       const what =
@@ -97,28 +91,63 @@ export class Connector {
     return addresses.slice(0, MAX_ATTEMPTS)
   }
 
-  #dial(attempt: Attempt): Promise<Socket | ConnectError> {
-    const { host, address, port, isTls, timeoutMs } = attempt
+  async #dial(attempt: Attempt): Promise<Socket | ConnectError> {
+    const { proxy } = this.#options
+    if (this.#isClosed || attempt.timeoutMs <= 0) return tooLate(attempt.host)
+    if (proxy === undefined) return await this.#settle(this.#openSocket(attempt, undefined), attempt)
+    const deadline = performance.now() + attempt.timeoutMs
+    const tunnel = await this.#openTunnel(proxy, attempt)
+    if (tunnel instanceof ConnectError) return tunnel
+    tunnel.on('error', reportReset)
+    if (!attempt.isTls) return prepare(tunnel)
+    const timeoutMs = deadline - performance.now()
+    if (!this.#isClosed && timeoutMs > 0) {
+      return await this.#settle(this.#openSocket(attempt, tunnel), { ...attempt, timeoutMs })
+    }
+    tunnel.destroy()
+    return tooLate(attempt.host)
+  }
+
+  async #openTunnel(proxy: HttpProxy, attempt: Attempt): Promise<Socket | ConnectError> {
+    const opening = openTunnel(proxy, attempt)
+    this.#dialling.add(opening)
+    const late = Promise.withResolvers<ConnectError>()
+    const timer = setTimeout(() => {
+      late.resolve(new ConnectError('timeout', `no connection to ${attempt.host} through the proxy in time`))
+      opening.destroy(new Error('too late'))
+    }, attempt.timeoutMs)
+    try {
+      return await Promise.race([opening.result, late.promise])
+    } finally {
+      clearTimeout(timer)
+      this.#dialling.delete(opening)
+    }
+  }
+
+  /** Begins a connection, or TLS on one that is there. */
+  #openSocket({ host, address, port, isTls }: Attempt, tunnel: Socket | undefined): Socket {
     const { ca } = this.#options
+    // Without a lookup: `address` is a literal, which Node does not resolve.
+    const where = { host: address, port }
+    if (!isTls) return connectTcp(where)
+    return connectTls({
+      ...where,
+      ...(tunnel === undefined ? {} : { socket: tunnel }),
+      // SNI carries names only, RFC 6066 section 3; the certificate is checked against the host either way.
+      servername: isIP(host) === 0 ? host : '',
+      ALPNProtocols: ['http/1.1'],
+      // Said, because a variable of the environment may turn the default off.
+      rejectUnauthorized: true,
+      ...(ca === undefined ? {} : { ca }),
+    })
+  }
+
+  /** Waits until a socket can be used. */
+  #settle(socket: Socket, { host, isTls, timeoutMs }: Attempt): Promise<Socket | ConnectError> {
     return new Promise((settle) => {
-      if (this.#isClosed || timeoutMs <= 0) {
-        settle(new ConnectError('timeout', `no connection to ${host} in time`))
-        return
-      }
-      // Without a lookup: `address` is a literal, which Node does not resolve.
-      const where = { host: address, port }
-      const socket: Socket | TLSSocket = isTls
-        ? connectTls({
-            ...where,
-            // SNI carries names only, RFC 6066 section 3; the certificate is checked against the host either way.
-            servername: isIP(host) === 0 ? host : '',
-            ALPNProtocols: ['http/1.1'],
-            ...(ca === undefined ? {} : { ca }),
-          })
-        : connectTcp(where)
-      socket.setNoDelay(true)
-      socket.setKeepAlive(true, 60_000)
-      let hasTcp = false
+      prepare(socket)
+      // One in a tunnel is connected already.
+      let hasTcp = !socket.connecting
       const finish = (outcome: Socket | ConnectError): void => {
         clearTimeout(timer)
         this.#dialling.delete(socket)
@@ -127,7 +156,7 @@ export class Connector {
       }
       const onClose = (): void => finish(new ConnectError('network', `${host} closed the connection`))
       const timer = setTimeout(() => {
-        finish(new ConnectError('timeout', `no connection to ${host} in time`))
+        finish(tooLate(host))
         socket.destroy()
       }, timeoutMs)
       this.#dialling.add(socket)
@@ -145,12 +174,23 @@ export class Connector {
   }
 }
 
+/** Another address would give the same answer. */
+const FINAL_PROBLEMS: ReadonlySet<ConnectProblem> = new Set(['tls', 'proxy-refused'])
+
 interface Attempt {
   readonly host: string
   readonly address: string
   readonly port: number
   readonly isTls: boolean
   readonly timeoutMs: number
+}
+
+function tooLate(host: string): ConnectError {
+  return new ConnectError('timeout', `no connection to ${host} in time`)
+}
+
+function prepare(socket: Socket): Socket {
+  return socket.setNoDelay(true).setKeepAlive(true, 60_000)
 }
 
 async function resolveInTime(resolve: Resolve, host: string, timeoutMs: number): Promise<readonly string[]> {
@@ -171,45 +211,10 @@ async function resolveInTime(resolve: Resolve, host: string, timeoutMs: number):
   }
 }
 
-function describeFailure(cause: NodeJS.ErrnoException, host: string, isHandshake: boolean): ConnectError {
-  const code = codeOf(cause)
-  switch (code) {
-    case 'ECONNREFUSED':
-      return new ConnectError('network', `${host} refused the connection`, { cause })
-    case 'ETIMEDOUT':
-      return new ConnectError('timeout', `no connection to ${host} in time`, { cause })
-    case 'EHOSTUNREACH':
-    case 'ENETUNREACH':
-    case 'EADDRNOTAVAIL':
-      return new ConnectError('network', `${host} cannot be reached`, { cause })
-    case 'ECONNRESET':
-    case 'EPIPE':
-      return new ConnectError('network', `${host} closed the connection`, { cause })
-  }
-  if (!isHandshake) return new ConnectError('network', `no connection to ${host}`, { cause })
-  return new ConnectError('tls', `${TLS_PROBLEMS[code] ?? 'no secure connection to'} ${host}`, { cause })
-}
-
-/** OpenSSL's verdicts on a certificate, in words that a host name follows. */
-const TLS_PROBLEMS: Readonly<Record<string, string>> = {
-  CERT_HAS_EXPIRED: 'expired certificate of',
-  CERT_NOT_YET_VALID: 'certificate that is not valid yet, of',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'self-signed certificate of',
-  SELF_SIGNED_CERT_IN_CHAIN: 'certificate of an unknown authority, of',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate of an unknown authority, of',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate of an unknown authority, of',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate for another host than',
-}
-
 /**
  * undici takes a reset for the end of a body that has no announced length, and would hand out half a page. Under another
  * name it fails the request.
  */
 function reportReset(error: NodeJS.ErrnoException): void {
   if (error.code === 'ECONNRESET') error.code = 'ECONNABORTED'
-}
-
-function codeOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return typeof code === 'string' ? code : ''
 }

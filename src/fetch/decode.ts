@@ -37,6 +37,8 @@ export interface Tap {
   resume(): void
   /** No further byte is wanted. */
   stop(): void
+  /** What has to be waited for before more comes out than so many bytes; undefined for nothing. */
+  room?(bytes: number): Promise<void> | undefined
 }
 
 /** Bodies up to this size are undone in one call, which is many times cheaper than a stream. */
@@ -90,7 +92,7 @@ export class BodyDecoder {
       if (result.type !== 'decoded') break
       result =
         decodeSmall(result.bytes, encoding, this.#maxBytes) ??
-        (await decodeLarge(result.bytes, encoding, this.#maxBytes))
+        (await decodeLarge(result.bytes, encoding, this.#maxBytes, this.#tap))
     }
     return result
   }
@@ -158,8 +160,9 @@ function inflate(
   }
 }
 
-async function decodeLarge(bytes: Uint8Array, encoding: Encoding, maxBytes: number): Promise<Decoded> {
-  const layer = openLayer(encoding, bytes, maxBytes, { pause() {}, resume() {}, stop() {} })
+async function decodeLarge(bytes: Uint8Array, encoding: Encoding, maxBytes: number, tap: Tap): Promise<Decoded> {
+  const room = (length: number) => tap.room?.(length)
+  const layer = openLayer(encoding, bytes, maxBytes, { pause() {}, resume() {}, stop() {}, room })
   layer.write(bytes)
   return await layer.end()
 }
@@ -184,8 +187,12 @@ function openLayer(encoding: Encoding, beginning: Uint8Array, maxBytes: number, 
   }
   stream.on('data', (chunk: Uint8Array) => {
     length += chunk.length
-    if (length > maxBytes) fail('too-large')
-    else output.push(chunk)
+    if (length > maxBytes) return fail('too-large')
+    output.push(chunk)
+    const room = tap.room?.(length)
+    if (room === undefined) return
+    stream.pause()
+    void room.then(() => stream.resume())
   })
   stream.on('end', () => resolve({ type: 'decoded', bytes: joinBytes(output, length) }))
   stream.on('error', () => fail('corrupt'))

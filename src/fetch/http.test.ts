@@ -1,14 +1,16 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import * as zlib from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
+import { openTunnelProxy, type TunnelProxy, type TunnelProxyOptions } from '../../test/sites/tunnel-proxy.ts'
 import type { FetchOutcome } from '../crawl/ports.ts'
 import { ALL_PRIVATE, type Allowance, parseAllowance } from './addresses.ts'
 import { type HttpFetcher, type HttpFetcherOptions, openHttpFetcher, writeUserAgent } from './http.ts'
@@ -520,6 +522,71 @@ describe('time', () => {
   })
 })
 
+describe('latency', () => {
+  test('is the time a server takes to begin its answer, whatever that answer is', async () => {
+    const url = await serve((request, response) => {
+      const status = Number(request.url?.slice(1))
+      setTimeout(() => response.writeHead(status, { location: '/', etag: '"a"' }).end(), 300)
+    })
+    const fetcher = openTimed({ connectionsPerOrigin: 16 })
+    const statuses = [200, 206, 301, 304, 403, 404, 429, 503]
+    const outcomes = await Promise.all(
+      statuses.map((status) => fetcher.fetch({ url: `${url}/${status}`, etag: '"a"' })),
+    )
+    for (const { latencyMs = Number.NaN } of outcomes) {
+      expect(latencyMs).toBeGreaterThan(150)
+      expect(latencyMs).toBeLessThan(2000)
+    }
+  })
+
+  test('does not count the rest of a body', async () => {
+    const url = await serve((_request, response) => {
+      response.write('half')
+      setTimeout(() => response.end(), 500)
+    })
+    const { latencyMs } = await openTimed().fetch({ url })
+    expect(latencyMs).toBeLessThan(250)
+  })
+
+  test('does not count time in which this process was busy', async () => {
+    // In a process of its own, so that the answer is there long before it is looked at.
+    const { port } = await answerElsewhere()
+    const fetcher = openTimed()
+    const url = `http://127.0.0.1:${port}/`
+    await fetcher.fetch({ url })
+    const pending = fetcher.fetch({ url })
+    setImmediate(() => {
+      const until = performance.now() + 500
+      while (performance.now() < until);
+    })
+    const { latencyMs } = await pending
+    expect(latencyMs).toBeLessThan(250)
+  })
+
+  test('of a server that does not answer is the time it was waited for', async () => {
+    const url = await serveSockets(() => {})
+    const late = await openTimed({ answerTimeoutMs: 300 }).fetch({ url })
+    expect(late).toMatchObject({ reason: 'timeout' })
+    expect(late.latencyMs).toBeGreaterThan(150)
+  })
+
+  test('is unknown where nothing was sent or nothing answered', async () => {
+    const url = await serveSockets((socket) => socket.destroy())
+    for (const one of [url, 'http://127.0.0.1:1/', 'ftp://docs.example/']) {
+      expect((await openTimed().fetch({ url: one })).latencyMs).toBeUndefined()
+    }
+  })
+
+  async function answerElsewhere(): Promise<{ port: number }> {
+    const script = `const server = require('node:http').createServer((_, response) => response.end('page'))
+      server.listen(0, '127.0.0.1', () => console.log(server.address().port))`
+    const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    closers.push(() => child.kill('SIGKILL'))
+    const [line] = (await once(child.stdout, 'data')) as [Buffer]
+    return { port: Number(line.toString()) }
+  }
+})
+
 describe('a signal', () => {
   test('ends a fetch before it begins, with its reason', async () => {
     const { url, seen } = await serveEcho()
@@ -574,10 +641,10 @@ describe('a signal', () => {
 })
 
 describe('the guard', () => {
-  const only =
-    (...ips: string[]): Allowance['isAllowed'] =>
-    (_host, _port, ip) =>
-      ips.includes(ip)
+  const only = (...ips: string[]): Allowance => ({
+    isNameAllowed: () => true,
+    isAllowed: (_host, _port, ip) => ips.includes(ip),
+  })
 
   test('refuses private addresses unless they are allowed, without naming them', async () => {
     const { url, seen } = await serveEcho()
@@ -592,13 +659,38 @@ describe('the guard', () => {
     expect(seen).toEqual([])
   })
 
+  test('does not even look up the names of cloud metadata', async () => {
+    const { url, seen } = await serveEcho()
+    const asked: string[] = []
+    const fetcher = open({
+      allowance: allow(ALL_PRIVATE),
+      resolve: async (host) => {
+        asked.push(host)
+        return ['127.0.0.1']
+      },
+    })
+    for (const host of ['metadata.google.internal', 'METADATA.google.internal.', 'instance-data']) {
+      expect(await fetcher.fetch({ url: named(url, host) })).toMatchObject({ reason: 'address-refused' })
+    }
+    expect([asked, seen]).toEqual([[], []])
+  })
+
+  test('takes what a resolver gives for an address only if it is one', async () => {
+    const { url, seen } = await serveEcho()
+    for (const answer of ['localhost', '2130706433', '127.1', '[::1]', '127.0.0.1:80', '8.8.8.8 ', '', '::127.0.0.1']) {
+      const fetcher = open({ allowance: allow(), resolve: async () => [answer] })
+      expect(await fetcher.fetch({ url: named(url, 'docs.test') })).toMatchObject({ reason: 'address-refused' })
+    }
+    expect(seen).toEqual([])
+  })
+
   test('connects to the address it checked, whatever the resolver says next', async () => {
     const canary = await serveEcho('127.0.0.1')
     const port = Number(new URL(canary.url).port)
     const site = await serveEcho('127.0.0.2', port)
     let questions = 0
     const fetcher = open({
-      allowance: { isAllowed: only('127.0.0.2') },
+      allowance: only('127.0.0.2'),
       resolve: async () => (questions++ === 0 ? ['127.0.0.2'] : ['127.0.0.1']),
     })
     const url = `http://docs.test:${port}/`
@@ -620,7 +712,7 @@ describe('the guard', () => {
       ['10.0.0.1', '127.0.0.1'],
       ['127.0.0.1', '::ffff:10.0.0.1'],
     ]) {
-      const fetcher = open({ allowance: { isAllowed: only('127.0.0.1') }, resolve: async () => addresses })
+      const fetcher = open({ allowance: only('127.0.0.1'), resolve: async () => addresses })
       expect(await fetcher.fetch({ url: named(url, 'docs.test') })).toMatchObject({ reason: 'address-refused' })
     }
     expect(seen).toEqual([])
@@ -684,6 +776,31 @@ describe('TLS', () => {
     expect(names).toHaveLength(1)
   })
 
+  test('is verified also where a variable of the environment turns that off', async () => {
+    const { key, cert } = makeCertificate('site.test')
+    const { port } = await listen(createHttpsServer({ key, cert }, (_request, response) => response.end(PAGE)))
+    const script = `import { openHttpFetcher } from ${JSON.stringify(new URL('./http.ts', import.meta.url).href)}
+      import { parseAllowance } from ${JSON.stringify(new URL('./addresses.ts', import.meta.url).href)}
+      import { get } from 'node:https'
+      const { allowance } = parseAllowance(['127.0.0.1'])
+      const fetcher = openHttpFetcher({ userAgent: 'test', allowance })
+      const url = 'https://127.0.0.1:${port}/'
+      const { reason, detail } = await fetcher.fetch({ url })
+      await fetcher.close()
+      // The variable does work for others.
+      const status = await new Promise((resolve, reject) => {
+        get(url, { agent: false }, (answer) => resolve(answer.resume().statusCode)).on('error', reject)
+      })
+      console.log(JSON.stringify([reason, detail, status]))`
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      env: { ...process.env, NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_NO_WARNINGS: '1' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+      timeout: 30_000,
+    })
+    const output = (await buffer(child.stdout)).toString()
+    expect(JSON.parse(output)).toEqual(['tls', 'self-signed certificate of 127.0.0.1', 200])
+  })
+
   test('does not speak to a server without it, nor waits for one that stays silent', async () => {
     const plain = await serveBytes('HTTP/1.1 400 Bad Request\r\n\r\n')
     const silent = await serveSockets(() => {})
@@ -695,19 +812,175 @@ describe('TLS', () => {
       failed('timeout', 'no connection to 127.0.0.1 in time', { isTransient: true }),
     )
   })
+})
 
-  function makeCertificate(host: string): { key: string; cert: string } {
-    const folder = mkdtempSync(join(tmpdir(), 'pharos-tls-'))
-    closers.push(() => rmSync(folder, { recursive: true }))
-    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-    const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
-    const name = ['-subj', `/CN=${host}`, '-addext', `subjectAltName=DNS:${host}`]
-    execFileSync('openssl', ['req', '-x509', ...kind, ...name, '-keyout', key, '-out', cert], { stdio: 'ignore' })
-    return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
+describe('a proxy', () => {
+  test('is asked for a tunnel to the checked address, and the site for the page by its name', async () => {
+    const site = await serveEcho()
+    const proxy = await serveProxy()
+    const port = Number(new URL(site.url).port)
+    const fetcher = open({ connectionsPerOrigin: 1, proxy: proxy.url, resolve: async () => ['127.0.0.1'] })
+    expect(await fetcher.fetch({ url: `http://docs.test:${port}/a` })).toMatchObject({ type: 'fetched' })
+    expect(await fetcher.fetch({ url: `http://docs.test:${port}/b` })).toMatchObject({ type: 'fetched' })
+    expect(proxy.asked).toEqual([`127.0.0.1:${port}`])
+    expect(site.seen).toMatchObject([
+      { url: '/a', host: `docs.test:${port}` },
+      { url: '/b', host: `docs.test:${port}` },
+    ])
+  })
+
+  test('does not change whose certificate is checked', async () => {
+    const { key, cert } = makeCertificate('site.test')
+    const { port } = await listen(createHttpsServer({ key, cert }, (_request, response) => response.end(PAGE)))
+    const proxy = await serveProxy()
+    const options = { proxy: proxy.url, resolve: async () => ['127.0.0.1'] }
+    const trusting = open({ ...options, ca: cert })
+    expect(await trusting.fetch({ url: `https://site.test:${port}/` })).toMatchObject({ type: 'fetched' })
+    expect(await trusting.fetch({ url: `https://other.test:${port}/` })).toEqual(
+      failed('tls', 'certificate for another host than other.test'),
+    )
+    expect(await trusting.fetch({ url: `https://127.0.0.1:${port}/` })).toEqual(
+      failed('tls', 'certificate for another host than 127.0.0.1'),
+    )
+    expect(await open(options).fetch({ url: `https://site.test:${port}/` })).toEqual(
+      failed('tls', 'self-signed certificate of site.test'),
+    )
+    expect(new Set(proxy.asked)).toEqual(new Set([`127.0.0.1:${port}`]))
+  })
+
+  test('may want a secure connection, whose certificate is checked too', async () => {
+    const site = await serveEcho()
+    const { key, cert } = makeCertificate('127.0.0.1', 'IP:127.0.0.1')
+    const proxy = await serveProxy({ tls: { key, cert } })
+    expect(await open({ proxy: proxy.url }).fetch({ url: site.url })).toEqual(
+      failed('tls', 'self-signed certificate of the proxy'),
+    )
+    expect(site.seen).toEqual([])
+    const script = `import { openHttpFetcher } from ${JSON.stringify(new URL('./http.ts', import.meta.url).href)}
+      import { parseAllowance } from ${JSON.stringify(new URL('./addresses.ts', import.meta.url).href)}
+      const { allowance } = parseAllowance(['127.0.0.1'])
+      const fetcher = openHttpFetcher({ userAgent: 'test', allowance, proxy: ${JSON.stringify(proxy.url)} })
+      console.log((await fetcher.fetch({ url: ${JSON.stringify(site.url)} })).type)
+      await fetcher.close()`
+    const file = join(mkdtempSync(join(tmpdir(), 'pharos-ca-')), 'ca.pem')
+    writeFileSync(file, cert)
+    closers.push(() => rmSync(dirname(file), { recursive: true }))
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      env: { ...process.env, NODE_EXTRA_CA_CERTS: file, NODE_NO_WARNINGS: '1' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+      timeout: 30_000,
+    })
+    expect((await buffer(child.stdout)).toString().trim()).toBe('fetched')
+    expect(site.seen).toHaveLength(1)
+  })
+
+  test('alone gets its user name and password', async () => {
+    const site = await serveEcho()
+    const proxy = await serveProxy({ authorization: `Basic ${Buffer.from('käte:s3:cr@t').toString('base64')}` })
+    const given = proxy.url.replace('//', '//k%C3%A4te:s3:cr%40t@')
+    expect(await open({ proxy: given }).fetch({ url: site.url })).toMatchObject({ type: 'fetched' })
+    expect(JSON.stringify(site.seen)).not.toMatch(/proxy|s3|Basic/i)
+    for (const wrong of [proxy.url, proxy.url.replace('//', '//me:wr0ng@')]) {
+      const outcome = await open({ proxy: wrong }).fetch({ url: site.url })
+      const detail = 'the proxy asks for a user name and password; give the right ones in the setting `proxy`'
+      expect(outcome).toEqual(failed('network', detail))
+    }
+    expect(site.seen).toHaveLength(1)
+  })
+
+  test('is not asked for what is not public, nor for itself', async () => {
+    const site = await serveEcho()
+    const proxy = await serveProxy()
+    const { port } = new URL(site.url)
+    const resolve = async (host: string) => (host === 'mixed.test' ? ['8.8.8.8', '127.0.0.1'] : ['127.0.0.1'])
+    const fetcher = open({ allowance: allow(), proxy: proxy.url, resolve })
+    for (const host of ['127.0.0.1', '[::1]', '0', 'docs.test', 'mixed.test', 'metadata.google.internal', '10.0.0.1']) {
+      for (const scheme of ['http', 'https']) {
+        const outcome = await fetcher.fetch({ url: `${scheme}://${host}:${port}/` })
+        expect(outcome).toMatchObject({ reason: 'address-refused' })
+      }
+    }
+    expect(await fetcher.fetch({ url: proxy.url })).toMatchObject({ reason: 'address-refused' })
+    expect([proxy.asked, site.seen]).toEqual([[], []])
+  })
+
+  test('that has no connection to one address is asked for the next', async () => {
+    const site = await serveEcho()
+    const proxy = await serveProxy()
+    const { port } = new URL(site.url)
+    const fetcher = open({ proxy: proxy.url, resolve: async () => ['127.0.0.9', '::ffff:127.0.0.9', '127.0.0.1'] })
+    expect(await fetcher.fetch({ url: `http://docs.test:${port}/` })).toMatchObject({ type: 'fetched' })
+    expect(proxy.asked).toEqual(['127.0.0.9', '[::ffff:127.0.0.9]', '127.0.0.1'].map((address) => `${address}:${port}`))
+  })
+
+  test.each([
+    ['HTTP/1.1 403 Forbidden\r\n\r\n', 'the proxy refused docs.test: it answered 403', false],
+    [
+      'HTTP/1.1 302 Found\r\nlocation: http://evil.test/\r\n\r\n',
+      'the proxy refused docs.test: it answered 302',
+      false,
+    ],
+    ['HTTP/1.1 502 Bad Gateway\r\n\r\n', 'the proxy has no connection to docs.test: it answered 502', true],
+    ['HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n', 'the proxy answered more than it was asked', true],
+    ['SSH-2.0-OpenSSH_9.2\r\n', 'the answer of the proxy is not HTTP', true],
+    [`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(70_000)}\r\n\r\n`, 'the answer of the proxy is not HTTP', true],
+    ['', 'the proxy closed the connection', true],
+  ])('that answers otherwise is a failure of the network (%#)', async (answer, detail, isTransient) => {
+    const proxy = await serveBytes(answer)
+    const fetcher = open({ proxy: proxy.replace('//', '//me:s3cret@'), resolve: async () => ['127.0.0.1'] })
+    expect(await fetcher.fetch({ url: 'http://docs.test/' })).toEqual(failed('network', detail, { isTransient }))
+  })
+
+  test('that is silent or not there does not hold a fetch up', async () => {
+    const silent = await serveSockets(() => {})
+    const options = { connectTimeoutMs: 100, resolve: async () => ['127.0.0.1'] }
+    expect(await open({ ...options, proxy: silent }).fetch({ url: 'http://docs.test/' })).toEqual(
+      failed('timeout', 'no connection to docs.test through the proxy in time', { isTransient: true }),
+    )
+    const endless = await serveSockets((socket) => drip(socket, 'HTTP/1.1 200 OK\r\nx: ', 'x'))
+    expect(await open({ ...options, proxy: endless }).fetch({ url: 'https://docs.test/' })).toMatchObject({
+      reason: 'timeout',
+    })
+    expect(await open({ ...options, proxy: 'http://127.0.0.1:1' }).fetch({ url: 'http://docs.test/' })).toEqual(
+      failed('network', 'the proxy refused the connection', { isTransient: true }),
+    )
+    const fetcher = open({ resolve: options.resolve, proxy: silent })
+    const pending = fetcher.fetch({ url: 'http://docs.test/' })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await fetcher.close()
+    expect(await pending).toMatchObject({ type: 'failed', reason: 'network' })
+  })
+
+  test.each([
+    'socks5://me:s3cret@proxy.test',
+    'http://me:s3cret@proxy.test/path',
+    'http://a%:s3cret@proxy.test',
+    's3cret',
+  ])('is given as an address, and not repeated when it is none (%s)', (proxy) => {
+    const message = 'proxy must be an address such as http://user:password@proxy.example:3128'
+    expect(() => open({ proxy })).toThrow(new TypeError(message))
+  })
+
+  async function serveProxy(options?: TunnelProxyOptions): Promise<TunnelProxy> {
+    const proxy = await openTunnelProxy(options)
+    closers.push(() => proxy.close())
+    return proxy
   }
 })
 
+/** A fetcher whose outcomes do not say how long they took. */
 function open(options: Partial<HttpFetcherOptions> = {}): HttpFetcher {
+  const fetcher = openTimed(options)
+  return {
+    ...fetcher,
+    async fetch(request) {
+      const { latencyMs: _, ...outcome } = await fetcher.fetch(request)
+      return outcome
+    },
+  }
+}
+
+function openTimed(options: Partial<HttpFetcherOptions> = {}): HttpFetcher {
   const fetcher = openHttpFetcher({ userAgent: USER_AGENT, allowance: allow(ALL_PRIVATE), ...options })
   closers.push(() => fetcher.close())
   return fetcher
@@ -717,6 +990,16 @@ function allow(...texts: string[]): Allowance {
   const parsed = parseAllowance(texts)
   if (parsed.type === 'problem') throw new Error(parsed.problem)
   return parsed.allowance
+}
+
+function makeCertificate(host: string, alternative = `DNS:${host}`): { key: string; cert: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'pharos-tls-'))
+  closers.push(() => rmSync(folder, { recursive: true }))
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
+  const name = ['-subj', `/CN=${host}`, '-addext', `subjectAltName=${alternative}`]
+  execFileSync('openssl', ['req', '-x509', ...kind, ...name, '-keyout', key, '-out', cert], { stdio: 'ignore' })
+  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
 }
 
 interface FailureFacts {

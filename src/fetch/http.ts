@@ -2,9 +2,11 @@ import { Agent, type Dispatcher, errors } from 'undici'
 import type { Reason } from '../crawl/ledger.ts'
 import type { Fetcher, FetchOutcome, FetchRequest } from '../crawl/ports.ts'
 import { type Allowance, PUBLIC_ONLY } from './addresses.ts'
-import { ConnectError, Connector, type ConnectProblem, type Resolve, systemResolve } from './connector.ts'
+import { ConnectError, type ConnectProblem } from './connect-error.ts'
+import { Connector, type Resolve, systemResolve } from './connector.ts'
 import { ACCEPTED_ENCODINGS, BodyDecoder, type Decoded, joinBytes, parseEncodings } from './decode.ts'
 import { findFieldProblem, isFieldValue } from './header-fields.ts'
+import { type HttpProxy, parseProxy } from './proxy.ts'
 
 /** How the web is fetched. A megabyte is 2²⁰ bytes. */
 export interface HttpFetcherOptions {
@@ -30,6 +32,11 @@ export interface HttpFetcherOptions {
   readonly resolve?: Resolve
   /** Certificates to trust instead of those of Node, in PEM. */
   readonly ca?: string
+  /**
+   * Address of a proxy that every request goes through, with user name and password if it wants them. It is asked for tunnels to
+   * addresses that were resolved and checked here. Variables such as HTTP_PROXY are not read. @default none
+   */
+  readonly proxy?: string
   /** Milliseconds since 1970, to read a date in Retry-After. @default Date.now */
   readonly now?: () => number
 }
@@ -49,6 +56,7 @@ export function openHttpFetcher(options: HttpFetcherOptions): HttpFetcher {
     timeoutMs: settings.connectTimeoutMs,
     resolve: settings.resolve,
     ca: options.ca,
+    proxy: resolveProxy(options.proxy),
   })
   const agent = new Agent({
     connect: connector.connect,
@@ -92,12 +100,15 @@ export function writeUserAgent(version: string, contactUrl: string): string {
   return `Pharos/${version} (+${contactUrl})`
 }
 
-type Settings = Required<Omit<HttpFetcherOptions, 'ca'>>
+type Settings = Required<Omit<HttpFetcherOptions, 'ca' | 'proxy'>>
 
 const DEFAULT_ACCEPT = 'text/markdown, text/html;q=0.9, */*;q=0.8'
 
 /** Rest of an unwanted body that is read to keep the connection; it is closed when there is more. */
 const DRAIN_BYTES = 64 * 1024
+
+/** Bodies of more bytes are taken in only when there is room for them. */
+const LARGE_BYTES = 2 ** 20
 
 function resolveOptions(options: HttpFetcherOptions): Settings {
   const settings: Settings = {
@@ -124,6 +135,15 @@ function resolveOptions(options: HttpFetcherOptions): Settings {
   return settings
 }
 
+/** What was given may hold a password and is not repeated. */
+function resolveProxy(text: string | undefined): HttpProxy | undefined {
+  if (text === undefined) return undefined
+  const proxy = parseProxy(text)
+  if (proxy === undefined)
+    throw new TypeError('proxy must be an address such as http://user:password@proxy.example:3128')
+  return proxy
+}
+
 /** One request and its answer: the handler that undici calls. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: FetchRequest
@@ -135,6 +155,11 @@ class Exchange implements Dispatcher.DispatchHandler {
   #isSettled = false
   #controller: Dispatcher.DispatchController | undefined
   #timer: NodeJS.Timeout | undefined
+  /** Whether room for a large body has been asked for. */
+  #isLarge = false
+  /** How long this process had been idle when the request was sent. */
+  #idleAtStart: number | undefined
+  #latencyMs: number | undefined
   #status: number | null = null
   #headers: Fields = {}
   /** Set when the header said it all. */
@@ -166,17 +191,15 @@ class Exchange implements Dispatcher.DispatchHandler {
       controller.abort(new Error('settled'))
       return
     }
-    const { answerTimeoutMs } = this.#settings
-    this.#timer = setTimeout(() => {
-      const detail = `no complete answer from ${this.#url.host} within ${answerTimeoutMs} ms`
-      this.#stop(this.#verdict ?? this.#fail('timeout', detail, true))
-    }, answerTimeoutMs)
+    this.#idleAtStart = idleTime()
+    this.#startTimer()
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Fields): void {
     // 103 and its like come before the answer.
     if (status < 200) return
     this.#controller = controller
+    this.#latencyMs = this.#waited()
     this.#status = status
     this.#headers = headers
     const length = Number(single(headers['content-length']) ?? 0)
@@ -194,18 +217,25 @@ class Exchange implements Dispatcher.DispatchHandler {
         pause: () => controller.pause(),
         resume: () => controller.resume(),
         stop: () => this.#finishDecoding(),
+        room: (bytes) => this.#findRoom(bytes),
       })
     }
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
     if (this.#isSettled) return
     this.#length += chunk.length
     if (this.#verdict !== undefined) {
       if (this.#length > DRAIN_BYTES) this.#stop(this.#verdict)
     } else if (this.#length > this.#maxBytes) this.#stop(this.#failTooLarge())
     else if (this.#decoder !== undefined) this.#decoder.write(chunk)
-    else this.#chunks.push(chunk)
+    else {
+      this.#chunks.push(chunk)
+      const room = this.#findRoom(this.#length)
+      if (room === undefined) return
+      controller.pause()
+      void room.then(() => controller.resume())
+    }
   }
 
   onResponseEnd(): void {
@@ -225,6 +255,26 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#release()
     this.#reject(this.#request.signal?.reason)
     this.#controller?.abort(new Error('aborted'))
+  }
+
+  #startTimer(): void {
+    const answerTimeoutMs = this.#request.timeoutMs ?? this.#settings.answerTimeoutMs
+    this.#timer = setTimeout(() => {
+      const detail = `no complete answer from ${this.#url.host} within ${answerTimeoutMs} ms`
+      this.#stop(this.#verdict ?? this.#fail('timeout', detail, true))
+    }, answerTimeoutMs)
+  }
+
+  /** What has to be waited for before more of a body that has so many bytes is taken in; undefined for nothing. */
+  #findRoom(bytes: number): Promise<void> | undefined {
+    const { admitLarge } = this.#request
+    if (this.#isLarge || bytes <= LARGE_BYTES || admitLarge === undefined) return undefined
+    this.#isLarge = true
+    // The server has no part in this wait, so its time begins anew.
+    clearTimeout(this.#timer)
+    return admitLarge().then(() => {
+      if (!this.#isSettled) this.#startTimer()
+    })
   }
 
   #finishDecoding(): void {
@@ -254,7 +304,14 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #settle(outcome: FetchOutcome): void {
     this.#release()
-    this.#resolve(outcome)
+    const isTimeout = outcome.type === 'failed' && outcome.reason === 'timeout'
+    const latencyMs = this.#latencyMs ?? (isTimeout ? this.#waited() : undefined)
+    this.#resolve(latencyMs === undefined ? outcome : { ...outcome, latencyMs })
+  }
+
+  /** How long an answer was waited for, without the time in which this process was busy; undefined before the request is sent. */
+  #waited(): number | undefined {
+    return this.#idleAtStart === undefined ? undefined : Math.max(0, idleTime() - this.#idleAtStart)
   }
 
   #release(): void {
@@ -324,6 +381,11 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
+/** Milliseconds in which this process had nothing to do. */
+function idleTime(): number {
+  return performance.eventLoopUtilization().idle
+}
+
 type Fields = Record<string, string | string[] | undefined>
 
 const CONNECT_OUTCOMES: Readonly<Record<ConnectProblem, { readonly reason: Reason; readonly isTransient: boolean }>> = {
@@ -331,6 +393,7 @@ const CONNECT_OUTCOMES: Readonly<Record<ConnectProblem, { readonly reason: Reaso
   'unknown-host': { reason: 'network', isTransient: false },
   timeout: { reason: 'timeout', isTransient: true },
   tls: { reason: 'tls', isTransient: false },
+  'proxy-refused': { reason: 'network', isTransient: false },
   network: { reason: 'network', isTransient: true },
 }
 

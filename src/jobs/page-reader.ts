@@ -1,86 +1,153 @@
 import { Worker } from 'node:worker_threads'
-import type { Sha256 } from '../core/model.ts'
+import type { Sha256, Snapshot } from '../core/model.ts'
 import type { PageReader, PageReading } from '../crawl/ports.ts'
-import { readPage } from '../crawl/read-page.ts'
-import type { PageQuestion } from './page-worker.ts'
+import { PageDefect, readPage } from '../crawl/read-page.ts'
+import type { PageAnswer, PageQuestion } from './page-worker.ts'
 
 /** How pages are read. */
 export interface PageReaderOptions {
   readonly sha256: Sha256
   /**
-   * Pages of more bytes are read in another thread: they would hold up every other answer for longer than handing them
-   * over costs. @default 1048576
+   * Pages of more bytes are read in another thread: they would hold up every other answer for longer than handing them over costs,
+   * and the worst of them take 500 times their size. @default 262_144
    */
   readonly threadAboveBytes?: number
+  /** What the thread may have for its objects; a page that needs more is a defective one. @default 320 */
+  readonly threadMb?: number
+  /** How long the thread may take for one page. @default 30_000 */
+  readonly pageMs?: number
 }
 
 /** A page reader that may have a thread, which must be closed. */
 export interface OpenPageReader {
   readonly readPage: PageReader
+  /** Ends the thread, and with it the memory it holds, if it has nothing to do. */
+  rest(): Promise<void>
   close(): Promise<void>
 }
 
+/** A thread without work is ended after this time. */
+const IDLE_MS = 10_000
+
 /** Opens a page reader. Its thread starts with the first large page. */
-export function openPageReader({ sha256, threadAboveBytes = 1_048_576 }: PageReaderOptions): OpenPageReader {
-  const thread = new PageThread()
+export function openPageReader(options: PageReaderOptions): OpenPageReader {
+  const { sha256, threadAboveBytes = 262_144, threadMb = 320, pageMs = 30_000 } = options
+  const thread = new PageThread(threadMb, pageMs)
   return {
     async readPage(snapshot, key) {
       if (snapshot.body.length <= threadAboveBytes) return readPage(snapshot, key, sha256)
-      return thread.read({ snapshot, key })
+      return thread.read(snapshot, key)
     },
+    rest: () => thread.rest(),
     close: () => thread.close(),
   }
 }
 
-type Answer = { readonly id: number; readonly reading?: PageReading; readonly problem?: string }
-
-interface Waiting {
+interface Job extends PageQuestion {
   readonly resolve: (reading: PageReading) => void
   readonly reject: (error: Error) => void
 }
 
-/** One thread that reads pages; a new one is started when it dies. */
+/**
+ * One thread that reads pages, one after the other, so that one that brings it down takes no other along. A new thread is started
+ * when there is something to read again.
+ */
 class PageThread {
+  readonly #threadMb: number
+  readonly #pageMs: number
+  readonly #jobs: Job[] = []
   #worker: Worker | undefined
-  #lastId = 0
-  readonly #waiting = new Map<number, Waiting>()
+  #current: Job | undefined
+  #timer: NodeJS.Timeout | undefined
 
-  read(question: Omit<PageQuestion, 'id'>): Promise<PageReading> {
-    const id = ++this.#lastId
-    this.#worker ??= this.#start()
-    const worker = this.#worker
-    worker.ref()
+  constructor(threadMb: number, pageMs: number) {
+    this.#threadMb = threadMb
+    this.#pageMs = pageMs
+  }
+
+  read(snapshot: Snapshot, key: string): Promise<PageReading> {
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject })
-      worker.postMessage({ id, ...question })
+      this.#jobs.push({ snapshot, key, resolve, reject })
+      this.#next()
     })
   }
 
+  async rest(): Promise<void> {
+    if (this.#current === undefined) await this.#endWorker()
+  }
+
   async close(): Promise<void> {
-    await this.#worker?.terminate()
-    this.#worker = undefined
+    const jobs = [...(this.#current === undefined ? [] : [this.#current]), ...this.#jobs.splice(0)]
+    this.#current = undefined
+    await this.#endWorker()
+    for (const { reject } of jobs) reject(new Error('the page reader was closed'))
+  }
+
+  #next(): void {
+    if (this.#current !== undefined) return
+    clearTimeout(this.#timer)
+    const job = this.#jobs.shift()
+    if (job === undefined) {
+      this.#worker?.unref()
+      this.#timer = setTimeout(() => void this.#endWorker(), IDLE_MS).unref()
+      return
+    }
+    const { snapshot, key } = job
+    const worker = this.#worker ?? this.#start()
+    this.#current = job
+    this.#timer = setTimeout(
+      () => this.#fail(worker, `takes longer than ${this.#pageMs / 1000} s to read`),
+      this.#pageMs,
+    )
+    worker.ref()
+    worker.postMessage({ snapshot, key } satisfies PageQuestion, ownedMemory(snapshot))
   }
 
   #start(): Worker {
     // Beside this file, built or not.
-    const worker = new Worker(new URL(import.meta.url.replace(/page-reader(\.\w+)$/, 'page-worker$1')))
-    worker.on('message', ({ id, reading, problem }: Answer) => {
-      const waiting = this.#waiting.get(id)
-      this.#waiting.delete(id)
-      if (this.#waiting.size === 0) worker.unref()
-      if (reading !== undefined) waiting?.resolve(reading)
-      else waiting?.reject(new Error(problem))
+    const worker = new Worker(new URL(import.meta.url.replace(/page-reader(\.\w+)$/, 'page-worker$1')), {
+      resourceLimits: { maxOldGenerationSizeMb: this.#threadMb },
     })
-    worker.on('error', (error) => this.#fail(worker, error instanceof Error ? error : new Error(String(error))))
-    worker.on('exit', () => this.#fail(worker, new Error('the thread that reads pages has ended')))
+    worker.on('message', (answer: PageAnswer) => {
+      const job = this.#current
+      if (job === undefined || worker !== this.#worker) return
+      this.#current = undefined
+      if (answer.type === 'read') job.resolve(answer.reading)
+      else job.reject(answer.type === 'defect' ? new PageDefect(answer.problem) : new Error(answer.problem))
+      this.#next()
+    })
+    worker.on('error', (error) => this.#fail(worker, describeDeath(error)))
+    worker.on('exit', () => this.#fail(worker, 'ends the thread that reads it'))
+    this.#worker = worker
     return worker
   }
 
-  /** A thread that dies takes the pages it was given along, and nothing else. */
-  #fail(worker: Worker, error: Error): void {
+  /** Gives the page up that a thread is reading, and the thread. */
+  #fail(worker: Worker, problem: string): void {
     if (this.#worker !== worker) return
-    this.#worker = undefined
-    for (const { reject } of this.#waiting.values()) reject(error)
-    this.#waiting.clear()
+    const job = this.#current
+    this.#current = undefined
+    // The next page waits until the memory of this one is free.
+    void this.#endWorker().then(() => this.#next())
+    job?.reject(new PageDefect(problem))
   }
+
+  async #endWorker(): Promise<void> {
+    clearTimeout(this.#timer)
+    const worker = this.#worker
+    this.#worker = undefined
+    await worker?.terminate()
+  }
+}
+
+/** What a page can be handed over with instead of being copied: memory that holds its body and nothing else. */
+function ownedMemory({ body }: Snapshot): ArrayBuffer[] {
+  if (typeof body === 'string') return []
+  const { buffer, byteLength } = body
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : []
+}
+
+function describeDeath(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'needs more memory than it may have' : 'ends the thread that reads it'
 }

@@ -1,4 +1,5 @@
 import type { Sha256 } from '../core/model.ts'
+import type { Memory } from '../crawl/memory-gate.ts'
 import type { Clock, Fetcher, KindOf, PageReader } from '../crawl/ports.ts'
 import type { CrawlLimits } from '../crawl/run.ts'
 import type { Store } from './store.ts'
@@ -8,6 +9,8 @@ export interface Library {
   readonly store: Store
   readonly fetcher: Fetcher
   readonly readPage: PageReader
+  /** Without it, memory is not looked at. */
+  readonly memory?: Memory
   readonly clock: Clock
   readonly kindOf: KindOf
   readonly sha256: Sha256

@@ -1,6 +1,7 @@
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
 import type { Find } from '../../src/crawl/ledger.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { setPause } from './host-clocks.ts'
 
 // One of several processes that write to one library: offers what nobody else does, and settles whatever it gets.
 const [, , path = '', name = ''] = process.argv
@@ -21,7 +22,7 @@ await store.addSource(source).catch((error: unknown) => {
   // Another one was faster.
   if (!(error instanceof Error && 'code' in error && error.code === 'SOURCE_EXISTS')) throw error
 })
-await store.setInterval('shared.test', 1, 0)
+await setPause(store, 'shared.test', 1, 0)
 for (let i = 0; i < 200; i++) {
   const key = `${url}${name}/${i}`
   const find: Find = { key, url: key, host: 'shared.test', depth: 1, foundOn: null, discovery: 'link', refusal: null }

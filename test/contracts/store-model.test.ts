@@ -5,6 +5,7 @@ import type { Chunk, Page } from '../../src/core/model.ts'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
 import { CRAWL_ENDS, type CrawlEnd, type CrawlSummary } from '../../src/crawl/events.ts'
+import { clearStrikes, easeClock, type HostClock, holdClock, openClock, slowClock } from '../../src/crawl/host-clock.ts'
 import {
   type Discovery,
   type Find,
@@ -19,6 +20,7 @@ import type { Source } from '../../src/library/source.ts'
 import type { Crawl, Store } from '../../src/library/store.ts'
 import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { reserveSlot, setPause } from './host-clocks.ts'
 
 const LONG = process.env['TEST_LONG'] !== undefined
 const SOURCES = ['one', 'two']
@@ -33,6 +35,8 @@ const ADDRESSES = [
   { key: 'https://c.test/', host: 'c.test' },
 ]
 const HASHES = ['a'.repeat(64), 'b'.repeat(64), 'no-sha-256']
+/** Rows that one of the sources may have, so that there is not always room. */
+const MOST_ROWS = 4
 /** A run without a sign of life for so long was interrupted. */
 const STALE_MS = 10
 const KEYS = ADDRESSES.map(({ key }) => key)
@@ -70,8 +74,10 @@ type Step = { readonly waitMs: number; readonly source: string; readonly crawl: 
   | { readonly type: 'requeue'; readonly which: 'pages' | 'failed' }
   | { readonly type: 'requeueOrphanedAliases'; readonly withUnseen: boolean }
   | { readonly type: 'removeProven'; readonly withUnseen: boolean }
-  | { readonly type: 'setInterval'; readonly host: string; readonly intervalMs: number }
+  | { readonly type: 'setPause'; readonly host: string; readonly intervalMs: number }
   | { readonly type: 'reserveSlot'; readonly host: string }
+  | { readonly type: 'changeClock'; readonly host: string; readonly change: keyof typeof CLOCK_CHANGES }
+  | { readonly type: 'failPending'; readonly host: string; readonly pattern: string | null }
   /** `resume` counts back from the newest run of the source. */
   | { readonly type: 'beginCrawl'; readonly resume: number | null }
   | { readonly type: 'touchCrawl'; readonly run: number }
@@ -88,6 +94,17 @@ const ALL_FOUND: readonly Step[] = SOURCES.map((source) => ({
     return { key, host, url: key, depth: depth % 3, foundOn: null, discovery: 'link', refusal: null }
   }),
 }))
+
+/** What happens to the clock of a host, the last of it by a clock that is wrong. */
+const CLOCK_CHANGES = {
+  open: (clock, now) => openClock(clock, 1, 10, now),
+  slow: (clock, now) => slowClock(clock, now, now, { factor: 2 }),
+  hold: (clock, now) => holdClock(clock, now, now, (strikes) => strikes * 20.5),
+  holdForLong: (clock, now) => holdClock(clock, now, now, () => 1e12),
+  ease: easeClock,
+  clear: clearStrikes,
+  astray: (clock, now) => ({ ...clock, nextAt: now + 1e9, heldUntil: now + 1e9 }),
+} as const satisfies Record<string, (clock: HostClock, now: number) => HostClock>
 
 /** What a settlement says besides what it is about. */
 type Outcome = Omit<Settlement, 'visit' | 'crawlId' | 'now' | 'dueAt'>
@@ -132,9 +149,10 @@ interface Client {
 async function takeStep({ store, leased, settled }: Client, step: Step, now: number): Promise<unknown> {
   const { source } = step
   const crawlId = `${source}-${step.crawl}`
+  const maxRows = source === 'two' ? MOST_ROWS : Infinity
   switch (step.type) {
     case 'offer':
-      return store.offer(source, crawlId, step.finds, now)
+      return store.offer(source, crawlId, step.finds, now, [], maxRows)
     case 'lease': {
       const { limit, lastsMs, aheadMs, isLevelled } = step
       const request = {
@@ -155,7 +173,7 @@ async function takeStep({ store, leased, settled }: Client, step: Step, now: num
       if (!visit) return undefined
       if (!step.isLate) settled.push(...leased.splice(leased.indexOf(visit), 1))
       const dueAt = step.dueMs === null ? null : now + step.dueMs
-      return store.settle({ ...step.outcome, visit, crawlId, now, dueAt })
+      return store.settle({ ...step.outcome, visit, crawlId, now, dueAt, maxRows })
     }
     case 'work': {
       const { length: limit } = step.outcomes
@@ -164,7 +182,7 @@ async function takeStep({ store, leased, settled }: Client, step: Step, now: num
       const answers: unknown[] = []
       for (const [i, visit] of visits.entries()) {
         const { lease, ...known } = visit
-        answers.push(known, await store.settle({ state: 'failed', ...step.outcomes[i], visit, crawlId, now }))
+        answers.push(known, await store.settle({ state: 'failed', ...step.outcomes[i], visit, crawlId, now, maxRows }))
       }
       settled.push(...visits)
       return answers
@@ -173,7 +191,7 @@ async function takeStep({ store, leased, settled }: Client, step: Step, now: num
       return store.release(step.visits.flatMap((visit) => pick(leased, source, visit) ?? []))
     case 'adopt': {
       const { find, record, finds } = step
-      return store.adopt({ sourceId: source, crawlId, now, find, record, finds })
+      return store.adopt({ sourceId: source, crawlId, now, find, record, finds, maxRows })
     }
     case 'skipPending':
       return store.skipPending(source, step.reason, step.pattern, now, crawlId)
@@ -185,10 +203,14 @@ async function takeStep({ store, leased, settled }: Client, step: Step, now: num
       const before = await store.countRemovable(source, crawlId, step.withUnseen)
       return [before, await store.removeProven(source, crawlId, step.withUnseen, now)]
     }
-    case 'setInterval':
-      return store.setInterval(step.host, step.intervalMs, now)
+    case 'setPause':
+      return setPause(store, step.host, step.intervalMs, now)
     case 'reserveSlot':
-      return store.reserveSlot(step.host, now)
+      return reserveSlot(store, step.host, now)
+    case 'changeClock':
+      return store.changeClock(step.host, now, (clock) => CLOCK_CHANGES[step.change](clock, now))
+    case 'failPending':
+      return store.failPending(source, crawlId, step.host, 'host-parked', step.pattern)
     case 'beginCrawl': {
       const runs = await store.listCrawls(source, 100)
       const resume = step.resume === null ? undefined : runs.at(step.resume)?.id
@@ -225,6 +247,8 @@ async function look(store: Store, source: string, now: number) {
     rows: await store.listRows(source, { limit: 100 }),
     counts: await store.countLedger(source),
     open: await store.countOpen(source, now),
+    held: await store.listHeldHosts(source, now, now + 15),
+    clocks: await Promise.all(HOSTS.map((host) => store.readClock(host, now))),
     content: await store.countContent(source),
     crawls: await store.listCrawls(source, 3),
     taken: await store.countPages(source, `${source}-first`),
@@ -316,12 +340,28 @@ function stepArbitrary(): fc.Arbitrary<Step> {
     {
       weight: 1,
       arbitrary: fc.record({
-        type: fc.constant('setInterval'),
+        type: fc.constant('setPause'),
         host: fc.constantFrom(...HOSTS),
         intervalMs: fc.constantFrom(0, 1, 10),
       }),
     },
     { weight: 1, arbitrary: fc.record({ type: fc.constant('reserveSlot'), host: fc.constantFrom(...HOSTS) }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        type: fc.constant('changeClock'),
+        host: fc.constantFrom(...HOSTS),
+        change: fc.constantFrom('open', 'slow', 'hold', 'holdForLong', 'ease', 'ease', 'clear', 'astray'),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        type: fc.constant('failPending'),
+        host: fc.constantFrom(...HOSTS),
+        pattern: fc.option(fc.constant('Retry-After 900')),
+      }),
+    },
     { weight: 1, arbitrary: fc.record({ type: fc.constant('beginCrawl'), resume: fc.option(fc.nat(2), { freq: 1 }) }) },
     { weight: 1, arbitrary: fc.record({ type: fc.constant('touchCrawl'), run: fc.nat(1) }) },
     {
@@ -459,6 +499,7 @@ function summaryOf(crawlId: string, end: CrawlEnd, ledger: LedgerCounts): CrawlS
     cappedAt: null,
     incomplete: null,
     newInRefresh: 0,
+    overflow: 0,
     bytes: 1,
     requests: 1,
     elapsedMs: 1,

@@ -7,6 +7,7 @@ import type { CrawlSummary } from '../../src/crawl/events.ts'
 import type { Find, LeaseRequest, PageRecord, Reason, Settled, Settlement, Visit } from '../../src/crawl/ledger.ts'
 import type { Source } from '../../src/library/source.ts'
 import type { Crawl, Store } from '../../src/library/store.ts'
+import { reserveSlot, setPause } from './host-clocks.ts'
 
 /** What every store does. Each test has a store of its own with one source, `docs`. */
 export function describeStore(open: () => Promise<Store>): void {
@@ -50,6 +51,7 @@ export function describeStore(open: () => Promise<Store>): void {
   }
   const index = (path: string, text: string, more: Partial<Settlement> = {}) =>
     visit(path, { state: 'indexed', record: record(path, text), ...more })
+  const hold = (host: string, heldUntil: number) => store.changeClock(host, 0, (clock) => ({ ...clock, heldUntil }))
   const pathsOf = (visits: readonly Visit[]) => visits.map(({ key }) => key.slice('https://docs.test'.length))
 
   describe('sources', () => {
@@ -97,7 +99,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/a')).toBeUndefined()
       expect(await store.readPage('docs', at('/a'))).toBeUndefined()
       expect(await store.countLedger('docs')).toMatchObject({ total: 0 })
-      expect(await store.countOpen('docs', 0)).toEqual({ pending: 0, leased: 0, nextAt: null })
+      expect(await store.countOpen('docs', 0)).toMatchObject({ pending: 0, leased: 0, nextAt: null })
       expect(await store.listCrawls('docs', 10)).toEqual([])
       expect(await store.listAliases('docs', at('/a'))).toEqual([])
       expect((await store.search({ query: 'words', limit: 10 })).map(({ url }) => url)).toEqual([at('/kept')])
@@ -153,6 +155,24 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.touchCrawl('c2', 6000)).toBe(true)
       await store.endCrawl('c1', summary('c1', 'completed'), 7000)
       expect((await store.listCrawls('docs', 10))[1]).toMatchObject({ state: 'cancelled', summary: null })
+    })
+
+    test('with a sign of life from the future are as stale as with one from long ago', async () => {
+      await store.beginCrawl(crawl('c1', 1000), 500)
+      await store.touchCrawl('c1', 9000)
+      await expect(store.beginCrawl(crawl('c2', 8501), 500)).rejects.toMatchObject({ code: 'CRAWL_RUNNING' })
+      expect(await store.beginCrawl(crawl('c2', 8500), 500, 'c1')).toMatchObject({ id: 'c1', heartbeatAt: 8500 })
+    })
+
+    test.each([undefined, 'c1'])('find due what a clock that was wrong put off for too long (%s)', async (resume) => {
+      const late = 5000 + 20 * 60_000
+      await store.beginCrawl(crawl('c1', 1000), 500)
+      await visit('/near', { state: 'pending', reason: 'timeout', dueAt: late })
+      await visit('/far', { state: 'pending', reason: 'timeout', dueAt: late + 1 })
+      await store.beginCrawl(crawl('c2', 5000), 500, resume)
+      expect(await row('/near')).toMatchObject({ state: 'pending', dueAt: late })
+      expect(await row('/far')).toMatchObject({ state: 'pending', dueAt: null })
+      expect(pathsOf(await lease({ now: 5000, until: 9000, horizon: 6000 }))).toEqual(['/far'])
     })
 
     test.each(['stale', 'cancelled'])('go on as they began when they are %s', async (how) => {
@@ -325,6 +345,43 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/a')).toMatchObject({ state: 'indexed', hasPage: true, crawlId: 'c1' })
     })
 
+    test('that is refused for the content of others has a page asked for again that is there', async () => {
+      await index('/a', 'one')
+      const same = { refusal: { reason: 'same-content', pattern: 'x/#', target: null } } as const
+      expect(await offer([find('/a', same), find('/b', same)], 'c2')).toEqual(['admitted', 'refused'])
+      expect(await row('/a')).toMatchObject({ state: 'pending', reason: null, pattern: null, hasPage: true })
+      expect(await row('/b')).toMatchObject({ state: 'skipped', reason: 'same-content', pattern: 'x/#' })
+    })
+
+    test('beyond the rows a source may have is not recorded, and what is known goes on', async () => {
+      const offerUpTo = (maxRows: number, paths: readonly string[], crawlId = 'c1') =>
+        store.offer(
+          'docs',
+          crawlId,
+          paths.map((path) => find(path)),
+          100,
+          [alias('/x', '/y')],
+          maxRows,
+        )
+      expect(await offerUpTo(2, ['/a', '/b', '/c', '/a', '/d'])).toEqual([
+        'admitted',
+        'admitted',
+        'overflow',
+        'known',
+        'overflow',
+      ])
+      expect(await row('/c')).toBeUndefined()
+      expect(await store.countLedger('docs')).toMatchObject({ total: 2 })
+      expect(await store.listAliases('docs', at('/x'))).toHaveLength(1)
+      await settle(await leaseOne('/a'), { state: 'failed', reason: 'timeout' })
+      const refused = find('/e', { refusal: { reason: 'blocked', pattern: '/e', target: null } })
+      expect(await store.offer('docs', 'c2', [refused, find('/a')], 100, [], 1)).toEqual(['overflow', 'admitted'])
+      expect(await offerUpTo(3, ['/c', '/d'])).toEqual(['admitted', 'overflow'])
+      expect(await store.countLedger('docs')).toMatchObject({ total: 3 })
+      await store.addSource(source('two'))
+      expect(await store.offer('two', 'c9', [find('/a')], 100, [], 1)).toEqual(['admitted'])
+    })
+
     test('takes the least depth of a crawl, for rows that wait', async () => {
       await offer([find('/a', { depth: 5 })])
       await offer([find('/a', { depth: 3 })])
@@ -418,7 +475,7 @@ export function describeStore(open: () => Promise<Store>): void {
       await offer([find('/a')])
       const first = await leaseOne('/a', { crawlId: 'c1', now: 200, until: 300 })
       expect(await lease({ crawlId: 'c1', now: 5000 })).toEqual([])
-      expect(await store.countOpen('docs', 5000)).toEqual({ pending: 0, leased: 1, nextAt: null })
+      expect(await store.countOpen('docs', 5000)).toMatchObject({ pending: 0, leased: 1, nextAt: null })
       expect(await settle(first, { state: 'skipped', reason: 'empty', now: 6000 })).toMatchObject({ type: 'settled' })
       await offer([find('/b')])
       await leaseOne('/b', { crawlId: 'c1', now: 200, until: 300 })
@@ -443,24 +500,59 @@ export function describeStore(open: () => Promise<Store>): void {
     test('waits until a row is due', async () => {
       await visit('/a', { state: 'pending', reason: 'timeout', dueAt: 500 })
       expect(await lease({ now: 499 })).toEqual([])
-      expect(await store.countOpen('docs', 499)).toEqual({ pending: 1, leased: 0, nextAt: 500 })
+      expect(await store.countOpen('docs', 499)).toMatchObject({ pending: 1, leased: 0, nextAt: 500 })
       expect((await lease({ now: 500 }))[0]).toMatchObject({ attempts: 1, isConfirmation: false })
     })
 
     test('reserves slots of its host', async () => {
-      await store.setInterval('docs.test', 100, 0)
+      await setPause(store, 'docs.test', 100, 0)
       await offer([find('/a'), find('/b'), find('/c')])
       const visits = await lease({ now: 1000, horizon: 1150 })
       expect(visits.map(({ notBefore }) => notBefore)).toEqual([1000, 1100])
       expect(await lease({ now: 1000, horizon: 1199 })).toEqual([])
-      expect(await store.countOpen('docs', 1000)).toEqual({ pending: 1, leased: 2, nextAt: 1200 })
+      expect(await store.countOpen('docs', 1000)).toMatchObject({ pending: 1, leased: 2, nextAt: 1200 })
       expect(await lease({ now: 1000, horizon: 1200 })).toMatchObject([{ notBefore: 1200 }])
-      expect(await store.reserveSlot('docs.test', 1000)).toBe(1300)
-      expect(await store.reserveSlot('docs.test', 5000)).toBe(5000)
+      expect(await reserveSlot(store, 'docs.test', 1000)).toBe(1300)
+      expect(await reserveSlot(store, 'docs.test', 5000)).toBe(5000)
+    })
+
+    test('puts each slot off by a jitter of its own, and reserves none beyond the horizon', async () => {
+      await setPause(store, 'docs.test', 100, 0)
+      await offer(['/a', '/b', '/c', '/d', '/e'].map((path) => find(path)))
+      const draws = [30, 40, 25.5, 50, 30]
+      const jitter = () => draws.shift() ?? 0
+      const visits = await lease({ now: 1000, horizon: 1380, jitter })
+      expect(visits.map(({ notBefore }) => notBefore)).toEqual([1000, 1130, 1270])
+      expect(await store.readClock('docs.test', 1000)).toMatchObject({ nextAt: 1395.5 })
+      expect(await lease({ now: 1395, horizon: 1400, jitter: () => 50 })).toMatchObject([{ notBefore: 1395.5 }])
+    })
+
+    test('of a host without a pause has no jitter', async () => {
+      await offer([find('/a'), find('/b')])
+      expect(await lease({ now: 1000, horizon: 1000, jitter: () => 50 })).toMatchObject([
+        { notBefore: 1000 },
+        { notBefore: 1000 },
+      ])
+    })
+
+    test('leaves a host alone that is held, others not', async () => {
+      await hold('docs.test', 5000)
+      await offer([find('/a'), find('/b'), find('/c', { host: 'other.test', depth: 2 })])
+      expect(pathsOf(await lease({ now: 1000, horizon: 4999 }))).toEqual(['/c'])
+      expect(await store.countOpen('docs', 1000)).toMatchObject({ pending: 2, nextAt: 5000 })
+      expect(await lease({ now: 4500, horizon: 5500 })).toMatchObject([{ notBefore: 5000 }, { notBefore: 5000 }])
+    })
+
+    test('takes no notice of a hold that a clock wrote which was wrong', async () => {
+      await hold('docs.test', 1e11)
+      await offer([find('/a')])
+      expect(await store.readClock('docs.test', 1000)).toMatchObject({ heldUntil: 1000 })
+      expect(await store.countOpen('docs', 1000)).toMatchObject({ nextAt: 1000 })
+      expect(await lease({ now: 1000, horizon: 1000 })).toMatchObject([{ notBefore: 1000 }])
     })
 
     test('passes over a host that is busy in favour of others', async () => {
-      await store.setInterval('slow.test', 1000, 0)
+      await setPause(store, 'slow.test', 1000, 0)
       const slow = ['/1', '/2', '/3', '/4'].map((path) => find(path, { host: 'slow.test', depth: 0 }))
       await offer([...slow, find('/5', { depth: 1 }), find('/6', { depth: 1 })])
       expect(pathsOf(await lease({ limit: 3, now: 0, horizon: 10 }))).toEqual(['/1', '/5', '/6'])
@@ -529,20 +621,57 @@ export function describeStore(open: () => Promise<Store>): void {
 
   describe('the open work', () => {
     test('counts leases that ran out as pending', async () => {
-      expect(await store.countOpen('docs', 0)).toEqual({ pending: 0, leased: 0, nextAt: null })
+      expect(await store.countOpen('docs', 0)).toMatchObject({ pending: 0, leased: 0, nextAt: null })
       await offer([find('/a'), find('/b')])
       await lease({ limit: 1, now: 200, until: 300 })
-      expect(await store.countOpen('docs', 250)).toEqual({ pending: 1, leased: 1, nextAt: 250 })
-      expect(await store.countOpen('docs', 300)).toEqual({ pending: 2, leased: 0, nextAt: 300 })
+      expect(await store.countOpen('docs', 250)).toMatchObject({ pending: 1, leased: 1, nextAt: 250 })
+      expect(await store.countOpen('docs', 300)).toMatchObject({ pending: 2, leased: 0, nextAt: 300 })
     })
 
     test('is next when the first host is free', async () => {
-      await store.setInterval('slow.test', 1000, 0)
-      await store.reserveSlot('slow.test', 0)
+      await setPause(store, 'slow.test', 1000, 0)
+      await reserveSlot(store, 'slow.test', 0)
       await offer([find('/a', { host: 'slow.test' })])
       expect(await store.countOpen('docs', 10)).toMatchObject({ nextAt: 1000 })
       await visit('/b', { state: 'pending', reason: 'timeout', dueAt: 600 })
       expect(await store.countOpen('docs', 10)).toMatchObject({ nextAt: 600 })
+    })
+
+    test('is next when a host that is held is free again, where there is no other', async () => {
+      expect(await store.countOpen('docs', 10)).toEqual({ pending: 0, leased: 0, nextAt: null })
+      await offer([find('/a', { host: 'b.test' }), find('/b', { host: 'a.test' })])
+      await hold('a.test', 700)
+      expect(await store.countOpen('docs', 10)).toMatchObject({ nextAt: 10 })
+      await hold('b.test', 900)
+      expect(await store.countOpen('docs', 10)).toMatchObject({ nextAt: 700 })
+    })
+
+    test('names the hosts that are held and that something waits for', async () => {
+      const a = ['/a', '/b'].map((path) => find(path, { host: 'a.test' }))
+      await offer([find('/z', { host: 'z.test' }), ...a, find('/c', { host: 'c.test' }), find('/free')])
+      await offer([find('/wrong', { host: 'wrong.test' })])
+      for (const [host, until] of Object.entries({ 'z.test': 900, 'a.test': 901, 'c.test': 800, 'nobody.test': 900 }))
+        await hold(host, until)
+      await hold('wrong.test', 1e11)
+      expect(await store.listHeldHosts('docs', 10, 800)).toEqual(['a.test', 'z.test'])
+      expect(await store.listHeldHosts('docs', 10, 900)).toEqual(['a.test'])
+      expect(await store.listHeldHosts('docs', 10, 901)).toEqual([])
+      expect(await store.listHeldHosts('none', 10, 0)).toEqual([])
+      await visit('/c', { state: 'pending', reason: 'not-found', awaitsConfirmation: true })
+      expect(await store.listHeldHosts('docs', 10, 700)).toEqual(['a.test', 'c.test', 'z.test'])
+      await store.failPending('docs', 'c1', 'a.test', 'host-parked', null)
+      expect(await store.listHeldHosts('docs', 10, 700)).toEqual(['c.test', 'z.test'])
+    })
+
+    test('whose lease ran out is next at its host too', async () => {
+      await offer([find('/a')])
+      await lease({ now: 100, until: 200 })
+      await hold('docs.test', 5000)
+      expect(await store.countOpen('docs', 300)).toEqual({
+        pending: 1,
+        leased: 0,
+        nextAt: 5000,
+      })
     })
   })
 
@@ -683,6 +812,16 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/a')).toMatchObject({ attempts: 2, dueAt: null, reason: 'network', detail: null })
       await settle(await leaseOne('/a'), { state: 'indexed', record: record('/a', 'one') })
       expect(await row('/a')).toMatchObject({ state: 'indexed', reason: null, attempts: 0, dueAt: null })
+    })
+
+    test('records what was found as far as the source may have rows', async () => {
+      const found = { finds: [find('/b'), find('/a'), find('/c')], maxRows: 2 }
+      expect(await index('/a', 'one', found)).toMatchObject({
+        state: 'indexed',
+        finds: ['admitted', 'known', 'overflow'],
+      })
+      expect(await row('/c')).toBeUndefined()
+      expect(await row('/a')).toMatchObject({ state: 'indexed', hasPage: true })
     })
 
     test('as indexed needs content, and writes nothing without', async () => {
@@ -845,6 +984,32 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/x/y')).toMatchObject({ state: 'skipped', reason: 'duplicate', target: at('/x') })
     })
 
+    test('for which there is no row and no room stores nothing', async () => {
+      await index('/a', 'one')
+      const adoptUpTo = (maxRows: number, path: string, text: string) =>
+        store.adopt({
+          sourceId: 'docs',
+          crawlId: 'c2',
+          now: 400,
+          find: find(path),
+          record: record(path, text),
+          finds: [find('/a'), find('/found')],
+          maxRows,
+        })
+      expect(await adoptUpTo(1, '/b', 'two')).toEqual({
+        type: 'settled',
+        state: 'skipped',
+        reason: 'overflow',
+        target: null,
+        finds: ['admitted', 'overflow'],
+      })
+      expect(await row('/b')).toBeUndefined()
+      expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 1 })
+      expect(await adoptUpTo(1, '/a', 'three')).toMatchObject({ state: 'indexed', finds: ['known', 'overflow'] })
+      expect(await adoptUpTo(2, '/b', 'two')).toMatchObject({ state: 'indexed', finds: ['known', 'overflow'] })
+      expect(await store.countLedger('docs')).toMatchObject({ total: 2 })
+    })
+
     test('voids the lease of whoever is fetching it', async () => {
       await offer([find('/a')])
       const first = await leaseOne('/a')
@@ -869,6 +1034,41 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/page')).toMatchObject({ checkedAt: 300 })
       expect(await row('/leased')).toMatchObject({ state: 'leased' })
       expect(await store.countOpen('docs', 500)).toMatchObject({ pending: 0, leased: 1 })
+    })
+
+    test('giving up a host fails what waits for it, pages kept', async () => {
+      await index('/page', 'one')
+      await offer([find('/page')], 'c2')
+      await offer([find('/leased', { depth: 0 })])
+      await lease({ limit: 1 })
+      await visit('/due', { state: 'pending', reason: 'timeout', dueAt: 900 })
+      await visit('/gone', { state: 'pending', reason: 'not-found', awaitsConfirmation: true })
+      await offer([find('/other', { host: 'other.test' })])
+      const before = await row('/due')
+      expect(await store.failPending('docs', 'c2', 'docs.test', 'host-parked', 'Retry-After 900')).toBe(3)
+      const failed = { state: 'failed', reason: 'host-parked', pattern: 'Retry-After 900', target: null, dueAt: null }
+      expect(await row('/page')).toMatchObject({ ...failed, hasPage: true })
+      expect(await row('/due')).toMatchObject({ ...failed, attempts: before?.attempts })
+      expect(await row('/gone')).toMatchObject(failed)
+      expect(await row('/leased')).toMatchObject({ state: 'leased' })
+      expect(await row('/other')).toMatchObject({ state: 'pending' })
+      expect(await store.countOpen('docs', 900)).toEqual({
+        pending: 1,
+        leased: 1,
+        nextAt: 900,
+      })
+      expect(await store.failPending('docs', 'c2', 'docs.test', 'host-parked', null)).toBe(0)
+      // What was given up is asked for again by a crawl that retries.
+      expect(await store.requeue('docs', 'c3', 'failed', 1000)).toBe(3)
+      expect(await leaseOne('/gone', { now: 1000 })).toMatchObject({ isConfirmation: false })
+    })
+
+    test('giving up a host is left to the crawl that runs', async () => {
+      await store.beginCrawl(crawl('c1', 100), 1000)
+      await offer([find('/a')])
+      await store.endCrawl('c1', null, 200)
+      expect(await store.failPending('docs', 'c1', 'docs.test', 'host-parked', null)).toBe(0)
+      expect(await row('/a')).toMatchObject({ state: 'pending' })
     })
 
     test('requeueing takes pages or failures', async () => {
@@ -1171,28 +1371,57 @@ export function describeStore(open: () => Promise<Store>): void {
   })
 
   test('hosts have a clock that all sources share', async () => {
-    expect(await store.reserveSlot('a.test', 100)).toBe(100)
-    expect(await store.reserveSlot('a.test', 100)).toBe(100)
-    await store.setInterval('a.test', 50, 100)
-    expect(await store.reserveSlot('a.test', 100)).toBe(100)
-    expect(await store.reserveSlot('a.test', 100)).toBe(150)
-    await store.setInterval('a.test', 12.5, 200)
-    expect(await store.reserveSlot('a.test', 100)).toBe(200)
-    expect(await store.reserveSlot('a.test', 100)).toBe(212.5)
-    expect(await store.reserveSlot('b.test', 100)).toBe(100)
+    expect(await reserveSlot(store, 'a.test', 100)).toBe(100)
+    expect(await reserveSlot(store, 'a.test', 100)).toBe(100)
+    await setPause(store, 'a.test', 50, 100)
+    expect(await reserveSlot(store, 'a.test', 100)).toBe(100)
+    expect(await reserveSlot(store, 'a.test', 100)).toBe(150)
+    await setPause(store, 'a.test', 12.5, 200)
+    expect(await reserveSlot(store, 'a.test', 100)).toBe(200)
+    expect(await reserveSlot(store, 'a.test', 100)).toBe(212.5)
+    expect(await reserveSlot(store, 'b.test', 100)).toBe(100)
   })
 
   test('a host is free sooner when its pause gets shorter, and one whose clock is hours ahead is free at once', async () => {
-    await store.setInterval('a.test', 60_000, 0)
-    await store.reserveSlot('a.test', 0)
-    await store.setInterval('a.test', 200, 1000)
-    expect(await store.reserveSlot('a.test', 1000)).toBe(1200)
-    await store.setInterval('a.test', 1e11, 0)
-    await store.reserveSlot('a.test', 2000)
-    expect(await store.reserveSlot('a.test', 2000)).toBe(2000)
+    await setPause(store, 'a.test', 60_000, 0)
+    await reserveSlot(store, 'a.test', 0)
+    await setPause(store, 'a.test', 200, 1000)
+    expect(await reserveSlot(store, 'a.test', 1000)).toBe(1200)
+    await setPause(store, 'a.test', 1e11, 0)
+    await reserveSlot(store, 'a.test', 2000)
+    expect(await reserveSlot(store, 'a.test', 2000)).toBe(2000)
     await offer([find('/a', { host: 'a.test' })])
     expect(await store.countOpen('docs', 3000)).toMatchObject({ nextAt: 3000 })
     expect(await lease({ now: 3000, horizon: 4000 })).toMatchObject([{ notBefore: 3000 }])
+  })
+
+  test('the clock of a host is kept as it was changed, and given back as it is', async () => {
+    const free = { nextAt: 0, intervalMs: 0, floorMs: -1, heldUntil: 0, slowedAt: 0, strikes: 0 }
+    expect(await store.readClock('a.test', 100)).toEqual(free)
+    const clock = { nextAt: 1.25, intervalMs: 262.144, floorMs: 200, heldUntil: 9000.5, slowedAt: 90, strikes: 2 }
+    const seen: unknown[] = []
+    const changed = await store.changeClock('a.test', 100, (known) => {
+      seen.push(known)
+      return clock
+    })
+    expect(changed).toEqual(clock)
+    expect(seen).toContainEqual(free)
+    expect(await store.readClock('a.test', 100)).toEqual(clock)
+    expect(await store.readClock('b.test', 100)).toEqual(free)
+    const later = await store.changeClock('a.test', 100, (known) => ({ ...known, strikes: known.strikes + 1 }))
+    expect(later).toEqual({ ...clock, strikes: 3 })
+    await expect(
+      store.changeClock('a.test', 100, () => {
+        throw new Error('no')
+      }),
+    ).rejects.toThrow('no')
+    expect(await store.readClock('a.test', 100)).toEqual(later)
+  })
+
+  test('of many changes to a clock none is lost, and no two get one slot', async () => {
+    await setPause(store, 'a.test', 100, 0)
+    const slots = await Promise.all(Array.from({ length: 50 }, () => reserveSlot(store, 'a.test', 1000)))
+    expect([...slots].sort((a, b) => a - b)).toEqual(slots.map((_, i) => 1000 + i * 100))
   })
 
   test('robots.txt files are kept by origin', async () => {
@@ -1443,6 +1672,7 @@ function summary(crawlId: string, end: CrawlSummary['end']): CrawlSummary {
     cappedAt: null,
     incomplete: null,
     newInRefresh: 0,
+    overflow: 0,
     bytes: 10,
     requests: 1,
     elapsedMs: 5,

@@ -9,7 +9,9 @@ import {
   readConfig,
   SETTINGS,
   type SettingName,
+  shownValue,
   variableName,
+  writeValue,
 } from '../../src/config.ts'
 
 let folder = ''
@@ -52,9 +54,20 @@ describe('a value', () => {
       allowPrivate: [],
       concurrency: 16,
       requestInterval: 200,
+      startInterval: 1000,
+      jitterMin: 25,
+      jitterMax: 50,
+      firstByteTimeout: 10_000,
+      answerTimeout: 30_000,
+      maxHeaderBytes: 65_536,
+      maxRedirects: 10,
+      maxSitemapEntries: 200_000,
+      maxAddresses: 1_000_000,
+      maxMemory: 512 * 2 ** 20,
       maxPageBytes: 20 * 2 ** 20,
       maxAge: 0,
       contactUrl: '',
+      proxy: '',
     })
     expect([...new Set(Object.values(origins))]).toEqual(['default'])
     expect(file).toBeUndefined()
@@ -127,9 +140,21 @@ describe('a value', () => {
     [{ maxAge: -1 }, 'maxAge: expected a duration such as 200ms, 90s, 15m, 2h or 7d, got -1'],
     [{ allowPrivate: true }, 'allowPrivate: expected a list of texts, got true'],
     [{ allowPrivate: [1] }, 'allowPrivate: expected a list of texts, got [1]'],
+    [{ proxy: 'socks5://me:s3cret@proxy.example' }, 'proxy: expected an address with http or https'],
     [{ contactUrl: 'me@example.org' }, 'contactUrl: expected an address with http or https, got "me@example.org"'],
   ])('of the file is refused with its place: %j', (file, problem) => {
     expect(refusal(file)).toBe(`configuration FOLDER/pharos.config.json: ${problem}`)
+  })
+
+  test('with a password is shown without it', () => {
+    const proxy = 'http://me:s3cret@proxy.example:3128/'
+    const { values } = read({ proxy })
+    expect(values.proxy).toBe(proxy)
+    expect([shownValue('proxy', values.proxy), writeValue('proxy', values.proxy)]).toEqual(
+      Array(2).fill('http://…@proxy.example:3128/'),
+    )
+    expect(writeValue('proxy', 'http://proxy.example:3128/')).toBe('http://proxy.example:3128/')
+    expect(writeValue('proxy', '')).toBe('none')
   })
 
   test('of the environment or a flag is refused with its name', () => {
@@ -143,6 +168,15 @@ describe('a value', () => {
 })
 
 describe('a configuration file', () => {
+  test.each(['{ "proxy": s3cret', '{ "proxy": "http://me:s3cret@proxy.example/" "', '"s3cret" x'])(
+    'that is not JSON is not quoted (%j)',
+    (text) => {
+      fs.writeFileSync(join(folder, 'pharos.config.json'), text)
+      expect(refusal(undefined)).toContain('not JSON')
+      expect(refusal(undefined)).not.toContain('s3cret')
+    },
+  )
+
   test('with an unknown setting is refused, the nearest named', () => {
     expect(refusal({ maxFileByte: 1 })).toBe(
       'configuration FOLDER/pharos.config.json: unknown setting "maxFileByte", did you mean "maxFileBytes"?',

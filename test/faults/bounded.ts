@@ -36,11 +36,14 @@ export async function runBounded(shop: Workshop, args: readonly string[], maxRss
   // What `process.resourceUsage` gave.
   const usage = JSON.parse(readFileSync(shop.path('usage'), 'utf8')) as NodeJS.ResourceUsage
   const rss = usage.maxRSS / 1024
-  if (reportFile !== undefined) {
-    const cpu = (usage.userCPUTime + usage.systemCPUTime) / 1e6
-    const figures = [`${seconds.toFixed(1)} s`, `${cpu.toFixed(1)} cpu-s`, `${rss.toFixed(0)} MB`]
-    appendFileSync(reportFile, `${figures.join('\t')}\t${expect.getState().currentTestName}\n`)
-  }
+  const cpu = (usage.userCPUTime + usage.systemCPUTime) / 1e6
+  report([`${seconds.toFixed(1)} s`, `${cpu.toFixed(1)} cpu-s`, `${rss.toFixed(0)} MB`])
   expect(rss).toBeLessThan(maxRssMb)
   return stdout
+}
+
+/** Writes figures of the running test into the file for them, if one is wanted. */
+export function report(figures: readonly string[]): void {
+  if (reportFile === undefined) return
+  appendFileSync(reportFile, `${figures.join('\t')}\t${expect.getState().currentTestName}\n`)
 }

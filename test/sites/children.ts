@@ -24,9 +24,14 @@ afterEach(async () => {
   }
 })
 
-/** Starts a process that is gone after the test. */
+/** Starts a process that crawls or searches, and is gone after the test. */
 export function startChild(...args: readonly string[]): Child {
-  const child = spawn(process.execPath, [SCRIPT, ...args])
+  return startNode([SCRIPT, ...args])
+}
+
+/** Starts Node with arguments, for a program that tells what it does on stdout, a line of JSON each. It is gone after the test. */
+export function startNode(args: readonly string[]): Child {
+  const child = spawn(process.execPath, args)
   const lines: { type: string }[] = []
   const waiting = new Set<() => void>()
   let stderr = ''

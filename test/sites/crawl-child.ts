@@ -1,34 +1,65 @@
 /**
- * Crawls or searches a library in a process of its own. Arguments: a verb, the path of the library, and the address of the source
- * or the query. What it does is told on stdout, a line of JSON each.
+ * Crawls, removes or searches in a process of its own. Arguments: a verb, the path of the library, the address of the source or
+ * the query, and {@link ChildOptions} as JSON. What it does is told on stdout, a line of JSON each.
  */
 import { PharosError } from '../../src/core/errors.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { crawlSource } from '../../src/library/operations/crawl-source.ts'
-import { openLibrary } from '../../src/open-library.ts'
+import { type LibraryOptions, openLibrary } from '../../src/open-library.ts'
+import { quicken } from './quicken.ts'
 
-const [verb = '', path = '', text = ''] = process.argv.slice(2)
+/** What else a process is told. */
+export interface ChildOptions extends Pick<LibraryOptions, 'limits' | 'patienceMs'> {
+  /** How many times faster its time runs. @default 1 */
+  readonly speed?: number
+  /** From when on, in milliseconds since 1970. @default its start */
+  readonly since?: number
+}
+
+const [verb = '', path = '', text = '', json = '{}'] = process.argv.slice(2)
+const { limits, speed = 1, since, ...given } = JSON.parse(json) as ChildOptions
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
-const library = await openLibrary({ path, version: '0.0.0', allowPrivate: ['127.0.0.0/8'], limits: { concurrency: 4 } })
 try {
-  if (verb === 'crawl') await crawl()
-  else if (verb === 'search') await search()
-  else throw new Error(`unknown verb ${verb}`)
+  const opened = await openLibrary({
+    path,
+    version: '0.0.0',
+    allowPrivate: ['127.0.0.0/8'],
+    limits: { concurrency: 4, ...limits },
+    ...given,
+  })
+  const library = quicken(opened, speed, since)
+  try {
+    if (verb === 'crawl') await crawl(library)
+    else if (verb === 'remove') await remove(library)
+    else if (verb === 'search') await search(library)
+    else throw new Error(`unknown verb ${verb}`)
+  } finally {
+    await library.close()
+  }
 } catch (error) {
   say({ type: 'error', code: error instanceof PharosError ? error.code : null, message: String(error) })
   process.exitCode = 1
-} finally {
-  await library.close()
 }
 
-async function crawl(): Promise<void> {
+type Opened = ReturnType<typeof quicken>
+
+async function crawl(library: Opened): Promise<void> {
   const known = (await library.store.listSources()).find(({ url }) => url === text)
   const source = known ?? (await addSource(library, { url: text }))
   for await (const event of crawlSource(library, source, { kind: 'add' }, new AbortController().signal)) say(event)
 }
 
+/** Tells when it begins and when it is done. */
+async function remove(library: Opened): Promise<void> {
+  const source = (await library.store.listSources()).find(({ url }) => url === text)
+  if (source === undefined) throw new Error(`there is no source ${text}`)
+  say({ type: 'removing' })
+  await library.store.removeSource(source.id)
+  say({ type: 'removed' })
+}
+
 /** Searches until stdin is closed. */
-async function search(): Promise<void> {
+async function search(library: Opened): Promise<void> {
   let isStopped = false
   process.stdin.on('end', () => {
     isStopped = true

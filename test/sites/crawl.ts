@@ -46,9 +46,17 @@ export async function stageSite(pages: Readonly<Record<string, Answer>>, options
   return site
 }
 
+/** Hosts that keep failing are left alone for seconds instead of minutes. */
+const IMPATIENT: Partial<CrawlLimits> = { holdsMs: [1000, 2000, 3000] }
+
 /** Opens a library that closes with the test. */
 export async function stageLibrary(path = ':memory:', limits: Partial<CrawlLimits> = {}): Promise<OpenLibrary> {
-  const library = await openLibrary({ path, version: '0.0.0', allowPrivate: ['127.0.0.0/8'], limits })
+  const library = await openLibrary({
+    path,
+    version: '0.0.0',
+    allowPrivate: ['127.0.0.0/8'],
+    limits: { ...IMPATIENT, ...limits },
+  })
   opened.push(library)
   return library
 }

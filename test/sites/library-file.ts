@@ -4,13 +4,14 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, expect } from 'vitest'
 import { compareUtf8 } from '../../src/core/text/order.ts'
+import type { Scope } from '../../src/core/url/scope.ts'
 import type { LedgerRow } from '../../src/crawl/ledger.ts'
-import type { Clock } from '../../src/crawl/ports.ts'
 import { addSource, type SourceInput } from '../../src/library/operations/add-source.ts'
 import type { CrawlInput } from '../../src/library/operations/crawl-source.ts'
 import type { Source } from '../../src/library/source.ts'
-import type { OpenLibrary } from '../../src/open-library.ts'
+import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { type Crawled, runCrawl, stageLibrary, stageSite } from './crawl.ts'
+import { quicken } from './quicken.ts'
 import type { Answer, Site, SiteOptions } from './site.ts'
 
 /** A site with a library in a file, so that what is stored can be compared row by row. */
@@ -92,16 +93,6 @@ export async function stageOn(
   }
 }
 
-/** A library whose time runs faster, so that nobody has to wait for its pauses. */
-export function quicken(library: OpenLibrary, factor = 25): OpenLibrary {
-  const began = library.clock.now()
-  const clock: Clock = {
-    now: () => Math.round(began + (library.clock.now() - began) * factor),
-    sleep: (ms, signal) => library.clock.sleep(ms / factor, signal),
-  }
-  return { ...library, clock }
-}
-
 /** Reads what a library file holds of a source. */
 export async function readHoldings(
   path: string,
@@ -180,5 +171,44 @@ export function comparable({ rows, pages }: Holdings, origin: string, isLevelled
       links: links.map(text),
       chunks: chunks.map(({ id }) => id),
     })),
+  }
+}
+
+/** What is compared of two libraries. */
+export type Dump = ReturnType<typeof comparable>
+
+/** What a library holds that read a site in one go. */
+export async function readUninterrupted(site: Site, scope: Partial<Scope> = {}, isLevelled = true): Promise<Dump> {
+  const whole = await stageOn(site, '/', { scope }, { concurrency: 4 })
+  const { summary } = await whole.crawl()
+  expect(summary.end).toBe('completed')
+  return comparable(await whole.holds(), site.origin, isLevelled)
+}
+
+/** Expects that neither a library file nor its index is damaged. */
+export function expectSound(path: string): void {
+  const db = new Sqlite(path)
+  try {
+    expect(db.pragma('integrity_check', { simple: true })).toBe('ok')
+    expect(db.pragma('foreign_key_check')).toEqual([])
+    db.exec("INSERT INTO chunk_index (chunk_index, rank) VALUES ('integrity-check', 0)")
+  } finally {
+    db.close()
+  }
+}
+
+/** What the library at a path holds of its only source. It must be whole: neither the file nor the index is damaged. */
+export async function readDump(path: string, origin: string): Promise<Dump> {
+  const library = await openLibrary({ path, version: '0.0.0' })
+  try {
+    const [source, ...others] = await library.store.listSources()
+    if (source === undefined || others.length > 0) throw new Error(`${path} holds ${others.length + 1} sources`)
+    const { pages } = await library.store.countContent(source.id)
+    expectSound(path)
+    const dump = comparable(await readHoldings(path, library, source, origin), origin, false)
+    expect(dump.pages).toHaveLength(pages)
+    return dump
+  } finally {
+    await library.close()
   }
 }

@@ -2,8 +2,17 @@ import { describe, expect, test } from 'vitest'
 import { crawlSource } from '../../src/library/operations/crawl-source.ts'
 import { startChild } from './children.ts'
 import { type Crawled, runCrawl, stageLibrary, stageSite } from './crawl.ts'
-import { comparable, type FileStage, quicken, readHoldings, stageFile, stageOn, stagePath } from './library-file.ts'
+import {
+  comparable,
+  type FileStage,
+  readHoldings,
+  readUninterrupted,
+  stageFile,
+  stageOn,
+  stagePath,
+} from './library-file.ts'
 import { messySite, sitemapOf } from './messy-site.ts'
+import { quicken } from './quicken.ts'
 import { page, type SeenRequest, type Site } from './site.ts'
 
 const LONG = process.env['TEST_LONG'] !== undefined
@@ -15,14 +24,6 @@ async function stageMessy(): Promise<FileStage> {
   const site = await stageSite(messySite(SIZE))
   site.pages.set('/sitemap.xml', sitemapOf(site.origin))
   return stageOn(site, '/', { scope: SCOPE }, { concurrency: 4 })
-}
-
-/** What a library holds that read the same site in one go. */
-async function readUninterrupted(site: Site, scope: object = SCOPE, isLevelled = true) {
-  const whole = await stageOn(site, '/', { scope }, { concurrency: 4 })
-  const { summary } = await whole.crawl()
-  expect(summary.end).toBe('completed')
-  return comparable(await whole.holds(), site.origin, isLevelled)
 }
 
 /** Stops a crawl when the site is asked for the nth time. */
@@ -61,7 +62,7 @@ describe('a crawl that was stopped', () => {
     expect(crawled.summary.end).toBe('completed')
     const settled = settledBy(stopped, site.origin)
     expect(site.asked().filter((path) => settled.includes(path))).toEqual([])
-    expect(comparable(await holds(), site.origin)).toEqual(await readUninterrupted(site))
+    expect(comparable(await holds(), site.origin)).toEqual(await readUninterrupted(site, SCOPE))
   })
 
   test('again and again comes to the same end', async () => {
@@ -78,7 +79,7 @@ describe('a crawl that was stopped', () => {
       stops++
     }
     expect(stops).toBeGreaterThan(3)
-    expect(comparable(await holds(), site.origin)).toEqual(await readUninterrupted(site))
+    expect(comparable(await holds(), site.origin)).toEqual(await readUninterrupted(site, SCOPE))
   })
 
   test('before its start was read reads the lists', async () => {
@@ -172,7 +173,7 @@ describe('a crawl that was stopped', () => {
     expect(await library.store.listCrawls(source.id, 1)).toMatchObject([{ state: 'cancelled' }])
     const crawled = await crawl()
     expect(crawled.events[0]).toMatchObject({ isResumed: true })
-    expect(comparable(await holds(), site.origin)).toEqual(await readUninterrupted(site))
+    expect(comparable(await holds(), site.origin)).toEqual(await readUninterrupted(site, SCOPE))
   })
 
   test('leaves nothing to the next one that it would have had to prove itself', async () => {

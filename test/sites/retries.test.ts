@@ -66,10 +66,15 @@ describe('an answer that may get better', () => {
     [503, 'http-server-error', '9999999999'],
     [503, 'http-server-error', '601'],
   ] as const)(
-    'is given up where the server asks for more than ten minutes (%i, %s, %s)',
+    'parks the host where the server asks for more than ten minutes (%i, %s, %s)',
     async (status, reason, seconds) => {
       const refusal = { status, headers: { 'retry-after': seconds } }
-      const { site, crawl } = await stageFile({ '/': HOME, '/a': refusal, '/b': B, '/b/1': page('Other') })
+      const { site, crawl } = await stageFile({
+        '/': HOME,
+        '/a': refusal,
+        '/b': { body: B, delayMs: 200 },
+        '/b/1': page('Other'),
+      })
       const crawled = await crawl()
       expect(crawled.rows.get('/a')).toMatchObject({
         state: 'failed',
@@ -79,7 +84,13 @@ describe('an answer that may get better', () => {
       })
       expect(retriesOf(crawled.events)).toEqual([])
       expect(site.requests.filter(({ path }) => path === '/a')).toHaveLength(1)
-      expect(crawled.summary).toMatchObject({ end: 'completed', failed: 1, indexed: 3 })
+      // What was under way came to its end; nothing else was asked for.
+      expect(crawled.rows.get('/b')).toMatchObject({ state: 'indexed' })
+      expect(crawled.rows.get('/b/1')).toMatchObject({ state: 'failed', reason: 'host-parked' })
+      expect(crawled.events.filter(({ type }) => type === 'parked')).toMatchObject([
+        { detail: `Retry-After ${seconds}` },
+      ])
+      expect(crawled.summary).toMatchObject({ end: 'completed', indexed: 2, failed: 2 })
     },
   )
 

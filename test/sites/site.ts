@@ -30,6 +30,10 @@ export interface SiteOptions {
   readonly hasEtags?: boolean
   /** The address it listens at: `127.0.0.2` makes another host. @default 127.0.0.1 */
   readonly address?: string
+  /** The port it listens at. @default one that is free */
+  readonly port?: number
+  /** What is answered at every path that has no page, other than the lists that are looked for on every site. @default 404 */
+  readonly endless?: Answer
 }
 
 /** A real web site on loopback. Its pages can change between two crawls. */
@@ -47,19 +51,19 @@ export interface Site {
 
 /** Opens a site. What it does not have is 404. */
 export async function openSite(pages: Readonly<Record<string, Answer>>, options: SiteOptions = {}): Promise<Site> {
-  const { hasEtags = true, address = '127.0.0.1' } = options
+  const { hasEtags = true, address = '127.0.0.1', port: wantedPort = 0 } = options
   const answers = new Map(Object.entries(pages))
   const requests: SeenRequest[] = []
   const server = createServer((request, response) => {
     const at = Date.now()
     const path = request.url ?? '/'
-    const parts = answerTo(answers.get(path), request)
+    const parts = answerTo(answers.get(path) ?? (LISTS.test(path) ? undefined : options.endless), request)
     const [status, send] = prepare(request, response, parts, hasEtags)
     requests.push({ path, headers: request.headers, status, at })
     if (parts.delayMs === undefined) send()
     else setTimeout(send, parts.delayMs)
   })
-  await new Promise<void>((resolve) => server.listen(0, address, resolve))
+  await new Promise<void>((resolve) => server.listen(wantedPort, address, resolve))
   const { port } = server.address() as AddressInfo
   return {
     origin: `http://${address}:${port}`,

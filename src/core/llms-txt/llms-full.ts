@@ -135,7 +135,8 @@ function firstHeading(markdown: string): string {
 const OPENING = /^\s*<(doc|page|document)(\s[^<>]*)?>/i
 const FACT = /^\s*<(source|url|link|title)>([^<>]*)<\/\1>/i
 const CONTENT = /^\s*<((?:document_|page_)?contents?)>/i
-const ATTRIBUTE = /([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g
+// A name is tried from its beginning only: from each of its letters on, a long one would take time in the square of its length.
+const ATTRIBUTE = /(?<![\w-])([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g
 /** Facts about a page stand right after its tag. */
 const MAX_FACT_LINES = 20
 

@@ -87,7 +87,8 @@ export function readHeading(line: string): Heading | undefined {
   }
 }
 
-const FENCE = /^[ \t]*(`{3,}|~{3,})(.*)$/
+// With every character for the rest, so that no line is tried again with a shorter fence.
+const FENCE = /^[ \t]*(`{3,}|~{3,})(.*)$/s
 
 /**
  * Tells for each line whether it belongs to a fenced block, fences included. One that is never closed is taken for text:

@@ -4,7 +4,8 @@
  */
 export function findHardExclude(path: string): string | undefined {
   const name = baseName(path)
-  return NAMES.find(([, regex]) => regex.test(name))?.[0] ?? endingPattern(path, ARCHIVES)
+  const list = ANY_NAME.test(name) ? NAMES.find(([, regex]) => regex.test(name))?.[0] : undefined
+  return list ?? endingPattern(path, ARCHIVES)
 }
 
 /** The pattern by which a path can only be a part of a page. */
@@ -22,6 +23,9 @@ const NAMES: readonly (readonly [pattern: string, regex: RegExp])[] = [
   ['sitemap*.xml', /^sitemap.*\.xml$/i],
   ['sitemap*.xml.gz', /^sitemap.*\.xml\.gz$/i],
 ]
+
+/** What all of them begin with: most names begin with nothing of it. */
+const ANY_NAME = /^(?:llms|robots|sitemap)/i
 
 const ARCHIVES: ReadonlySet<string> = new Set(
   'zip tar tgz gz bz2 xz 7z rar zst jar whl deb rpm dmg exe msi iso apk'.split(' '),

@@ -1,25 +1,35 @@
 import { dropSuperfluous } from './query.ts'
+import { dropPathSession, dropQuerySession } from './session.ts'
 
 /**
  * What an address is known by: equal for spellings that lead to the same place. Undefined for what is no address of the web.
- * Scheme and host are in lower case and without a default port; credentials, fragment, superfluous query keys, an empty query
- * and slashes at the end are dropped; percent-encoding is in upper case and only where it is needed. The key is itself an
- * address in ASCII, and its own key. Addresses are fetched as they were written, never by their key. With `keepsQuery` no key of
- * the query is superfluous.
+ * Scheme and host are in lower case and without a default port; credentials, fragment, superfluous query keys, an empty query,
+ * ids of sessions and slashes at the end are dropped; percent-encoding is in upper case and only where it is needed. The key is
+ * itself an address in ASCII, and its own key. Addresses are fetched as they were written, never by their key. With `keepsQuery`
+ * no key of the query is superfluous; with `keepsSession` a session is what makes two addresses differ.
  */
-export function urlKey(
-  url: URL | string,
-  { keepsQuery = false }: { readonly keepsQuery?: boolean } = {},
-): string | undefined {
+export function urlKey(url: URL | string, options: KeyOptions = {}): string | undefined {
   const parsed = parseHttp(url)
-  if (parsed === undefined) return undefined
-  const search = normalizePercent(parsed.search)
-  return `${parsed.protocol}//${parsed.host}${keyPath(parsed)}${keepsQuery ? search : dropSuperfluous(search)}`
+  return parsed && writeKey(parsed, keyPath(parsed, options.keepsSession), options)
+}
+
+/** The key of an address of the web whose path is known as it stands there. */
+export function writeKey(url: URL, path: string, { keepsQuery = false, keepsSession = false }: KeyOptions): string {
+  const whole = normalizePercent(url.search)
+  const search = keepsSession ? whole : dropQuerySession(whole)
+  return `${url.protocol}//${url.host}${path}${keepsQuery ? search : dropSuperfluous(search)}`
+}
+
+/** What of an address counts for its key. */
+export interface KeyOptions {
+  readonly keepsQuery?: boolean
+  readonly keepsSession?: boolean
 }
 
 /** The path of an address as it stands in its key. */
-export function keyPath(url: URL): string {
-  const path = normalizePercent(url.pathname)
+export function keyPath(url: URL, keepsSession = false): string {
+  const whole = normalizePercent(url.pathname)
+  const path = keepsSession ? whole : dropPathSession(whole) || '/'
   let end = path.length
   while (end > 1 && path.charCodeAt(end - 1) === SLASH) end--
   return end === path.length ? path : path.slice(0, end)

@@ -67,14 +67,15 @@ const SEARCH_PATH = /(?:^|[^a-z0-9])(?:search|find|lookup)(?![a-z0-9])/i
 
 function classifyPair(pair: string): Exclude<QueryClass, 'none'> {
   const equals = pair.indexOf('=')
-  const name = decode(equals < 0 ? pair : pair.slice(0, equals)).toLowerCase()
+  const name = decodePart(equals < 0 ? pair : pair.slice(0, equals)).toLowerCase()
   if (DECISIVE.has(name)) return 'essential'
   if (SUPERFLUOUS.has(name) || SUPERFLUOUS_FAMILY.test(name)) return 'superfluous'
-  if (equals >= 0 && SUPERFLUOUS_VALUE.test(decode(pair.slice(equals + 1)))) return 'superfluous'
+  if (equals >= 0 && SUPERFLUOUS_VALUE.test(decodePart(pair.slice(equals + 1)))) return 'superfluous'
   return ESSENTIAL.has(name) ? 'essential' : 'uncertain'
 }
 
-function splitQuery(search: string): string[] {
+/** The pairs of a query as in `URL.search`; empty ones are none. */
+export function splitQuery(search: string): string[] {
   if (search === '') return []
   return search
     .slice(1)
@@ -82,7 +83,8 @@ function splitQuery(search: string): string[] {
     .filter((pair) => pair !== '')
 }
 
-function decode(text: string): string {
+/** A name or value of a query, decoded. */
+export function decodePart(text: string): string {
   if (!text.includes('%')) return text
   try {
     return decodeURIComponent(text)

@@ -18,8 +18,13 @@ export interface Scope {
   readonly maxPages: number | null
   /** Whether addresses that can only be files of a page (images, styles, fonts, archives) are passed over. */
   readonly useDefaultExcludes: boolean
-  /** Whether an address whose query says nothing is taken as it is instead of without its query. */
+  /** Whether an address whose query says nothing is taken as it is instead of without its query. Ids of sessions go all the same. */
   readonly allowQueryUrls: boolean
+  /**
+   * Whether addresses without end are recognised and left out: paths that repeat themselves, calendars, ids of sessions, the same
+   * content again and again.
+   */
+  readonly trapGuards: boolean
 }
 
 /** The scope of a source about which nothing else was said. */
@@ -31,4 +36,5 @@ export const DEFAULT_SCOPE: Scope = {
   maxPages: null,
   useDefaultExcludes: true,
   allowQueryUrls: false,
+  trapGuards: true,
 }

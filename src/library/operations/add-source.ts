@@ -1,4 +1,5 @@
 import { PharosError } from '../../core/errors.ts'
+import { hideCredentials } from '../../core/url/credentials.ts'
 import { urlKey } from '../../core/url/key.ts'
 import { findGlobProblem } from '../../core/url/path-glob.ts'
 import { DEFAULT_SCOPE, type Scope } from '../../core/url/scope.ts'
@@ -49,15 +50,17 @@ export function resolveScope(base: Scope, given: Partial<Scope>): Scope {
   return scope
 }
 
-function parseStart(text: string): URL {
+/** Reads an address that a person gave to begin with; refused when it is none, or carries credentials. */
+export function parseStart(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined) throw new PharosError('URL_INVALID', { url: text, problem: 'it is no address' })
+  const shown = hideCredentials(text)
+  if (url === undefined) throw new PharosError('URL_INVALID', { url: shown, problem: 'it is no address' })
   if (urlKey(url) === undefined) {
-    throw new PharosError('URL_INVALID', { url: text, problem: `its scheme is ${url.protocol.slice(0, -1)}` })
+    throw new PharosError('URL_INVALID', { url: shown, problem: `its scheme is ${url.protocol.slice(0, -1)}` })
   }
   if (url.username !== '' || url.password !== '') {
     const problem = 'it carries a user name or password; give them with --header instead'
-    throw new PharosError('URL_INVALID', { url: `${url.protocol}//…@${url.host}`, problem })
+    throw new PharosError('URL_INVALID', { url: shown, problem })
   }
   url.hash = ''
   return url

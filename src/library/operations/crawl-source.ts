@@ -1,12 +1,12 @@
 import { PharosError } from '../../core/errors.ts'
 import { crawl } from '../../crawl/crawl.ts'
-import type { CrawlEvent, CrawlKind } from '../../crawl/events.ts'
+import type { CrawlEvent, CrawlKind, CrawlSummary } from '../../crawl/events.ts'
 import type { CrawlRun } from '../../crawl/run.ts'
 import type { Library } from '../library.ts'
 import { labelOf, type Source } from '../source.ts'
 import type { Crawl, CrawlRunOptions } from '../store.ts'
 import { resolveScope } from './add-source.ts'
-import { ALIVE_MS } from './source-status.ts'
+import { hasSignOfLife } from './source-status.ts'
 
 /** What is asked of one crawl. */
 export interface CrawlInput extends Partial<CrawlRunOptions> {
@@ -33,7 +33,7 @@ export async function* crawlSource(
   input: CrawlInput,
   signal: AbortSignal,
 ): AsyncGenerator<CrawlEvent, void, void> {
-  const { store, clock, runner } = library
+  const { store, clock, runner, limits } = library
   const { kind, headers = {}, isFresh = false, ...given } = input
   const now = clock.now()
   const asked: Crawl = {
@@ -55,27 +55,25 @@ export async function* crawlSource(
   // A process that was killed says nothing any more; that it is gone need not be waited for.
   const isLeft = last?.state === 'running' && last.runner !== null && runner.isGone(last.runner)
   const gone = isLeft ? (last.runner ?? undefined) : undefined
-  const isAlive = last?.state === 'running' && !isLeft && now - last.heartbeatAt < ALIVE_MS
+  const isAlive = last?.state === 'running' && !isLeft && hasSignOfLife(last, now, limits.aliveMs)
   if (last !== undefined && !isAlive) refuseToForget(last, source, kind)
-  const begun = await store.beginCrawl(asked, ALIVE_MS, interrupted?.id, gone)
+  const begun = await store.beginCrawl(asked, limits.aliveMs, interrupted?.id, gone)
   const run = createRun(library, source, begun, { headers, isResumed: begun.id !== asked.id })
+  let isEnded = false
   const ports = {
     ...library,
     ledger: store,
     moveSite: (siteUrl: string) => store.updateSource(source.id, { siteUrl }),
     touch: () => store.touchCrawl(begun.id, clock.now(), runner.id),
+    end: async (summary: CrawlSummary) => {
+      await store.endCrawl(begun.id, summary, clock.now(), runner.id)
+      isEnded = true
+    },
   }
-  let isEnded = false
   try {
-    for await (const event of crawl(run, ports, signal)) {
-      if (event.type === 'ended') {
-        await store.endCrawl(begun.id, event.summary, clock.now(), runner.id)
-        isEnded = true
-      }
-      yield event
-    }
+    yield* crawl(run, ports, signal)
   } finally {
-    // Nobody reads on, or something broke, which is the news then: the next one need not wait for a sign of life.
+    // Something broke, which is the news then: the next one need not wait for a sign of life.
     if (!isEnded) await store.endCrawl(begun.id, null, clock.now(), runner.id).catch(() => undefined)
   }
 }

@@ -1,4 +1,5 @@
 import { PharosError } from '../../core/errors.ts'
+import { hideCredentials } from '../../core/url/credentials.ts'
 import { createGate } from '../../crawl/gate.ts'
 import type { Alias, LedgerRow, Refusal } from '../../crawl/ledger.ts'
 import type { Library } from '../library.ts'
@@ -23,8 +24,9 @@ export async function explainUrl(library: Library, source: Source, text: string)
   const { store } = library
   const siteUrl = await findSiteUrl(library, source)
   const url = URL.canParse(text, siteUrl) ? new URL(text, siteUrl).href : undefined
-  if (url === undefined) throw new PharosError('URL_INVALID', { url: text, problem: 'it is no address' })
-  const gate = createGate({ startUrl: source.url, siteUrl, scope: source.scope })
+  if (url === undefined)
+    throw new PharosError('URL_INVALID', { url: hideCredentials(text), problem: 'it is no address' })
+  const gate = createGate({ startUrl: source.url, siteUrl, scope: source.scope, now: library.clock.now() })
   const verdict = gate.judge(url, 0)
   const row = (await store.findRow(source.id, verdict.key)) ?? null
   const isElsewhere = row !== null && row.target !== null && row.target !== row.key

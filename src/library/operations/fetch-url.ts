@@ -1,11 +1,13 @@
 import { PharosError } from '../../core/errors.ts'
 import type { Page } from '../../core/model.ts'
 import { writeBytes } from '../../core/text/bytes.ts'
-import { hostOf, urlKey } from '../../core/url/key.ts'
-import type { FetchOutcome } from '../../crawl/ports.ts'
+import { urlKey } from '../../core/url/key.ts'
+import { Pacer } from '../../crawl/pacer.ts'
+import type { Fetcher, FetchOutcome } from '../../crawl/ports.ts'
 import { createResourceFetcher } from '../../crawl/resource.ts'
 import { RobotsRules } from '../../crawl/robots-rules.ts'
 import type { Library } from '../library.ts'
+import { parseStart } from './add-source.ts'
 
 /** How one address is fetched. */
 export interface FetchUrlOptions {
@@ -18,15 +20,17 @@ export interface FetchUrlOptions {
 
 /** Fetches one address and reads it. Nothing is stored but the clock of its host. */
 export async function fetchUrl(library: Library, text: string, options: FetchUrlOptions): Promise<Page> {
-  const { store, fetcher, clock, limits } = library
+  const { store, clock, random, limits } = library
   const { headers = {}, obeysRobots = true, signal } = options
-  if (urlKey(text) === undefined) throw new PharosError('URL_INVALID', { url: text, problem: 'it is no web address' })
+  const asked = parseStart(text)
+  const pacer = new Pacer({ ledger: store, clock, random, limits })
+  const fetcher = pacedFetcher(library, pacer)
   const robots = new RobotsRules({
-    fetchResource: createResourceFetcher({ fetcher, ledger: store, clock }),
+    fetchResource: createResourceFetcher({ fetcher, pacer }),
     ledger: store,
     clock,
+    setDelay: pacer.setDelay,
   })
-  const asked = new URL(text)
   let url = asked.href
   for (let hops = 0; hops <= limits.redirects; hops++) {
     if (obeysRobots) {
@@ -34,9 +38,8 @@ export async function fetchUrl(library: Library, text: string, options: FetchUrl
       if (!permission.allowed)
         throw refused(url, permission.reason, permission.pattern ?? 'this address may not be reached')
     }
-    const now = clock.now()
-    const slot = await store.reserveSlot(hostOf(url) ?? '', now)
-    if (slot > now) await clock.sleep(slot - now, signal)
+    if ((await pacer.takeTurn(new URL(url).host, signal)) === 'parked')
+      throw refused(url, 'host-parked', 'its host asked to be left alone for a while')
     const isOwn = new URL(url).origin === asked.origin
     const outcome = await fetcher.fetch({ url, signal, headers: isOwn ? headers : {} })
     if (outcome.type !== 'moved') return readAnswer(library, url, outcome)
@@ -44,6 +47,18 @@ export async function fetchUrl(library: Library, text: string, options: FetchUrl
     if (urlKey(url) === undefined) throw refused(url, 'scheme', 'it redirects to something else than a web page')
   }
   throw refused(text, 'redirect-loop', `more than ${limits.redirects} redirects`)
+}
+
+/** What comes of each fetch sets the pace of its host. */
+function pacedFetcher({ fetcher, clock }: Library, pacer: Pacer): Fetcher {
+  return {
+    async fetch(request) {
+      const askedAt = clock.now()
+      const outcome = await fetcher.fetch(request)
+      await pacer.note(new URL(request.url).host, outcome, askedAt)
+      return outcome
+    },
+  }
 }
 
 async function readAnswer(library: Library, url: string, outcome: FetchOutcome): Promise<Page> {

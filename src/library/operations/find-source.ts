@@ -1,5 +1,6 @@
 import { PharosError } from '../../core/errors.ts'
 import { findNearest } from '../../core/text/nearest.ts'
+import { hideCredentials } from '../../core/url/credentials.ts'
 import { urlKey } from '../../core/url/key.ts'
 import type { Library } from '../library.ts'
 import { labelOf, type Source } from '../source.ts'
@@ -23,7 +24,11 @@ export async function findSource(library: Library, text: string): Promise<Source
   }
   const nearest = findNearest(text, sources.map(labelOf))
   const help = nearest === undefined ? '' : `, did you mean ${nearest}?`
-  throw new PharosError('SOURCE_UNKNOWN', { source: text, library: library.store.location, nearest: help })
+  throw new PharosError('SOURCE_UNKNOWN', {
+    source: hideCredentials(text),
+    library: library.store.location,
+    nearest: help,
+  })
 }
 
 function firstMatches(sources: readonly Source[], matches: (source: Source) => boolean): Source[] | undefined {

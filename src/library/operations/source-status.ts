@@ -32,12 +32,17 @@ export interface Balance {
   readonly pending: number
 }
 
-/** A running crawl gives a sign of life more often than this: one without was interrupted. */
-export const ALIVE_MS = 30_000
+/**
+ * Whether the last sign of life of a running crawl is young enough. One from the future was given by a clock that was wrong, and says
+ * as little as one from long ago.
+ */
+export function hasSignOfLife({ heartbeatAt }: Crawl, now: number, aliveMs: number): boolean {
+  return Math.abs(now - heartbeatAt) < aliveMs
+}
 
 /** Reports on one source. */
 export async function reportSource(library: Library, source: Source): Promise<SourceReport> {
-  const { store, clock, runner } = library
+  const { store, clock, runner, limits } = library
   const [ledger, content, [crawl = null]] = await Promise.all([
     store.countLedger(source.id),
     store.countContent(source.id),
@@ -45,7 +50,7 @@ export async function reportSource(library: Library, source: Source): Promise<So
   ])
   const isOpen = crawl?.state === 'running'
   const isLeft = isOpen && crawl.runner !== null && runner.isGone(crawl.runner)
-  const isRunning = isOpen && !isLeft && clock.now() - crawl.heartbeatAt < ALIVE_MS
+  const isRunning = isOpen && !isLeft && hasSignOfLife(crawl, clock.now(), limits.aliveMs)
   const isInterrupted = (isOpen && !isRunning) || crawl?.state === 'cancelled'
   const status = statusOf(crawl, isRunning, content.pages)
   return {

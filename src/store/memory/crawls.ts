@@ -16,7 +16,7 @@ export class Crawls {
     const now = resume === undefined ? crawl.startedAt : crawl.heartbeatAt
     const running = this.#listOf(source.id).filter(({ state }) => state === 'running')
     const isGone = ({ runner }: Crawl): boolean => gone !== undefined && runner === gone
-    if (running.some((other) => !isGone(other) && now - other.heartbeatAt < staleMs)) {
+    if (running.some((other) => !isGone(other) && Math.abs(now - other.heartbeatAt) < staleMs)) {
       throw new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
     }
     const begun = resume === undefined ? { ...crawl } : { ...this.#reopen(source, resume, now), runner: crawl.runner }

@@ -1,4 +1,7 @@
-import type { LeaseRequest, OpenWork, Visit } from '../../crawl/ledger.ts'
+import { compareUtf8 } from '../../core/text/order.ts'
+import { opensAt, takeSlot } from '../../crawl/host-clock.ts'
+import type { LeaseRequest, OpenWork, Reason, Visit } from '../../crawl/ledger.ts'
+import { MOST_DELAY_MS } from '../../crawl/transitions.ts'
 import type { Hosts } from './hosts.ts'
 import { moveRow, type Row, toVisit } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'
@@ -13,14 +16,16 @@ export function expireLeases(ledger: SourceLedger, now: number): void {
 
 /** Takes visits that are due out of the frontier, each with a slot of its host. */
 export function leaseVisits(ledger: SourceLedger, hosts: Hosts, request: LeaseRequest, issue: () => string): Visit[] {
-  const { limit, now, until, horizon } = request
+  const { limit, now, until, horizon, jitter } = request
   const visits: Visit[] = []
   for (const row of listDue(ledger, request)) {
     if (visits.length >= limit) break
     // A host that is busy beyond the horizon is passed over, so that the next one gets its turn.
-    if (Math.max(now, hosts.nextAt(row.host, now)) > horizon) continue
+    const known = hosts.readClock(row.host, now)
+    if (Math.max(now, opensAt(known)) > horizon) continue
     const token = issue()
-    const slot = hosts.reserveSlot(row.host, now)
+    const { slot, clock } = takeSlot(known, now, jitter?.())
+    hosts.writeClock(row.host, clock)
     const leased = ledger.put({ ...moveRow(row, 'lease'), lease: { token, until } })
     visits.push(toVisit(leased, token, slot, ledger.holds(row.target, row.contentHash)))
   }
@@ -38,11 +43,27 @@ export function releaseAll(ledger: SourceLedger): void {
   ledger.putEach((row) => row.lease !== null, postpone)
 }
 
+/** Makes rows due that nobody can have meant to put off for so long. */
+export function mendDelays(ledger: SourceLedger, now: number): void {
+  ledger.putEach(
+    (row) => row.state === 'pending' && row.dueAt !== null && row.dueAt > now + MOST_DELAY_MS,
+    (row) => ({ ...row, dueAt: null }),
+  )
+}
+
 /** Forgets what an interrupted crawl was about to do with its rows; when they are due is the server's wish, and stays. */
 export function startOver(ledger: SourceLedger): void {
   ledger.putEach(
     (row) => row.state === 'pending',
     (row) => ({ ...row, attempts: 0, isFinal: false, awaitsConfirmation: false }),
+  )
+}
+
+/** Gives up every pending row of a host; what their pages hold stays. */
+export function failPending(ledger: SourceLedger, host: string, reason: Reason, pattern: string | null): number {
+  return ledger.putEach(
+    (row) => row.host === host && row.state === 'pending',
+    (row) => ({ ...moveRow(row, 'fail'), reason, pattern, target: null, dueAt: null, awaitsConfirmation: false }),
   )
 }
 
@@ -53,12 +74,19 @@ export function startOver(ledger: SourceLedger): void {
 export function countOpen(ledger: SourceLedger, hosts: Hosts, now: number, isRunning: boolean): OpenWork {
   const open = ledger.rows().filter(isOpen)
   const pending = open.filter((row) => row.state === 'pending' || (!isRunning && isExpired(row, now)))
-  const moments = pending.map((row) => Math.max(row.dueAt ?? now, hosts.nextAt(row.host, now)))
+  const moments = pending.map(({ host, dueAt }) => Math.max(dueAt ?? now, opensAt(hosts.readClock(host, now))))
   return {
     pending: pending.length,
     leased: open.length - pending.length,
-    nextAt: moments.length === 0 ? null : moments.reduce((a, b) => Math.min(a, b)),
+    nextAt: moments.length === 0 ? null : moments.reduce((first, moment) => Math.min(first, moment)),
   }
+}
+
+/** Hosts that pending rows wait for and that are left alone until after a moment. */
+export function listHeldHosts(ledger: SourceLedger, hosts: Hosts, now: number, after: number): string[] {
+  const waiting = ledger.rows().filter((row) => row.state === 'pending')
+  const names = new Set(waiting.map(({ host }) => host))
+  return [...names].filter((host) => hosts.readClock(host, now).heldUntil > after).sort(compareUtf8)
 }
 
 /** Rows that may be fetched now, in the order they should be. */

@@ -3,7 +3,17 @@ import type { Store } from '../../library/store.ts'
 import { ChunkIndex } from './chunk-index.ts'
 import { countContent, findChunk, measure, toStoredPage } from './content.ts'
 import { Crawls } from './crawls.ts'
-import { countOpen, expireLeases, leaseVisits, releaseAll, releaseVisit, startOver } from './frontier.ts'
+import {
+  countOpen,
+  expireLeases,
+  failPending,
+  leaseVisits,
+  listHeldHosts,
+  mendDelays,
+  releaseAll,
+  releaseVisit,
+  startOver,
+} from './frontier.ts'
 import { Hosts } from './hosts.ts'
 import { offerFinds } from './offer.ts'
 import { listRemovable, removeProven } from './removal.ts'
@@ -59,6 +69,7 @@ export function createMemoryStore(): Store {
       const begun = crawls.begin(sources.get(crawl.sourceId), crawl, staleMs, resume, gone)
       const ledger = ledgerOf(crawl.sourceId)
       releaseAll(ledger)
+      mendDelays(ledger, resume === undefined ? crawl.startedAt : crawl.heartbeatAt)
       if (resume === undefined) startOver(ledger)
       return begun
     },
@@ -66,11 +77,11 @@ export function createMemoryStore(): Store {
     endCrawl: async (id, summary, now, runner) => crawls.end(id, summary, now, runner),
     listCrawls: async (sourceId, limit) => crawls.list(sourceId, limit),
 
-    offer: async (sourceId, crawlId, finds, now, taught = []) => {
+    offer: async (sourceId, crawlId, finds, now, taught = [], maxRows) => {
       const ledger = openLedger(sourceId)
       if (!crawls.mayWrite(crawlId)) return finds.map(() => 'known')
       for (const alias of taught) ledger.putAlias(alias)
-      return offerFinds(ledger, crawlId, finds, now)
+      return offerFinds(ledger, crawlId, finds, now, maxRows)
     },
     lease: async (request) => {
       const { sourceId, crawlId, now } = request
@@ -89,9 +100,12 @@ export function createMemoryStore(): Store {
       for (const visit of visits) releaseVisit(ledgerOf(visit.sourceId), visit)
     },
     countOpen: async (sourceId, now) => countOpen(ledgerOf(sourceId), hosts, now, crawls.isRunning(sourceId)),
+    listHeldHosts: async (sourceId, now, after) => listHeldHosts(ledgerOf(sourceId), hosts, now, after),
     countPages: async (sourceId, crawlId) => ledgerOf(sourceId).countPages(crawlId),
     skipPending: async (sourceId, reason, pattern, _now, crawlId) =>
       crawlId === undefined || crawls.mayWrite(crawlId) ? skipPending(ledgerOf(sourceId), reason, pattern) : 0,
+    failPending: async (sourceId, crawlId, host, reason, pattern) =>
+      crawls.mayWrite(crawlId) ? failPending(ledgerOf(sourceId), host, reason, pattern) : 0,
     requeue: async (sourceId, crawlId, which) =>
       crawls.mayWrite(crawlId) ? requeueRows(openLedger(sourceId), crawlId, which) : 0,
     requeueOrphanedAliases: async (sourceId, crawlId, _now, withUnseen = false) =>
@@ -129,8 +143,12 @@ export function createMemoryStore(): Store {
     countLedger: async (sourceId) => ledgerOf(sourceId).count(),
     listAliases: async (sourceId, url) => ledgerOf(sourceId).listAliases(url),
 
-    reserveSlot: async (host, now) => hosts.reserveSlot(host, now),
-    setInterval: async (host, intervalMs, now) => hosts.setInterval(host, intervalMs, now),
+    readClock: async (host, now) => hosts.readClock(host, now),
+    changeClock: async (host, now, change) => {
+      const clock = change(hosts.readClock(host, now))
+      hosts.writeClock(host, clock)
+      return clock
+    },
     readRobots: async (origin) => hosts.readRobots(origin),
     writeRobots: async (record) => hosts.writeRobots(record),
 

@@ -3,14 +3,21 @@ import { applyFind } from '../../crawl/transitions.ts'
 import { AT_REST, createRow, type Row } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'
 
-/** Records finds in their order, and says what each did. */
-export function offerFinds(ledger: SourceLedger, crawlId: string, finds: readonly Find[], now: number): FindResult[] {
+/** Records finds in their order, and says what each did. The source gets no more rows than it may have. */
+export function offerFinds(
+  ledger: SourceLedger,
+  crawlId: string,
+  finds: readonly Find[],
+  now: number,
+  maxRows: number = Infinity,
+): FindResult[] {
   return finds.map((find) => {
     const row = ledger.get(find.key)
-    const { result, write, state, depth } = applyFind(row, find, crawlId)
-    if (row === undefined) ledger.put({ ...createRow(ledger.sourceId, crawlId, find, now), ...find.refusal, state })
-    else if (write === 'touch') ledger.put({ ...row, depth, crawlId })
-    else if (write === 'update') ledger.put({ ...meetFind(row, find), state, depth, crawlId })
+    const { result, write, state, depth } = applyFind(row, find, crawlId, ledger.size < maxRows)
+    if (write === 'insert') ledger.put({ ...createRow(ledger.sourceId, crawlId, find, now), ...find.refusal, state })
+    else if (row !== undefined && write === 'touch') ledger.put({ ...row, depth, crawlId })
+    else if (row !== undefined && write === 'update')
+      ledger.put({ ...meetFind(row, find, result), state, depth, crawlId })
     return result
   })
 }
@@ -24,8 +31,8 @@ export function readmit(row: Row): Row {
   return { ...row, ...AT_REST, reason: null, pattern: null, target, provenCrawl: null }
 }
 
-function meetFind(row: Row, find: Find): Row {
-  if (find.refusal !== null) return { ...row, ...find.refusal }
+function meetFind(row: Row, find: Find, result: FindResult): Row {
+  if (result === 'refused') return { ...row, ...find.refusal }
   const { url, host, foundOn, discovery } = find
   return wasRefused(row) ? { ...readmit(row), url, host, foundOn, discovery } : readmit(row)
 }

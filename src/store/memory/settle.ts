@@ -1,24 +1,27 @@
 import { preferKey } from '../../core/url/prefer.ts'
-import type { Adoption, PageRecord, Settled, Settlement } from '../../crawl/ledger.ts'
-import { applyFind } from '../../crawl/transitions.ts'
+import { type Adoption, overflowed, type PageRecord, type Settled, type Settlement } from '../../crawl/ledger.ts'
+import { applyFind, countAttempts } from '../../crawl/transitions.ts'
 import { offerFinds } from './offer.ts'
 import { AT_REST, createRow, moveRow, type Row } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'
 
 /** Writes what became of a visit; nothing at all when its lease is not the row's any more. */
 export function settleVisit(ledger: SourceLedger, settlement: Settlement): Settled {
-  const { visit, crawlId, now, aliases = [], finds = [] } = settlement
+  const { visit, crawlId, now, aliases = [], finds = [], maxRows } = settlement
   const row = ledger.get(visit.key)
   if (row?.lease?.token !== visit.lease) return lost(row)
   const settled = conclude(ledger, row, recordAnswer(row, settlement), settlement)
   for (const alias of aliases) ledger.putAlias(alias)
-  return report(settled, offerFinds(ledger, crawlId, finds, now))
+  return report(settled, offerFinds(ledger, crawlId, finds, now, maxRows))
 }
 
 /** Stores a page that came without a visit, as if it had been found, leased and settled at once. */
 export function adoptPage(ledger: SourceLedger, adoption: Adoption): Settled {
-  const { crawlId, now, find, record, finds } = adoption
+  const { crawlId, now, find, record, finds, maxRows = Infinity } = adoption
   const known = ledger.get(find.key)
+  if (known === undefined && ledger.size >= maxRows) {
+    return overflowed(offerFinds(ledger, crawlId, finds, now, maxRows))
+  }
   const { depth } = applyFind(known, { ...find, refusal: null }, crawlId)
   const row: Row = {
     ...(known ?? createRow(ledger.sourceId, crawlId, find, now)),
@@ -41,7 +44,7 @@ export function adoptPage(ledger: SourceLedger, adoption: Adoption): Settled {
   const settled = isSame
     ? confirmPage(ledger, { ...row, links: record.links, contentHash: record.page.contentHash }, isNew)
     : storePage(ledger, known ?? row, row, record, now)
-  return report(settled, offerFinds(ledger, crawlId, finds, now))
+  return report(settled, offerFinds(ledger, crawlId, finds, now, maxRows))
 }
 
 const NO_REASON = { reason: null, pattern: null, target: null } as const
@@ -76,7 +79,7 @@ function recordAnswer(row: Row, settlement: Settlement): Row {
     lastModified,
     contentUrl,
     contentHash: (isNothing ? settlement.contentHash : null) ?? row.contentHash,
-    attempts: isPending || state === 'failed' ? row.attempts + 1 : 0,
+    attempts: countAttempts(row.attempts, settlement),
     dueAt: isPending ? dueAt : null,
     awaitsConfirmation: isPending && (settlement.awaitsConfirmation ?? false),
     isFinal: isPending && row.isFinal,

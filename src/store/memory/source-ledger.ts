@@ -24,6 +24,11 @@ export class SourceLedger {
     this.#index = index
   }
 
+  /** How many rows there are. */
+  get size(): number {
+    return this.#rows.size
+  }
+
   get(key: string): Row | undefined {
     return this.#rows.get(key)
   }

@@ -1,5 +1,6 @@
 import { PharosError } from '../../core/errors.ts'
 import type { CrawlSummary } from '../../crawl/events.ts'
+import { MOST_DELAY_MS } from '../../crawl/transitions.ts'
 import { labelOf } from '../../library/source.ts'
 import type { Crawl } from '../../library/store.ts'
 import type { Database } from './database.ts'
@@ -61,6 +62,9 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
     `UPDATE ledger SET state = 'pending', lease = NULL, leased_until = NULL WHERE source = ? AND state = 'leased'`,
   )
 
+  const mend = db.prepare<[number, number]>(
+    `UPDATE ledger SET due_at = NULL WHERE source = ? AND state = 'pending' AND due_at > ?`,
+  )
   const startOver = db.prepare<[number]>(
     `UPDATE ledger SET attempts = 0, is_final = 0, awaits_confirmation = 0 WHERE source = ? AND state = 'pending'`,
   )
@@ -70,13 +74,14 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
     const now = resume === undefined ? crawl.startedAt : crawl.heartbeatAt
     for (const running of selectRunning.all(source)) {
       const isGone = gone !== undefined && running.runner === gone
-      if (!isGone && now - running.heartbeatAt < staleMs) {
+      if (!isGone && Math.abs(now - running.heartbeatAt) < staleMs) {
         const { name, version } = selectLabel.get(source) ?? { name: crawl.sourceId, version: null }
         throw new PharosError('CRAWL_RUNNING', { source: labelOf({ name, version }) })
       }
       if (running.id !== resume) close.run(running.id)
     }
     releaseAll.run(source)
+    mend.run(source, now + MOST_DELAY_MS)
     if (resume !== undefined) {
       const found = selectOne.get(resume, source)
       if (found === undefined || (found.state !== 'running' && found.state !== 'cancelled')) {

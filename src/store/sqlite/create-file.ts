@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /** Makes a file with the folders it lies in, as far as they are not there yet, for their owner alone. */
@@ -32,6 +32,42 @@ function isFolder(path: string): boolean {
     throw error
   }
   throw new Error(`${path} is a file, not a folder`)
+}
+
+/** What stands in the way of writing until somebody does something about it. */
+export interface Obstacle {
+  readonly type: 'full' | 'read-only'
+  /** In words. */
+  readonly problem: string
+}
+
+/** What stands in the way of writing to a file and of making it longer; undefined where nothing does. */
+export function findObstacle(path: string): Obstacle | undefined {
+  const probe = `${path}-probe`
+  try {
+    closeSync(openSync(path, 'r+'))
+    writeFileSync(probe, Buffer.alloc(PROBE_BYTES), { mode: 0o600 })
+  } catch (error) {
+    const obstacle = obstacleOf(error)
+    // A file that was made for its owner alone and is not theirs any more.
+    const isDenied = codeOf(error) === 'EACCES' || codeOf(error) === 'EPERM'
+    return isDenied ? { type: 'read-only', problem: describeFailure(error) } : obstacle
+  } finally {
+    rmSync(probe, { force: true })
+  }
+  return undefined
+}
+
+/** More than the smallest file that SQLite keeps beside a library, so that room for it is room for those. */
+const PROBE_BYTES = 65_536
+
+/** What a failure of the file system says stands in the way of everything that is written. */
+export function obstacleOf(error: unknown): Obstacle | undefined {
+  const code = codeOf(error)
+  if (code === 'ENOSPC') return { type: 'full', problem: 'the disk is full' }
+  if (code === 'EDQUOT') return { type: 'full', problem: 'the quota of the disk is used up' }
+  if (code === 'EROFS') return { type: 'read-only', problem: describeFailure(error) }
+  return undefined
 }
 
 /** What a failure of the file system says of the place it is about. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { PharosError } from '../../core/errors.ts'
-import { createFile } from './create-file.ts'
+import { createFile, findObstacle, type Obstacle, obstacleOf } from './create-file.ts'
 import { migrate } from './schema.ts'
 
 /** A connection to a library file. */
@@ -11,7 +11,7 @@ export type Database = Sqlite.Database
 const OPENING_TIMEOUT_MS = 10_000
 /** How long a writer waits for them before it lets its own process go on meanwhile, and how long altogether. */
 const BUSY_TIMEOUT_MS = 250
-const PATIENCE_MS = 30_000
+export const PATIENCE_MS = 30_000
 
 /** Opens the library at a path, or a private one that is gone when it is closed (`:memory:`), and brings its tables up to date. */
 export function openDatabase(path: string): Database {
@@ -37,7 +37,8 @@ export function openDatabase(path: string): Database {
     return db
   } catch (cause) {
     db?.close()
-    if (cause instanceof PharosError) throw cause
+    const error = explainFailure(cause, path)
+    if (error instanceof PharosError) throw error
     const problem = cause instanceof Error ? cause.message : String(cause)
     throw new PharosError('LIBRARY_UNUSABLE', { library: path, problem }, { cause })
   }
@@ -45,15 +46,16 @@ export function openDatabase(path: string): Database {
 
 /**
  * Runs a write as one transaction, which takes its lock at the start: one that began by reading could not wait for others. While
- * another process writes for long, this one does not stand still.
+ * another process writes for long, this one does not stand still. What cannot be written now, because the disk is full, because others
+ * write for longer than `patienceMs` or because the place can only be read, is a failure that says so; nothing of it stays.
  */
-export async function writeTo<T>(db: Database, work: () => T): Promise<T> {
+export async function writeTo<T>(db: Database, work: () => T, patienceMs: number = PATIENCE_MS): Promise<T> {
   const transaction = db.transaction(work)
   for (const since = performance.now(); ; ) {
     try {
       return transaction.immediate()
     } catch (error) {
-      if (!isBusy(error) || performance.now() - since > PATIENCE_MS) throw error
+      if (!isBusy(error) || performance.now() - since > patienceMs) throw explainFailure(error, db.name)
     }
     await sleep(PAUSE_MS)
   }
@@ -73,11 +75,38 @@ function useWriteAheadLog(db: Database): void {
     } catch (error) {
       if (!isBusy(error)) throw error
     }
-    if (waitedMs >= OPENING_TIMEOUT_MS) throw new Error('another process keeps it locked')
+    if (waitedMs >= OPENING_TIMEOUT_MS) throw new PharosError('LIBRARY_LOCKED', { library: db.name })
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
   }
 }
 
 function isBusy(error: unknown): boolean {
-  return error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY')
+  return codeOf(error).startsWith('SQLITE_BUSY')
+}
+
+/**
+ * The failure with a code of its own where something outside has to change before the library can be written; any other one as it
+ * is. SQLite has one word for all the world does to its files, so that they have to be looked at.
+ */
+function explainFailure(error: unknown, library: string): unknown {
+  if (error instanceof PharosError) return error
+  if (isBusy(error)) return new PharosError('LIBRARY_LOCKED', { library }, { cause: error })
+  const code = codeOf(error)
+  const isVague = code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_CANTOPEN')
+  const obstacle = isVague ? findObstacle(library) : findReason(error)
+  if (obstacle === undefined) return error
+  const { type, problem } = obstacle
+  return new PharosError(type === 'full' ? 'LIBRARY_FULL' : 'LIBRARY_READ_ONLY', { library, problem }, { cause: error })
+}
+
+/** What SQLite itself says stands in the way of writing, or what the file system said when the file was made. */
+function findReason(error: unknown): Obstacle | undefined {
+  const code = codeOf(error)
+  if (code === 'SQLITE_FULL') return { type: 'full', problem: 'the disk is full' }
+  if (code.startsWith('SQLITE_READONLY')) return { type: 'read-only', problem: 'it can only be read' }
+  return error instanceof Error ? obstacleOf(error.cause) : undefined
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Sqlite.SqliteError ? error.code : ''
 }

@@ -6,7 +6,9 @@ import { READMITTED } from './rows.ts'
 /** Records what was found. */
 export interface Finds {
   /** Records finds in their order, inside the transaction of the caller. */
-  offer(source: number, crawl: CrawlOf, finds: readonly Find[], now: number): FindResult[]
+  offer(source: number, crawl: CrawlOf, finds: readonly Find[], now: number, maxRows?: number): FindResult[]
+  /** Whether a source may have another row. */
+  hasRoom(source: number, maxRows?: number): boolean
 }
 
 /** A crawl by its id and by its number. */
@@ -44,17 +46,24 @@ export function createFinds(db: Database): Finds {
     'UPDATE ledger SET url = ?, host = ?, discovery = ?, found_on = ? WHERE id = ?',
   )
 
-  const offerOne = (source: number, crawl: CrawlOf, find: Find, now: number): FindResult => {
+  const selectTotal = db
+    .prepare<[number], number | null>('SELECT sum(rows) FROM ledger_counts WHERE source = ?')
+    .pluck()
+  const countRoom = (source: number, maxRows: number): number => maxRows - (selectTotal.get(source) ?? 0)
+
+  const offerOne = (source: number, crawl: CrawlOf, find: Find, now: number, takeRoom: () => boolean): FindResult => {
     const { key, url, host, discovery, foundOn, refusal } = find
     const found = select.get(source, key)
     const row = found && toFoundRow(found, crawl)
-    const { result, write, state, depth } = applyFind(row, find, crawl.id)
-    if (row === undefined || found === undefined) {
+    const { result, write, state, depth } = applyFind(row, find, crawl.id, row !== undefined || takeRoom())
+    if (write === 'insert') {
       const { reason = null, pattern = null, target = null } = refusal ?? {}
       insert.run(source, state, reason, pattern, target, depth, crawl.number, key, url, host, discovery, foundOn, now)
+    } else if (found === undefined || row === undefined) {
+      return result
     } else if (write === 'touch') {
       touch.run(depth, crawl.number, found.id)
-    } else if (write === 'update' && refusal !== null) {
+    } else if (result === 'refused' && refusal !== null) {
       refuse.run(state, depth, crawl.number, refusal.reason, refusal.pattern, refusal.target, found.id)
     } else if (write === 'update') {
       admit.run(state, depth, crawl.number, found.id)
@@ -63,7 +72,18 @@ export function createFinds(db: Database): Finds {
     return result
   }
 
-  return { offer: (source, crawl, finds, now) => finds.map((find) => offerOne(source, crawl, find, now)) }
+  return {
+    offer: (source, crawl, finds, now, maxRows = Infinity) => {
+      // Counted once, and only for those that bring something new.
+      let room = maxRows === Infinity ? Infinity : undefined
+      const takeRoom = (): boolean => {
+        room ??= countRoom(source, maxRows)
+        return room-- > 0
+      }
+      return finds.map((find) => offerOne(source, crawl, find, now, takeRoom))
+    },
+    hasRoom: (source, maxRows = Infinity) => maxRows === Infinity || countRoom(source, maxRows) > 0,
+  }
 }
 
 function toFoundRow(found: FoundColumns, crawl: CrawlOf): FoundRow {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { ASTRAY_MS } from '../../crawl/host-clock.ts'
+import { ASTRAY_MS, type HostClock, MOST_HOLD_MS, opensAt, takeSlot } from '../../crawl/host-clock.ts'
 import type { Discovery, LeaseRequest, OpenWork, Reason, Visit } from '../../crawl/ledger.ts'
 import type { Database } from './database.ts'
 import { type StoredHash, unpackHash } from './hash.ts'
@@ -12,7 +12,9 @@ export interface Frontier {
   lease(source: number, request: LeaseRequest): Visit[]
   release(source: number, key: string, lease: string): void
   countOpen(source: number, now: number): OpenWork
+  listHeldHosts(source: number, now: number, after: number): string[]
   skipPending(source: number, reason: Reason, pattern: string | null): number
+  failPending(source: number, host: string, reason: Reason, pattern: string | null): number
 }
 
 /** A row that may be leased. */
@@ -64,7 +66,8 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   const leased = `source = ? AND state = 'leased' AND awaits_confirmation = ?`
   // A clock further ahead than anybody reserves is as good as free, as for `mendClock`.
   const clock = `LEFT JOIN hosts h ON h.host = o.host`
-  const opens = `CASE WHEN ifnull(h.next_at, 0) > @astray THEN @now ELSE ifnull(h.next_at, 0) END`
+  const opens = `max(iif(ifnull(h.next_at, 0) > @now + ${ASTRAY_MS}, @now, ifnull(h.next_at, 0)),
+    iif(ifnull(h.held_until, 0) > @now + ${MOST_HOLD_MS}, @now, ifnull(h.held_until, 0)))`
   const ofHost = (where: string) =>
     `${where.replace('source = ?', 'source = @source').replace('confirmation = ?', 'confirmation = o.awaits_confirmation')}
      AND host = o.host`
@@ -75,7 +78,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   const firstDue = `SELECT min(depth * ${DEPTH_STEP} + id) FROM ledger WHERE ${ofHost(waiting)} AND due_at <= @now
     AND depth <= @level`
   const selectHosts = db
-    .prepare<[Record<'source' | 'turn' | 'level' | 'now' | 'horizon' | 'astray' | 'limit', number>], string>(
+    .prepare<[Record<'source' | 'turn' | 'level' | 'now' | 'horizon' | 'limit', number>], string>(
       `SELECT host FROM (
          SELECT o.host, min(
            ifnull(CASE WHEN o.ready > 0 THEN (${firstReady}) END, ${NEVER}),
@@ -91,12 +94,18 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   const selectWaitingHost = db.prepare<[number, Turn]>(
     'SELECT 1 FROM open_hosts WHERE source = ? AND awaits_confirmation = ? AND waiting > 0 LIMIT 1',
   )
-  const selectNextAt = db
-    .prepare<[Record<'source' | 'now' | 'astray', number>], number | null>(
+  const selectNext = db
+    .prepare<[Record<'source' | 'now', number>], number | null>(
       `SELECT min(max(${opens}, min(
-         CASE WHEN o.ready > 0 THEN @now ELSE ${NEVER} END,
-         ifnull(CASE WHEN o.waiting > 0 THEN (SELECT min(due_at) FROM ledger WHERE ${ofHost(waiting)}) END, ${NEVER}))))
-       FROM open_hosts o ${clock} WHERE o.source = @source`,
+       CASE WHEN o.ready > 0 THEN @now ELSE ${NEVER} END,
+       ifnull(CASE WHEN o.waiting > 0 THEN (SELECT min(due_at) FROM ledger WHERE ${ofHost(waiting)}) END, ${NEVER}))))
+     FROM open_hosts o ${clock} WHERE o.source = @source`,
+    )
+    .pluck()
+  const selectHeld = db
+    .prepare<[number, number, number], string>(
+      `SELECT DISTINCT o.host FROM open_hosts o JOIN hosts h ON h.host = o.host
+       WHERE o.source = ? AND h.held_until > ? AND h.held_until <= ? ORDER BY o.host`,
     )
     .pluck()
   const selectReady = db.prepare<[number, Turn, string, number, number], Candidate>(
@@ -141,6 +150,11 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     `UPDATE ledger SET state = 'skipped', reason = ?, pattern = ?, target = NULL
      WHERE source = ? AND state = 'pending' AND page_hash IS NULL`,
   )
+  const giveUp = db.prepare<[Reason, string | null, number, string]>(
+    `UPDATE ledger SET state = ${stateAfter('fail')}, reason = ?, pattern = ?, target = NULL, due_at = NULL,
+       awaits_confirmation = 0
+     WHERE source = ? AND host = ? AND state = 'pending'`,
+  )
   // It was not looked at, so that nothing speaks against the page it holds.
   const keep = db.prepare<[number]>(
     `UPDATE ledger SET state = 'unchanged', reason = NULL, pattern = NULL, target = NULL
@@ -170,7 +184,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
       })
       if (taken.length >= limit || oldest.length < limit * OLDEST_PER_VISIT) return taken.slice(0, limit)
     }
-    const names = selectHosts.all({ source, turn, level, now, horizon, limit, astray: now + ASTRAY_MS })
+    const names = selectHosts.all({ source, turn, level, now, horizon, limit })
     const candidates = names.flatMap((host) => {
       const slots = countRoom(host)
       const rows = [
@@ -206,19 +220,22 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   }
 
   const lease = (source: number, request: LeaseRequest): Visit[] => {
-    const { sourceId, now, until, isLevelled } = request
+    const { sourceId, now, until, horizon, isLevelled, jitter } = request
     expire.run(source, now)
     const turn: Turn = selectAny.some((select) => select.get(source, 0) !== undefined) ? 0 : 1
     const level = isLevelled && turn === 0 ? findLevel(source) : DEEPEST
     const visits: Visit[] = []
+    const clocks = new Map<string, HostClock>()
     for (const row of listCandidates(source, request, turn, level)) {
-      const { nextAt, intervalMs } = hosts.readClock(row.host, now)
-      const slot = Math.max(now, nextAt)
+      const { slot, clock } = takeSlot(clocks.get(row.host) ?? hosts.readClock(row.host, now), now, jitter?.())
+      // Jitter may have put it off beyond what is reserved.
+      if (slot > horizon) continue
       const visit = takeRow(sourceId, row, turn, slot, until)
       if (visit === undefined) continue
-      hosts.moveClock(row.host, slot + intervalMs)
+      clocks.set(row.host, clock)
       visits.push(visit)
     }
+    for (const [host, clock] of clocks) hosts.writeClock(host, clock)
     return visits
   }
 
@@ -226,10 +243,10 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     const expired = selectExpired.all(source, now)
     const pending = (selectCount.get(source, 'pending') ?? 0) + expired.length
     const leasedRows = (selectCount.get(source, 'leased') ?? 0) - expired.length
-    const moments = expired.map(({ host, dueAt }) => Math.max(dueAt ?? now, hosts.readClock(host, now).nextAt))
-    const first = selectNextAt.get({ source, now, astray: now + ASTRAY_MS }) ?? null
+    const moments = expired.map(({ host, dueAt }) => Math.max(dueAt ?? now, opensAt(hosts.readClock(host, now))))
+    const first = selectNext.get({ source, now }) ?? null
     if (first !== null) moments.push(first)
-    const nextAt = moments.length === 0 ? null : moments.reduce((a, b) => Math.min(a, b))
+    const nextAt = moments.length === 0 ? null : moments.reduce((least, moment) => Math.min(least, moment))
     return { pending, leased: leasedRows, nextAt }
   }
 
@@ -239,6 +256,9 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
       putBack.run(source, key, token)
     },
     countOpen,
+    // What a clock wrote that was wrong is no hold, as for `mendClock`.
+    listHeldHosts: (source, now, after) => selectHeld.all(source, after, now + MOST_HOLD_MS),
+    failPending: (source, host, reason, pattern) => giveUp.run(reason, pattern, source, host).changes,
     skipPending: (source, reason, pattern) => skip.run(reason, pattern, source).changes + keep.run(source).changes,
   }
 }
@@ -248,13 +268,8 @@ function byAge(a: Candidate, b: Candidate): number {
 }
 
 /** How many visits a host has room for up to the horizon. */
-function countSlots(
-  clock: { nextAt: number; intervalMs: number },
-  now: number,
-  horizon: number,
-  limit: number,
-): number {
-  const room = horizon - Math.max(now, clock.nextAt)
+function countSlots(clock: HostClock, now: number, horizon: number, limit: number): number {
+  const room = horizon - Math.max(now, opensAt(clock))
   if (room < 0) return 0
   return clock.intervalMs > 0 ? Math.min(limit, Math.floor(room / clock.intervalMs) + 1) : limit
 }

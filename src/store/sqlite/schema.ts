@@ -242,6 +242,12 @@ const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (source, url)
   ) STRICT;
   `,
+  `
+  ALTER TABLE hosts ADD COLUMN floor_ms REAL NOT NULL DEFAULT -1;
+  ALTER TABLE hosts ADD COLUMN held_until REAL NOT NULL DEFAULT 0;
+  ALTER TABLE hosts ADD COLUMN slowed_at REAL NOT NULL DEFAULT 0;
+  ALTER TABLE hosts ADD COLUMN strikes INTEGER NOT NULL DEFAULT 0;
+  `,
 ]
 
 /** Version 1 was never released: it stands for whatever was written while the schema was in the making. */

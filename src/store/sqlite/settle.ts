@@ -1,6 +1,14 @@
 import { preferKey } from '../../core/url/prefer.ts'
-import type { Adoption, LedgerState, PageRecord, Reason, Settled, Settlement } from '../../crawl/ledger.ts'
-import { applyFind, type LedgerAction, nextState } from '../../crawl/transitions.ts'
+import {
+  type Adoption,
+  type LedgerState,
+  overflowed,
+  type PageRecord,
+  type Reason,
+  type Settled,
+  type Settlement,
+} from '../../crawl/ledger.ts'
+import { applyFind, countAttempts, type LedgerAction, nextState } from '../../crawl/transitions.ts'
 import type { Aliases } from './aliases.ts'
 import type { Content } from './content.ts'
 import type { Database } from './database.ts'
@@ -201,12 +209,15 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
       conclude(source, row, settlement, crawl.number)
       save(row, crawl.number, isLeftBehind(row) ? row.checkedBefore : checkedAt)
       for (const alias of settlement.aliases ?? []) aliases.write(source, alias, now)
-      return report(row, finds.offer(source, crawl, settlement.finds ?? [], now))
+      return report(row, finds.offer(source, crawl, settlement.finds ?? [], now, settlement.maxRows))
     },
     adopt: (source, crawl, adoption) => {
-      const { now, find, record } = adoption
+      const { now, find, record, maxRows } = adoption
       const { key, url, host, discovery, foundOn } = find
       const known = select.get(source, key)
+      if (known === undefined && !finds.hasRoom(source, maxRows)) {
+        return overflowed(finds.offer(source, crawl, adoption.finds, now, maxRows))
+      }
       if (known === undefined) insertAdopted.run(source, find.depth, key, url, host, discovery, foundOn, now)
       else updateAdopted.run(meetAgain(known, adoption, crawl), discovery, foundOn, known.id)
       const isNew = known?.state === 'indexed' && known.crawl === crawl.number
@@ -225,7 +236,7 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
         storePage(source, row, record, now, crawl.number)
       }
       save(row, crawl.number, isLeftBehind(row) ? row.checkedBefore : now)
-      return report(row, finds.offer(source, crawl, adoption.finds, now))
+      return report(row, finds.offer(source, crawl, adoption.finds, now, maxRows))
     },
   }
 }
@@ -253,7 +264,7 @@ function recordAnswer(row: Draft, answer: Answer, crawl: number): void {
   if (answer.lastModified !== undefined) row.lastModified = answer.lastModified
   if (answer.contentUrl !== undefined) row.contentUrl = answer.contentUrl
   if (isNothing && typeof contentHash === 'string') row.contentHash = packHash(contentHash)
-  row.attempts = isPending || state === 'failed' ? row.attempts + 1 : 0
+  row.attempts = countAttempts(row.attempts, answer)
   row.dueAt = isPending ? (answer.dueAt ?? null) : null
   row.awaitsConfirmation = isPending && answer.awaitsConfirmation === true ? 1 : 0
   if (!isPending) row.isFinal = 0

@@ -1,4 +1,5 @@
 import { PharosError } from '../../core/errors.ts'
+import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
 import { labelOf, type Source } from '../../library/source.ts'
 import type { Database } from './database.ts'
 
@@ -148,8 +149,8 @@ export function createSources(db: Database, library: string): Sources {
 
 function toSource(found: SourceRecord): Source {
   const { uuid, name, version, url, siteUrl, createdAt } = found
-  // Both were written by this file.
-  const scope = JSON.parse(found.scope) as Source['scope']
+  // Both were written by this file; what an older version did not know is as it is by default.
+  const scope: Source['scope'] = { ...DEFAULT_SCOPE, ...(JSON.parse(found.scope) as Partial<Source['scope']>) }
   const settings = JSON.parse(found.settings) as Source['settings']
   return { id: uuid, name, version, url, siteUrl, scope, settings, createdAt }
 }

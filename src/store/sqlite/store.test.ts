@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
+import { reserveSlot, setPause } from '../../../test/contracts/host-clocks.ts'
 import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
 import type { Find } from '../../crawl/ledger.ts'
 import type { Source } from '../../library/source.ts'
@@ -73,6 +74,19 @@ describe('opening a library', () => {
       code: 'LIBRARY_UNUSABLE',
       details: { library: path, problem: expect.stringContaining('delete the file') },
     })
+  })
+
+  test('reads a source that was written before there were guards as one that has them', async () => {
+    const path = newPath()
+    const first = await openSqliteStore(path)
+    await first.addSource(source('docs'))
+    await first.close()
+    const db = openDatabase(path)
+    db.prepare("UPDATE sources SET scope = json_remove(scope, '$.trapGuards')").run()
+    db.close()
+    const second = await openSqliteStore(path)
+    expect(await second.listSources()).toEqual([source('docs')])
+    await second.close()
   })
 
   test('refuses a file that is no database', async () => {
@@ -209,7 +223,7 @@ describe('large sources', () => {
     })
     let writes = 0
     while (!isRemoved) {
-      await other.reserveSlot('other.test', 1)
+      await reserveSlot(other, 'other.test', 1)
       writes++
       await new Promise((resolve) => setImmediate(resolve))
     }
@@ -274,7 +288,7 @@ describe('several connections', () => {
     const { states, total } = await store.countLedger('shared')
     // Whatever was leased was settled once, by whoever had it.
     expect([total, states.skipped]).toEqual([800, 800])
-    expect(await store.reserveSlot('shared.test', 0)).toBe(800)
+    expect(await reserveSlot(store, 'shared.test', 0)).toBe(800)
     await store.close()
   }, 120_000)
 })
@@ -334,7 +348,7 @@ function request(now: number) {
 async function fill(store: Store) {
   await store.addSource(source('docs'))
   await store.offer('docs', 'c1', [1, 2, 3, 4].map(find), 1)
-  await store.setInterval('docs.test', 10, 0)
+  await setPause(store, 'docs.test', 10, 0)
   const [first, second] = await store.lease(request(5))
   if (first === undefined || second === undefined) throw new Error('nothing was leased')
   const chunk = {

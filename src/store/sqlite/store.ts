@@ -1,10 +1,11 @@
 import { setImmediate as pause } from 'node:timers/promises'
 import type { FindResult, OpenWork, Settled } from '../../crawl/ledger.ts'
+import { causeOf } from '../../crawl/patience.ts'
 import type { Store, StoreHit } from '../../library/store.ts'
 import { createAliases } from './aliases.ts'
 import { createContent } from './content.ts'
 import { createCrawls } from './crawls.ts'
-import { type Database, openDatabase, writeTo } from './database.ts'
+import { type Database, openDatabase, PATIENCE_MS, writeTo } from './database.ts'
 import { type CrawlOf, createFinds } from './finds.ts'
 import { createFrontier } from './frontier.ts'
 import { createHosts } from './hosts.ts'
@@ -20,11 +21,11 @@ import { createUpkeep } from './upkeep.ts'
  * Opens the library in an SQLite file, which is created with its folder where there is none; `:memory:` is one that is gone
  * when it is closed. Several processes may use one file at once: readers never wait, writers wait for each other.
  */
-export async function openSqliteStore(path: string): Promise<Store> {
-  return createStore(openDatabase(path), path)
+export async function openSqliteStore(path: string, patienceMs: number = PATIENCE_MS): Promise<Store> {
+  return createStore(openDatabase(path), path, patienceMs)
 }
 
-function createStore(db: Database, location: string): Store {
+function createStore(db: Database, location: string, patienceMs: number): Store {
   const sources = createSources(db, location)
   const crawls = createCrawls(db, sources)
   const hosts = createHosts(db)
@@ -40,7 +41,7 @@ function createStore(db: Database, location: string): Store {
   const readStats = createStats(db)
 
   const crawlOf = (source: number, id: string): CrawlOf => ({ id, number: sources.crawlNumber(source, id) })
-  const write = <T>(work: () => T): Promise<T> => writeTo(db, work)
+  const write = <T>(work: () => T): Promise<T> => writeTo(db, work, patienceMs)
   /** A write to a source that has to be there, on behalf of a crawl; `nothing` where that may not write any more. */
   const writeFor = <T>(
     sourceId: string,
@@ -98,14 +99,14 @@ function createStore(db: Database, location: string): Store {
       }),
     listCrawls: async (sourceId, limit) => within(sourceId, [], (source) => crawls.list(source, limit)),
 
-    offer: (sourceId, crawlId, found, now, taught = []) =>
+    offer: (sourceId, crawlId, found, now, taught = [], maxRows) =>
       writeFor<FindResult[]>(
         sourceId,
         crawlId,
         found.map(() => 'known'),
         (source, crawl) => {
           for (const alias of taught) aliases.write(source, alias, now)
-          return finds.offer(source, crawl, found, now)
+          return finds.offer(source, crawl, found, now, maxRows)
         },
       ),
     lease: (request) =>
@@ -131,12 +132,16 @@ function createStore(db: Database, location: string): Store {
         }
       }),
     countOpen: async (sourceId, now) => within(sourceId, NOTHING_OPEN, (source) => frontier.countOpen(source, now)),
+    listHeldHosts: async (sourceId, now, after) =>
+      within(sourceId, [], (source) => frontier.listHeldHosts(source, now, after)),
     countPages: async (sourceId, crawlId) => within(sourceId, 0, (source) => rows.countPages(source, crawlId)),
     skipPending: (sourceId, reason, pattern, _now, crawlId) =>
       write(() => {
         if (crawlId !== undefined && !crawls.mayWrite(crawlId)) return 0
         return within(sourceId, 0, (source) => frontier.skipPending(source, reason, pattern))
       }),
+    failPending: (sourceId, crawlId, host, reason, pattern) =>
+      writeFor(sourceId, crawlId, 0, (source) => frontier.failPending(source, host, reason, pattern)),
     requeue: (sourceId, crawlId, which) =>
       writeFor(sourceId, crawlId, 0, (source, crawl) => upkeep.requeue(source, crawl.number, which)),
     requeueOrphanedAliases: (sourceId, crawlId, _now, withUnseen = false) =>
@@ -165,8 +170,13 @@ function createStore(db: Database, location: string): Store {
     countLedger: async (sourceId) => within(sourceId, noCounts(), (source) => rows.count(source)),
     listAliases: async (sourceId, url) => within(sourceId, [], (source) => aliases.list(source, url)),
 
-    reserveSlot: (host, now) => write(() => hosts.reserveSlot(host, now)),
-    setInterval: (host, intervalMs, now) => write(() => hosts.setInterval(host, intervalMs, now)),
+    readClock: async (host, now) => hosts.readClock(host, now),
+    changeClock: (host, now, change) =>
+      write(() => {
+        const clock = change(hosts.readClock(host, now))
+        hosts.writeClock(host, clock)
+        return clock
+      }),
     readRobots: async (origin) => hosts.readRobots(origin),
     writeRobots: (record) => write(() => hosts.writeRobots(record)),
 
@@ -179,7 +189,8 @@ function createStore(db: Database, location: string): Store {
     readChunk: async (sourceId, chunkId) => within(sourceId, undefined, (source) => content.readChunk(source, chunkId)),
     countContent: async (sourceId) => within(sourceId, { pages: 0, chunks: 0 }, (source) => content.count(source)),
     search: async ({ query, limit, sourceIds }) => {
-      if (index.isBehind()) await write(index.catchUp)
+      // Where nothing can be written now, what is in the index has to do.
+      if (index.isBehind()) await write(index.catchUp).catch(passBlocked)
       const numbers = sourceIds?.flatMap((id) => sources.numberOf(id) ?? []) ?? sources.listVisible()
       return index.search(query, limit, numbers).flatMap(({ id, score }): StoreHit[] => {
         const found = content.readChunkAt(id)
@@ -191,6 +202,10 @@ function createStore(db: Database, location: string): Store {
       db.close()
     },
   }
+}
+
+function passBlocked(error: unknown): void {
+  if (causeOf(error) === undefined) throw error
 }
 
 const NOTHING_OPEN: OpenWork = { pending: 0, leased: 0, nextAt: null }

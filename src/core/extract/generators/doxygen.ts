@@ -154,8 +154,8 @@ function writePrototype(prototype: Element): void {
 function tidy(code: string): string {
   return code
     .replace(/([<(]) (?=\S)/g, '$1')
-    .replace(/ +([>),])/g, '$1')
-    .replace(/(\w|operator\S+) +\((?!\*)/g, '$1(')
+    .replace(/(?<! ) +([>),])/g, '$1')
+    .replace(/(\w|operator\S{1,40}) +\((?!\*)/g, '$1(')
 }
 
 function makeAdmonition(section: Element): void {

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { hideCredentials } from './credentials.ts'
+
+test.each([
+  ['http://me:s3cret@docs.example/a', 'http://…@docs.example/a'],
+  ['ftp://me:s3cret@docs.example/', 'ftp://…@docs.example/'],
+  ['http://me:s3/cret@[docs', 'http://…@[docs'],
+  ['me:s3cret@docs.example', '…@docs.example'],
+  ['socks5://me:s3cret@docs.example', '…@docs.example'],
+])('%s is repeated as %s', (text, expected) => {
+  expect(hideCredentials(text)).toBe(expected)
+})
+
+test.each(['https://docs.example/@scope/name', 'docs.example', 'http://[', 'ftp://docs.example/'])(
+  '%s is repeated as it is',
+  (text) => {
+    expect(hideCredentials(text)).toBe(text)
+  },
+)

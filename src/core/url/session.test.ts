@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest'
+import { urlKey } from './key.ts'
+import { stripSession } from './session.ts'
+
+const HASH = '0123456789abcdef0123456789abcdef'
+
+/** Addresses, what stands for them, and what the id is called. */
+const SESSIONS: readonly (readonly [url: string, stripped: string, name: string])[] = [
+  ['https://a.example/x?PHPSESSID=1', 'https://a.example/x', 'phpsessid'],
+  ['https://a.example/x?PHPSESSID=', 'https://a.example/x', 'phpsessid'],
+  ['https://a.example/x?id=1&jsessionid=A.node1&b=%7e', 'https://a.example/x?id=1&b=%7e', 'jsessionid'],
+  ['https://a.example/x/?ASPSESSIONIDQABC=x', 'https://a.example/x/', 'aspsessionidqabc'],
+  ['https://a.example/x?CFID=12&CFTOKEN=34&id=5', 'https://a.example/x?id=5', 'cfid'],
+  ['https://a.example/x?zenid=abc', 'https://a.example/x', 'zenid'],
+  ['https://a.example/x?osCsid=abc', 'https://a.example/x', 'oscsid'],
+  [`https://a.example/x?sid=${HASH}`, 'https://a.example/x', 'sid'],
+  ['https://a.example/x?%73id=k3j9d8f7a2', 'https://a.example/x', 'sid'],
+  ['https://a.example/x?session_id=0f8fad5b-d9cb-469f-a165-70867728950e', 'https://a.example/x', 'session_id'],
+  ['https://a.example/x?SessionId=12345678901234567890', 'https://a.example/x', 'sessionid'],
+  [`https://a.example/x?s=${HASH}`, 'https://a.example/x', 's'],
+  ['https://a.example/x;jsessionid=1A2B?id=1', 'https://a.example/x?id=1', 'jsessionid'],
+  ['https://a.example/x;v=1;JSESSIONID=1A2B/y', 'https://a.example/x;v=1/y', 'jsessionid'],
+  ['https://a.example/x/;jsessionid=1A2B', 'https://a.example/x/', 'jsessionid'],
+  ['https://a.example/(S(lit3py55t21z5v55vlm25s55))/x', 'https://a.example/x', 'session'],
+  ['https://a.example/x/(A(b)S(c))/(F(d))/', 'https://a.example/x/', 'session'],
+]
+
+describe('the id of a session', () => {
+  test.each(SESSIONS)('in %s leaves %s', (url, stripped, name) => {
+    expect(stripSession(url)).toEqual({ stripped, name })
+    expect(stripSession(stripped)).toBeNull()
+  })
+
+  test.each(SESSIONS)('is no part of the key of %s', (url, stripped) => {
+    expect(urlKey(url)).toBe(urlKey(stripped))
+    expect(urlKey(urlKey(url) ?? '')).toBe(urlKey(url))
+    expect(urlKey(url, { keepsQuery: true })).toBe(urlKey(stripped, { keepsQuery: true }))
+    expect(urlKey(url, { keepsSession: true })).not.toBe(urlKey(stripped, { keepsSession: true }))
+  })
+
+  test('that is all of a path leaves its root', () => {
+    expect(urlKey('https://a.example/(S(x))')).toBe('https://a.example/')
+    expect(urlKey('https://a.example/;jsessionid=1/')).toBe('https://a.example/')
+  })
+
+  test.each([
+    'https://a.example/x',
+    'https://a.example/x?sid=17',
+    'https://a.example/x?sid=getting-started',
+    'https://a.example/x?session_id=keynote',
+    'https://a.example/x?session=S62345',
+    'https://a.example/x?s=crawler',
+    'https://a.example/x?inside=k3j9d8f7a2',
+    `https://a.example/x?hash=${HASH}`,
+    'https://a.example/sid/k3j9d8f7a2',
+    'https://a.example/jsessionid',
+    'https://a.example/x;v=1',
+    'https://a.example/x/..;jsessionid=1/y',
+    'https://a.example/f(x)/(S)',
+    'https://a.example/wiki/(S(x))_in_words',
+  ])('is not in %s', (url) => {
+    expect(stripSession(url)).toBeNull()
+    expect(urlKey(url)).toBe(url)
+  })
+
+  // Anything that is not linear takes hours here.
+  test('is looked for in time that grows with the address only', { timeout: 60_000 }, () => {
+    for (const part of ['(S(', ';sid=', '&s=', '/(S(a)', 'a1', '%']) {
+      expect(stripSession(`https://a.example/${part.repeat(100_000)}`)).toBeNull()
+      stripSession(`https://a.example/?sid=${part.repeat(100_000)}`)
+    }
+  })
+})

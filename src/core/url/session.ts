@@ -1,0 +1,91 @@
+import { decodePart, splitQuery } from './query.ts'
+
+/** An address that carries the id of a session. */
+export interface SessionAddress {
+  /** The address without the id. */
+  readonly stripped: string
+  /** What the id is called. The id itself is a kind of credential, and is repeated nowhere. */
+  readonly name: string
+}
+
+/**
+ * Takes the id of a session out of an address: a key of the query (`?PHPSESSID=…`), a parameter of a segment (`;jsessionid=…`) or
+ * a segment of its own (`/(S(…))/`). Null for one without. The rest keeps its spelling; a fragment is none of it.
+ */
+export function stripSession(url: string): SessionAddress | null {
+  const start = url.indexOf('?')
+  const isHinted = url.includes(';') || url.includes('/(') || (start >= 0 && HINT.test(url.slice(start)))
+  if (!isHinted) return null
+  const path = start < 0 ? url : url.slice(0, start)
+  const search = start < 0 ? '' : url.slice(start)
+  const names: string[] = []
+  const stripped = dropPathSession(path, names) + dropQuerySession(search, names)
+  const [name] = names
+  return name === undefined ? null : { stripped, name }
+}
+
+/** A path without ids of sessions; their names are added to a list. */
+export function dropPathSession(path: string, names: string[] = []): string {
+  if (!path.includes(';') && !path.includes('/(')) return path
+  const kept = path.split('/').flatMap((segment) => {
+    const name = segment.includes(';') ? dropParameters(segment, names) : segment
+    if (!isSessionSegment(name)) return [name]
+    names.push('session')
+    return []
+  })
+  return kept.join('/')
+}
+
+/** The query of an address, as in `URL.search`, without ids of sessions; their names are added to a list. */
+export function dropQuerySession(search: string, names: string[] = []): string {
+  if (search === '' || !HINT.test(search)) return search
+  const pairs = splitQuery(search)
+  const kept = pairs.filter((pair) => !isSession(pair, names))
+  if (kept.length === pairs.length) return search
+  return kept.length === 0 ? '' : `?${kept.join('&')}`
+}
+
+/** Names that nothing else has. Compared without regard to case. */
+const SESSION_NAMES: ReadonlySet<string> = new Set(
+  'phpsessid phpsession jsessionid jwsessionid sessid cfid cftoken zenid oscsid xtcsid'.split(' '),
+)
+const SESSION_FAMILY = /^aspsessionid/
+
+/** Names that also stand for a section, a story or a talk: only what looks like an id that was drawn is one of a session. */
+const SHARED_NAMES: ReadonlySet<string> = new Set('sid sessionid session_id session-id session sess sess_id'.split(' '))
+const DRAWN = /^(?:(?=[a-z]*\d)(?=\d*[a-z])[a-z\d]{10,}|\d{20,}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i
+/** `s` is so short that everybody has another use for it. */
+const HASH = /^[\da-f]{32}$/i
+
+/** `(S(lit3py55t21z5v55vlm25s55))`, as ASP.NET writes it where a browser takes no cookies. */
+const SESSION_SEGMENT = /^\((?:[AFS]\([^()]+\))+\)$/
+
+/** Something that every query with a session has; most have none of it, and need not be taken apart. A `%` may hide a letter. */
+const HINT = /sid|sess|cfid|cftoken|zenid|[?&]s=|%/i
+
+function isSessionSegment(segment: string): boolean {
+  return segment.charCodeAt(0) === PARENTHESIS && SESSION_SEGMENT.test(segment)
+}
+
+const PARENTHESIS = 0x28
+const DOTS = /^(?:\.|%2e){1,2}$/i
+
+function dropParameters(segment: string, names: string[]): string {
+  const [name = '', ...parameters] = segment.split(';')
+  // Without its parameters it would lead to another folder.
+  if (DOTS.test(name)) return segment
+  return [name, ...parameters.filter((parameter) => !isSession(parameter, names))].join(';')
+}
+
+function isSession(pair: string, names: string[]): boolean {
+  const equals = pair.indexOf('=')
+  const name = decodePart(equals < 0 ? pair : pair.slice(0, equals)).toLowerCase()
+  const value = equals < 0 ? '' : decodePart(pair.slice(equals + 1))
+  const isFound =
+    SESSION_NAMES.has(name) ||
+    SESSION_FAMILY.test(name) ||
+    (SHARED_NAMES.has(name) && DRAWN.test(value)) ||
+    (name === 's' && HASH.test(value))
+  if (isFound) names.push(name)
+  return isFound
+}

@@ -1,0 +1,226 @@
+import { MONTHS } from './calendar-words.ts'
+import { decodePart, splitQuery } from './query.ts'
+
+/** Most segments of a path. */
+const MOST_SEGMENTS = 30
+/** So often in a row no site writes one segment, or a sequence of several, on purpose. */
+const MOST_REPEATS = 4
+const MOST_SEQUENCE_REPEATS = 3
+
+/**
+ * What repeats itself in a path, in words: relative links that lead ever deeper. Numbers may repeat, as in the coordinates of
+ * `/tiles/0/0/0/0`. Undefined for a path that does not.
+ */
+export function findPathTrap(path: string): string | undefined {
+  const count = measureSegments(path)
+  if (count > MOST_SEGMENTS) return `more than ${MOST_SEGMENTS} segments`
+  for (let length = 1; length * repeatsOf(length) <= count; length++) {
+    // Almost no path gets further: segments that are the same are of the same length.
+    if (!hasRepeats(lengths, count, length)) continue
+    const segments = path.split('/').slice(1)
+    const end = findRepeats(segments, length)
+    if (end === undefined) continue
+    return `${segments.slice(end - length, end).join('/')}/ ${repeatsOf(length)} times in a row`
+  }
+  return undefined
+}
+
+/** Lengths of the segments of the path that is looked at: every address that is found comes by here, and most come to nothing. */
+const lengths = new Int32Array(MOST_SEGMENTS)
+
+/** Counts the segments of a path, up to one more than there may be, and measures them. */
+function measureSegments(path: string): number {
+  let count = 0
+  let start = path.indexOf('/') + 1
+  for (;;) {
+    const end = path.indexOf('/', start)
+    if (count < MOST_SEGMENTS) lengths[count] = (end < 0 ? path.length : end) - start
+    count++
+    if (end < 0 || count > MOST_SEGMENTS) return count
+    start = end + 1
+  }
+}
+
+function repeatsOf(length: number): number {
+  return length === 1 ? MOST_REPEATS : MOST_SEQUENCE_REPEATS
+}
+
+/** Whether a sequence of so many segments may stand in a path as often in a row as is too often. */
+function hasRepeats(sizes: Int32Array, count: number, length: number): boolean {
+  const enough = length * (repeatsOf(length) - 1)
+  let same = 0
+  for (let i = length; i < count; i++) {
+    same = sizes[i] === sizes[i - length] ? same + 1 : 0
+    if (same >= enough) return true
+  }
+  return false
+}
+
+/** Where such a sequence ends. */
+function findRepeats(segments: readonly string[], length: number): number | undefined {
+  const enough = length * (repeatsOf(length) - 1)
+  let same = 0
+  for (let i = length; i < segments.length; i++) {
+    same = segments[i] === segments[i - length] ? same + 1 : 0
+    if (same >= enough && !segments.slice(i + 1 - length, i + 1).every(isNumber)) return i + 1
+  }
+  return undefined
+}
+
+function isNumber(segment: string): boolean {
+  return /^\d+$/.test(segment)
+}
+
+/**
+ * Why an address is a page of a calendar that leads on for ever, in words: its date is more than a year ahead, or before 1970 where
+ * the address is that of a calendar. Elsewhere the past is welcome: archives go back further. `now` is in milliseconds since 1970.
+ * Undefined for every other address.
+ */
+export function findCalendarTrap(url: URL, path: string, now: number): string | undefined {
+  const { search } = url
+  if (!mayBeFar(path, now) && (search === '' || !mayBeFar(search, now))) return undefined
+  let known: boolean | undefined
+  const isCalendar = (): boolean => (known ??= CALENDAR_WORD.test(path) || CALENDAR_WORD.test(namesOf(search)))
+  for (const date of [...listPathDates(path, isCalendar), ...listQueryDates(search, isCalendar)]) {
+    const problem = describeFar(date, now, isCalendar)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+function describeFar(date: AddressDate, now: number, isCalendar: () => boolean): string | undefined {
+  const { year, month, isUncertain } = date
+  const today = new Date(now)
+  const [thisYear, thisMonth] = [today.getUTCFullYear(), today.getUTCMonth() + 1]
+  if (year > thisYear + 1 || (year === thisYear + 1 && (month ?? 0) > thisMonth)) {
+    return isUncertain && year > LAST_LIKELY_YEAR ? undefined : `${writeDate(date)} is more than a year ahead`
+  }
+  if (year >= 1970 || (isUncertain && year < FIRST_LIKELY_YEAR) || !isCalendar()) return undefined
+  return `${writeDate(date)} is before 1970`
+}
+
+/** A date in an address, as far as it is told. */
+interface AddressDate {
+  readonly year: number
+  /** From 1. */
+  readonly month?: number
+  /** Whether it may as well be two numbers. */
+  readonly isUncertain: boolean
+}
+
+/**
+ * Whether there may be a date in a text that is before 1970 or more than a year ahead: such a year, or a number of so many digits
+ * that it may be a date or a moment. Most addresses have none, and need not be taken apart.
+ */
+function mayBeFar(text: string, now: number): boolean {
+  if (!FOUR_DIGITS.test(text)) return false
+  // Too late by some hours at most, and so never too early.
+  const thisYear = 1970 + Math.floor(now / YEAR_MS)
+  let digits = 0
+  let number = 0
+  for (let i = 0; i < text.length; i++) {
+    const digit = text.charCodeAt(i) - ZERO
+    if (digit >= 0 && digit <= 9) {
+      number = digits++ === 0 ? digit : number * 10 + digit
+      continue
+    }
+    if (isFar(digits, number, thisYear)) return true
+    digits = 0
+  }
+  return isFar(digits, number, thisYear)
+}
+
+function isFar(digits: number, number: number, thisYear: number): boolean {
+  return digits === 4 ? number < 1970 || number > thisYear : digits >= 8 && digits <= 10
+}
+
+const FOUR_DIGITS = /\d{4}/
+const ZERO = 0x30
+const YEAR_MS = 365.2425 * 24 * 3_600_000
+
+/** Two numbers are taken for a date between these years. Calendars count by ones, so that whoever walks one comes by here. */
+const FIRST_LIKELY_YEAR = 1900
+const LAST_LIKELY_YEAR = 2199
+
+/** A word for a calendar, as a word of its own: `/kalender/`, `cal_month`, `event-date`, not `/today` or `/weekly`. */
+const CALENDAR_WORD =
+  /(?:^|[^a-z])(?:cal|calendars?|kalender|calendrier|calendario|kalendarz|events?|veranstaltung(?:en)?|termine?|agenda|schedule|tribe|ical|months?|monat|mois|days?|weeks?|woche)(?![a-z])/i
+
+/** The names of a query, without their values. */
+function namesOf(search: string): string {
+  return search.replace(/=[^&]*/g, '')
+}
+
+const YEAR = /^\d{4}$/
+const MONTH = /^\d{1,2}$/
+/** `2031-05`, `2031-05-07`, also with a time behind it. */
+const ISO_DATE = /^(\d{4})-(\d{1,2})(?:-\d{1,2})?(?:$|[T ])/
+const COMPACT_DATE = /^(\d{4})(\d{2})(?:\d{2})$/
+const NAMED_MONTH = /^(?:(\d{4})[-_]?([^\d\W_]{3,12})|([^\d\W_]{3,12})[-_]?(\d{4}))$/
+
+/** `isCalendar` is only asked where something looks like a date and nothing else than a calendar makes it one. */
+function listPathDates(path: string, isCalendar: () => boolean): AddressDate[] {
+  const segments = path.split('/')
+  return segments.flatMap((segment, i) => {
+    const next = segments[i + 1] ?? ''
+    if (YEAR.test(segment)) {
+      // Beside a number, only what is written as a date or stands in a calendar is more likely a month than anything else.
+      const isMonth = MONTH.test(next) && (next.length === 2 || isCalendar())
+      return dateOf(Number(segment), isMonth ? Number(next) : MONTHS.get(decodePart(next).toLowerCase()), true)
+    }
+    if (MONTH.test(segment) && YEAR.test(next) && isCalendar()) return dateOf(Number(next), Number(segment), true)
+    return listWrittenDates(segment, isCalendar)
+  })
+}
+
+/** Dates that are written as one: nobody counts like that. */
+function listWrittenDates(text: string, isCalendar: () => boolean): AddressDate[] {
+  const iso = ISO_DATE.exec(text)
+  if (iso !== null) return dateOf(Number(iso[1]), Number(iso[2]), false)
+  const compact = COMPACT_DATE.exec(text)
+  if (compact !== null) return isCalendar() ? dateOf(Number(compact[1]), Number(compact[2]), true) : []
+  const named = NAMED_MONTH.exec(decodePart(text))
+  const month = named === null ? undefined : MONTHS.get((named[2] ?? named[3] ?? '').toLowerCase())
+  return month !== undefined && isCalendar() ? dateOf(Number(named?.[1] ?? named?.[4]), month, true) : []
+}
+
+function listQueryDates(search: string, isCalendar: () => boolean): AddressDate[] {
+  const dates: AddressDate[] = []
+  let year: number | undefined
+  let month: number | undefined
+  for (const pair of splitQuery(search)) {
+    const equals = pair.indexOf('=')
+    if (equals < 0) continue
+    const name = decodePart(pair.slice(0, equals)).toLowerCase()
+    const value = decodePart(pair.slice(equals + 1))
+    if (YEAR.test(value)) year = YEAR_NAME.test(name) ? Number(value) : year
+    else if (MONTH_NAME.test(name)) month = MONTH.test(value) ? Number(value) : MONTHS.get(value.toLowerCase())
+    else if (SECONDS.test(value) && TIME_NAME.test(name) && isCalendar()) dates.push(fromSeconds(Number(value)))
+    else dates.push(...listWrittenDates(value, isCalendar))
+  }
+  if (year === undefined) return dates
+  // A year alone may be one of a table.
+  if (month === undefined) return isCalendar() ? [...dates, { year, isUncertain: true }] : dates
+  return [...dates, ...dateOf(year, month, false)]
+}
+
+const YEAR_NAME = /^(?:.*[^a-z])?(?:year|yr|y|jahr|annee|année|anno|ano|año)$/
+const MONTH_NAME = /^(?:.*[^a-z])?(?:month|mon|mo|m|monat|mois|mese|mes)$/
+const TIME_NAME = /^(?:.*[^a-z])?(?:time|timestamp|ts|date|start|cal_d|day)$/
+/** Moments between 1938 and 2286, and nothing near 1970, where every small number would be one. */
+const SECONDS = /^-?\d{9,10}$/
+
+function fromSeconds(seconds: number): AddressDate {
+  const date = new Date(seconds * 1000)
+  return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, isUncertain: false }
+}
+
+/** The date, where there is such a month. */
+function dateOf(year: number, month: number | undefined, isUncertain: boolean): AddressDate[] {
+  return month !== undefined && month >= 1 && month <= 12 ? [{ year, month, isUncertain }] : []
+}
+
+function writeDate({ year, month }: AddressDate): string {
+  const text = String(year).padStart(4, '0')
+  return month === undefined ? text : `${text}-${String(month).padStart(2, '0')}`
+}

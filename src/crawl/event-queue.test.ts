@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { EventQueue } from './event-queue.ts'
+
+test('gives everything to its reader in order, also what was added before and after it was closed', async () => {
+  const queue = new EventQueue<number>()
+  queue.push(1)
+  queue.push(2)
+  const read: number[] = []
+  const reading = (async () => {
+    for await (const value of queue) read.push(value)
+  })()
+  await Promise.resolve()
+  queue.push(3)
+  queue.close()
+  await reading
+  expect(read).toEqual([1, 2, 3])
+  expect([queue.pushed, queue.read]).toEqual([3, 3])
+})
+
+test('holds up whoever adds while too many are unread, until somebody reads or it is closed', async () => {
+  const queue = new EventQueue<number>(2)
+  queue.push(1)
+  await queue.hasRoom()
+  queue.push(2)
+  expect(queue.isFull).toBe(true)
+  let isFree = false
+  const waiting = queue.hasRoom().then(() => {
+    isFree = true
+  })
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(isFree).toBe(false)
+  const reader = queue[Symbol.asyncIterator]()
+  expect(await reader.next()).toEqual({ value: 1, done: false })
+  await waiting
+  expect([queue.isFull, queue.pushed, queue.read]).toEqual([false, 2, 1])
+  queue.push(3)
+  queue.push(4)
+  const second = queue.hasRoom()
+  queue.close()
+  await second
+})

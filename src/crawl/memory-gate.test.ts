@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import type { CrawlEvent } from './events.ts'
+import { MemoryGate } from './memory-gate.ts'
+
+/** A gate of 1,000 bytes whose memory and time are set by hand. */
+function openGate() {
+  const state = { used: 0, now: 0, relieved: 0 }
+  const told: CrawlEvent[] = []
+  const gate = new MemoryGate({
+    memory: {
+      used: () => state.used,
+      relieve: async () => {
+        state.relieved++
+      },
+    },
+    limitBytes: 1000,
+    clock: { now: () => state.now, sleep: async () => undefined },
+    tell: (event) => told.push(event),
+  })
+  return { gate, state, told }
+}
+
+test('everything passes while there is memory, and where nothing is known of it', () => {
+  const { gate, told } = openGate()
+  expect(gate.admits(99)).toBe(true)
+  expect(told).toEqual([])
+  const clock = { now: () => 0, sleep: async () => undefined }
+  expect(new MemoryGate({ memory: undefined, limitBytes: 1, clock, tell: () => undefined }).admits(99)).toBe(true)
+})
+
+test('while there is too little, visits wait until there is clearly enough', () => {
+  const { gate, state, told } = openGate()
+  state.used = 1001
+  expect(gate.admits(1)).toBe(false)
+  state.used = 990
+  expect(gate.admits(1)).toBe(false)
+  state.now = 500
+  state.used = 850
+  expect(gate.admits(1)).toBe(true)
+  state.used = 990
+  expect(gate.admits(1)).toBe(true)
+  expect(told).toEqual([
+    { type: 'paused', cause: 'memory', detail: '0 MB of 0 MB are in use' },
+    { type: 'resumed', cause: 'memory', pausedMs: 500 },
+  ])
+  expect(state.relieved).toBe(0)
+})
+
+test('with nothing under way memory is given back, and one after the other goes on all the same', () => {
+  const { gate, state, told } = openGate()
+  state.used = 2000
+  expect(gate.admits(0)).toBe(false)
+  expect(gate.admits(0)).toBe(false)
+  expect(state.relieved).toBe(1)
+  state.now = 5000
+  expect(gate.admits(0)).toBe(true)
+  expect(gate.admits(1)).toBe(false)
+  expect(gate.admits(0)).toBe(true)
+  expect(told.length).toBe(1)
+})

@@ -1,0 +1,605 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../store/memory/memory-store.ts'
+import type { CrawlEvent } from './events.ts'
+import { takeSlot } from './host-clock.ts'
+import { Pacer, type PacerOptions } from './pacer.ts'
+import type { FetchOutcome } from './ports.ts'
+
+const HOST = 'slow.test'
+const ORIGIN = `https://${HOST}`
+const START = 1_700_000_000_000
+const LIMITS: PacerOptions['limits'] = {
+  intervalMs: 200,
+  startIntervalMs: 1000,
+  jitterMs: [25, 50],
+  holdsMs: [30_000, 300_000, 900_000],
+}
+
+const GOOD: FetchOutcome = { type: 'gone', status: 404 }
+
+function failed(more: Partial<Extract<FetchOutcome, { type: 'failed' }>> = {}): FetchOutcome {
+  const reason = more.status === undefined || more.status === null ? 'network' : 'http-server-error'
+  return { type: 'failed', status: null, reason, detail: 'x', isTransient: true, retryAfterMs: null, ...more }
+}
+
+const TOO_MANY = failed({ status: 429, reason: 'rate-limited' })
+const BUSY = failed({ status: 503 })
+const ERROR = failed({ status: 500 })
+const TIMEOUT = failed({ reason: 'timeout' })
+const BROKEN = failed()
+
+function retryAfter(seconds: number): FetchOutcome {
+  return failed({ status: 429, reason: 'rate-limited', retryAfterMs: seconds * 1000 })
+}
+
+/** A pacer on a clock that stands still unless somebody sleeps. */
+function setUp(
+  more: { store?: ReturnType<typeof createMemoryStore>; time?: { now: number }; random?: () => number } = {},
+) {
+  const { store = createMemoryStore(), time = { now: START }, random = () => 0.5 } = more
+  const events: CrawlEvent[] = []
+  const clock = {
+    now: () => time.now,
+    sleep: async (ms: number) => {
+      const until = time.now + ms
+      // Others who sleep have their turn first.
+      await Promise.resolve()
+      time.now = Math.max(time.now, until)
+    },
+  }
+  const tell = (event: CrawlEvent) => events.push(event)
+  const pacer = new Pacer({ ledger: store, clock, random, limits: LIMITS, tell })
+  /** Asks once and hears that; returns when it was asked. */
+  const ask = async (outcome: FetchOutcome = GOOD, host = HOST): Promise<number> => {
+    expect(await pacer.takeTurn(host)).toBe('go')
+    const askedAt = time.now
+    await pacer.note(host, outcome, askedAt)
+    return askedAt
+  }
+  const askOften = async (times: number, outcome: FetchOutcome = GOOD): Promise<number[]> => {
+    const moments: number[] = []
+    for (let i = 0; i < times; i++) moments.push(await ask(outcome))
+    return moments
+  }
+  /** Reserves a slot, as a lease does. */
+  const reserve = async (): Promise<number> => {
+    let slot = 0
+    await store.changeClock(HOST, time.now, (known) => {
+      const taken = takeSlot(known, time.now, 25)
+      slot = taken.slot
+      return taken.clock
+    })
+    return slot
+  }
+  const read = (host = HOST) => store.readClock(host, time.now)
+  const interval = async (host = HOST) => Math.round((await read(host)).intervalMs)
+  const held = async () => (await read()).heldUntil - time.now
+  return { pacer, store, time, events, ask, askOften, reserve, read, interval, held }
+}
+
+/** A clock of a machine that stands still for so long before anybody wakes, and then wakes all who should have been awake. */
+function createFrozenClock(time: { now: number }, frozenMs: number) {
+  let timers: { readonly at: number; readonly wake: () => void }[] = []
+  return {
+    now: () => time.now,
+    sleep: (ms: number) => new Promise<void>((wake) => timers.push({ at: time.now + ms, wake })),
+    async run(): Promise<void> {
+      for (;;) {
+        // Nobody has anything else to do any more.
+        await new Promise((resolve) => setTimeout(resolve))
+        if (timers.length === 0) return
+        time.now = Math.min(...timers.map(({ at }) => at)) + frozenMs
+        const due = timers.filter(({ at }) => at <= time.now)
+        timers = timers.filter(({ at }) => at > time.now)
+        for (const { wake } of due) wake()
+      }
+    },
+  }
+}
+
+function gaps(moments: readonly number[]): number[] {
+  return moments.slice(1).map((moment, i) => Math.round(moment - (moments[i] ?? 0)))
+}
+
+describe('the pace of a host', () => {
+  test('is gentle at first, and a step quicker after ten quick answers, down to the shortest pause', async () => {
+    const { askOften, interval } = setUp()
+    const moments = await askOften(100)
+    const expected = [1000, 800, 640, 512, 410, 328, 262, 200, 200, 200].flatMap((pause) => Array(10).fill(pause))
+    // The slot after the tenth answer was reserved before it came.
+    expect(gaps(moments).map((gap) => gap - 37.5)).toEqual(
+      expected.slice(0, 99).map((pause) => expect.closeTo(pause, -0.5)),
+    )
+    expect(await interval()).toBe(200)
+  })
+
+  test('has jitter of its own for each slot', async () => {
+    const draws = [0, 1, 0.2, 0.8, 0.4]
+    let drawn = 0
+    const { askOften } = setUp({ random: () => draws[drawn++ % draws.length] ?? 0 })
+    expect(gaps(await askOften(6))).toEqual([1025, 1050, 1030, 1045, 1035])
+  })
+
+  test('is that of one host, and none at all on this machine', async () => {
+    const { ask, time, interval } = setUp()
+    await ask()
+    await ask(GOOD, 'other.test')
+    expect(time.now).toBe(START)
+    for (const host of ['localhost:1', '127.0.0.1:8080', '127.0.0.2', '[::1]:1', 'docs.localhost']) {
+      for (let i = 0; i < 20; i++) await ask(GOOD, host)
+      expect(await interval(host)).toBe(0)
+    }
+    expect(time.now).toBe(START)
+    for (const host of ['localhost.test', '128.0.0.1', '127.test', 'notlocalhost']) {
+      await ask(GOOD, host)
+      expect(await interval(host)).toBe(1000)
+    }
+  })
+
+  test('goes on with the next pacer, which is not gentle again', async () => {
+    const first = setUp()
+    const last = (await first.askOften(100)).at(-1) ?? 0
+    const second = setUp({ store: first.store, time: first.time })
+    expect((await second.ask()) - last).toBeCloseTo(237.5)
+  })
+
+  test('is gentle again after an hour', async () => {
+    const first = setUp()
+    await first.askOften(100)
+    first.time.now += 3_601_000
+    const second = setUp({ store: first.store, time: first.time })
+    expect(gaps(await second.askOften(2))).toEqual([1038])
+  })
+
+  test('holds although timers were late', async () => {
+    const { pacer, time, askOften, reserve } = setUp()
+    await askOften(100)
+    const slots = [await reserve(), await reserve(), await reserve()]
+    time.now = (slots[2] ?? 0) + 150
+    const moments: number[] = []
+    for (const slot of slots) {
+      expect(await pacer.enter(HOST, slot)).toBe('go')
+      moments.push(time.now)
+    }
+    for (const gap of gaps(moments)) expect(gap).toBeGreaterThanOrEqual(200)
+  })
+
+  test('holds between two pacers, one of which is late', async () => {
+    const first = setUp()
+    await first.askOften(100)
+    const { time } = first
+    const second = setUp({ store: first.store, time })
+    const [mine, theirs] = [await first.reserve(), await second.reserve()]
+    time.now = theirs
+    expect(await second.pacer.enter(HOST, theirs)).toBe('go')
+    time.now += 10
+    expect(await first.pacer.enter(HOST, mine)).toBe('go')
+    expect(time.now - theirs).toBeGreaterThanOrEqual(200)
+    const after = await second.reserve()
+    expect(after - time.now).toBeGreaterThanOrEqual(200)
+    // What is late by no more than the jitter goes at once, whoever comes after it.
+    await first.reserve()
+    time.now = after + 25
+    expect(await second.pacer.enter(HOST, after)).toBe('go')
+    expect(time.now).toBe(after + 25)
+  })
+
+  test('holds where many come at once, on a machine that stands still again and again', async () => {
+    const first = setUp()
+    await first.askOften(100)
+    const { store, time } = first
+    const clock = createFrozenClock(time, 5000)
+    const pacer = new Pacer({ ledger: store, clock, random: () => 0.5, limits: LIMITS })
+    const moments: number[] = []
+    const many = Array.from({ length: 16 }, async () => {
+      expect(await pacer.takeTurn(HOST)).toBe('go')
+      moments.push(time.now)
+    })
+    await Promise.race([Promise.all(many), clock.run()])
+    expect(moments).toHaveLength(16)
+    for (const gap of gaps(moments)) expect(gap).toBeGreaterThanOrEqual(200)
+  })
+
+  test('holds between two pacers where the late one was the last to reserve', async () => {
+    const first = setUp()
+    await first.askOften(100)
+    const { time } = first
+    const second = setUp({ store: first.store, time })
+    const mine = await first.reserve()
+    time.now = mine + 190
+    expect(await first.pacer.enter(HOST, mine)).toBe('go')
+    expect(time.now).toBe(mine + 190)
+    expect((await second.ask()) - (mine + 190)).toBeGreaterThanOrEqual(200)
+  })
+
+  test('voids slots of before the host got slow', async () => {
+    const { pacer, time, ask, reserve } = setUp()
+    const askedAt = await ask()
+    const slot = await reserve()
+    time.now += 500
+    await pacer.note(HOST, BUSY, askedAt)
+    time.now = slot
+    expect(await pacer.enter(HOST, slot)).toBe('go')
+    time.now += 100
+    await pacer.note(HOST, BUSY, slot)
+    expect(await pacer.enter(HOST, slot)).toBe('later')
+    expect(await ask()).toBeGreaterThanOrEqual(slot + 2000)
+  })
+
+  test('can be given up while it is waited for', async () => {
+    const { pacer, ask } = setUp()
+    await ask()
+    const stop = new AbortController()
+    stop.abort(new Error('stopped'))
+    await expect(pacer.takeTurn(HOST, stop.signal)).rejects.toThrow('stopped')
+  })
+})
+
+describe('a host that says 429', () => {
+  test.each([0, 0.5, 0.999])(
+    'is left alone for half a minute, then five, then a quarter of an hour (%d)',
+    async (draw) => {
+      const { pacer, ask, held, events, time } = setUp({ random: () => draw })
+      const spread = 0.9 + draw * 0.2
+      for (const [i, ms] of LIMITS.holdsMs.entries()) {
+        await ask(TOO_MANY)
+        expect(await held()).toBeCloseTo(ms * spread)
+        expect(events.at(-1)).toEqual({
+          type: 'held',
+          host: HOST,
+          untilMs: expect.closeTo(time.now + ms * spread),
+          reason: 'rate-limited',
+          strikes: i + 1,
+        })
+      }
+      expect(pacer.parked.size).toBe(0)
+      await ask(TOO_MANY)
+      expect(pacer.parked.get(HOST)).toBe('4 times in a row: x')
+      expect(events.at(-1)).toMatchObject({ type: 'parked', host: HOST, reason: 'rate-limited' })
+      expect(await pacer.takeTurn(HOST)).toBe('parked')
+      expect(await pacer.enter(HOST, time.now)).toBe('parked')
+      expect(await pacer.takeTurn('other.test')).toBe('go')
+    },
+  )
+
+  test.each([
+    [1, 1000],
+    [7, 7000],
+    [600, 600_000],
+  ])('and for how long is left alone exactly so long: %i s', async (seconds, ms) => {
+    const { pacer, ask, events } = setUp()
+    const askedAt = await ask(retryAfter(seconds))
+    expect(events).toMatchObject([{ type: 'held', untilMs: askedAt + ms }])
+    expect(pacer.heldUntil(HOST)).toBe(askedAt + ms)
+    const next = await ask()
+    // It is also asked four times less often than before.
+    expect(next - askedAt).toBeCloseTo(Math.max(ms, 4000))
+  })
+
+  test.each([601, 1199, 86_400, 10_000_000])('and asks for more than ten minutes is parked: %i s', async (seconds) => {
+    const first = setUp()
+    await first.ask(retryAfter(seconds))
+    expect(first.pacer.parked.get(HOST)).toBe(`Retry-After ${seconds}`)
+    expect(first.events).toMatchObject([{ type: 'parked', reason: 'rate-limited' }])
+    const second = setUp({ store: first.store, time: first.time })
+    expect(await second.pacer.takeTurn(HOST)).toBe('parked')
+    expect(second.time.now).toBe(first.time.now)
+    expect(second.events).toMatchObject([{ type: 'parked', host: HOST }])
+    const third = setUp({ store: first.store, time: first.time })
+    expect(await third.pacer.parkIfHeld(HOST)).toBe(true)
+    expect(await third.pacer.parkIfHeld('other.test')).toBe(false)
+    expect(await setUp({ store: first.store, time: first.time }).pacer.enter(HOST, START)).toBe('parked')
+  })
+
+  test('after failing again and again is not parked by the next pacer, which waits', async () => {
+    const first = setUp({ random: () => 0.999 })
+    for (let i = 0; i < 3; i++) await first.ask(TOO_MANY)
+    const heldUntil = first.pacer.heldUntil(HOST)
+    expect(heldUntil - first.time.now).toBeGreaterThan(600_000)
+    const second = setUp({ store: first.store, time: first.time })
+    expect(await second.ask()).toBe(heldUntil)
+    expect(second.events).toEqual([])
+  })
+
+  test('sixteen times at once gets one strike, also where good answers are among them', async () => {
+    for (const isMixed of [false, true]) {
+      const { pacer, time, read, events, ask, interval } = setUp()
+      await ask()
+      const before = await interval()
+      const asked = Array.from({ length: 16 }, (_, i) => time.now + i)
+      for (const [i, askedAt] of asked.entries()) {
+        time.now = START + 500 + i
+        await pacer.note(HOST, isMixed && i % 2 === 1 ? GOOD : TOO_MANY, askedAt)
+      }
+      expect(await read()).toMatchObject({ strikes: 1, intervalMs: before * 4 })
+      expect(events).toHaveLength(1)
+    }
+  })
+
+  test('has a clean slate after one good answer', async () => {
+    const { ask, held, read, events } = setUp()
+    await ask(TOO_MANY)
+    await ask(TOO_MANY)
+    await ask()
+    expect(await read()).toMatchObject({ strikes: 0 })
+    await ask(TOO_MANY)
+    expect(await held()).toBeCloseTo(30_000)
+    expect(events.map((event) => (event.type === 'held' ? event.strikes : event.type))).toEqual([1, 2, 1])
+  })
+
+  test('while somebody waits lets nobody in before the hold is over', async () => {
+    const { pacer, ask, time, read } = setUp()
+    const askedAt = await ask()
+    const { nextAt } = await read()
+    await pacer.note(HOST, retryAfter(9), askedAt)
+    time.now = nextAt
+    expect(await pacer.enter(HOST, nextAt)).toBe('later')
+    expect(await ask()).toBeGreaterThanOrEqual(askedAt + 9000)
+  })
+
+  test('comes back to its shortest pause', async () => {
+    const { ask, askOften, interval } = setUp()
+    await ask(TOO_MANY)
+    expect(await interval()).toBe(4000)
+    await askOften(200)
+    expect(await interval()).toBe(200)
+  })
+})
+
+describe('a host that struggles', () => {
+  test.each([
+    ['503', BUSY],
+    ['502', failed({ status: 502 })],
+    ['504', failed({ status: 504 })],
+    ['a timeout', TIMEOUT],
+  ])('has its pause doubled by %s', async (_name, outcome) => {
+    const { ask, interval } = setUp()
+    const pauses: number[] = []
+    for (let i = 0; i < 3; i++) {
+      await ask(outcome)
+      pauses.push(await interval())
+    }
+    expect(pauses).toEqual([2000, 4000, 8000])
+  })
+
+  test('keeps it where one connection broke, and not where the next did', async () => {
+    const { ask, interval } = setUp()
+    await ask(BROKEN)
+    expect(await interval()).toBe(1000)
+    await ask(BROKEN)
+    expect(await interval()).toBe(2000)
+    await ask()
+    await ask(BROKEN)
+    expect(await interval()).toBe(2000)
+  })
+
+  test('by errors of an application gets slower from the second in a row on, and no slower than two seconds', async () => {
+    const { ask, interval } = setUp()
+    const pauses: number[] = []
+    for (let i = 0; i < 4; i++) {
+      await ask(ERROR)
+      pauses.push(await interval())
+    }
+    expect(pauses).toEqual([1000, 2000, 2000, 2000])
+    const other = setUp()
+    for (let i = 0; i < 6; i++) {
+      await other.ask(ERROR)
+      await other.ask()
+    }
+    expect(await other.interval()).toBe(1000)
+  })
+
+  test('is not asked more often because of answers to what was asked before', async () => {
+    const { pacer, ask, askOften, interval, time } = setUp()
+    const askedAt = await ask()
+    time.now += 100
+    await pacer.note(HOST, BUSY, askedAt)
+    for (let i = 0; i < 30; i++) await pacer.note(HOST, GOOD, askedAt + 1)
+    expect(await interval()).toBe(2000)
+    await askOften(10)
+    expect(await interval()).toBe(1600)
+  })
+
+  test('never gets slower than once a minute', async () => {
+    const { ask, interval, pacer } = setUp()
+    await pacer.setDelay(ORIGIN, 50_000)
+    await ask(TIMEOUT)
+    await ask(TIMEOUT)
+    expect(await interval()).toBe(60_000)
+  })
+
+  test.each([
+    ['503', BUSY],
+    ['connections that break', BROKEN],
+    ['timeouts', TIMEOUT],
+  ])('is left alone after eight failures in a row: %s', async (_name, outcome) => {
+    const { ask, askOften, held, events, pacer } = setUp()
+    await askOften(7, outcome)
+    expect(events).toEqual([])
+    await ask(outcome)
+    expect(await held()).toBeCloseTo(30_000)
+    // From then on one is enough.
+    await ask(outcome)
+    expect(await held()).toBeCloseTo(300_000)
+    await ask(outcome)
+    expect(await held()).toBeCloseTo(900_000)
+    await ask(outcome)
+    expect(pacer.parked.has(HOST)).toBe(true)
+    expect(events.map(({ type }) => type)).toEqual(['held', 'held', 'held', 'parked'])
+  })
+
+  test('is not left alone where good answers are among the failures', async () => {
+    const { ask, askOften, events } = setUp()
+    for (let i = 0; i < 3; i++) {
+      await askOften(7, BUSY)
+      await ask()
+    }
+    expect(events).toEqual([])
+  })
+
+  test('is left alone where it asks for it with 503, and not for what nobody can mend', async () => {
+    const { ask, held, read, interval } = setUp()
+    await ask(failed({ status: 503, retryAfterMs: 5000 }))
+    expect(await held()).toBe(5000)
+    expect(await read()).toMatchObject({ strikes: 1 })
+    const other = setUp()
+    await other.askOften(9, failed({ reason: 'tls', isTransient: false }))
+    expect(await other.read()).toMatchObject({ heldUntil: 0, strikes: 0 })
+    expect(await interval()).toBe(4000)
+  })
+})
+
+describe('a host that answers more slowly than it did', () => {
+  const answered = (latencyMs: number): FetchOutcome => ({ ...GOOD, latencyMs })
+
+  test('is asked no more often than it answers, and quicker again when it is', async () => {
+    const { askOften, interval, pacer } = setUp()
+    await askOften(100, answered(50))
+    expect(await interval()).toBe(200)
+    await askOften(20, answered(3000))
+    expect(await interval()).toBeGreaterThan(1500)
+    expect(await interval()).toBeLessThanOrEqual(3000)
+    expect(pacer.progress()[0]?.latencyMs).toBeGreaterThan(2500)
+    await askOften(200, answered(50))
+    expect(await interval()).toBe(200)
+  })
+
+  test('is left as it is while it takes less than three times as long, or less than half a second more', async () => {
+    for (const [best, slow] of [
+      [400, 1100],
+      [50, 540],
+    ] as const) {
+      const { askOften, interval } = setUp()
+      await askOften(100, answered(best))
+      await askOften(50, answered(slow))
+      expect(await interval()).toBe(200)
+    }
+  })
+
+  test('on this machine gets a pause, and loses it again', async () => {
+    const { ask, interval } = setUp()
+    const host = '127.0.0.1:80'
+    for (let i = 0; i < 20; i++) await ask(answered(5), host)
+    expect(await interval(host)).toBe(0)
+    for (let i = 0; i < 20; i++) await ask(answered(1500), host)
+    expect(await interval(host)).toBeGreaterThan(700)
+    for (let i = 0; i < 400; i++) await ask(answered(5), host)
+    expect(await interval(host)).toBe(0)
+  })
+
+  test('is not measured by answers that tell nothing', async () => {
+    const { askOften, pacer } = setUp()
+    await askOften(20)
+    expect(pacer.progress()[0]?.latencyMs).toBeNull()
+  })
+})
+
+describe('a Crawl-delay', () => {
+  test('is the shortest pause, from the first request after it is known', async () => {
+    const { pacer, ask, askOften } = setUp()
+    const robots = await ask()
+    await pacer.setDelay(ORIGIN, 2500)
+    const moments = await askOften(30)
+    expect((moments[0] ?? 0) - robots).toBeGreaterThanOrEqual(2500)
+    expect(new Set(gaps(moments).map((gap) => Math.abs(gap - 2537) <= 1))).toEqual(new Set([true]))
+  })
+
+  test('of more than a minute is told, and granted a minute', async () => {
+    const { pacer, ask, interval, events } = setUp()
+    await ask()
+    await pacer.setDelay(ORIGIN, 600_000)
+    await pacer.setDelay(ORIGIN, 600_000)
+    expect(events).toEqual([{ type: 'paced', host: HOST, intervalMs: 60_000, askedMs: 600_000 }])
+    expect(await interval()).toBe(60_000)
+  })
+
+  test('holds on this machine too, and is gone when robots.txt has none any more', async () => {
+    const host = 'localhost:9'
+    const { pacer, ask, interval } = setUp()
+    await pacer.setDelay(`http://${host}`, 500)
+    const [first, second] = [await ask(GOOD, host), await ask(GOOD, host)]
+    expect(second - first).toBeGreaterThanOrEqual(500)
+    await pacer.setDelay(`http://${host}`, null)
+    expect(await interval(host)).toBe(0)
+    const third = await ask(GOOD, host)
+    expect(await ask(GOOD, host)).toBe(third)
+  })
+
+  test('of one origin is not undone by another origin of the host that has none', async () => {
+    const { pacer, interval } = setUp()
+    await pacer.setDelay(`https://${HOST}`, 3000)
+    await pacer.setDelay(`http://${HOST}`, null)
+    expect(await interval()).toBe(3000)
+    await pacer.setDelay(`https://${HOST}`, null)
+    expect(await interval()).toBe(1000)
+  })
+
+  test('holds for the next pacer before that has read robots.txt', async () => {
+    const first = setUp()
+    await first.pacer.setDelay(ORIGIN, 5000)
+    const last = await first.ask()
+    const second = setUp({ store: first.store, time: first.time })
+    expect((await second.ask()) - last).toBeGreaterThanOrEqual(5000)
+    expect(await second.interval()).toBe(5000)
+    await second.pacer.setDelay(ORIGIN, null)
+    expect(await second.interval()).toBe(1000)
+  })
+})
+
+test('a clock that was hours ahead does not stop anybody', async () => {
+  const { store, time, ask } = setUp()
+  await store.changeClock(HOST, time.now, (clock) => ({
+    ...clock,
+    floorMs: 200,
+    intervalMs: 200,
+    nextAt: START + 3_600_000,
+    heldUntil: START + 100 * 3_600_000,
+    slowedAt: START + 3_600_000,
+  }))
+  expect(await ask()).toBe(START)
+})
+
+test('progress tells the rate, the limit, the pause and the back-off of each host', async () => {
+  const { pacer, askOften, ask, time } = setUp()
+  await ask(GOOD, '127.0.0.1:1')
+  const moments = await askOften(100, { ...GOOD, latencyMs: 40 })
+  expect(time.now - START).toBeGreaterThan(35_000)
+  const inMinute = (now: number) =>
+    moments.filter((moment) => Math.floor(moment / 1000) > Math.floor(now / 1000) - 60).length
+  expect(pacer.progress()).toEqual([
+    {
+      host: '127.0.0.1:1',
+      requests: 1,
+      rpm: 1,
+      limitRpm: null,
+      intervalMs: 0,
+      backoffUntil: null,
+      backoffMs: 0,
+      latencyMs: null,
+    },
+    {
+      host: HOST,
+      requests: 100,
+      rpm: inMinute(time.now),
+      limitRpm: 300,
+      intervalMs: 200,
+      backoffUntil: null,
+      backoffMs: 0,
+      latencyMs: expect.closeTo(40),
+    },
+  ])
+  time.now += 40_000
+  expect(inMinute(time.now)).toBeLessThan(100)
+  expect(pacer.progress()[1]?.rpm).toBe(inMinute(time.now))
+  const askedAt = await ask(retryAfter(20))
+  time.now += 5000
+  expect(pacer.progress()[1]).toMatchObject({
+    requests: 101,
+    intervalMs: 800,
+    limitRpm: 75,
+    backoffUntil: askedAt + 20_000,
+    backoffMs: 15_000,
+  })
+  time.now += 300_000
+  expect(pacer.progress()[1]).toMatchObject({ rpm: 0, backoffUntil: null, backoffMs: 0 })
+})

@@ -1,0 +1,365 @@
+import type { CrawlEvent, HostProgress } from './events.ts'
+import {
+  clearStrikes,
+  easeClock,
+  FREE_CLOCK,
+  type HostClock,
+  holdClock,
+  MOST_INTERVAL_MS,
+  openClock,
+  retakeSlot,
+  setFloor,
+  slowClock,
+  takeSlot,
+} from './host-clock.ts'
+import type { Ledger, Reason } from './ledger.ts'
+import type { Clock, FetchOutcome } from './ports.ts'
+import type { CrawlLimits } from './run.ts'
+
+/** Whoever asks for more patience than this is left alone for the rest of the crawl. */
+export const MOST_PATIENCE_MS = 600_000
+/** A host that failed is left alone for a time that differs by this share, up or down. */
+const HOLD_SPREAD = 0.1
+/** A slot may be used as late as this: that much the jitter makes up for. */
+const LATE_MS = 25
+/** So many answers in a row that are quick make the pause a step shorter. */
+const QUICK_ANSWERS = 10
+/** So many requests in a row without an answer mean that the host is in trouble, and not a page of it. */
+const KEEPS_FAILING = 8
+/** Errors of an application slow a host down no further: it answers, only not well. */
+const MOST_FOR_ERRORS_MS = 2000
+/** An answer is slow when it takes so many times, and so much, longer than it took this host at its best. */
+const SLOW_FACTOR = 3
+const SLOW_MS = 500
+/** Answers before anything is said about how quick a host is, and the weight of each new one. */
+const LEAST_ANSWERS = 5
+const WEIGHT = 0.2
+
+/** What a pacer works with. */
+export interface PacerOptions {
+  readonly ledger: Pick<Ledger, 'readClock' | 'changeClock'>
+  readonly clock: Clock
+  /** Number from 0 up to 1, for jitter. */
+  readonly random: () => number
+  readonly limits: Pick<CrawlLimits, 'intervalMs' | 'startIntervalMs' | 'jitterMs' | 'holdsMs'>
+  readonly tell?: (event: Extract<CrawlEvent, { type: 'held' | 'parked' | 'paced' }>) => void
+}
+
+/** What became of a wish to ask a host. `later`: not in this slot. `parked`: not in this crawl. */
+export type Turn = 'go' | 'later' | 'parked'
+
+/**
+ * Keeps the pace at which each host is asked: evenly spaced, gentle at first, quicker while answers stay quick, slower when the host
+ * struggles, not at all while it wants to be left alone. The clock of a host is in the ledger, where everybody shares it; how
+ * the answers of this process came is kept here.
+ */
+export class Pacer {
+  readonly #options: PacerOptions
+  readonly #watches = new Map<string, Watch>()
+  /** Hosts that are left alone for the rest of the crawl, and why. */
+  readonly #parked = new Map<string, string>()
+
+  constructor(options: PacerOptions) {
+    this.#options = options
+  }
+
+  /** Milliseconds by which the next slot of a host is late. */
+  readonly jitter = (): number => {
+    const [least, most] = this.#options.limits.jitterMs
+    return least + this.#options.random() * (most - least)
+  }
+
+  /** Waits for a slot of a host. Never `later`. */
+  async takeTurn(host: string, signal?: AbortSignal): Promise<Turn> {
+    const { ledger, clock } = this.#options
+    await this.#open(host)
+    for (;;) {
+      let slot = 0
+      if (await this.parkIfHeld(host)) return 'parked'
+      await ledger.changeClock(host, clock.now(), (known) => {
+        const taken = takeSlot(known, clock.now(), this.jitter())
+        slot = taken.slot
+        return taken.clock
+      })
+      const wait = slot - clock.now()
+      if (wait > 0) await clock.sleep(wait, signal)
+      signal?.throwIfAborted()
+      const turn = await this.enter(host, slot, signal)
+      if (turn !== 'later') return turn
+    }
+  }
+
+  /** Tells whether a host may be asked now, in a slot that was reserved before, and waits for what little is missing. */
+  async enter(host: string, slot: number, signal?: AbortSignal): Promise<Turn> {
+    const { ledger, clock } = this.#options
+    await this.#open(host)
+    const watch = this.#watchOf(host)
+    let own = slot
+    for (;;) {
+      const now = clock.now()
+      watch.clock = await ledger.readClock(host, now)
+      const { heldUntil, intervalMs, slowedAt } = watch.clock
+      if (this.#parked.has(host)) return 'parked'
+      if (heldUntil > now) return (await this.parkIfHeld(host)) ? 'parked' : 'later'
+      if (intervalMs <= 0) break
+      if (own < slowedAt) return 'later'
+      // A timer that was late, or a slot of before the pause got longer, must not bring two requests closer together.
+      const wait = Math.max(own, watch.askedAt + intervalMs) - now
+      if (wait > 0) {
+        await clock.sleep(wait, signal)
+        continue
+      }
+      // Nor two of different processes. Once is enough: on a machine where every timer is late, nobody would ever get to go.
+      if (own !== slot || now - own <= LATE_MS) break
+      own = await this.#retake(watch, own)
+    }
+    this.#countRequest(watch)
+    return 'go'
+  }
+
+  /** Learns from what came of a request that was sent at `askedAt`. */
+  async note(host: string, outcome: FetchOutcome, askedAt: number): Promise<void> {
+    const watch = this.#watchOf(host)
+    watch.noteLatency(outcome.latencyMs)
+    if (outcome.type !== 'failed') return this.#noteAnswer(watch, askedAt)
+    const { reason, status, isTransient, retryAfterMs, detail } = outcome
+    if (!isTransient) return
+    watch.quick = 0
+    const isOverload =
+      reason === 'timeout' || reason === 'network' || status === 502 || status === 503 || status === 504
+    if (reason === 'rate-limited' || retryAfterMs !== null)
+      return this.#hold(watch, reason, detail, askedAt, retryAfterMs)
+    if (!isOverload) {
+      watch.errors++
+      if (watch.errors > 1) await this.#slow(watch, askedAt, { factor: 2, mostMs: MOST_FOR_ERRORS_MS })
+      return
+    }
+    watch.troubles++
+    if (watch.troubles >= KEEPS_FAILING || watch.clock.strikes > 0)
+      return this.#hold(watch, reason, detail, askedAt, null)
+    // One connection that breaks says little; one answer that does not come, or that the server is too busy, says enough.
+    if (reason !== 'network' || watch.troubles > 1) await this.#slow(watch, askedAt, { factor: 2 })
+  }
+
+  /** Sets the pause that the robots.txt of an origin asks for, if any. A host gets the longest that its origins ask for. */
+  readonly setDelay = async (origin: string, delayMs: number | null): Promise<void> => {
+    const { host } = new URL(origin)
+    const watch = this.#watchOf(host)
+    const granted = Math.min(delayMs ?? 0, MOST_INTERVAL_MS)
+    if (watch.delays.get(origin) === granted) return
+    watch.delays.set(origin, granted)
+    await this.#adjust(watch, setFloor)
+    if (delayMs !== null && delayMs > MOST_INTERVAL_MS)
+      this.#options.tell?.({ type: 'paced', host, intervalMs: granted, askedMs: delayMs })
+  }
+
+  /** Until when a host is left alone; it may be past. */
+  heldUntil(host: string): number {
+    return this.#watches.get(host)?.clock.heldUntil ?? 0
+  }
+
+  /** Hosts that are left alone for the rest of the crawl, each with what it was for. */
+  get parked(): ReadonlyMap<string, string> {
+    return this.#parked
+  }
+
+  /** Leaves a host alone for the rest of the crawl. */
+  park(host: string, reason: Reason, detail: string): void {
+    if (this.#parked.has(host)) return
+    this.#parked.set(host, detail)
+    this.#options.tell?.({ type: 'parked', host, reason, detail })
+  }
+
+  /** Leaves a host alone for the rest of the crawl if it has asked for more patience than there is. Tells whether it is. */
+  async parkIfHeld(host: string): Promise<boolean> {
+    const { ledger, clock, limits } = this.#options
+    const now = clock.now()
+    const watch = this.#watchOf(host)
+    watch.clock = await ledger.readClock(host, now)
+    const { heldUntil, strikes } = watch.clock
+    // What it got because it failed is sat out.
+    const gotMs = holdOf(limits.holdsMs, strikes) * (1 + HOLD_SPREAD)
+    if (heldUntil - now > Math.max(MOST_PATIENCE_MS, gotMs)) {
+      const seconds = Math.ceil((heldUntil - now) / 1000)
+      this.park(host, 'rate-limited', `it asked to be left alone for ${seconds} more seconds`)
+    }
+    return this.#parked.has(host)
+  }
+
+  /** How each host is treated. */
+  progress(): HostProgress[] {
+    const now = this.#options.clock.now()
+    return [...this.#watches.values()].map(({ host, requests, clock, recent, latency }) => {
+      const isHeld = clock.heldUntil > now
+      return {
+        host,
+        requests,
+        rpm: recent.count(now),
+        limitRpm: clock.intervalMs > 0 ? 60_000 / clock.intervalMs : null,
+        intervalMs: clock.intervalMs,
+        backoffUntil: isHeld ? clock.heldUntil : null,
+        backoffMs: isHeld ? clock.heldUntil - now : 0,
+        latencyMs: latency,
+      }
+    })
+  }
+
+  async #noteAnswer(watch: Watch, askedAt: number): Promise<void> {
+    watch.troubles = 0
+    watch.errors = 0
+    if (watch.clock.strikes > 0) await this.#change(watch, (known) => clearStrikes(known, askedAt))
+    const { latency } = watch
+    if (latency !== null && watch.isSlow()) {
+      watch.quick = 0
+      // It is asked no more often than it answers.
+      if (watch.clock.intervalMs < latency) await this.#slow(watch, askedAt, { factor: 2, mostMs: latency })
+      return
+    }
+    // That it was quick before it got slow says nothing.
+    if (askedAt < watch.clock.slowedAt || watch.clock.intervalMs <= watch.clock.floorMs) return
+    if (++watch.quick < QUICK_ANSWERS) return
+    watch.quick = 0
+    await this.#change(watch, easeClock)
+  }
+
+  #slow(watch: Watch, askedAt: number, how: { readonly factor: number; readonly mostMs?: number }): Promise<void> {
+    return this.#change(watch, (clock) => slowClock(clock, askedAt, this.#options.clock.now(), how))
+  }
+
+  async #hold(
+    watch: Watch,
+    reason: Reason,
+    detail: string,
+    askedAt: number,
+    retryAfterMs: number | null,
+  ): Promise<void> {
+    const { clock, random, limits, tell } = this.#options
+    const { holdsMs } = limits
+    const spread = 1 - HOLD_SPREAD + random() * 2 * HOLD_SPREAD
+    const holdMsOf = (strikes: number) => retryAfterMs ?? holdOf(holdsMs, strikes) * spread
+    const before = watch.clock.strikes
+    await this.#change(watch, (known) => holdClock(known, askedAt, clock.now(), holdMsOf))
+    const { strikes, heldUntil } = watch.clock
+    if (retryAfterMs !== null && retryAfterMs > MOST_PATIENCE_MS) {
+      this.park(watch.host, reason, `Retry-After ${Math.ceil(retryAfterMs / 1000)}`)
+    } else if (strikes > holdsMs.length) {
+      this.park(watch.host, reason, `${strikes} times in a row: ${detail}`)
+    } else if (strikes !== before) {
+      tell?.({ type: 'held', host: watch.host, untilMs: heldUntil, reason, strikes })
+    }
+  }
+
+  async #retake(watch: Watch, passed: number): Promise<number> {
+    const [, mostJitterMs] = this.#options.limits.jitterMs
+    let slot = passed
+    await this.#change(watch, (known) => {
+      const taken = retakeSlot(known, passed, this.#options.clock.now(), this.jitter(), mostJitterMs)
+      slot = taken.slot
+      return taken.clock
+    })
+    return slot
+  }
+
+  async #open(host: string): Promise<void> {
+    const watch = this.#watchOf(host)
+    watch.opening ??= this.#adjust(watch, openClock)
+    await watch.opening
+  }
+
+  #adjust(watch: Watch, adjust: typeof setFloor): Promise<void> {
+    const { limits, clock } = this.#options
+    const isOwn = isLoopback(watch.host)
+    const floorMs = Math.max(isOwn ? 0 : limits.intervalMs, ...watch.delays.values())
+    const startMs = isOwn ? 0 : limits.startIntervalMs
+    return this.#change(watch, (known) => adjust(known, floorMs, startMs, clock.now()))
+  }
+
+  async #change(watch: Watch, change: (clock: HostClock) => HostClock): Promise<void> {
+    const { ledger, clock } = this.#options
+    watch.clock = await ledger.changeClock(watch.host, clock.now(), change)
+  }
+
+  #countRequest(watch: Watch): void {
+    const now = this.#options.clock.now()
+    watch.askedAt = now
+    watch.requests++
+    watch.recent.add(now)
+  }
+
+  #watchOf(host: string): Watch {
+    const known = this.#watches.get(host)
+    if (known !== undefined) return known
+    const watch = new Watch(host)
+    this.#watches.set(host, watch)
+    return watch
+  }
+}
+
+/** How one host answers this process. */
+class Watch {
+  readonly host: string
+  /** Its clock as it was last seen. */
+  clock: HostClock = FREE_CLOCK
+  opening: Promise<void> | undefined
+  /** The pauses that the robots.txt files of its origins get. */
+  readonly delays: Map<string, number> = new Map()
+  requests = 0
+  readonly recent: MinuteCount = new MinuteCount()
+  /** When it was last asked. */
+  askedAt = Number.NEGATIVE_INFINITY
+  /** Answers in a row: quick ones, none at all, and errors. */
+  quick = 0
+  troubles = 0
+  errors = 0
+  /** How long it takes to answer lately, and took at its best. */
+  latency: number | null = null
+  #best = Number.POSITIVE_INFINITY
+  #answers = 0
+
+  constructor(host: string) {
+    this.host = host
+  }
+
+  noteLatency(ms: number | undefined): void {
+    if (ms === undefined) return
+    this.latency = this.latency === null ? ms : this.latency * (1 - WEIGHT) + ms * WEIGHT
+    if (++this.#answers >= LEAST_ANSWERS) this.#best = Math.min(this.#best, this.latency)
+  }
+
+  isSlow(): boolean {
+    return this.latency !== null && this.latency > Math.max(this.#best * SLOW_FACTOR, this.#best + SLOW_MS)
+  }
+}
+
+/** Counts what happened in the last minute, by the second. */
+class MinuteCount {
+  readonly #counts = new Array<number>(60).fill(0)
+  #second = 0
+
+  add(now: number): void {
+    this.#advance(now)
+    const index = this.#second % 60
+    this.#counts[index] = (this.#counts[index] ?? 0) + 1
+  }
+
+  count(now: number): number {
+    this.#advance(now)
+    return this.#counts.reduce((sum, count) => sum + count, 0)
+  }
+
+  #advance(now: number): void {
+    const second = Math.floor(now / 1000)
+    for (let at = Math.max(this.#second + 1, second - 59); at <= second; at++) this.#counts[at % 60] = 0
+    this.#second = Math.max(this.#second, second)
+  }
+}
+
+/** How long a host is left alone that had to be so often in a row. */
+function holdOf(holdsMs: readonly number[], strikes: number): number {
+  return holdsMs[Math.min(strikes, holdsMs.length) - 1] ?? 0
+}
+
+/** Whether a host is this machine, by its name. */
+function isLoopback(host: string): boolean {
+  return /^(?:localhost|[\w.-]+\.localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$/.test(host)
+}

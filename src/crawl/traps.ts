@@ -1,0 +1,216 @@
+import { compareUtf8 } from '../core/text/order.ts'
+import { DAY_WORDS, MONTHS } from '../core/url/calendar-words.ts'
+
+/** So many pages of a shape have to be read before anything is said of it, if they are the same; and if they are but for numbers. */
+const LEAST_PAGES = 30
+const LEAST_ALIKE = 100
+/** So much of them has to repeat what was read before. */
+const REPEATED_SHARE = 0.9
+/**
+ * Pages that differ in numbers only may be the numbered pages of a list that has an end, which stand at one depth. What has none
+ * leads on from page to page, by as many links at least; where only a query varies, fewer are enough.
+ */
+const LEAST_DEPTHS = 10
+const LEAST_QUERY_DEPTHS = 2
+/** Shapes that are remembered, and contents of each; the oldest are forgotten first. */
+const MAX_SHAPES = 2000
+const MAX_CONTENTS = 256
+/** So much of a page, and so many of its links, tell it from others. */
+const MAX_TEXT = 200_000
+const MAX_LINKS = 2000
+
+/** What was read of one shape. */
+interface Shape {
+  pages: number
+  /** Pages that were the same as another one. */
+  same: number
+  /** Pages that were the same but for numbers. */
+  alike: number
+  readonly contents: Set<number>
+  readonly forms: Set<number>
+  readonly depths: Set<number>
+}
+
+/** What tells a page from others. */
+export interface PageContent {
+  readonly text: string
+  /** Absolute addresses. */
+  readonly links: readonly string[]
+}
+
+/**
+ * Recognises that a site has the same under addresses without end, in one run of a crawl. Addresses that differ in numbers, in the
+ * values of a query or in how often a folder repeats have one shape. Once enough pages of a shape were read, and nine of ten
+ * repeated what another one had held, the rest of the shape is a trap. A reference with thousands of pages is none, however small
+ * they are: their words differ, or the names of what they link to. Which pages of a trap were read before that depends on which
+ * answered first; nothing else does.
+ */
+export class ContentTraps {
+  readonly #shapes = new Map<string, Shape>()
+  readonly #traps = new Set<string>()
+
+  /** Takes note of what an address held; `depth` is the number of links between the start and the address. */
+  note(url: string, depth: number, content: PageContent): void {
+    const name = shapeOf(url)
+    if (name === undefined || this.#traps.has(name)) return
+    const shape = this.#shapes.get(name) ?? createShape()
+    this.#shapes.delete(name)
+    this.#shapes.set(name, shape)
+    forgetOldest(this.#shapes, MAX_SHAPES)
+    const { whole, form } = fingerprint(content)
+    shape.pages++
+    if (remember(shape.contents, whole)) shape.same++
+    if (remember(shape.forms, form)) shape.alike++
+    if (shape.depths.size < LEAST_DEPTHS) shape.depths.add(depth)
+    if (!isTrap(name, shape)) return
+    this.#shapes.delete(name)
+    this.#traps.add(name)
+    forgetOldest(this.#traps, MAX_SHAPES)
+  }
+
+  /** The shape of an address, if that is one of a trap. */
+  find(url: string): string | undefined {
+    if (this.#traps.size === 0) return undefined
+    const name = shapeOf(url)
+    return name !== undefined && this.#traps.has(name) ? name : undefined
+  }
+}
+
+function createShape(): Shape {
+  return { pages: 0, same: 0, alike: 0, contents: new Set(), forms: new Set(), depths: new Set() }
+}
+
+function isTrap(name: string, { pages, same, alike, depths }: Shape): boolean {
+  if (pages >= LEAST_PAGES && same >= pages * REPEATED_SHARE) return true
+  const leastDepths = name.includes('?') ? LEAST_QUERY_DEPTHS : LEAST_DEPTHS
+  return pages >= LEAST_ALIKE && alike >= pages * REPEATED_SHARE && depths.size >= leastDepths
+}
+
+/** Adds a number to those that were seen lately, and tells whether it was among them. */
+function remember(seen: Set<number>, number: number): boolean {
+  const isKnown = seen.delete(number)
+  seen.add(number)
+  forgetOldest(seen, MAX_CONTENTS)
+  return isKnown
+}
+
+function forgetOldest<T>(
+  remembered: { readonly size: number; keys(): Iterator<T>; delete(key: T): boolean },
+  most: number,
+) {
+  if (remembered.size <= most) return
+  const oldest = remembered.keys().next()
+  if (oldest.done !== true) remembered.delete(oldest.value)
+}
+
+/**
+ * What an address has in common with others: `docs.example/list/#?page=*` for `https://docs.example/list/7?page=2`. Undefined where
+ * nothing in it varies. A version stays what it is: the index of each is the only way to its pages.
+ */
+export function shapeOf(url: string): string | undefined {
+  const start = url.indexOf('//') + 2
+  const query = url.indexOf('?', start)
+  const address = query < 0 ? url.slice(start) : url.slice(start, query)
+  const [host = '', ...segments] = address.split('/')
+  const names = segments.map((segment) => (DIGIT.test(segment) && !VERSION.test(segment) ? '#' : segment))
+  const path = writePath(names)
+  const search = query < 0 ? '' : shapeOfQuery(url.slice(query + 1))
+  const isVaried = search !== '' || path.endsWith(AGAIN) || names.includes('#')
+  return isVaried ? `${host}/${path}${search}` : undefined
+}
+
+const DIGIT = /\d/
+/** `v2`, `1.2`, `v1.2.3-rc.1`, `release-2.0`; a number alone may be anything. */
+const VERSION = /^(?:v\d+|(?:[a-z]+-)?v?\d+(?:\.(?:\d+|x))+(?:[-.+]?[a-z]+[.\d]*)?)$/i
+/** Stands behind folders of which one repeats. */
+const AGAIN = '…'
+
+/** A path whose folders repeat is known by its folders, in whatever order they follow each other. */
+function writePath(names: readonly string[]): string {
+  const words = names.filter((name) => name !== '' && name !== '#')
+  const known = new Set(words)
+  return known.size === words.length ? names.join('/') : `{${[...known].sort(compareUtf8).join(',')}}${AGAIN}`
+}
+
+function shapeOfQuery(query: string): string {
+  const keys = query.split('&').map((pair) => {
+    const equals = pair.indexOf('=')
+    const name = equals < 0 ? pair : pair.slice(0, equals)
+    return `${DIGIT.test(name) ? '#' : name}${equals < 0 ? '' : '=*'}`
+  })
+  return `?${keys.join('&')}`
+}
+
+/**
+ * Numbers that two pages have in common: `whole` if they are the same, `form` if they are but for numbers and dates. Where exactly
+ * their links lead counts for neither, but the names that occur in them do.
+ */
+function fingerprint({ text, links }: PageContent): { readonly whole: number; readonly form: number } {
+  let whole = OFFSET
+  let form = OFFSET
+  scanWords(text.slice(0, MAX_TEXT).replace(ADDRESS, ' '), (word, isVariable) => {
+    whole = mix(whole, word)
+    if (!isVariable) form = mix(form, word)
+  })
+  const named = new Set<number>()
+  for (const link of links.slice(0, MAX_LINKS)) {
+    scanWords(link.replace(VALUE, ' '), (word, isVariable) => {
+      if (!isVariable) named.add(word)
+    })
+  }
+  let names = 0
+  for (const word of named) names = (names + word) >>> 0
+  return { whole: join(whole, names), form: join(form, names) }
+}
+
+const ADDRESS = /https?:\/\/[^\s<>()]*/g
+const VALUE = /=[^&]*/g
+
+/**
+ * Goes through the words of a text, each as a number, and tells which have a digit in them or are names of months and days. Every
+ * page whose address varies comes by here, so that no word is taken out of the text. Case is that of ASCII, and what is not ASCII
+ * is a letter.
+ */
+function scanWords(text: string, visit: (word: number, isVariable: boolean) => void): void {
+  let hash = OFFSET
+  let isInside = false
+  let hasDigit = false
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    const lower = code | 0x20
+    const isDigit = code >= 0x30 && code <= 0x39
+    if (isDigit || (lower >= 0x61 && lower <= 0x7a) || code > 0x7f) {
+      hash = mix(hash, code > 0x7f || isDigit ? code : lower)
+      hasDigit ||= isDigit
+      isInside = true
+      continue
+    }
+    if (isInside) visit(hash, hasDigit || DATE_WORDS.has(hash))
+    hash = OFFSET
+    isInside = false
+    hasDigit = false
+  }
+  if (isInside) visit(hash, hasDigit || DATE_WORDS.has(hash))
+}
+
+/** FNV-1a. */
+const OFFSET = 0x811c9dc5
+const PRIME = 0x01000193
+
+function mix(hash: number, part: number): number {
+  return Math.imul(hash ^ part, PRIME) >>> 0
+}
+
+/** Two numbers of 32 bits as one; what does not fit is cut off. */
+function join(a: number, b: number): number {
+  return a * 2 ** 21 + (b >>> 11)
+}
+
+/** Names of months and days, as numbers. */
+const DATE_WORDS: ReadonlySet<number> = new Set([...MONTHS.keys(), ...DAY_WORDS].map(hashOf))
+
+function hashOf(word: string): number {
+  let hash = OFFSET
+  for (let i = 0; i < word.length; i++) hash = mix(hash, word.charCodeAt(i))
+  return hash
+}

@@ -1,0 +1,50 @@
+/** Why there is no connection. */
+export type ConnectProblem = 'address-refused' | 'unknown-host' | 'timeout' | 'tls' | 'proxy-refused' | 'network'
+
+/** No connection could be made. The message names the host as it was asked for, never an address behind it. */
+export class ConnectError extends Error {
+  readonly problem: ConnectProblem
+
+  constructor(problem: ConnectProblem, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'ConnectError'
+    this.problem = problem
+  }
+}
+
+/** Says in words why a connection to `host` failed. `isHandshake` tells that there was one, and only TLS was missing. */
+export function describeFailure(cause: NodeJS.ErrnoException, host: string, isHandshake: boolean): ConnectError {
+  const code = codeOf(cause)
+  switch (code) {
+    case 'ECONNREFUSED':
+      return new ConnectError('network', `${host} refused the connection`, { cause })
+    case 'ETIMEDOUT':
+      return new ConnectError('timeout', `no connection to ${host} in time`, { cause })
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+    case 'EADDRNOTAVAIL':
+      return new ConnectError('network', `${host} cannot be reached`, { cause })
+    case 'ECONNRESET':
+    case 'EPIPE':
+      return new ConnectError('network', `${host} closed the connection`, { cause })
+  }
+  if (!isHandshake) return new ConnectError('network', `no connection to ${host}`, { cause })
+  return new ConnectError('tls', `${TLS_PROBLEMS[code] ?? 'no secure connection to'} ${host}`, { cause })
+}
+
+/** The code of an error of Node; empty for what has none. */
+export function codeOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? code : ''
+}
+
+/** OpenSSL's verdicts on a certificate, in words that a host name follows. */
+const TLS_PROBLEMS: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'expired certificate of',
+  CERT_NOT_YET_VALID: 'certificate that is not valid yet, of',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'self-signed certificate of',
+  SELF_SIGNED_CERT_IN_CHAIN: 'certificate of an unknown authority, of',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate of an unknown authority, of',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate of an unknown authority, of',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate for another host than',
+}

@@ -1,0 +1,118 @@
+import { type ClientRequest, type RequestOptions, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { isIP, type Socket } from 'node:net'
+import { ConnectError, codeOf, describeFailure } from './connect-error.ts'
+
+/** A proxy that opens tunnels. */
+export interface HttpProxy {
+  readonly host: string
+  readonly port: number
+  readonly isTls: boolean
+  /** Value of Proxy-Authorization; nobody but the proxy gets it. */
+  readonly authorization: string | undefined
+}
+
+/** Reads `http://user:password@proxy.example:3128`; undefined for what is no address of a proxy. */
+export function parseProxy(text: string): HttpProxy | undefined {
+  const url = URL.parse(text)
+  const isTls = url?.protocol === 'https:'
+  if (url === null || (!isTls && url.protocol !== 'http:')) return undefined
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '') return undefined
+  const user = decode(url.username)
+  const password = decode(url.password)
+  // The first colon ends the name, RFC 7617 section 2.
+  if (user === undefined || password === undefined || user.includes(':')) return undefined
+  const hasCredentials = user !== '' || password !== ''
+  return {
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: url.port === '' ? (isTls ? 443 : 80) : Number(url.port),
+    isTls,
+    authorization: hasCredentials ? `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` : undefined,
+  }
+}
+
+/** Where a tunnel is to lead. */
+export interface TunnelEnd {
+  /** What messages call it. */
+  readonly host: string
+  /** An address that has been checked; a name would be resolved by the proxy, and perhaps to something else. */
+  readonly address: string
+  readonly port: number
+}
+
+/** A tunnel that is being opened. */
+export interface OpeningTunnel {
+  readonly result: Promise<Socket | ConnectError>
+  /** Gives it up. */
+  destroy(error: Error): void
+}
+
+/** Most bytes of the header a proxy answers with. */
+const MAX_HEADER_BYTES = 16_384
+
+/** Asks a proxy for a connection. Nothing of the request that will go through it is sent yet. */
+export function openTunnel(proxy: HttpProxy, end: TunnelEnd): OpeningTunnel {
+  const request = askForTunnel(proxy, end)
+  const result = new Promise<Socket | ConnectError>((settle) => {
+    let hasTcp = false
+    request.once('socket', (socket) => {
+      socket.once('connect', () => {
+        hasTcp = true
+      })
+    })
+    request.on('error', (error) => settle(describeProxyFailure(error, proxy.isTls && hasTcp)))
+    request.once('connect', ({ statusCode = 0 }, socket: Socket, head) => {
+      const refusal = judgeAnswer(statusCode, head.length > 0, end.host)
+      if (refusal !== undefined) socket.destroy()
+      settle(refusal ?? socket)
+    })
+    request.end()
+  })
+  return { result, destroy: (error) => request.destroy(error) }
+}
+
+function askForTunnel({ host, port, isTls, authorization }: HttpProxy, end: TunnelEnd): ClientRequest {
+  const authority = `${isIP(end.address) === 6 ? `[${end.address}]` : end.address}:${end.port}`
+  const options: RequestOptions = {
+    host,
+    port,
+    method: 'CONNECT',
+    path: authority,
+    headers: {
+      host: authority,
+      connection: 'keep-alive',
+      ...(authorization === undefined ? {} : { 'proxy-authorization': authorization }),
+    },
+    // An agent of its own, which no variable of the environment has a say in.
+    agent: false,
+    maxHeaderSize: MAX_HEADER_BYTES,
+  }
+  // The certificate is that of the proxy, whatever the Host field says.
+  const servername = isIP(host) === 0 ? host : ''
+  return isTls ? requestHttps({ ...options, servername, rejectUnauthorized: true }) : requestHttp(options)
+}
+
+/** What is wrong with the answer of a proxy; undefined where there is a tunnel. */
+function judgeAnswer(status: number, isFollowedByMore: boolean, host: string): ConnectError | undefined {
+  if (status === 407) {
+    const advice = 'give the right ones in the setting `proxy`'
+    return new ConnectError('proxy-refused', `the proxy asks for a user name and password; ${advice}`)
+  }
+  if (status >= 500) return new ConnectError('network', `the proxy has no connection to ${host}: it answered ${status}`)
+  if (status >= 300) return new ConnectError('proxy-refused', `the proxy refused ${host}: it answered ${status}`)
+  // A web server does not speak first, so these would be words of the proxy in the name of the site.
+  return isFollowedByMore ? new ConnectError('network', 'the proxy answered more than it was asked') : undefined
+}
+
+function describeProxyFailure(error: Error, isHandshake: boolean): ConnectError {
+  if (!codeOf(error).startsWith('HPE_')) return describeFailure(error, 'the proxy', isHandshake)
+  return new ConnectError('network', 'the answer of the proxy is not HTTP', { cause: error })
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}

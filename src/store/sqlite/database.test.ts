@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { type Database, openDatabase, writeTo } from './database.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'pharos-database-'))
+let files = 0
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function stageDatabase(): { readonly db: Database; readonly path: string; add(bytes?: number): Promise<unknown> } {
+  const path = join(folder, `${files++}.db`)
+  const db = openDatabase(path)
+  db.exec('CREATE TABLE notes (text BLOB)')
+  const insert = db.prepare<[Buffer]>('INSERT INTO notes VALUES (?)')
+  const add = (bytes = 10) =>
+    writeTo(
+      db,
+      () => {
+        insert.run(Buffer.alloc(10))
+        insert.run(Buffer.alloc(bytes))
+      },
+      50,
+    )
+  return { db, path, add }
+}
+
+function countNotes(db: Database): unknown {
+  return db.prepare('SELECT count(*) FROM notes').pluck().get()
+}
+
+describe('a write that is not possible', () => {
+  test('because there is no room says so, leaves nothing, and is possible when there is', async () => {
+    const { db, path, add } = stageDatabase()
+    db.pragma(`max_page_count = ${String(db.pragma('page_count', { simple: true }))}`)
+    await expect(add(100_000)).rejects.toMatchObject({
+      code: 'LIBRARY_FULL',
+      message: `there is no room left for the library ${path}: the disk is full`,
+    })
+    expect(db.inTransaction).toBe(false)
+    expect(countNotes(db)).toBe(0)
+    db.pragma('max_page_count = 1000000')
+    await add(100_000)
+    expect(countNotes(db)).toBe(2)
+    db.close()
+  })
+
+  test('because others write says so after a while, and is possible when they have', async () => {
+    const { db, path, add } = stageDatabase()
+    const other = openDatabase(path)
+    other.exec('BEGIN EXCLUSIVE')
+    await expect(add()).rejects.toMatchObject({ code: 'LIBRARY_LOCKED', details: { library: path } })
+    other.exec('COMMIT')
+    other.close()
+    await add()
+    expect(countNotes(db)).toBe(2)
+    db.close()
+  })
+
+  test('because it can only be read says so, and is possible when it can be written', async () => {
+    const { db, add } = stageDatabase()
+    db.pragma('query_only = ON')
+    await expect(add()).rejects.toMatchObject({
+      code: 'LIBRARY_READ_ONLY',
+      details: { problem: 'it can only be read' },
+    })
+    db.pragma('query_only = OFF')
+    await add()
+    expect(countNotes(db)).toBe(2)
+    db.close()
+  })
+
+  test('for any other reason fails as it does', async () => {
+    const { db } = stageDatabase()
+    const wrong = () => db.exec('INSERT INTO nowhere VALUES (1)')
+    await expect(writeTo(db, wrong)).rejects.toMatchObject({ code: 'SQLITE_ERROR' })
+    const error = new TypeError('no')
+    await expect(
+      writeTo(db, () => {
+        throw error
+      }),
+    ).rejects.toBe(error)
+    db.close()
+  })
+})

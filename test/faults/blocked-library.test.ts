@@ -1,0 +1,243 @@
+import { execFileSync } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, readdirSync, rmdirSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Sqlite from 'better-sqlite3'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { run } from '../../src/cli/run.ts'
+import { openLibrary } from '../../src/open-library.ts'
+import { type Child, startChild } from '../sites/children.ts'
+import type { ChildOptions } from '../sites/crawl-child.ts'
+import { type Dump, readDump, readUninterrupted, stagePath } from '../sites/library-file.ts'
+import { messySite, sitemapOf } from '../sites/messy-site.ts'
+import { openSite, type Site } from '../sites/site.ts'
+
+const LONG = process.env['TEST_LONG'] !== undefined
+const SIZE = LONG ? 300 : 40
+const DISK_MB = LONG ? 64 : 16
+/** Nobody has to wait for the pauses between tries of pages. */
+const QUICK: ChildOptions = { speed: 4, since: Date.now(), patienceMs: 300 }
+
+let site: Site
+let whole: Dump
+
+beforeAll(async () => {
+  site = await openSite(messySite(SIZE))
+  site.pages.set('/sitemap.xml', sitemapOf(site.origin))
+  whole = await readUninterrupted(site, {}, false)
+})
+
+afterAll(() => site.close())
+
+function crawl(path: string, options: ChildOptions = QUICK): Child {
+  return startChild('crawl', path, `${site.origin}/`, JSON.stringify(options))
+}
+
+async function expectSameEnd(child: Child, path: string): Promise<void> {
+  const { code, stderr } = await child.ended
+  const last = child.lines.at(-1)
+  expect({ code, stderr, last }, JSON.stringify(last)).toMatchObject({
+    code: 0,
+    stderr: '',
+    last: { type: 'ended', summary: { end: 'completed' } },
+  })
+  await expect(readDump(path, site.origin)).resolves.toEqual(whole)
+}
+
+/** Expects that a crawl that waits tells how it stands and asks for nothing any more. */
+async function expectToWait(child: Child): Promise<void> {
+  const told = () => child.lines.filter(({ type }) => type === 'progress').length
+  // What was under way when it began to wait comes to its end.
+  await sleep(400)
+  const [asked, before] = [site.requests.length, told()]
+  await sleep(800)
+  expect(site.requests.length).toBe(asked)
+  expect(told()).toBeGreaterThan(before)
+  expect(child.lines.filter(({ type }) => type === 'paused')).toHaveLength(1)
+  expect(child.lines.filter(({ type }) => type === 'resumed')).toEqual([])
+}
+
+describe('a disk that is full', () => {
+  test('is waited for', async () => {
+    const disk = mountDisk()
+    const child = crawl(disk.path)
+    await child.told('settled', 5)
+    disk.fill()
+    await child.told('paused')
+    expect(child.lines.find(({ type }) => type === 'paused')).toMatchObject({
+      cause: 'disk-full',
+      detail: expect.stringContaining('the disk is full'),
+    })
+    await expectToWait(child)
+    disk.free()
+    await child.told('resumed')
+    expect(child.lines.find(({ type }) => type === 'resumed')).toMatchObject({ cause: 'disk-full' })
+    await expectSameEnd(child, disk.path)
+  })
+
+  test('is no reason to lose anything when the process is killed meanwhile', async () => {
+    const disk = mountDisk()
+    const child = crawl(disk.path)
+    await child.told('settled', 5)
+    disk.fill()
+    await child.told('paused')
+    child.process.kill('SIGKILL')
+    await child.ended
+    const refused = crawl(disk.path)
+    await expect(refused.ended).resolves.toEqual({ code: 1, stderr: '' })
+    expect(refused.lines).toMatchObject([{ type: 'error', code: 'LIBRARY_FULL' }])
+    disk.free()
+    await expectSameEnd(crawl(disk.path), disk.path)
+  })
+
+  test('for longer than there is patience ends the crawl, which can go on later', async () => {
+    const disk = mountDisk()
+    const child = crawl(disk.path, { ...QUICK, limits: { pauseMs: 3000 } })
+    await child.told('settled', 5)
+    disk.fill()
+    await expect(child.ended).resolves.toEqual({ code: 0, stderr: '' })
+    expect(child.lines.at(-1)).toMatchObject({
+      type: 'ended',
+      summary: { end: 'cancelled', problem: expect.stringContaining('the disk has been full for 3 seconds') },
+    })
+    disk.free()
+    const next = crawl(disk.path)
+    await expectSameEnd(next, disk.path)
+    expect(next.lines[0]).toMatchObject({ type: 'started', isResumed: true })
+  })
+
+  test('lets nobody begin a library, and is named', async () => {
+    const disk = mountDisk()
+    disk.fill()
+    const options = { path: disk.path, version: '0.0.0' }
+    const problem = 'the disk is full'
+    await expect(openLibrary(options)).rejects.toMatchObject({ code: 'LIBRARY_FULL', details: { problem } })
+    // Not even for the file that processes share.
+    disk.free()
+    await (await openLibrary(options)).close()
+    disk.fill()
+    await expect(openLibrary(options)).rejects.toMatchObject({ code: 'LIBRARY_FULL', details: { problem } })
+    disk.free()
+    await (await openLibrary(options)).close()
+    expect(readdirSync(disk.folder)).toEqual(['library.db'])
+  })
+})
+
+test('the command line says in a line each what it waits for, that it goes on, and what it cannot begin', async () => {
+  const disk = mountDisk()
+  const answers: string[] = []
+  const notes: string[] = []
+  const streams = {
+    stdout: { write: (text: string) => answers.push(text) > 0 },
+    stderr: { write: (text: string) => notes.push(text) > 0 },
+  }
+  const args = ['add', `${site.origin}/`, '--library', disk.path, '--allow-private']
+  disk.fill()
+  await expect(run(args, streams)).resolves.toBe(1)
+  expect(notes.splice(0).join('')).toMatch(
+    /^pharos: there is no room left for the library \S+: the disk is full – free some space, .*\n$/,
+  )
+  expect(answers).toEqual([])
+  disk.free()
+  const answer = site.pages.get('/guide/7') ?? ''
+  site.pages.set('/guide/7', () => {
+    disk.fill()
+    site.pages.set('/guide/7', answer)
+    return typeof answer === 'function' ? '' : answer
+  })
+  const ended = run(args, streams)
+  await expect.poll(() => notes.join(''), { timeout: 20_000 }).toContain('paused')
+  disk.free()
+  await expect(ended).resolves.toBe(0)
+  expect(notes.join('')).toMatch(/^paused: there is no room left .*; the crawl goes on when there is room$/m)
+  expect(notes.join('')).toMatch(/^going on after \S+$/m)
+  expect(answers.join('')).toContain('pages')
+})
+
+describe('a library that another process keeps locked', () => {
+  test('is waited for', async () => {
+    const path = stagePath()
+    const child = crawl(path)
+    await child.told('settled', 5)
+    const other = new Sqlite(path, { timeout: 10_000 })
+    try {
+      other.exec('BEGIN EXCLUSIVE')
+      await child.told('paused')
+      expect(child.lines.find(({ type }) => type === 'paused')).toMatchObject({ cause: 'locked' })
+      await expectToWait(child)
+      other.exec('COMMIT')
+    } finally {
+      other.close()
+    }
+    await child.told('resumed')
+    await expectSameEnd(child, path)
+  })
+})
+
+describe('a library on a disk that can only be read', () => {
+  test('is named, and goes on when it can be written again', async () => {
+    const disk = mountDisk()
+    const child = crawl(disk.path)
+    await child.told('settled', 5)
+    child.process.kill('SIGKILL')
+    await child.ended
+    disk.remount('ro')
+    const refused = crawl(disk.path)
+    await expect(refused.ended).resolves.toEqual({ code: 1, stderr: '' })
+    expect(refused.lines).toMatchObject([{ type: 'error', code: 'LIBRARY_READ_ONLY' }])
+    disk.remount('rw')
+    await expectSameEnd(crawl(disk.path), disk.path)
+  })
+})
+
+/** A small disk of its own. */
+interface Disk {
+  readonly folder: string
+  /** Where the library is to be. */
+  readonly path: string
+  /** Leaves not a byte. */
+  fill(): void
+  free(): void
+  remount(how: 'ro' | 'rw'): void
+}
+
+const mounted: string[] = []
+
+// After the processes that use them are gone: what is registered last is done first.
+afterEach(() => {
+  for (const folder of mounted.splice(0)) {
+    execFileSync('umount', ['-l', folder])
+    rmdirSync(folder)
+  }
+})
+
+function mountDisk(): Disk {
+  const folder = mkdtempSync(join(tmpdir(), 'pharos-disk-'))
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MB}m`, 'tmpfs', folder], { stdio: 'pipe' })
+  } catch (cause) {
+    rmdirSync(folder)
+    throw new Error('this test needs the right to mount a file system of its own', { cause })
+  }
+  mounted.push(folder)
+  const ballast = join(folder, 'ballast')
+  return {
+    folder,
+    path: join(folder, 'library.db'),
+    fill() {
+      const file = openSync(ballast, 'w')
+      try {
+        for (;;) writeSync(file, Buffer.alloc(4096))
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+      } finally {
+        closeSync(file)
+      }
+    },
+    free: () => rmSync(ballast),
+    remount: (how) => {
+      execFileSync('mount', ['-o', `remount,${how}`, folder])
+    },
+  }
+}

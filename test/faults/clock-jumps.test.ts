@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest'
+import { crawlSource } from '../../src/library/operations/crawl-source.ts'
+import { reportSource } from '../../src/library/operations/source-status.ts'
+import type { OpenLibrary } from '../../src/open-library.ts'
+import { runCrawl, stageSite } from '../sites/crawl.ts'
+import { comparable, readUninterrupted, stageOn } from '../sites/library-file.ts'
+import { messySite, sitemapOf } from '../sites/messy-site.ts'
+
+const DAY = 86_400_000
+const SCOPE = { maxDepth: 50 }
+
+/** A library on a messy site whose clock can be set. */
+async function stageClock() {
+  const site = await stageSite(messySite(40))
+  site.pages.set('/sitemap.xml', sitemapOf(site.origin))
+  const { library, source, holds } = await stageOn(site, '/', { scope: SCOPE }, { concurrency: 4 })
+  let offset = 0
+  const clock = { ...library.clock, now: () => library.clock.now() + offset }
+  const jump = (ms: number) => {
+    offset += ms
+  }
+  const dump = async () => comparable(await holds(), site.origin)
+  return { site, source, dump, jump, library: { ...library, clock } }
+}
+
+/** Crawls until so many pages are settled, as a process that is killed then: nobody writes that it is over. */
+async function breakOff(library: OpenLibrary, source: Parameters<typeof crawlSource>[1], settled: number) {
+  const store = { ...library.store, endCrawl: async () => undefined }
+  let left = settled
+  for await (const { type } of crawlSource({ ...library, store }, source, { kind: 'add' }, AbortSignal.timeout(30_000)))
+    if (type === 'settled' && --left === 0) break
+}
+
+describe('a clock that is set', () => {
+  test.each([DAY, -DAY, 3 * 60_000])('by %i ms between two runs changes nothing', async (ms) => {
+    const { site, library, source, dump, jump } = await stageClock()
+    jump(-ms)
+    await breakOff(library, source, 15)
+    await expect(library.store.listCrawls(source.id, 1)).resolves.toMatchObject([{ state: 'running' }])
+    jump(ms)
+    await expect(reportSource(library, source)).resolves.toMatchObject({ isRunning: false, isInterrupted: true })
+    const { summary, events } = await runCrawl(library, source, { kind: 'add' }, site.origin)
+    expect(events[0]).toMatchObject({ isResumed: true })
+    expect(summary.end).toBe('completed')
+    expect(await dump()).toEqual(await readUninterrupted(site, SCOPE))
+  })
+
+  test('ahead while it runs changes nothing', async () => {
+    const { site, library, source, dump, jump } = await stageClock()
+    let settled = 0
+    const store = {
+      ...library.store,
+      settle: async (settlement: Parameters<typeof library.store.settle>[0]) => {
+        if (++settled % 10 === 0) jump(DAY)
+        return library.store.settle(settlement)
+      },
+    }
+    const { summary } = await runCrawl({ ...library, store }, source, { kind: 'add' }, site.origin)
+    expect(summary.end).toBe('completed')
+    expect(settled).toBeGreaterThan(40)
+    expect(await dump()).toEqual(await readUninterrupted(site, SCOPE))
+  })
+})

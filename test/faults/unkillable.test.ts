@@ -1,0 +1,215 @@
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Sqlite from 'better-sqlite3'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Child, startChild } from '../sites/children.ts'
+import type { ChildOptions } from '../sites/crawl-child.ts'
+import { type Dump, readDump, readUninterrupted, stageOn, stagePath } from '../sites/library-file.ts'
+import { messySite, sitemapOf } from '../sites/messy-site.ts'
+import { openSite, type Site } from '../sites/site.ts'
+
+const LONG = process.env['TEST_LONG'] !== undefined
+const SIZE = LONG ? 300 : 40
+const KILLS = LONG ? 50 : 3
+const IMAGES = LONG ? 10 : 1
+/** Nobody has to wait for the pauses between tries. */
+const QUICK: ChildOptions = { speed: 10, since: Date.now() }
+
+let site: Site
+/** What an uninterrupted crawl of it comes to. */
+let whole: Dump
+/** How long a process takes for that, in milliseconds. */
+let wholeMs: number
+
+beforeAll(async () => {
+  site = await openSite(messySite(SIZE))
+  site.pages.set('/sitemap.xml', sitemapOf(site.origin))
+  whole = await readUninterrupted(site, {}, false)
+  const began = performance.now()
+  await expectEnd(crawl(stagePath()))
+  wholeMs = performance.now() - began
+})
+
+afterAll(() => site.close())
+
+function crawl(path: string, options: ChildOptions = QUICK): Child {
+  return startChild('crawl', path, `${site.origin}/`, JSON.stringify(options))
+}
+
+/** Waits for a process that crawls to the end. */
+async function expectEnd(child: Child): Promise<void> {
+  const { code, stderr } = await child.ended
+  const last = child.lines.at(-1)
+  expect({ code, stderr, last }, JSON.stringify(last)).toMatchObject({
+    code: 0,
+    stderr: '',
+    last: { type: 'ended', summary: { end: 'completed' } },
+  })
+}
+
+async function kill(child: Child): Promise<void> {
+  child.process.kill('SIGKILL')
+  await child.ended
+}
+
+/** Goes on with a library whose crawl was broken off, and compares it with one whose was not. */
+async function expectSameEnd(path: string, broken: Child): Promise<void> {
+  const isOver = broken.lines.some(({ type }) => type === 'ended')
+  const next = crawl(path)
+  await expectEnd(next)
+  const dump = await readDump(path, site.origin)
+  expect(dump.pages).toEqual(whole.pages)
+  // After a crawl that came to its end another one finds nothing new.
+  if (isOver) return
+  expect(dump.rows).toEqual(whole.rows)
+  const hasBegun = broken.lines.some(({ type }) => type === 'started')
+  if (hasBegun) expect(next.lines[0]).toMatchObject({ type: 'started', isResumed: true })
+}
+
+describe('a process that is killed', { timeout: LONG ? 300_000 : 60_000 }, () => {
+  // The moment stands in the name, so that it is told when it was a bad one.
+  const moments = Array.from({ length: KILLS }, () => Math.random())
+  test.each(moments)('after %f of its time loses nothing', async (moment) => {
+    const path = stagePath()
+    const child = crawl(path)
+    await sleep(moment * wholeMs)
+    await kill(child)
+    await expectSameEnd(path, child)
+  })
+
+  test('again and again comes to the same end', async () => {
+    const path = stagePath()
+    let child = crawl(path)
+    for (let i = 0; i < (LONG ? 20 : 2); i++) {
+      await child.told('settled', 3)
+      await kill(child)
+      child = crawl(path)
+    }
+    await kill(child)
+    await expectSameEnd(path, child)
+  })
+
+  test('while it begins, however early, leaves a library that can be used', async () => {
+    const path = stagePath()
+    const began = performance.now()
+    const first = crawl(path)
+    await first.told('started')
+    const startMs = performance.now() - began
+    await kill(first)
+    for (let i = 0; i < (LONG ? 20 : 2); i++) {
+      const child = crawl(path)
+      await sleep(startMs * (0.7 + 0.3 * Math.random()))
+      await kill(child)
+    }
+    await expectSameEnd(path, first)
+  })
+})
+
+describe('a process that is killed while it removes a source', () => {
+  test.each(Array.from({ length: LONG ? 20 : 1 }, () => Math.random()))(
+    '(%f) leaves it whole or out of sight, and the rest to the next one',
+    async (moment) => {
+      const { path, library, source, ...staged } = await stageOn(site, '/', {}, { concurrency: 4 })
+      await staged.crawl()
+      const before = await staged.holds()
+      const child = startChild('remove', path, source.url)
+      await child.told('removing')
+      await sleep(moment * 20)
+      await kill(child)
+      const left = await library.store.listSources()
+      if (left.length > 0) expect(await staged.holds()).toEqual(before)
+      else expect(await library.store.search({ query: 'grebe', limit: 10 })).toEqual([])
+      await library.store.removeSource(source.id)
+      const db = new Sqlite(path, { readonly: true })
+      const tables = ['sources', 'ledger', 'pages', 'links', 'chunks', 'chunk_index', 'crawl_jobs', 'url_aliases']
+      const counts = tables.map((table) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
+      db.close()
+      expect(counts).toEqual(tables.map(() => 0))
+    },
+  )
+})
+
+describe('what a power loss leaves', () => {
+  test.each(Array.from({ length: IMAGES }, () => Math.random()))('with %f of its log goes on', async (share) => {
+    const path = stagePath()
+    const image = stagePath()
+    const child = crawl(path)
+    await child.told('settled', 3 + Math.floor(Math.random() * SIZE))
+    child.process.kill('SIGSTOP')
+    await untilStopped(child)
+    const isOver = child.lines.some(({ type }) => type === 'ended')
+    expect(isOver).toBe(false)
+    copyFileSync(path, image)
+    expect(existsSync(`${path}-wal`)).toBe(true)
+    // What was not on the disk yet is lost, and where it was to be is anything.
+    const log = readFileSync(`${path}-wal`)
+    const torn = log.subarray(0, Math.floor(log.length * share))
+    const garbage = Buffer.from(Array.from({ length: 5000 }, () => Math.floor(Math.random() * 256)))
+    writeFileSync(`${image}-wal`, Buffer.concat([torn, garbage]))
+    await kill(child)
+    // Even that the crawl had begun may be lost.
+    await expectSameEnd(image, { ...child, lines: [] })
+  })
+})
+
+describe('a process that stands still', () => {
+  const options: ChildOptions = { limits: { leaseMs: 1000, aliveMs: 1500 } }
+
+  test('for longer than its leases goes on as if nothing had been', async () => {
+    const path = stagePath()
+    const child = crawl(path, options)
+    await child.told('settled', 5)
+    child.process.kill('SIGSTOP')
+    await sleep(2500)
+    child.process.kill('SIGCONT')
+    await expectEnd(child)
+    await expect(readDump(path, site.origin)).resolves.toEqual(whole)
+  })
+
+  test('while another one takes its crawl over leaves everything to it', async () => {
+    const path = stagePath()
+    const first = crawl(path, options)
+    await first.told('settled', 5)
+    first.process.kill('SIGSTOP')
+    await untilStopped(first)
+    await sleep(1600)
+    const second = crawl(path, options)
+    await expectEnd(second)
+    expect(second.lines[0]).toMatchObject({ type: 'started', isResumed: true })
+    const before = await readDump(path, site.origin)
+    expect(before).toEqual(whole)
+    const told = first.lines.length
+    first.process.kill('SIGCONT')
+    await expect(first.ended).resolves.toMatchObject({ code: 0, stderr: '' })
+    expect(await readDump(path, site.origin)).toEqual(before)
+    // What it had in hand was not its own any more.
+    const late = first.lines.slice(told).filter(({ type }) => type === 'settled')
+    expect(late).toEqual([])
+  })
+})
+
+test('a server that vanishes and returns has all its pages read', async () => {
+  const path = stagePath()
+  const port = Number(new URL(site.origin).port)
+  const child = crawl(path, { speed: 25 })
+  await child.told('settled', 8)
+  await site.close()
+  try {
+    await sleep(1000)
+  } finally {
+    const pages = Object.fromEntries(site.pages)
+    site = await openSite(pages, { port })
+  }
+  await expectEnd(child)
+  expect(child.lines.filter(({ type }) => type === 'retry').length).toBeGreaterThan(3)
+  await expect(readDump(path, site.origin)).resolves.toEqual(whole)
+})
+
+/** Resolves when a process that was told to has really stopped. */
+async function untilStopped({ process: { pid } }: Child): Promise<void> {
+  for (;;) {
+    const [, state] = /^\d+ \(.*\) (\w)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
+    if (state === 'T') return
+    await sleep(5)
+  }
+}

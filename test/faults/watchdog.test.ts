@@ -1,0 +1,276 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { PharosError } from '../../src/core/errors.ts'
+import type { CrawlEvent, CrawlKind } from '../../src/crawl/events.ts'
+import type { Fetcher } from '../../src/crawl/ports.ts'
+import { crawlSource } from '../../src/library/operations/crawl-source.ts'
+import type { Store } from '../../src/library/store.ts'
+import type { OpenLibrary } from '../../src/open-library.ts'
+import { runCrawl, type StageInput, stage } from '../sites/crawl.ts'
+import { comparable, readUninterrupted, stageOn } from '../sites/library-file.ts'
+import { messySite, sitemapOf } from '../sites/messy-site.ts'
+import { quicken } from '../sites/quicken.ts'
+import { type Answer, page } from '../sites/site.ts'
+
+/** Ten minutes take a second. */
+const SPEED = 600
+const PAGES = { '/': page('Home heron', ['/a', '/stuck', '/b']), '/a': page('Alpha'), '/b': page('Beta') }
+const NEVER = new Promise<never>(() => undefined)
+
+/** A fetcher that does not answer at some paths, whatever its signal says, until `release` is called. */
+function holdUp(fetcher: Fetcher, isHeld: (path: string) => boolean) {
+  let release = (): void => undefined
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const fetch: Fetcher['fetch'] = async (request) => {
+    if (!isHeld(new URL(request.url).pathname)) return fetcher.fetch(request)
+    await released
+    const { signal, ...rest } = request
+    return fetcher.fetch(rest)
+  }
+  return { fetcher: { fetch }, release }
+}
+
+/** A stage whose time runs fast, for all its crawls: what one writes about hosts is in the time of the next. */
+async function stageQuick(pages: Readonly<Record<string, Answer>>, input: StageInput = {}, speed = SPEED) {
+  const { site, source, library } = await stage(pages, input)
+  const quick = quicken(library, speed)
+  const crawl = (given: Partial<OpenLibrary> = {}, kind: CrawlKind = 'add', signal?: AbortSignal) =>
+    runCrawl({ ...quick, ...given }, source, { kind }, site.origin, signal)
+  return { site, source, library: quick, crawl }
+}
+
+describe('a crawl in which nothing happens any more', () => {
+  test('because a fetch never ends fails, and says which', async () => {
+    const { library, source, site, crawl } = await stageQuick({ ...PAGES, '/stuck': page('Stuck') })
+    const { fetcher, release } = holdUp(library.fetcher, (path) => path === '/stuck')
+    const { summary, rows } = await crawl({ fetcher })
+    expect(summary).toMatchObject({
+      end: 'failed',
+      indexed: 3,
+      problem: `nothing happened for 10 minutes; under way: ${site.origin}/stuck`,
+      vainReason: null,
+    })
+    expect(rows.get('/stuck')).toMatchObject({ state: 'leased' })
+    await expect(library.store.listCrawls(source.id, 1)).resolves.toMatchObject([{ state: 'failed', summary }])
+    // What comes after all comes too late.
+    release()
+    await sleep(200)
+    await expect(library.store.countContent(source.id)).resolves.toMatchObject({ pages: 3 })
+    const next = await crawl({}, 'recrawl')
+    expect(next.summary.end).toBe('completed')
+    expect(next.rows.get('/stuck')).toMatchObject({ state: 'indexed' })
+  })
+
+  test('because a page is never read fails, and says which', async () => {
+    const { library, source, site, crawl } = await stageQuick({ ...PAGES, '/stuck': page('Stuck') })
+    const readPage: OpenLibrary['readPage'] = (snapshot, key) =>
+      key.endsWith('/stuck') ? NEVER : library.readPage(snapshot, key)
+    const { summary } = await crawl({ readPage })
+    expect(summary).toMatchObject({ end: 'failed', indexed: 3 })
+    expect(summary.problem).toContain(`${site.origin}/stuck`)
+    await expect(library.store.listCrawls(source.id, 1)).resolves.toMatchObject([{ state: 'failed' }])
+  })
+
+  test('because nobody reads what it tells is over, and goes on later', async () => {
+    // More than is kept for a reader, and some that are left to be visited, in vain.
+    const links = Array.from({ length: 1500 }, (_, i) => `${i % 50 === 0 ? '' : 'https://other.example'}/p${i}`)
+    const { library, source, crawl } = await stageQuick({ ...PAGES, '/b': page('Beta', links) })
+    const events = crawlSource(library, source, { kind: 'add' }, new AbortController().signal)
+    await events.next()
+    await expect
+      .poll(async () => (await library.store.listCrawls(source.id, 1))[0], { timeout: 20_000 })
+      .toMatchObject({
+        state: 'cancelled',
+        summary: { problem: 'nobody has read what the crawl tells for 10 minutes' },
+      })
+    let last: CrawlEvent | undefined
+    for await (const event of events) last = event
+    expect(last).toMatchObject({ type: 'ended', summary: { end: 'cancelled' } })
+    const { summary, events: told } = await crawl()
+    expect(told[0]).toMatchObject({ isResumed: true })
+    expect(summary.end).toBe('completed')
+  })
+
+  test('is stopped without waiting for what does not', async () => {
+    const { library, source, crawl } = await stageQuick({ ...PAGES, '/stuck': page('Stuck') })
+    const stop = new AbortController()
+    const { fetcher } = holdUp(library.fetcher, (path) => {
+      if (path === '/stuck') setTimeout(() => stop.abort(), 50)
+      return path === '/stuck'
+    })
+    const { summary } = await crawl({ fetcher }, 'add', stop.signal)
+    expect(summary.end).toBe('cancelled')
+    await expect(library.store.listCrawls(source.id, 1)).resolves.toMatchObject([{ state: 'cancelled' }])
+  })
+})
+
+describe('a crawl that waits', () => {
+  test('for a host that is left alone goes on', async () => {
+    let asked = 0
+    const { crawl } = await stageQuick(
+      {
+        ...PAGES,
+        '/stuck': () => (++asked === 1 ? { status: 503, headers: { 'retry-after': '300' } } : page('Stuck')),
+      },
+      { limits: { stallMs: 30_000 } },
+    )
+    const { summary, rows } = await crawl()
+    expect(summary.end).toBe('completed')
+    expect(rows.get('/stuck')).toMatchObject({ state: 'indexed' })
+  })
+
+  test('for a row that is due later goes on', async () => {
+    const pages = { ...PAGES, '/stuck': page('Stuck') }
+    const { library, crawl } = await stageQuick(pages, { limits: { stallMs: 60_000 } })
+    let isPutOff = false
+    const store: Store = {
+      ...library.store,
+      settle: async (settlement) => {
+        const { visit, crawlId, now } = settlement
+        if (isPutOff || !visit.key.endsWith('/stuck')) return library.store.settle(settlement)
+        isPutOff = true
+        const later = { state: 'pending', reason: 'timeout', dueAt: now + 600_000 } as const
+        return library.store.settle({ visit, crawlId, now, ...later })
+      },
+    }
+    const { summary, rows } = await crawl({ store })
+    expect(summary.end).toBe('completed')
+    expect(summary.elapsedMs).toBeGreaterThanOrEqual(600_000)
+    expect(rows.get('/stuck')).toMatchObject({ state: 'indexed' })
+  })
+
+  test('while its machine sleeps goes on', async () => {
+    const pages = { ...PAGES, '/stuck': page('Stuck') }
+    const { library, crawl } = await stageQuick(pages, { limits: { stallMs: 30_000 } }, 1)
+    let ahead = 0
+    const clock = { ...library.clock, now: () => library.clock.now() + ahead }
+    const { fetcher, release } = holdUp(library.fetcher, (path) => {
+      if (path !== '/stuck') return false
+      // When nothing else is under way any more.
+      setTimeout(() => {
+        ahead = 8 * 3_600_000
+      }, 800)
+      setTimeout(release, 1600)
+      return true
+    })
+    const { summary } = await crawl({ fetcher, clock })
+    expect(summary).toMatchObject({ end: 'completed', indexed: 4 })
+    expect(summary.elapsedMs).toBeGreaterThan(3_600_000)
+  })
+})
+
+describe('a crawl whose store fails', () => {
+  test('for no known reason is broken off and goes on later', async () => {
+    const { library, source, crawl } = await stageQuick({ ...PAGES, '/stuck': page('Stuck') })
+    let settlements = 0
+    const store: Store = {
+      ...library.store,
+      settle: async (settlement) => {
+        if (++settlements === 2) throw new TypeError('bad luck')
+        return library.store.settle(settlement)
+      },
+    }
+    await expect(crawl({ store })).rejects.toThrow('bad luck')
+    await expect(library.store.listCrawls(source.id, 1)).resolves.toMatchObject([{ state: 'cancelled' }])
+    const { summary, events } = await crawl()
+    expect(events[0]).toMatchObject({ isResumed: true })
+    expect(summary).toMatchObject({ end: 'completed', ledger: { states: { indexed: 4, pending: 0 } } })
+  })
+
+  test('is told so when what was before has been read, however late', async () => {
+    const { library, source } = await stageQuick({ ...PAGES, '/stuck': page('Stuck') })
+    let settlements = 0
+    const settle = () => {
+      settlements++
+      return Promise.reject(new TypeError('bad luck'))
+    }
+    const store: Store = { ...library.store, settle }
+    const unhandled: unknown[] = []
+    const note = (error: unknown) => unhandled.push(error)
+    process.on('unhandledRejection', note)
+    try {
+      const events = crawlSource({ ...library, store }, source, { kind: 'add' }, new AbortController().signal)
+      await expect(events.next()).resolves.toMatchObject({ value: { type: 'started' } })
+      await expect.poll(() => settlements, { timeout: 10_000 }).toBe(1)
+      await sleep(500)
+      const readAll = async () => {
+        for await (const _ of events);
+      }
+      await expect(readAll()).rejects.toThrow('bad luck')
+    } finally {
+      process.off('unhandledRejection', note)
+    }
+    expect(unhandled).toEqual([])
+    await expect(library.store.listCrawls(source.id, 1)).resolves.toMatchObject([{ state: 'cancelled' }])
+  })
+
+  test('for a while, whatever it was writing, comes to the same end', async () => {
+    const { site } = await stage(messySite(40))
+    site.pages.set('/sitemap.xml', sitemapOf(site.origin))
+    const scope = { maxDepth: 50 }
+    const { library, source, holds } = await stageOn(site, '/', { scope }, { concurrency: 4 })
+    const failed = new Map<PropertyKey, number>()
+    /** The first uses of each verb that writes fail; those that begin and read do not. */
+    const store = new Proxy(library.store, {
+      get(target, name) {
+        const method: unknown = Reflect.get(target, name)
+        if (typeof method !== 'function' || !WRITES.has(name)) return method
+        return async (...args: unknown[]): Promise<unknown> => {
+          const times = (failed.get(name) ?? 0) + 1
+          failed.set(name, times)
+          if (times <= 2) throw new PharosError('LIBRARY_READ_ONLY', { library: 'there', problem: 'no' })
+          return method.apply(target, args)
+        }
+      },
+    })
+    const { summary, events } = await runCrawl({ ...library, store }, source, { kind: 'add' }, site.origin)
+    expect(summary.end).toBe('completed')
+    const told = events.flatMap(({ type }) => (type === 'paused' || type === 'resumed' ? [type] : []))
+    expect(told.length).toBeGreaterThan(6)
+    expect(told).toEqual(told.map((_, i) => (i % 2 === 0 ? 'paused' : 'resumed')))
+    expect(failed.get('endCrawl')).toBe(3)
+    expect(comparable(await holds(), site.origin)).toEqual(await readUninterrupted(site, scope))
+  })
+
+  test('until there is no patience left is broken off in words, and goes on later', async () => {
+    const { library, source, crawl } = await stageQuick({ ...PAGES, '/stuck': page('Stuck') }, {}, 3600)
+    let settlements = 0
+    const refuse = (): never => {
+      throw new PharosError('LIBRARY_LOCKED', { library: 'there' })
+    }
+    const store: Store = {
+      ...library.store,
+      settle: async (settlement) => (++settlements > 2 ? refuse() : library.store.settle(settlement)),
+      release: async () => refuse(),
+      touchCrawl: async () => refuse(),
+      endCrawl: async () => refuse(),
+    }
+    const { summary } = await crawl({ store })
+    expect(summary).toMatchObject({
+      end: 'cancelled',
+      problem:
+        'another process has kept the library locked for 1 hour; what is there stays, and the crawl can go on later',
+    })
+    // Not even that could be written. Its last sign of life is too old to wait for another.
+    await expect(library.store.listCrawls(source.id, 1)).resolves.toMatchObject([{ state: 'running' }])
+    const next = await crawl()
+    expect(next.events[0]).toMatchObject({ isResumed: true })
+    expect(next.summary).toMatchObject({ end: 'completed', ledger: { states: { indexed: 4, pending: 0 } } })
+  })
+})
+
+const WRITES: ReadonlySet<PropertyKey> = new Set<keyof Store>([
+  'offer',
+  'lease',
+  'settle',
+  'release',
+  'changeClock',
+  'writeRobots',
+  'requeueOrphanedAliases',
+  'countRemovable',
+  'removeProven',
+  'touchCrawl',
+  'endCrawl',
+])

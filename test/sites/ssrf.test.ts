@@ -1,0 +1,411 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { PharosError } from '../../src/core/errors.ts'
+import type { Scope } from '../../src/core/url/scope.ts'
+import type { CrawlLimits } from '../../src/crawl/run.ts'
+import { parseAllowance } from '../../src/fetch/addresses.ts'
+import { type HttpFetcherOptions, openHttpFetcher } from '../../src/fetch/http.ts'
+import { addSource, type SourceInput } from '../../src/library/operations/add-source.ts'
+import { fetchUrl } from '../../src/library/operations/fetch-url.ts'
+import type { OpenLibrary } from '../../src/open-library.ts'
+import { type Canary, INSIDE_ANSWERS, INSIDE_HOSTS, LOCAL_ANSWERS, LOCAL_HOSTS, openCanary } from './canary.ts'
+import { type Crawled, runCrawl, stageLibrary, stageSite } from './crawl.ts'
+import { type Answer, type AnswerParts, page, redirect, type Site, sitemap, text } from './site.ts'
+import { openTunnelProxy } from './tunnel-proxy.ts'
+
+/** The site listens here, and this is what may be reached; the canary is at every other address. */
+const SITE_ADDRESS = '127.0.0.3'
+
+/** Below it every name is in scope, so that the gate lets all of them through; on this machine, so that nobody waits. */
+const DOMAIN = 'docs.localhost'
+
+/** Pages of a trap look alike. */
+const SCOPE: Partial<Scope> = { reach: 'domain', trapGuards: false }
+
+const closers: (() => Promise<void>)[] = []
+
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+/** Ways by which many addresses can enter one crawl. */
+const WAYS = [
+  'link',
+  'seed',
+  'redirect',
+  'refresh',
+  'robots-sitemap',
+  'robots-redirect',
+  'sitemap-loc',
+  'sitemap-index',
+  'sitemap-redirect',
+  'canonical',
+  'alternate',
+  'base',
+  'frame',
+  'llms-txt',
+  'llms-full',
+] as const
+
+type Way = (typeof WAYS)[number]
+
+/** What is the same as a page is not fetched for its own sake, and an index of sitemaps names those of its host only. */
+const NEVER_FETCHED: readonly Way[] = ['canonical', 'alternate', 'sitemap-index']
+
+/** Everything an address can look like, for one way into a crawl: by itself, and as a name of the site that leads there. */
+function formsFor(way: Way, port: number, isLocalOnly: boolean): string[] {
+  const hosts = isLocalOnly ? LOCAL_HOSTS : [...LOCAL_HOSTS, ...INSIDE_HOSTS]
+  const names = answersFor(isLocalOnly).map((_, i) => `${way}-${i}.${DOMAIN}`)
+  const urls = [...hosts, ...names].map((host, i) => `http://${host}:${port}/${way}/${i}`)
+  // A robots.txt that leads to no address at all is asked for again, which takes seconds.
+  return way === 'robots-redirect' ? urls.filter((url) => URL.canParse(url)) : urls
+}
+
+function answersFor(isLocalOnly: boolean): readonly (readonly string[])[] {
+  return isLocalOnly ? LOCAL_ANSWERS : [...LOCAL_ANSWERS, ...INSIDE_ANSWERS]
+}
+
+/** A site that leads to the canary by every way. */
+function trapPages(origin: string, port: number, isLocalOnly: boolean): Record<string, Answer> {
+  const forms = (way: Way) => formsFor(way, port, isLocalOnly)
+  const paths = (way: Way) => forms(way).map((_, i) => `/from-${way}/${i}`)
+  const perForm = (way: Way, answer: (url: string, i: number) => Answer) =>
+    Object.fromEntries(forms(way).map((url, i) => [`/from-${way}/${i}`, answer(url, i)]))
+  const named = (way: Way, i: number) => `${way} number ${i}`
+  const statuses = [301, 302, 303, 307, 308]
+  // Each of these hosts is the site, under a name of its own with a robots.txt of its own.
+  const robotsHosts = forms('robots-redirect').map((_, i) => origin.replace('www.', `robots${i}.`))
+  const entries = ['redirect', 'refresh', 'canonical', 'alternate', 'base', 'frame'] as const
+  const robots = [
+    `Sitemap: ${origin}/sitemap.xml`,
+    `Sitemap: ${origin}/index.xml`,
+    ...forms('robots-sitemap').map((url) => `Sitemap: ${url}`),
+    ...paths('sitemap-redirect').map((path) => `Sitemap: ${origin}${path}`),
+  ]
+  return {
+    '/': page('Home', ['/links', ...entries.flatMap(paths), ...robotsHosts.map((host) => `${host}/hello`)]),
+    '/links': page('Links', forms('link')),
+    '/hello': page('Hello'),
+    '/robots.txt': ({ headers }) => {
+      const [, i] = /^robots(\d+)\./.exec(headers.host ?? '') ?? []
+      const target = i === undefined ? undefined : forms('robots-redirect')[Number(i)]
+      return target === undefined ? text(`${robots.join('\n')}\n`) : redirectTo(target)
+    },
+    '/sitemap.xml': sitemap([`${origin}/hello`, ...forms('sitemap-loc')]),
+    '/index.xml': sitemap(forms('sitemap-index'), 'sitemapindex'),
+    '/llms.txt': text(
+      `# Docs\n\n${forms('llms-txt')
+        .map((url, i) => `- [Page ${i}](${url})\n`)
+        .join('')}`,
+    ),
+    '/llms-full.txt': text(
+      forms('llms-full')
+        .map((url, i) => `# Page ${i}\nSource: ${url}\n\n`)
+        .join(''),
+    ),
+    ...perForm('redirect', (url, i) => redirectTo(url, statuses[i % statuses.length])),
+    ...perForm('refresh', (url) => text(`<meta http-equiv="refresh" content="0; url=${url}">`, 'text/html')),
+    ...perForm('sitemap-redirect', (url, i) => redirectTo(url, statuses[i % statuses.length])),
+    ...perForm('canonical', (url, i) => page(named('canonical', i), [], `<link rel="canonical" href="${url}">`)),
+    ...perForm('alternate', (url, i) =>
+      page(named('alternate', i), [], `<link rel="alternate" type="text/markdown" href="${url}">`),
+    ),
+    ...perForm('base', (url, i) => page(named('base', i), [`../base/${i}`, '#top'], `<base href="${url}">`)),
+    ...perForm('frame', (url, i) => ({
+      headers: {
+        link: bytesOf(`<${url}>; rel="canonical"`),
+        refresh: bytesOf(`0; url=${url}`),
+        'content-location': bytesOf(url),
+      },
+      body: `${page(named('frame', i))}<iframe src="${url}"></iframe><img src="${url}"><script src="${url}"></script>`,
+    })),
+  }
+}
+
+describe('no way into a crawl leads inside', () => {
+  test('by any form of address', async () => {
+    const { site, canary, library } = await setUp([`${SITE_ADDRESS}:*`])
+    const crawled = await crawlTraps(library, site, canary, false)
+    expect(canary.connections, canary.paths.join(' ')).toBe(0)
+    // Everything was seen, and what the gate let through was refused by the guard.
+    const states = [...crawled.rows].map(([key, { state, reason }]) => [key, `${state} ${reason}`] as const)
+    for (const way of [
+      'link',
+      'seed',
+      'redirect',
+      'refresh',
+      'sitemap-loc',
+      'base',
+      'llms-txt',
+      'llms-full',
+    ] as const) {
+      const names = answersFor(false).map((_, i) => `http://${way}-${i}.${DOMAIN}:${canary.port}/`)
+      const found = names.map((name) => states.find(([key]) => key.startsWith(name))?.[1])
+      expect([way, new Set(found)]).toEqual([way, new Set(['failed address-refused'])])
+    }
+    const inside = states.filter(([key]) => key.includes(`:${canary.port}/`))
+    expect(inside.length).toBeGreaterThan(WAYS.length * LOCAL_HOSTS.length)
+    expect(inside.filter(([, state]) => /indexed|unchanged|pending|not-found/.test(state))).toEqual([])
+    expect(site.asked()).toContain('/hello')
+  })
+
+  test('through a proxy', async () => {
+    const proxy = await openTunnelProxy()
+    closers.push(() => proxy.close())
+    const { site, canary, library } = await setUp([`${SITE_ADDRESS}:*`], { proxy: proxy.url })
+    await crawlTraps(library, site, canary, false)
+    expect(new Set(proxy.asked)).toEqual(new Set([`${SITE_ADDRESS}:${new URL(site.origin).port}`]))
+    expect(canary.connections).toBe(0)
+  })
+
+  test('though each would, if it were allowed', async () => {
+    const { site, canary, library } = await setUp(['127.0.0.0/8', '::1', '0.0.0.0', '::'])
+    await crawlTraps(library, site, canary, true)
+    const reached = new Set(canary.paths.map((path) => path.split('/')[1]))
+    reached.delete('robots.txt')
+    expect(reached).toEqual(new Set(WAYS.filter((way) => !NEVER_FETCHED.includes(way))))
+  })
+})
+
+const LONG = process.env['TEST_LONG'] !== undefined
+
+/** How many ways share the forms in the short form of these tests. */
+const SHARES = 6
+
+/** Ways that take one address for a whole crawl. */
+const SINGLE_WAYS: Readonly<Record<string, (origin: string, url: string) => SingleWay>> = {
+  start: (_origin, url) => ({ input: { url } }),
+  'start-redirect': (origin, url) => ({ pages: { '/': redirectTo(url) }, input: { url: origin } }),
+  'llms-txt-redirect': (origin, url) => ({
+    pages: { '/': page('Home'), '/llms.txt': redirectTo(url, 302), '/llms-full.txt': redirectTo(url, 307) },
+    input: { url: origin },
+  }),
+  'llms-txt-given': (origin, url) => ({
+    pages: { '/': page('Home') },
+    input: { url: origin, settings: { llmsTxtUrl: url } },
+  }),
+  'sitemap-guess-redirect': (origin, url) => ({
+    pages: { '/': page('Home'), '/sitemap.xml': redirectTo(url, 308) },
+    input: { url: origin },
+  }),
+  'own-robots-redirect': (origin, url) => ({
+    pages: { '/': page('Home'), '/robots.txt': redirectTo(url, 303) },
+    input: { url: origin },
+  }),
+  'variant-redirect': (origin, url) => ({
+    pages: { '/a': page('A'), '/a.md': redirectTo(url) },
+    input: { url: `${origin}/a` },
+  }),
+}
+
+interface SingleWay {
+  readonly pages?: Readonly<Record<string, Answer>>
+  readonly input: SourceInput
+}
+
+describe('no start, list or single page leads inside', () => {
+  test.each(Object.keys(SINGLE_WAYS))('by %s', async (way) => {
+    const { site, canary, library } = await setUp([`${SITE_ADDRESS}:*`])
+    const forms = singleForms(way, canary.port).filter((url) => URL.canParse(url))
+    const turn = Object.keys(SINGLE_WAYS).indexOf(way)
+    // Each takes some of the forms, all of them together every one.
+    await crawlSingles(library, site, way, LONG ? forms : forms.filter((_, i) => i % SHARES === turn % SHARES))
+    expect(canary.connections, canary.paths.join(' ')).toBe(0)
+  })
+
+  test('though each would, if it were allowed', async () => {
+    const { site, canary, library } = await setUp(['127.0.0.0/8'])
+    for (const way of Object.keys(SINGLE_WAYS)) {
+      await crawlSingles(library, site, way, [`http://127.0.0.1:${canary.port}/${way}`])
+    }
+    const reached = new Set(canary.paths.map((path) => path.split('/')[1]))
+    for (const way of Object.keys(SINGLE_WAYS)) {
+      // What is not Markdown beside a page is not looked for elsewhere.
+      expect([way, reached.has(way)]).toEqual([way, way !== 'variant-redirect'])
+    }
+  })
+
+  test('by fetching it, or what redirects to it', async () => {
+    const { site, canary, library } = await setUp([`${SITE_ADDRESS}:*`])
+    for (const obeysRobots of [true, false]) {
+      for (const url of singleForms('fetch', canary.port)) {
+        site.pages.set('/moved', redirectTo(url, 302))
+        for (const asked of [url, `${site.origin}/moved`]) {
+          expect([url, await refusalOf(library, asked, obeysRobots)]).toEqual([url, expect.stringMatching(REFUSED)])
+        }
+      }
+    }
+    expect(canary.connections, canary.paths.join(' ')).toBe(0)
+    const open = await setUp(['127.0.0.0/8', '::1', '0.0.0.0', '::'])
+    const hosts = LOCAL_HOSTS.filter((host) => !host.includes('@'))
+    for (const host of hosts) await refusalOf(open.library, `http://${host}:${open.canary.port}/`, false)
+    expect(open.canary.paths.length).toBe(hosts.length)
+  })
+
+  test('by the name of this machine, which the system resolves', async () => {
+    const canary = await openCanary()
+    closers.push(() => canary.close())
+    const library = await stageGuarded([])
+    expect(await refusalOf(library, `http://localhost:${canary.port}/`, false)).toMatch('address-refused')
+    expect(canary.connections).toBe(0)
+  })
+})
+
+describe('a resolver that changes its mind', () => {
+  const asked = new Map<string, number>()
+
+  /** The site at first, this machine from then on; or both at once. */
+  const resolve = async (host: string): Promise<string[]> => {
+    const times = (asked.get(host) ?? 0) + 1
+    asked.set(host, times)
+    if (host.startsWith('www.')) return [SITE_ADDRESS]
+    if (host.startsWith('both.')) return [SITE_ADDRESS, '127.0.0.1']
+    if (host.startsWith('other.')) return ['127.0.0.1', SITE_ADDRESS]
+    return times === 1 ? [SITE_ADDRESS] : ['127.0.0.1']
+  }
+
+  const crawlOnce = async (allowed: readonly string[]) => {
+    asked.clear()
+    const site = await stageSite({}, { address: SITE_ADDRESS })
+    const { port } = new URL(site.origin)
+    // The same port at the address the names turn to.
+    const canary = await openCanary('127.0.0.1', Number(port))
+    closers.push(() => canary.close())
+    const hosts = ['rebind', 'both', 'other'].map((name) => `http://${name}.${DOMAIN}:${port}`)
+    // A connection that is not kept makes the next request ask again.
+    const closing = (body: string) => ({ headers: { connection: 'close' }, body })
+    site.pages.set('/robots.txt', {
+      headers: { 'content-type': 'text/plain', connection: 'close' },
+      body: 'User-agent: *\n',
+    })
+    site.pages.set(
+      '/',
+      closing(
+        page(
+          'Home',
+          hosts.map((host) => `${host}/page`),
+        ),
+      ),
+    )
+    site.pages.set('/page', closing(page('Page')))
+    const library = await stageGuarded(allowed.length === 0 ? [`${SITE_ADDRESS}:${port}`] : allowed, { resolve })
+    const url = `http://www.${DOMAIN}:${port}`
+    const source = await addSource(library, { url, scope: SCOPE })
+    const crawled = await runCrawl(library, source, { kind: 'add' }, url)
+    return { canary, site, states: hosts.map((host) => crawled.rows.get(`${host}/page`)?.reason ?? null) }
+  }
+
+  test('between the check and the connection is not asked in between', async () => {
+    const { canary, site, states } = await crawlOnce([])
+    expect(states).toEqual(['address-refused', 'address-refused', 'address-refused'])
+    expect(canary.connections, canary.paths.join(' ')).toBe(0)
+    // The first answer was good for robots.txt, and each connection is checked anew.
+    const seen = site.requests.filter(({ headers }) => headers['host']?.toString().startsWith('rebind.'))
+    expect(seen.map(({ path }) => path)).toEqual(['/robots.txt'])
+    expect(asked.get(`rebind.${DOMAIN}`)).toBeGreaterThan(1)
+  })
+
+  test('leads to the canary where that is allowed', async () => {
+    const { canary } = await crawlOnce(['127.0.0.0/8'])
+    expect(canary.connections).toBeGreaterThan(0)
+  })
+})
+
+/** What a refused address is called: by the guard, or because no URL has such a host. */
+const REFUSED = /address-refused|URL_INVALID|bad-answer, the server answered 302 without a usable Location/
+
+/** How a fetch fails, with its code. */
+async function refusalOf(library: OpenLibrary, url: string, obeysRobots: boolean): Promise<string> {
+  try {
+    await fetchUrl(library, url, { obeysRobots, signal: new AbortController().signal })
+    return 'fetched'
+  } catch (error) {
+    if (error instanceof PharosError) return `${error.code} ${error.message}`
+    throw error
+  }
+}
+
+function singleForms(way: string, port: number): string[] {
+  const names = answersFor(false).map((_, i) => `${way}-${i}.${DOMAIN}`)
+  return [...LOCAL_HOSTS, ...INSIDE_HOSTS, ...names].map((host) => `http://${host}:${port}/${way}`)
+}
+
+interface Setting {
+  readonly site: Site
+  readonly canary: Canary
+  readonly library: OpenLibrary
+}
+
+/** A site under a name, a canary everywhere, and a library that may reach what is allowed. `*` stands for the port of the site. */
+async function setUp(allowed: readonly string[], options: Partial<HttpFetcherOptions> = {}): Promise<Setting> {
+  const [canary, real] = [await openCanary(), await stageSite({}, { address: SITE_ADDRESS })]
+  closers.push(() => canary.close())
+  const { port } = new URL(real.origin)
+  const site = { ...real, origin: `http://www.${DOMAIN}:${port}` }
+  const resolve = async (host: string): Promise<readonly string[]> => {
+    const [, , i] = new RegExp(`^(\\w[\\w-]*)-(\\d+)\\.${DOMAIN}$`).exec(host) ?? []
+    if (i !== undefined) return answersFor(false)[Number(i)] ?? []
+    if (host.endsWith(`.${DOMAIN}`)) return [SITE_ADDRESS]
+    // As a system does that knows what belongs to itself.
+    return ['127.0.0.1', '::1']
+  }
+  const rules = allowed.map((rule) => rule.replace('*', port))
+  return { site, canary, library: await stageGuarded(rules, { resolve, ...options }) }
+}
+
+/** Nobody answers, so nobody has to be waited for. */
+const UNPACED: Partial<CrawlLimits> = { intervalMs: 0, startIntervalMs: 0, jitterMs: [0, 0] }
+
+/** A library whose fetcher allows what is given, and nothing else. */
+async function stageGuarded(
+  allowed: readonly string[],
+  options: Partial<HttpFetcherOptions> = {},
+): Promise<OpenLibrary> {
+  const parsed = parseAllowance(allowed)
+  if (parsed.type === 'problem') throw new Error(parsed.problem)
+  const fetcher = openHttpFetcher({ userAgent: 'Pharos/0.0.0', allowance: parsed.allowance, ...options })
+  closers.push(() => fetcher.close())
+  return { ...(await stageLibrary(':memory:', UNPACED)), fetcher }
+}
+
+async function crawlTraps(library: OpenLibrary, site: Site, canary: Canary, isLocalOnly: boolean): Promise<Crawled> {
+  const { origin, pages } = site
+  for (const [path, answer] of Object.entries(trapPages(origin, canary.port, isLocalOnly))) pages.set(path, answer)
+  const seeds = formsFor('seed', canary.port, isLocalOnly).filter((url) => URL.canParse(url) && !url.includes('@'))
+  const source = await addSource(library, { url: `${origin}/`, scope: SCOPE, settings: { seeds } })
+  return await runCrawl(library, source, { kind: 'add' }, origin)
+}
+
+/** Crawls once for each address, each at a host of the site of its own. A form that is no address at all is refused before. */
+async function crawlSingles(library: OpenLibrary, site: Site, way: string, urls: readonly string[]): Promise<void> {
+  const singles = urls.map((url, i) => {
+    const single = SINGLE_WAYS[way]?.(site.origin.replace('www.', `${way}-site${i}.`), url)
+    if (single === undefined) throw new Error(way)
+    return single
+  })
+  site.pages.clear()
+  for (const path of Object.keys(singles[0]?.pages ?? {})) {
+    site.pages.set(path, (request) => {
+      const [, i = ''] = /-site(\d+)\./.exec(request.headers.host ?? '') ?? []
+      const answer = singles[Number(i)]?.pages?.[path]
+      return (typeof answer === 'function' ? answer(request) : answer) ?? { status: 404 }
+    })
+  }
+  const crawlOne = async ({ input }: SingleWay, i: number) => {
+    try {
+      const source = await addSource(library, { ...input, name: `${way} ${i}`, scope: SCOPE })
+      await runCrawl(library, source, { kind: 'add' }, site.origin)
+    } catch (error) {
+      if (!(error instanceof PharosError) || error.code !== 'URL_INVALID') throw error
+    }
+  }
+  await Promise.all(singles.map(crawlOne))
+}
+
+function redirectTo(url: string, status?: number): AnswerParts {
+  return redirect(bytesOf(url), status)
+}
+
+/** The value of a header field as servers send it: bytes, a character each. */
+function bytesOf(value: string): string {
+  return Buffer.from(value).toString('latin1')
+}

@@ -1,0 +1,362 @@
+import type { IncomingMessage } from 'node:http'
+import { describe, expect, test } from 'vitest'
+import type { LedgerRow } from '../../src/crawl/ledger.ts'
+import { type Crawled, type Stage, type StageInput, stage } from './crawl.ts'
+import { type Answer, page } from './site.ts'
+
+/** Addresses as good as random, which no test has to be repeated for. */
+function createNoise(): () => string {
+  let state = 1
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return `${state.toString(36)}x${((state >>> 3) * 7).toString(36)}`
+  }
+}
+
+/** A page of a trap: the same text everywhere, with links of its own. */
+function trapPage(title: string, links: readonly string[]): string {
+  const items = links.map((href, i) => `<li><a href="${href}">Go on here ${i}</a></li>`).join('')
+  return `<!doctype html><html><head><title>${title}</title></head><body><main><h1>${title}</h1>
+<p>There is nothing to be seen here, as there was nothing to be seen on the page that has led here.</p>
+<ul>${items}</ul></main></body></html>`
+}
+
+/** A site with some good pages, and behind them one of which there is no end. */
+async function stageTrap(
+  into: readonly string[],
+  endless: (url: URL) => string,
+  input: StageInput = {},
+  more: Readonly<Record<string, Answer>> = {},
+): Promise<Stage> {
+  const answer = ({ url = '/' }: IncomingMessage) => endless(new URL(url, 'http://trap.test'))
+  return stage(
+    {
+      '/': page('Start', ['/good/', ...into]),
+      '/good/': page('Good', ['/better/']),
+      '/better/': page('Better'),
+      ...more,
+    },
+    { limits: { concurrency: 4 }, ...input, siteOptions: { endless: answer } },
+  )
+}
+
+function rowsOf({ rows }: Crawled, reason: string): LedgerRow[] {
+  return [...rows.values()].filter((row) => row.reason === reason)
+}
+
+/** How often the server was asked for anything that is not a list. */
+function countRequests({ site }: Stage): number {
+  return site.asked().length
+}
+
+function expectGoodPages({ rows, summary }: Crawled): void {
+  expect(summary).toMatchObject({ end: 'completed', cappedAt: null })
+  for (const path of ['/', '/good', '/better']) expect(rows.get(path)?.state).toBe('indexed')
+}
+
+const YEAR = new Date().getUTCFullYear()
+
+describe('a calendar without end', () => {
+  /** Months since the year 0 that come before and after, with an event in each, so that no two pages are the same. */
+  const months = (month: number, write: (year: number, month: string) => string): string[] =>
+    [month - 1, month + 1].map((at) => write(Math.floor(at / 12), String((at % 12) + 1).padStart(2, '0')))
+  const event = createNoise()
+  const eventPage = (links: readonly string[]) => page(`Meeting of ${event().replace(/\d/g, 'q')}`, links)
+
+  test('is followed by its path for a year ahead, and back to 1970', async () => {
+    const staged = await stageTrap([`/calendar/${YEAR}/06/`], (url) => {
+      const [, , year, month] = url.pathname.split('/')
+      return eventPage(months(Number(year) * 12 + Number(month) - 1, (y, m) => `/calendar/${y}/${m}/`))
+    })
+    const crawled = await staged.crawl()
+    expectGoodPages(crawled)
+    const traps = rowsOf(crawled, 'calendar-trap')
+    expect(traps.map(({ pattern }) => pattern)).toEqual([
+      '1969-12 is before 1970',
+      expect.stringMatching(/^\d{4}-\d{2} is more than a year ahead$/),
+    ])
+    expect(traps.every(({ state }) => state === 'skipped')).toBe(true)
+    expect(countRequests(staged)).toBeLessThan((YEAR + 2 - 1970) * 12 + 4)
+    expect(crawled.rows.get(`/calendar/${YEAR}/06`)?.state).toBe('indexed')
+    expect(crawled.rows.get('/calendar/1970/01')?.state).toBe('indexed')
+  })
+
+  test('is followed by its query for a year ahead, and back to 1970', async () => {
+    const staged = await stageTrap([`/events?month=6&year=${YEAR}`], ({ searchParams }) =>
+      eventPage(
+        months(
+          Number(searchParams.get('year')) * 12 + Number(searchParams.get('month')) - 1,
+          (y, m) => `/events?month=${Number(m)}&amp;year=${y}`,
+        ),
+      ),
+    )
+    const crawled = await staged.crawl()
+    expectGoodPages(crawled)
+    expect(rowsOf(crawled, 'calendar-trap')).toHaveLength(2)
+    expect(countRequests(staged)).toBeLessThan((YEAR + 2 - 1970) * 12 + 4)
+  })
+
+  test('with nothing in it is left much earlier', async () => {
+    const staged = await stageTrap([`/calendar/${YEAR}/06/`], (url) => {
+      const [, , year, month] = url.pathname.split('/')
+      const at = Number(year) * 12 + Number(month) - 1
+      return trapPage(
+        `June ${year}`,
+        months(at, (y, m) => `/calendar/${y}/${m}/`),
+      )
+    })
+    const crawled = await staged.crawl()
+    expectGoodPages(crawled)
+    const same = rowsOf(crawled, 'same-content')
+    expect(same.length).toBeGreaterThan(0)
+    for (const { state, pattern } of same) {
+      expect({ state, pattern }).toEqual({
+        state: 'skipped',
+        pattern: `${new URL(staged.site.origin).host}/calendar/#/#/`,
+      })
+    }
+    expect(countRequests(staged)).toBeLessThan(130)
+  })
+})
+
+describe('a session in each link', () => {
+  const paths = ['/', '/good/', '/better/', '/deep/one', '/deep/two']
+  /** A site whose pages link to each other, each time with a session of its own. */
+  const stageSessions = async (write: (path: string, id: string) => string, read: (url: URL) => string) => {
+    const noise = createNoise()
+    const answer = ({ url = '/' }: IncomingMessage) => {
+      const path = read(new URL(url, 'http://trap.test'))
+      return page(
+        `About ${path}`,
+        paths.map((other) => write(other, noise())),
+      ).replaceAll(/Read about [^<]*/g, 'Read on')
+    }
+    return stage({}, { limits: { concurrency: 4 }, siteOptions: { endless: answer } })
+  }
+
+  test.each([
+    ['a key of the query', (path: string, id: string) => `${path}?sid=${id}`, (url: URL) => url.pathname, 'sid'],
+    [
+      'a parameter of the path',
+      (path: string, id: string) => `${path};jsessionid=${id}`,
+      (url: URL) => url.pathname.replace(/;.*/, ''),
+      'jsessionid',
+    ],
+    [
+      'a segment of the path',
+      (path: string, id: string) => `/(S(${id}))${path}`,
+      (url: URL) => url.pathname.replace(/^\/\(S\([^/]*/, ''),
+      'session',
+    ],
+  ] as const)('as %s is taken off, and each page asked for once', async (_what, write, read, name) => {
+    const staged = await stageSessions(write, read)
+    const crawled = await staged.crawl()
+    expect(crawled.summary).toMatchObject({ end: 'completed', indexed: 5 })
+    expect(staged.site.asked()).toEqual(['/', '/better/', '/deep/one', '/deep/two', '/good/'])
+    expect([...crawled.rows.keys()]).toEqual(['/', '/better', '/deep/one', '/deep/two', '/good'])
+    const dropped = crawled.events.filter((event) => event.type === 'dropped')
+    expect(dropped.length).toBeGreaterThan(0)
+    for (const event of dropped) expect(event).toMatchObject({ reason: 'session-id', pattern: name })
+    const { origin } = staged.site
+    const aliases = await staged.library.store.listAliases(staged.source.id, `${origin}/deep/one`)
+    expect(aliases).toEqual([
+      {
+        url: expect.stringContaining(origin),
+        aliasUrl: `${origin}/deep/one`,
+        classification: 'session-id',
+        reason: 'session-id',
+      },
+    ])
+  })
+
+  test('under a name that nobody knows is left when each page has been the same often enough', async () => {
+    const staged = await stageSessions(
+      (path, id) => `${path}?x=${id}`,
+      (url) => url.pathname,
+    )
+    const crawled = await staged.crawl()
+    expect(crawled.summary.end).toBe('completed')
+    const indexed = [...crawled.rows.values()].filter(({ state }) => state === 'indexed')
+    expect(new Set(indexed.map(({ url }) => new URL(url).pathname))).toEqual(new Set(paths))
+    const patterns = new Set(rowsOf(crawled, 'same-content').map(({ pattern }) => pattern))
+    const { host } = new URL(staged.site.origin)
+    expect(patterns).toEqual(new Set(paths.map((path) => `${host}${path}?x=*`)))
+    expect(countRequests(staged)).toBeLessThan(5 * 50)
+  })
+})
+
+describe('links that lead ever deeper', () => {
+  test('are not followed once the path repeats itself', async () => {
+    const staged = await stageTrap(['/a/b/'], (url) =>
+      page(`At ${url.pathname.length}`, url.pathname.endsWith('/b/') ? ['a/', '/good/'] : ['b/', '/good/']),
+    )
+    const crawled = await staged.crawl()
+    expectGoodPages(crawled)
+    expect(rowsOf(crawled, 'path-trap').map(({ key, pattern }) => [new URL(key).pathname, pattern])).toEqual([
+      ['/a/b/a/b/a/b', 'a/b/ 3 times in a row'],
+    ])
+    expect(countRequests(staged)).toBeLessThan(12)
+  })
+
+  test('in any order are left when they have led to the same often enough', async () => {
+    const staged = await stageTrap(['/a/'], () => trapPage('Nested', ['a/', 'b/', 'c/']))
+    const crawled = await staged.crawl()
+    expectGoodPages(crawled)
+    const patterns = new Set(rowsOf(crawled, 'same-content').map(({ pattern }) => pattern))
+    expect(patterns).toContain(`${new URL(staged.site.origin).host}/{a,b,c}…`)
+    expect(countRequests(staged)).toBeLessThan(400)
+  })
+})
+
+describe('the same content', () => {
+  const listing = (url: URL) => trapPage('List', [`/list?page=${Number(url.searchParams.get('page')) + 1}`])
+
+  test('on page after page of a list ends the list', async () => {
+    const staged = await stageTrap(['/list?page=1'], listing)
+    const crawled = await staged.crawl()
+    expectGoodPages(crawled)
+    expect(rowsOf(crawled, 'same-content').map(({ key, pattern }) => [new URL(key).search, pattern])).toEqual([
+      ['?page=31', `${new URL(staged.site.origin).host}/list?page=*`],
+    ])
+    expect(countRequests(staged)).toBe(33)
+  })
+
+  test('but for a number on page after page of a list ends it a little later', async () => {
+    const staged = await stageTrap(['/list?page=1'], (url) => {
+      const number = Number(url.searchParams.get('page'))
+      return trapPage(`Page ${number} of many`, [`/list?page=${number + 1}`])
+    })
+    const crawled = await staged.crawl()
+    expectGoodPages(crawled)
+    expect(rowsOf(crawled, 'same-content').map(({ key }) => new URL(key).search)).toEqual(['?page=101'])
+    expect(countRequests(staged)).toBe(103)
+  })
+
+  test('but for a number is no trap on the pages of a list that has an end', async () => {
+    const links = Array.from({ length: 150 }, (_, i) => `/item/${i}`)
+    const staged = await stageTrap(links, ({ pathname }) => trapPage(`Item ${pathname.slice(6)}`, links.slice(0, 50)))
+    const crawled = await staged.crawl()
+    expectGoodPages(crawled)
+    expect(crawled.summary).toMatchObject({ indexed: 153, skipped: 0 })
+  })
+
+  test('takes what waits already out of the frontier without asking for it', async () => {
+    const links = Array.from({ length: 500 }, (_, i) => `/item/${i}`)
+    const staged = await stageTrap(links, () => trapPage('Item', []))
+    const crawled = await staged.crawl()
+    expectGoodPages(crawled)
+    expect(countRequests(staged)).toBeLessThan(60)
+    const same = rowsOf(crawled, 'same-content')
+    expect(same.length).toBeGreaterThan(440)
+    expect(same.every(({ state, status }) => state === 'skipped' && status === null)).toBe(true)
+  })
+
+  test('takes nothing away that the library holds, and concludes nothing from what it left out', async () => {
+    const links = Array.from({ length: 80 }, (_, i) => `/item/${i}`)
+    const texts = links.map((href) => [href, page(`Item ${createWord(href)}`)] as const)
+    const staged = await stageTrap(links, () => trapPage('Item', []), {}, Object.fromEntries(texts))
+    const first = await staged.crawl()
+    expect(first.summary).toMatchObject({ end: 'completed', indexed: 83 })
+    for (const href of links) staged.site.pages.delete(href)
+    staged.site.forget()
+    const second = await staged.crawl({ kind: 'recrawl', acceptLoss: true })
+    // Each is asked for, because each holds a page.
+    expect(countRequests(staged)).toBe(83)
+    expect(rowsOf(second, 'same-content')).toEqual([])
+  })
+
+  test('is not what sixty pages of one shape have that differ in words', async () => {
+    const links = Array.from({ length: 60 }, (_, i) => `/class/${i}`)
+    const pages = links.map((href) => [href, page(`Class ${createWord(href)}`, links.slice(0, 5))] as const)
+    const staged = await stageTrap(links, () => trapPage('Never', []), {}, Object.fromEntries(pages))
+    const crawled = await staged.crawl()
+    expectGoodPages(crawled)
+    expect(crawled.summary).toMatchObject({ indexed: 63, skipped: 0 })
+    expect(countRequests(staged)).toBe(63)
+  })
+
+  test('is not what sixty lists of one shape have that lead to different pages', async () => {
+    const lists = Array.from({ length: 60 }, (_, i) => `/list/${i}`)
+    const staged = await stageTrap(lists, (url) =>
+      url.pathname.startsWith('/list/')
+        ? trapPage('List', [`/about-${createWord(url.pathname)}`])
+        : page(`About ${url.pathname}`),
+    )
+    const crawled = await staged.crawl()
+    expectGoodPages(crawled)
+    expect(rowsOf(crawled, 'same-content')).toEqual([])
+    expect(countRequests(staged)).toBe(123)
+  })
+})
+
+test('without guards nothing of this is a trap', async () => {
+  const noise = createNoise()
+  const staged = await stageTrap(
+    [`/calendar/${YEAR + 5}/06/`, '/a/a/a/a/a/', '/list?page=1', `/s?sid=${noise()}`],
+    (url) => trapPage('List', [`/list?page=${Number(url.searchParams.get('page')) + 1}`, `/s?sid=${noise()}`]),
+    { scope: { trapGuards: false, maxPages: 120 } },
+  )
+  const crawled = await staged.crawl()
+  expect(crawled.rows.get('/good')?.state).toBe('indexed')
+  for (const reason of ['calendar-trap', 'path-trap', 'session-id', 'same-content'])
+    expect(rowsOf(crawled, reason)).toEqual([])
+  expect(staged.site.asked()).toContain('/a/a/a/a/a/')
+  expect(countRequests(staged)).toBeGreaterThan(100)
+})
+
+test('what was given by hand is no trap', async () => {
+  const start = `/calendar/${YEAR + 5}/06/`
+  const staged = await stageTrap([], () => page('Given'), {
+    start,
+    scope: { reach: 'hostname' },
+    settings: (origin) => ({ seeds: [`${origin}/a/a/a/a/a/`, `${origin}/x;jsessionid=k3j9d8f7a2`] }),
+  })
+  const crawled = await staged.crawl()
+  expect(crawled.summary.end).toBe('completed')
+  expect(staged.site.asked()).toEqual(['/a/a/a/a/a/', start, '/x;jsessionid=k3j9d8f7a2'])
+  expect(crawled.rows.has('/x')).toBe(true)
+})
+
+describe('more addresses than a source may have', () => {
+  test('are counted, told and not recorded, and nothing is concluded', async () => {
+    const links = Array.from({ length: 50 }, (_, i) => `/p${i}`)
+    const staged = await stage(
+      { '/': page('Start', links), ...Object.fromEntries(links.map((href) => [href, page(`Page ${href}`, links)])) },
+      { limits: { ledgerRows: 20, concurrency: 4 } },
+    )
+    const crawled = await staged.crawl()
+    expect(crawled.summary).toMatchObject({ end: 'completed', indexed: 20, overflow: 31 })
+    expect(crawled.summary.incomplete).toBe('more addresses were found than the 20 a source may have')
+    expect(crawled.rows.size).toBe(20)
+    const dropped = crawled.events.filter((event) => event.type === 'dropped')
+    expect(dropped).toHaveLength(31)
+    for (const event of dropped) expect(event).toMatchObject({ reason: 'overflow', pattern: '20' })
+    const again = await staged.crawl({ kind: 'recrawl' })
+    expect(again.summary).toMatchObject({ end: 'completed', unchanged: 20, removed: 0, overflow: 31 })
+  })
+
+  test('are none of llms-full.txt either', async () => {
+    const part = (name: string) =>
+      `# ${name}\nSource: ORIGIN/${name}\n\nThis is what ${name} is about, in some words.\n\n`
+    const names = ['alpha', 'beta', 'gamma', 'delta', 'epsilon']
+    const staged = await stage(
+      (origin) => ({
+        '/': page('Start'),
+        '/llms-full.txt': {
+          headers: { 'content-type': 'text/plain' },
+          body: names.map(part).join('').replaceAll('ORIGIN', origin),
+        },
+      }),
+      { limits: { ledgerRows: 3 } },
+    )
+    const crawled = await staged.crawl()
+    expect(crawled.rows.size).toBe(3)
+    expect(crawled.summary.overflow).toBeGreaterThan(0)
+    expect(crawled.summary.ledger.states.indexed).toBe(3)
+  })
+})
+
+/** A word of letters only that no other text gets. */
+function createWord(text: string): string {
+  return [...text].map((char) => String.fromCharCode(97 + (char.charCodeAt(0) % 26))).join('')
+}
