@@ -123,7 +123,8 @@ export class Frontier {
       // A depth counts only when every shorter way has been tried. Which pages a cap takes in is nobody's promise.
       isLevelled: maxDepth !== null,
     })
-    this.#ready.push(...leased)
+    // Whoever waits for a later slot must not keep one that is free now waiting.
+    this.#ready = [...this.#ready, ...leased].sort((a, b) => a.notBefore - b.notBefore)
     if (leased.length > 0) this.#notify()
   }
 

@@ -170,16 +170,17 @@ describe('a host that is left alone', () => {
   const holds = (strikes: number) => strikes * 10_000
 
   test('has a pause that is four times as long after that', () => {
-    expect(holdClock(clock(), NOW - 100, NOW, holds)).toEqual(
+    expect(holdClock(clock(), NOW - 100, NOW, { holdMsOf: holds, factor: 4 })).toEqual(
       clock({ intervalMs: 800, nextAt: NOW + 800, heldUntil: NOW + 10_000, slowedAt: NOW, strikes: 1 }),
     )
   })
 
   test('gets one strike for all that were under way, also those sent at the same moment', () => {
-    let known = holdClock(clock(), NOW - 100, NOW, holds)
-    for (const askedAt of [NOW - 99, NOW - 1, NOW]) known = holdClock(known, askedAt, NOW + 50, holds)
+    let known = holdClock(clock(), NOW - 100, NOW, { holdMsOf: holds, factor: 4 })
+    for (const askedAt of [NOW - 99, NOW - 1, NOW])
+      known = holdClock(known, askedAt, NOW + 50, { holdMsOf: holds, factor: 4 })
     expect(known).toMatchObject({ strikes: 1, intervalMs: 800, slowedAt: NOW, heldUntil: NOW + 10_050 })
-    expect(holdClock(known, NOW + 10_060, NOW + 10_100, holds)).toMatchObject({
+    expect(holdClock(known, NOW + 10_060, NOW + 10_100, { holdMsOf: holds, factor: 4 })).toMatchObject({
       strikes: 2,
       intervalMs: 3200,
       heldUntil: NOW + 30_100,
@@ -188,8 +189,13 @@ describe('a host that is left alone', () => {
 
   test('is never left alone for less than it was, nor for more than a day', () => {
     const known = clock({ heldUntil: NOW + 90_000, strikes: 1, slowedAt: NOW - 1 })
-    expect(holdClock(known, NOW, NOW, () => 5)).toMatchObject({ heldUntil: NOW + 90_000, strikes: 2 })
-    expect(holdClock(clock(), NOW, NOW, () => 1e12)).toMatchObject({ heldUntil: NOW + MOST_HOLD_MS })
+    expect(holdClock(known, NOW, NOW, { holdMsOf: () => 5, factor: 4 })).toMatchObject({
+      heldUntil: NOW + 90_000,
+      strikes: 2,
+    })
+    expect(holdClock(clock(), NOW, NOW, { holdMsOf: () => 1e12, factor: 4 })).toMatchObject({
+      heldUntil: NOW + MOST_HOLD_MS,
+    })
   })
 
   test('loses its strikes with one good answer, unless that was asked for before', () => {

@@ -121,13 +121,14 @@ export function holdClock(
   clock: HostClock,
   askedAt: number,
   now: number,
-  holdMsOf: (strikes: number) => number,
+  { holdMsOf, factor }: { readonly holdMsOf: (strikes: number) => number; readonly factor: number },
 ): HostClock {
   const isSameBurst = askedAt <= clock.slowedAt && clock.strikes > 0
   const strikes = isSameBurst ? clock.strikes : clock.strikes + 1
   const heldUntil = Math.max(clock.heldUntil, now + Math.min(holdMsOf(strikes), MOST_HOLD_MS))
   if (isSameBurst) return { ...clock, heldUntil }
-  const intervalMs = Math.min(Math.max(clock.intervalMs, LEAST_SLOW_MS) * 4, Math.max(MOST_INTERVAL_MS, clock.floorMs))
+  const longer = Math.max(clock.intervalMs, LEAST_SLOW_MS) * factor
+  const intervalMs = Math.min(longer, Math.max(MOST_INTERVAL_MS, clock.floorMs))
   return { ...clock, ...lengthen(clock, intervalMs, now), heldUntil, strikes }
 }
 

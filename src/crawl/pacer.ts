@@ -22,12 +22,19 @@ export const MOST_PATIENCE_MS = 600_000
 const HOLD_SPREAD = 0.1
 /** A slot may be used as late as this: that much the jitter makes up for. */
 const LATE_MS = 25
-/** So many answers in a row that are quick make the pause a step shorter. */
+/** So many answers in a row that are quick, or all within so long, make the pause a step shorter. */
 const QUICK_ANSWERS = 10
+const QUICK_MS = 10_000
 /** So many requests in a row without an answer mean that the host is in trouble, and not a page of it. */
+const IN_TROUBLE = 3
+/** So many mean that it is to be left alone. */
 const KEEPS_FAILING = 8
-/** Errors of an application slow a host down no further: it answers, only not well. */
-const MOST_FOR_ERRORS_MS = 2000
+/** What may be a matter of single pages slows their host down no further: errors of an application, answers that do not come. */
+const MOST_FOR_PAGES_MS = 2000
+/** Whoever asks to slow down is asked so much less often. */
+const REFUSED_FACTOR = 4
+/** Hosts that are named in one report. */
+const MOST_REPORTED = 100
 /** An answer is slow when it takes so many times, and so much, longer than it took this host at its best. */
 const SLOW_FACTOR = 3
 const SLOW_MS = 500
@@ -123,7 +130,7 @@ export class Pacer {
     watch.noteLatency(outcome.latencyMs)
     if (outcome.type !== 'failed') return this.#noteAnswer(watch, askedAt)
     const { reason, status, isTransient, retryAfterMs, detail } = outcome
-    if (!isTransient) return
+    if (!isTransient && reason !== 'timeout') return
     watch.quick = 0
     const isOverload =
       reason === 'timeout' || reason === 'network' || status === 502 || status === 503 || status === 504
@@ -131,14 +138,17 @@ export class Pacer {
       return this.#hold(watch, reason, detail, askedAt, retryAfterMs)
     if (!isOverload) {
       watch.errors++
-      if (watch.errors > 1) await this.#slow(watch, askedAt, { factor: 2, mostMs: MOST_FOR_ERRORS_MS })
+      if (watch.errors > 1) await this.#slow(watch, askedAt, { factor: 2, mostMs: MOST_FOR_PAGES_MS })
       return
     }
     watch.troubles++
     if (watch.troubles >= KEEPS_FAILING || watch.clock.strikes > 0)
       return this.#hold(watch, reason, detail, askedAt, null)
     // One connection that breaks says little; one answer that does not come, or that the server is too busy, says enough.
-    if (reason !== 'network' || watch.troubles > 1) await this.#slow(watch, askedAt, { factor: 2 })
+    // A few pages that never answer among many that do are no reason to crawl through all the others.
+    const isHosts = status === 503 || watch.troubles >= IN_TROUBLE
+    const mostMs = isHosts ? MOST_INTERVAL_MS : MOST_FOR_PAGES_MS
+    if (reason !== 'network' || watch.troubles > 1) await this.#slow(watch, askedAt, { factor: 2, mostMs })
   }
 
   /** Sets the pause that the robots.txt of an origin asks for, if any. A host gets the longest that its origins ask for. */
@@ -186,10 +196,12 @@ export class Pacer {
     return this.#parked.has(host)
   }
 
-  /** How each host is treated. */
+  /** How each host is treated, of many those that are asked most. */
   progress(): HostProgress[] {
     const now = this.#options.clock.now()
-    return [...this.#watches.values()].map(({ host, requests, clock, recent, latency }) => {
+    const watches = [...this.#watches.values()]
+    const busiest = watches.length > MOST_REPORTED ? watches.sort((a, b) => b.requests - a.requests) : watches
+    return busiest.slice(0, MOST_REPORTED).map(({ host, requests, clock, recent, latency }) => {
       const isHeld = clock.heldUntil > now
       return {
         host,
@@ -217,7 +229,9 @@ export class Pacer {
     }
     // That it was quick before it got slow says nothing.
     if (askedAt < watch.clock.slowedAt || watch.clock.intervalMs <= watch.clock.floorMs) return
-    if (++watch.quick < QUICK_ANSWERS) return
+    // Far from its shortest pause few answers come, and each says more.
+    const enough = Math.min(QUICK_ANSWERS, Math.ceil(QUICK_MS / watch.clock.intervalMs))
+    if (++watch.quick < enough) return
     watch.quick = 0
     await this.#change(watch, easeClock)
   }
@@ -237,8 +251,9 @@ export class Pacer {
     const { holdsMs } = limits
     const spread = 1 - HOLD_SPREAD + random() * 2 * HOLD_SPREAD
     const holdMsOf = (strikes: number) => retryAfterMs ?? holdOf(holdsMs, strikes) * spread
+    const factor = reason === 'rate-limited' || retryAfterMs !== null ? REFUSED_FACTOR : 1
     const before = watch.clock.strikes
-    await this.#change(watch, (known) => holdClock(known, askedAt, clock.now(), holdMsOf))
+    await this.#change(watch, (known) => holdClock(known, askedAt, clock.now(), { holdMsOf, factor }))
     const { strikes, heldUntil } = watch.clock
     if (retryAfterMs !== null && retryAfterMs > MOST_PATIENCE_MS) {
       this.park(watch.host, reason, `Retry-After ${Math.ceil(retryAfterMs / 1000)}`)

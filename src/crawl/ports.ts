@@ -12,6 +12,8 @@ export interface FetchRequest {
   readonly headers?: Readonly<Record<string, string>>
   /** Most decoded bytes of an answer. @default the limit of the fetcher */
   readonly maxBytes?: number
+  /** Takes the beginning of a body that is larger, instead of refusing it. @default false */
+  readonly isClipped?: boolean
   /** Time for the whole answer, in milliseconds. @default the limit of the fetcher */
   readonly timeoutMs?: number
   /** Asked once, when a decoded body grows beyond a megabyte: no more of it is taken in before this resolves. @default there is room */

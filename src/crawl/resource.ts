@@ -37,6 +37,8 @@ export interface ResourceRequest {
   readonly accept?: string
   /** Most decoded bytes. @default the limit of the fetcher */
   readonly maxBytes?: number
+  /** Takes the beginning of a body that is larger, instead of refusing it. @default false */
+  readonly isClipped?: boolean
   /** Time for the whole answer, in milliseconds. @default the limit of the fetcher */
   readonly timeoutMs?: number
   /** Validators of what is known; they are sent to this address and not to where it leads. */
@@ -77,7 +79,10 @@ export interface ResourceFetcherOptions {
  */
 export function createResourceFetcher(options: ResourceFetcherOptions): FetchResource {
   const { fetcher, pacer, judgeRobots, maxRedirects = 5, headers } = options
-  return async (start, { accept, maxBytes, timeoutMs, etag = null, lastModified = null, signal } = {}) => {
+  return async (
+    start,
+    { accept, maxBytes, isClipped = false, timeoutMs, etag = null, lastModified = null, signal } = {},
+  ) => {
     const seen = new Set<string>()
     for (let url = withoutFragment(start); ; ) {
       const address = parseHttp(url)
@@ -97,6 +102,7 @@ export function createResourceFetcher(options: ResourceFetcherOptions): FetchRes
         ...(isConditional ? { etag, lastModified } : {}),
         ...(accept === undefined ? {} : { accept }),
         ...(maxBytes === undefined ? {} : { maxBytes }),
+        ...(isClipped ? { isClipped } : {}),
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
         ...(fields === undefined ? {} : { headers: fields }),
         ...(signal === undefined ? {} : { signal }),

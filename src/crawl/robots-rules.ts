@@ -29,8 +29,8 @@ const ROUNDS = 2
 const TIMEOUT_MS = 10_000
 /** Origins whose rules are kept parsed; what is dropped is in the ledger. */
 const MAX_KNOWN = 1000
-/** More than is read of it, so that a large file is not taken for an unreachable one. */
-const MAX_BYTES = 5 * 1024 * 1024
+/** More than counts of it, so that the last line that does is a whole one; whatever comes after is not fetched. */
+const MAX_BYTES = 1024 * 1024
 
 /**
  * The robots.txt files of all origins that are visited: each is fetched once, kept in memory and in the ledger, and
@@ -152,6 +152,7 @@ export class RobotsRules {
     const resource = await this.#fetchResource(`${origin}/robots.txt`, {
       accept: 'text/plain, */*;q=0.8',
       maxBytes: MAX_BYTES,
+      isClipped: true,
       timeoutMs: TIMEOUT_MS,
       signal,
     })

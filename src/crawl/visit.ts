@@ -68,6 +68,7 @@ async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Con
   // Another request to the host may have changed its pace while this one waited for its turn: then it waits for another.
   if ((await active.pacer.enter(visit.host, visit.notBefore, active.signal)) !== 'go') return undefined
   const answer = await fetchVisit(active, visit)
+  if (answer.outcome === POSTPONED) return undefined
   const bytes = answer.outcome.type === 'fetched' ? answer.outcome.snapshot.body.length : 0
   return { verdict: await interpret(active, visit, answer), bytes }
 }
@@ -118,7 +119,8 @@ async function fetchVisit(active: ActiveCrawl, visit: Visit): Promise<Answer> {
     for (const url of active.variants.variantsFor(visit.url)) {
       if (!(await active.robots.judge(url, active.signal)).allowed) continue
       // The slot of the visit is for its first request.
-      if (isVariantAsked && (await isParked(active, url))) return { url, outcome: LEFT_ALONE, isVariant: true }
+      const none = isVariantAsked ? await waitForSlot(active, url) : undefined
+      if (none !== undefined) return { url, outcome: none, isVariant: true }
       const outcome = await active.fetch({ url, ...validatorsFor(active, visit, url) }, visit)
       // Whoever asks for patience gets it: the other addresses of the page are no way around.
       if (outcome.type === 'failed' && outcome.reason === 'rate-limited') return { url, outcome, isVariant: true }
@@ -131,7 +133,8 @@ async function fetchVisit(active: ActiveCrawl, visit: Visit): Promise<Answer> {
     }
     if (isVariantAsked) {
       active.variants.refuse(visit.url)
-      if (await isParked(active, visit.url)) return { url: visit.url, outcome: LEFT_ALONE, isVariant: false }
+      const none = await waitForSlot(active, visit.url)
+      if (none !== undefined) return { url: visit.url, outcome: none, isVariant: false }
     }
   }
   return fetchSpelling(active, visit)
@@ -165,13 +168,17 @@ async function fetchSpelling(active: ActiveCrawl, visit: Visit): Promise<Answer>
     const permission = await active.robots.judge(target, active.signal)
     if (!permission.allowed) return { url, outcome, isVariant: false, refusal: permission }
     url = target
-    if (await isParked(active, url)) return { url, outcome: LEFT_ALONE, isVariant: false }
+    const none = await waitForSlot(active, url)
+    if (none !== undefined) return { url, outcome: none, isVariant: false }
   }
 }
 
-/** Waits for another slot of the host of an address. Tells whether it is left alone for good instead. */
-async function isParked({ pacer, signal }: ActiveCrawl, url: string): Promise<boolean> {
-  return (await pacer.takeTurn(new URL(url).host, signal)) === 'parked'
+/** Waits for another slot of the host of an address. Answers what becomes of the visit instead where there is none to be had. */
+async function waitForSlot({ pacer, ports, signal }: ActiveCrawl, url: string): Promise<FetchOutcome | undefined> {
+  const { host } = new URL(url)
+  // A worker that sat this out would be missing for other hosts.
+  if (pacer.heldUntil(host) > ports.clock.now() && !pacer.parked.has(host)) return POSTPONED
+  return (await pacer.takeTurn(host, signal)) === 'parked' ? LEFT_ALONE : undefined
 }
 
 const LEFT_ALONE: FetchOutcome = {
@@ -182,6 +189,9 @@ const LEFT_ALONE: FetchOutcome = {
   isTransient: false,
   retryAfterMs: null,
 }
+
+/** Stands for an answer that is asked for later, from the beginning. */
+const POSTPONED: FetchOutcome = { ...LEFT_ALONE, isTransient: true }
 
 async function interpret(active: ActiveCrawl, visit: Visit, answer: Answer): Promise<Conclusion> {
   const { outcome } = answer

@@ -41,6 +41,12 @@ export interface Tap {
   room?(bytes: number): Promise<void> | undefined
 }
 
+/** How large a body may become, and whether the beginning of a larger one will do. */
+export interface BodySize {
+  readonly maxBytes: number
+  readonly isClipped: boolean
+}
+
 /** Bodies up to this size are undone in one call, which is many times cheaper than a stream. */
 const SMALL_BYTES = 64 * 1024
 
@@ -56,15 +62,16 @@ const CHUNK_BYTES = 64 * 1024
  */
 export class BodyDecoder {
   readonly #encodings: readonly Encoding[]
-  readonly #maxBytes: number
+  readonly #size: BodySize
   readonly #tap: Tap
   #held: Uint8Array[] = []
   #heldBytes = 0
   #outer: Layer | undefined
 
-  constructor(encodings: readonly Encoding[], maxBytes: number, tap: Tap) {
+  constructor(encodings: readonly Encoding[], size: BodySize, tap: Tap) {
     this.#encodings = encodings
-    this.#maxBytes = maxBytes
+    // What is wrapped more than once cannot be undone from its beginning.
+    this.#size = { ...size, isClipped: size.isClipped && encodings.length === 1 }
     this.#tap = tap
   }
 
@@ -79,7 +86,7 @@ export class BodyDecoder {
     const [encoding] = this.#encodings
     if (this.#heldBytes <= SMALL_BYTES || encoding === undefined) return
     const beginning = this.#takeHeld()
-    this.#outer = openLayer(encoding, beginning, this.#maxBytes, this.#tap)
+    this.#outer = openLayer(encoding, beginning, this.#size, this.#tap)
     this.#outer.write(beginning)
   }
 
@@ -91,8 +98,8 @@ export class BodyDecoder {
     for (const encoding of this.#encodings.slice(this.#outer ? 1 : 0)) {
       if (result.type !== 'decoded') break
       result =
-        decodeSmall(result.bytes, encoding, this.#maxBytes) ??
-        (await decodeLarge(result.bytes, encoding, this.#maxBytes, this.#tap))
+        decodeSmall(result.bytes, encoding, this.#size) ??
+        (await decodeLarge(result.bytes, encoding, this.#size, this.#tap))
     }
     return result
   }
@@ -130,7 +137,7 @@ const ENCODINGS: ReadonlyMap<string, Encoding> = new Map([
 ])
 
 /** Undefined when it is not small after all. */
-function decodeSmall(bytes: Uint8Array, encoding: Encoding, maxBytes: number): Decoded | undefined {
+function decodeSmall(bytes: Uint8Array, encoding: Encoding, { maxBytes, isClipped }: BodySize): Decoded | undefined {
   if (bytes.length > SMALL_BYTES) return undefined
   const maxOutputLength = Math.min(maxBytes, SMALL_OUTPUT_BYTES)
   try {
@@ -139,7 +146,7 @@ function decodeSmall(bytes: Uint8Array, encoding: Encoding, maxBytes: number): D
   } catch (error) {
     const isTooLarge = error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
     if (!isTooLarge) return { type: 'corrupt' }
-    return maxOutputLength < maxBytes ? undefined : { type: 'too-large' }
+    return maxOutputLength < maxBytes || isClipped ? undefined : { type: 'too-large' }
   }
 }
 
@@ -160,9 +167,9 @@ function inflate(
   }
 }
 
-async function decodeLarge(bytes: Uint8Array, encoding: Encoding, maxBytes: number, tap: Tap): Promise<Decoded> {
+async function decodeLarge(bytes: Uint8Array, encoding: Encoding, size: BodySize, tap: Tap): Promise<Decoded> {
   const room = (length: number) => tap.room?.(length)
-  const layer = openLayer(encoding, bytes, maxBytes, { pause() {}, resume() {}, stop() {}, room })
+  const layer = openLayer(encoding, bytes, size, { pause() {}, resume() {}, stop() {}, room })
   layer.write(bytes)
   return await layer.end()
 }
@@ -174,7 +181,8 @@ interface Layer {
   close(): void
 }
 
-function openLayer(encoding: Encoding, beginning: Uint8Array, maxBytes: number, tap: Tap): Layer {
+function openLayer(encoding: Encoding, beginning: Uint8Array, size: BodySize, tap: Tap): Layer {
+  const { maxBytes, isClipped } = size
   const stream = createStream(encoding, beginning)
   const output: Uint8Array[] = []
   let length = 0
@@ -185,10 +193,16 @@ function openLayer(encoding: Encoding, beginning: Uint8Array, maxBytes: number, 
     resolve({ type })
     tap.stop()
   }
+  const clip = (): void => {
+    resolve({ type: 'decoded', bytes: joinBytes(output, length).slice(0, maxBytes) })
+    stream.destroy()
+    tap.stop()
+  }
   stream.on('data', (chunk: Uint8Array) => {
     length += chunk.length
-    if (length > maxBytes) return fail('too-large')
+    if (length > maxBytes && !isClipped) return fail('too-large')
     output.push(chunk)
+    if (length > maxBytes) return clip()
     const room = tap.room?.(length)
     if (room === undefined) return
     stream.pause()

@@ -211,14 +211,18 @@ class Exchange implements Dispatcher.DispatchHandler {
     const field = joined(headers['content-encoding']) ?? ''
     const encodings = parseEncodings(field)
     if (encodings === undefined) this.#stop(this.#fail('bad-answer', `unknown content encoding ${quote(field)}`))
-    else if (length > this.#maxBytes) this.#stop(this.#failTooLarge())
+    else if (length > this.#maxBytes && !this.#isClipped) this.#stop(this.#failTooLarge())
     else if (encodings.length > 0) {
-      this.#decoder = new BodyDecoder(encodings, this.#maxBytes, {
-        pause: () => controller.pause(),
-        resume: () => controller.resume(),
-        stop: () => this.#finishDecoding(),
-        room: (bytes) => this.#findRoom(bytes),
-      })
+      this.#decoder = new BodyDecoder(
+        encodings,
+        { maxBytes: this.#maxBytes, isClipped: this.#isClipped },
+        {
+          pause: () => controller.pause(),
+          resume: () => controller.resume(),
+          stop: () => this.#finishDecoding(),
+          room: (bytes) => this.#findRoom(bytes),
+        },
+      )
     }
   }
 
@@ -227,7 +231,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#length += chunk.length
     if (this.#verdict !== undefined) {
       if (this.#length > DRAIN_BYTES) this.#stop(this.#verdict)
-    } else if (this.#length > this.#maxBytes) this.#stop(this.#failTooLarge())
+    } else if (this.#length > this.#maxBytes) this.#stop(this.#clip(chunk))
     else if (this.#decoder !== undefined) this.#decoder.write(chunk)
     else {
       this.#chunks.push(chunk)
@@ -261,7 +265,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     const answerTimeoutMs = this.#request.timeoutMs ?? this.#settings.answerTimeoutMs
     this.#timer = setTimeout(() => {
       const detail = `no complete answer from ${this.#url.host} within ${answerTimeoutMs} ms`
-      this.#stop(this.#verdict ?? this.#fail('timeout', detail, true))
+      // One that had begun and takes too long would take as long again.
+      this.#stop(this.#verdict ?? this.#fail('timeout', detail, this.#status === null))
     }, answerTimeoutMs)
   }
 
@@ -336,6 +341,17 @@ class Exchange implements Dispatcher.DispatchHandler {
       etag: single(this.#headers['etag']),
       lastModified: single(this.#headers['last-modified']),
     }
+  }
+
+  /** What becomes of a body that turns out to be too large. */
+  #clip(chunk: Uint8Array): FetchOutcome {
+    if (!this.#isClipped || this.#decoder !== undefined) return this.#failTooLarge()
+    this.#chunks.push(chunk)
+    return this.#fetched(joinBytes(this.#chunks, this.#length).slice(0, this.#maxBytes))
+  }
+
+  get #isClipped(): boolean {
+    return this.#request.isClipped === true
   }
 
   #failTooLarge(): FetchOutcome {

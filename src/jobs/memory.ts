@@ -3,10 +3,21 @@ import { runInNewContext } from 'node:vm'
 import type { Memory } from '../crawl/memory-gate.ts'
 import type { OpenPageReader } from './page-reader.ts'
 
+/** A measurement holds for so long: each costs as much as a small page. */
+const MEASURED_MS = 50
+
 /** The memory of this process, of which its page reader holds a part. */
 export function createMemory(reader: Pick<OpenPageReader, 'rest'>): Memory {
+  let used = 0
+  let askedAt = Number.NEGATIVE_INFINITY
   return {
-    used: () => process.memoryUsage.rss(),
+    used() {
+      const now = performance.now()
+      if (now - askedAt < MEASURED_MS) return used
+      askedAt = now
+      used = process.memoryUsage.rss()
+      return used
+    },
     async relieve() {
       await reader.rest()
       collectGarbage()

@@ -9,7 +9,7 @@ export interface PageReaderOptions {
   readonly sha256: Sha256
   /**
    * Pages of more bytes are read in another thread: they would hold up every other answer for longer than handing them over costs,
-   * and the worst of them take 500 times their size. @default 262_144
+   * and the worst of them take 500 times their size. @default 524_288
    */
   readonly threadAboveBytes?: number
   /** What the thread may have for its objects; a page that needs more is a defective one. @default 320 */
@@ -31,7 +31,7 @@ const IDLE_MS = 10_000
 
 /** Opens a page reader. Its thread starts with the first large page. */
 export function openPageReader(options: PageReaderOptions): OpenPageReader {
-  const { sha256, threadAboveBytes = 262_144, threadMb = 320, pageMs = 30_000 } = options
+  const { sha256, threadAboveBytes = 524_288, threadMb = 320, pageMs = 30_000 } = options
   const thread = new PageThread(threadMb, pageMs)
   return {
     async readPage(snapshot, key) {

@@ -99,8 +99,8 @@ const ALL_FOUND: readonly Step[] = SOURCES.map((source) => ({
 const CLOCK_CHANGES = {
   open: (clock, now) => openClock(clock, 1, 10, now),
   slow: (clock, now) => slowClock(clock, now, now, { factor: 2 }),
-  hold: (clock, now) => holdClock(clock, now, now, (strikes) => strikes * 20.5),
-  holdForLong: (clock, now) => holdClock(clock, now, now, () => 1e12),
+  hold: (clock, now) => holdClock(clock, now, now, { holdMsOf: (strikes) => strikes * 20.5, factor: 4 }),
+  holdForLong: (clock, now) => holdClock(clock, now, now, { holdMsOf: () => 1e12, factor: 1 }),
   ease: easeClock,
   clear: clearStrikes,
   astray: (clock, now) => ({ ...clock, nextAt: now + 1e9, heldUntil: now + 1e9 }),

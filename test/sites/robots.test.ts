@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { reserveSlot } from '../contracts/host-clocks.ts'
 import { stage, statesOf } from './crawl.ts'
 import { stageFile } from './library-file.ts'
 import { page, text } from './site.ts'
-import { reserveSlot } from '../contracts/host-clocks.ts'
 
 describe('robots.txt', () => {
   test('is read before anything else, and decides before every fetch', async () => {

@@ -10,6 +10,7 @@ describe('a path that repeats itself', () => {
     ['/a/1/a/1/a/1', 'a/1/ 3 times in a row'],
     ['/a/b/c/a/b/c/a/b/c', 'a/b/c/ 3 times in a row'],
     ['/x/////y', '/ 4 times in a row'],
+    ['/next/again/again/next/x/again/next/again/again', 'again/ 5 times'],
     [`/${Array.from({ length: 31 }, (_, i) => i).join('/')}`, 'more than 30 segments'],
   ])('is %s', (path, pattern) => {
     expect(findPathTrap(path)).toBe(pattern)

@@ -6,6 +6,8 @@ const MOST_SEGMENTS = 30
 /** So often in a row no site writes one segment, or a sequence of several, on purpose. */
 const MOST_REPEATS = 4
 const MOST_SEQUENCE_REPEATS = 3
+/** So often one stands nowhere in a path. */
+const MOST_OF_ONE = 5
 
 /**
  * What repeats itself in a path, in words: relative links that lead ever deeper. Numbers may repeat, as in the coordinates of
@@ -21,6 +23,17 @@ export function findPathTrap(path: string): string | undefined {
     const end = findRepeats(segments, length)
     if (end === undefined) continue
     return `${segments.slice(end - length, end).join('/')}/ ${repeatsOf(length)} times in a row`
+  }
+  return count >= MOST_OF_ONE ? findOften(path) : undefined
+}
+
+/** A segment that stands in a path too often, wherever: relative links that mix. */
+function findOften(path: string): string | undefined {
+  const counts = new Map<string, number>()
+  for (const segment of path.split('/')) {
+    const times = (counts.get(segment) ?? 0) + 1
+    if (times >= MOST_OF_ONE && segment !== '' && !isNumber(segment)) return `${segment}/ ${times} times`
+    counts.set(segment, times)
   }
   return undefined
 }

@@ -38,8 +38,7 @@ export async function fetchUrl(library: Library, text: string, options: FetchUrl
       if (!permission.allowed)
         throw refused(url, permission.reason, permission.pattern ?? 'this address may not be reached')
     }
-    if ((await pacer.takeTurn(new URL(url).host, signal)) === 'parked')
-      throw refused(url, 'host-parked', 'its host asked to be left alone for a while')
+    await waitForTurn(library, pacer, url, signal)
     const isOwn = new URL(url).origin === asked.origin
     const outcome = await fetcher.fetch({ url, signal, headers: isOwn ? headers : {} })
     if (outcome.type !== 'moved') return readAnswer(library, url, outcome)
@@ -48,6 +47,23 @@ export async function fetchUrl(library: Library, text: string, options: FetchUrl
   }
   throw refused(text, 'redirect-loop', `more than ${limits.redirects} redirects`)
 }
+
+/** Whoever asks for one page waits for the pause of its host, but not until a host that wants to be left alone is asked again. */
+async function waitForTurn(library: Library, pacer: Pacer, url: string, signal: AbortSignal): Promise<void> {
+  const { host } = new URL(url)
+  const now = library.clock.now()
+  const { heldUntil } = await library.store.readClock(host, now)
+  const isHeld = heldUntil - now > MOST_WAIT_MS
+  if (!isHeld && (await pacer.takeTurn(host, signal)) === 'go') return
+  const seconds = Math.ceil((heldUntil - now) / 1000)
+  throw refused(
+    url,
+    'host-parked',
+    `its host is left alone for ${seconds} more seconds, because it asked for it or failed`,
+  )
+}
+
+const MOST_WAIT_MS = 10_000
 
 /** What comes of each fetch sets the pace of its host. */
 function pacedFetcher({ fetcher, clock }: Library, pacer: Pacer): Fetcher {

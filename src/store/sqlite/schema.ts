@@ -261,7 +261,8 @@ export const SCHEMA_VERSION: number = FIRST_VERSION + MIGRATIONS.length - 1
  * and one that belongs to another program.
  */
 export function migrate(db: Database, library: string): void {
-  if (checkVersion(db, library) === SCHEMA_VERSION) return
+  // In one transaction: somebody else may be just about to write all that is looked at.
+  if (db.transaction(() => checkVersion(db, library))() === SCHEMA_VERSION) return
   db.transaction(() => {
     const done = Math.max(0, checkVersion(db, library) - FIRST_VERSION + 1)
     for (const migration of MIGRATIONS.slice(done)) db.exec(migration)

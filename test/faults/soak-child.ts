@@ -1,0 +1,216 @@
+/**
+ * Crawls sources of one library over and over, several at once, and searches meanwhile, until stdin is closed. Its argument is
+ * {@link SoakOptions} as JSON. Tells on stdout what came of each crawl and what it uses, a line of JSON each. Anything that must
+ * not happen ends it.
+ */
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { CrawlEvent, CrawlKind } from '../../src/crawl/events.ts'
+import type { Source } from '../../src/library/source.ts'
+import { addSource, crawlSource, findSource, type OpenLibrary, openLibrary, reportSource } from '../../src/node.ts'
+
+/** What it is told. */
+export interface SoakOptions {
+  readonly path: string
+  /** Starts of its sources. */
+  readonly urls: readonly string[]
+  /** No crawl is begun later than this after the beginning of a round. */
+  readonly roundMs: number
+  /** How long it does nothing after each round. */
+  readonly restMs: number
+  /** Whether the library is closed after each round, and opened again. */
+  readonly isReopening: boolean
+}
+
+/** What the process uses at one moment. */
+export interface Sample {
+  readonly type: 'sample'
+  /** `resting`: no crawl is under way. `closed`: nor is a library open. */
+  readonly point: 'working' | 'resting' | 'closed'
+  readonly atMs: number
+  readonly rssMb: number
+  /** Of that, what is no part of a file. */
+  readonly anonymousMb: number
+  readonly heapMb: number
+  readonly buffersMb: number
+  readonly files: number
+  readonly threads: number
+  readonly children: number
+  /** What keeps the process running, sorted; without what is due at once and its own pipes. */
+  readonly resources: readonly string[]
+  readonly libraryMb: number
+  readonly walMb: number
+}
+
+/** What came of one crawl. */
+export interface Crawled {
+  readonly type: 'crawled'
+  readonly url: string
+  readonly kind: CrawlKind
+  readonly isResumed: boolean
+  readonly isCancelled: boolean
+  readonly end: string
+  readonly problem: string | null
+  readonly visited: number
+  readonly requests: number
+  /** How often of each: `held`, `parked`, `paused`, `retry`. */
+  readonly events: Readonly<Record<string, number>>
+}
+
+const SAMPLE_MS = 5000
+/** Connections take a moment to be gone. */
+const CLOSING_MS = 250
+/** Every so many crawls are cancelled after so long. */
+const CANCEL_EVERY = 9
+const CANCEL_MS = 400
+const KINDS: readonly CrawlKind[] = ['recrawl', 'refresh', 'recrawl', 'retry']
+const QUERIES = ['heron marsh', 'about willow', 'quartz', 'nothing of the kind', 'section']
+const MB = 2 ** 20
+
+const { path, urls, roundMs, restMs, isReopening } = JSON.parse(process.argv[2] ?? '') as SoakOptions
+/** Lasts as long as the process, as it would in a server: crawls must leave nothing behind at it. */
+const lasting = new AbortController()
+const crawls = new Map<string, number>()
+
+process.stdin.on('end', () => lasting.abort())
+process.stdin.resume()
+const timer = setInterval(() => tellSample('working'), SAMPLE_MS)
+// The runtime starts its own threads with the first work for them, and keeps them.
+await promisify(gzip)('')
+tellSample('closed')
+let library = await open()
+for (;;) {
+  const until = performance.now() + roundMs
+  await Promise.all([search(until), ...urls.map((url) => crawlAgain(url, until))])
+  // A round that was broken off is like no other.
+  if (lasting.signal.aborted) break
+  await sleep(restMs)
+  tellSample('resting')
+  if (!isReopening) continue
+  await close()
+  library = await open()
+}
+await close()
+clearInterval(timer)
+
+function open(): Promise<OpenLibrary> {
+  return openLibrary({
+    path,
+    version: '0.0.0',
+    allowPrivate: ['127.0.0.0/8'],
+    limits: { concurrency: 8, holdsMs: [500, 1000, 2000] },
+  })
+}
+
+async function close(): Promise<void> {
+  await library.close()
+  await sleep(CLOSING_MS)
+  tellSample('closed')
+}
+
+async function crawlAgain(url: string, until: number): Promise<void> {
+  const known = (await library.store.listSources()).some((source) => source.url === url)
+  const source = known ? await findSource(library, url) : await addSource(library, { url })
+  do await crawlOnce(source)
+  while (performance.now() < until && !lasting.signal.aborted)
+}
+
+/** Goes on with what was interrupted; otherwise all kinds of crawls take turns. */
+async function crawlOnce(source: Source): Promise<void> {
+  const { crawl, isInterrupted } = await reportSource(library, source)
+  const count = crawls.get(source.id) ?? 0
+  crawls.set(source.id, count + 1)
+  const next = KINDS[count % KINDS.length] ?? 'recrawl'
+  const kind = crawl === null ? 'add' : isInterrupted ? crawl.kind : next
+  const isBrief = count % CANCEL_EVERY === CANCEL_EVERY - 1
+  const signal = isBrief ? AbortSignal.timeout(CANCEL_MS) : lasting.signal
+  const events: Record<string, number> = {}
+  let isResumed = false
+  let last: CrawlEvent | undefined
+  for await (const event of crawlSource(library, source, { kind }, signal)) {
+    last = event
+    if (event.type === 'started') isResumed = event.isResumed
+    if (['held', 'parked', 'paused', 'retry'].includes(event.type)) events[event.type] = (events[event.type] ?? 0) + 1
+  }
+  if (last?.type !== 'ended') throw new Error(`a crawl of ${source.url} ended with ${JSON.stringify(last)}`)
+  if (isResumed !== isInterrupted) throw new Error(`a crawl of ${source.url} that was interrupted did not go on`)
+  const { end, problem, visited, requests } = last.summary
+  await checkBalance(source, end === 'completed')
+  const { url } = source
+  const isCancelled = signal.aborted
+  say({ type: 'crawled', url, kind, isResumed, isCancelled, end, problem, visited, requests, events } satisfies Crawled)
+}
+
+/** Every address is in the ledger once, in one state, and after a crawl that was completed nothing is left to do. */
+async function checkBalance(source: Source, isCompleted: boolean): Promise<void> {
+  const { balance, crawl, isRunning } = await reportSource(library, source)
+  const { discovered, pending, ...parts } = balance
+  const sum = Object.values(parts).reduce((all, count) => all + count, pending)
+  const rows = await library.store.listRows(source.id, { limit: 100_000 })
+  const isBalanced = sum === discovered && rows.length === discovered && !(isCompleted && pending > 0)
+  const isOver = !isRunning && crawl?.state !== 'running'
+  if (!isBalanced || !isOver) {
+    throw new Error(`${source.url}: ${JSON.stringify({ balance, rows: rows.length, state: crawl?.state })}`)
+  }
+}
+
+async function search(until: number): Promise<void> {
+  for (let i = 0; performance.now() < until && !lasting.signal.aborted; i++) {
+    const hits = await library.store.search({ query: QUERIES[i % QUERIES.length] ?? '', limit: 20 })
+    for (const { sourceId, chunk } of hits) {
+      const found = await library.store.readChunk(sourceId, chunk.id)
+      if (found !== undefined && found.chunk.content !== chunk.content)
+        throw new Error(`${chunk.id} is not what was found`)
+    }
+    await sleep(200)
+  }
+}
+
+function tellSample(point: Sample['point']): void {
+  // What nobody holds any more is no leak, nor is room that the heap keeps for what comes next.
+  void globalThis.gc?.({ type: 'major', execution: 'sync', flavor: point === 'working' ? 'regular' : 'last-resort' })
+  const { rss, heapUsed, arrayBuffers } = process.memoryUsage()
+  const threads = readdirSync('/proc/self/task')
+  say({
+    type: 'sample',
+    point,
+    atMs: performance.now(),
+    rssMb: rss / MB,
+    anonymousMb: readAnonymousKb() / 1024,
+    heapMb: heapUsed / MB,
+    buffersMb: arrayBuffers / MB,
+    files: readdirSync('/proc/self/fd').length,
+    threads: threads.length,
+    children: threads.flatMap((id) => readChildren(id)).length,
+    resources: process
+      .getActiveResourcesInfo()
+      .filter((name) => name !== 'Immediate' && name !== 'PipeWrap')
+      .sort(),
+    libraryMb: sizeOf(path) / MB,
+    walMb: sizeOf(`${path}-wal`) / MB,
+  } satisfies Sample)
+}
+
+function readAnonymousKb(): number {
+  const [, kilobytes] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+  return Number(kilobytes)
+}
+
+/** Processes that a thread has started; a thread that has ended meanwhile has none. */
+function readChildren(thread: string): string[] {
+  try {
+    return readFileSync(`/proc/self/task/${thread}/children`, 'utf8').split(' ').filter(Boolean)
+  } catch {
+    return []
+  }
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0
+}
+
+function say(line: object): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`)
+}

@@ -1,0 +1,261 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterEach, expect, test } from 'vitest'
+import { compareUtf8 } from '../../src/core/text/order.ts'
+import { findSource } from '../../src/node.ts'
+import { type Child, startNode } from '../sites/children.ts'
+import { runCrawl, stageLibrary } from '../sites/crawl.ts'
+import { expectSound, stagePath } from '../sites/library-file.ts'
+import { quicken } from '../sites/quicken.ts'
+import { isLong, report } from './bounded.ts'
+import type { Crawled, Sample, SoakOptions } from './soak-child.ts'
+import { openTroubledSite, type TroubledSite, type TroubledSiteOptions } from './troubled-site.ts'
+
+const MINUTE_MS = 60_000
+const SOAK_MS = isLong ? Number(process.env['SOAK_MINUTES'] ?? 30) * MINUTE_MS : 9000
+/** How long a process lives before it is killed. */
+const LIFE_MS = isLong ? SOAK_MS / 6 : 4500
+const TURN_MS = isLong ? 20_000 : 1500
+/** For processes to come up and to finish what they are at. */
+const MARGIN_MS = 120_000
+const SCRIPT = fileURLToPath(new URL('./soak-child.ts', import.meta.url))
+
+/** Large enough for a thread of its own. */
+const LARGE_BYTES = isLong ? 1_200_000 : 300_000
+
+/** Whoever answers that it is too busy is asked less often for minutes: those shares are small, so that there is something to do. */
+const SITES: readonly Omit<TroubledSiteOptions, 'largeBytes'>[] = [
+  { address: '127.0.0.1', size: isLong ? 200 : 40, troubles: { error: 0.03 } },
+  { address: '127.0.0.2', size: isLong ? 200 : 40, troubles: { error: 0.02, reset: 0.01, slow: 0.01 } },
+  { address: '127.0.0.3', size: isLong ? 100 : 20, troubles: { slow: 0.1, silent: isLong ? 0.003 : 0 } },
+  { address: '127.0.0.4', size: isLong ? 40 : 20, troubles: { busy: 0.004, limited: 0.004, error: 0.02 } },
+  { address: '127.0.0.5', size: isLong ? 40 : 20, troubles: { slow: 0.05, reset: 0.02, busy: 0.002 } },
+]
+
+/** One process never ends and never closes its library, so that whatever it gathers is seen. */
+const STEADY: Omit<SoakOptions, 'path' | 'urls'> = {
+  roundMs: isLong ? 12_000 : 2000,
+  // By then connections and the thread for large pages have been given up.
+  restMs: isLong ? 12_000 : 0,
+  isReopening: false,
+}
+/** One closes and opens it all the time, and is killed now and then. */
+const MORTAL: Omit<SoakOptions, 'path' | 'urls'> = { roundMs: isLong ? 6000 : 1000, restMs: 0, isReopening: true }
+
+/** The log is cut back to 64 MB; a transaction of some pages may make it longer for a moment. */
+const MOST_WAL_MB = 80
+const MOST_RSS_MB = 700
+/** What memory may grow by, a minute; and the heap by itself, which is less restless, or altogether in a short time. */
+const MOST_SLOPE_MB = 1
+const MOST_HEAP_SLOPE_MB = 0.5
+const MOST_HEAP_MB = 2
+const MOST_DRIFT = 1.1
+const MOST_REST_MB = 8
+/** Of each life, what is not looked at: caches fill and code is compiled. */
+const WARM_UP_SHARE = 1 / 3
+const WARM_UP_MS = Math.min(MINUTE_MS, SOAK_MS / 6)
+
+let sites: readonly TroubledSite[] = []
+
+afterEach(async () => {
+  for (const site of sites) await site.close()
+})
+
+test('crawls that go on and on use no more and more of anything', { timeout: SOAK_MS + 2 * MARGIN_MS }, async () => {
+  sites = await Promise.all(SITES.map((site) => openTroubledSite({ ...site, largeBytes: LARGE_BYTES })))
+  const path = stagePath()
+  const urls = sites.map(({ origin }) => `${origin}/`)
+  const steady = startSoak({ ...STEADY, path, urls: urls.slice(0, 3) })
+  const mortal = { ...MORTAL, path, urls: urls.slice(3) }
+  const mortals = [startSoak(mortal)]
+  const turning = setInterval(() => {
+    for (const site of sites) site.turn()
+  }, TURN_MS)
+  try {
+    for (const deadline = performance.now() + SOAK_MS; ; ) {
+      const left = deadline - performance.now()
+      const current = mortals.at(-1)
+      if (left <= 0 || current === undefined) break
+      await endsWithin(Math.min(LIFE_MS, left), [steady, current])
+      // However busy the machine is, something is done in every life.
+      await current.told('crawled')
+      if (left <= LIFE_MS) break
+      current.process.kill('SIGKILL')
+      await current.ended
+      mortals.push(startSoak(mortal))
+    }
+    await steady.told('crawled')
+  } finally {
+    clearInterval(turning)
+  }
+  for (const site of sites) site.calm()
+  for (const child of [steady, ...mortals.slice(-1)]) await expectEnd(child)
+
+  const children = [steady, ...mortals]
+  const memory = samplesOf(steady, 'resting')
+  if (isLong) tellFigures(children, memory)
+  expect(mortals.length).toBeGreaterThan(1)
+  for (const child of children) expectCrawls(child)
+  for (const child of children) expectBounds(child)
+  // What a closed library leaves is what was there before it was opened.
+  for (const child of children) expectSameUse(samplesOf(child, 'closed'))
+  for (const child of children) expectSmallRest(samplesOf(child, 'closed'))
+  if (isLong) {
+    expectSameUse(memory)
+    expectSteadyMemory(memory)
+  }
+  await expectWhole(path)
+})
+
+function startSoak(options: SoakOptions): Child {
+  return startNode(['--expose-gc', SCRIPT, JSON.stringify(options)])
+}
+
+/** Waits, but no longer than until one of some processes that are to go on ends. */
+async function endsWithin(ms: number, children: readonly Child[]): Promise<void> {
+  const isOver = new AbortController()
+  const early = children.map(async ({ ended }) => {
+    const end = await ended
+    if (!isOver.signal.aborted) throw new Error(`a process ended with ${JSON.stringify(end)}`)
+  })
+  try {
+    await Promise.race([sleep(ms, undefined, { signal: isOver.signal }), ...early])
+  } finally {
+    // Those that are killed later are no news.
+    isOver.abort()
+  }
+}
+
+async function expectEnd(child: Child): Promise<void> {
+  child.process.stdin.end()
+  const late = setTimeout(() => child.process.kill('SIGKILL'), MARGIN_MS)
+  const end = await child.ended
+  clearTimeout(late)
+  expect(end).toEqual({ code: 0, stderr: '' })
+}
+
+function crawlsOf(child: Child): Crawled[] {
+  return child.lines.filter(({ type }) => type === 'crawled') as unknown as Crawled[]
+}
+
+function samplesOf(child: Child, point?: Sample['point']): Sample[] {
+  const samples = child.lines.filter(({ type }) => type === 'sample') as unknown as Sample[]
+  return samples.filter((sample) => point === undefined || sample.point === point)
+}
+
+/** Every crawl came to an end, and to the one it had to come to. */
+function expectCrawls(child: Child): void {
+  const crawls = crawlsOf(child)
+  expect(crawls.length).toBeGreaterThan(0)
+  for (const crawled of crawls) {
+    const isExpected = crawled.end === 'completed' || (crawled.end === 'cancelled' && crawled.isCancelled)
+    expect(isExpected, JSON.stringify(crawled)).toBe(true)
+    expect(crawled.events['paused'] ?? 0, JSON.stringify(crawled)).toBe(0)
+  }
+}
+
+function expectBounds(child: Child): void {
+  for (const sample of samplesOf(child)) {
+    expect(sample.walMb, JSON.stringify(sample)).toBeLessThan(MOST_WAL_MB)
+    expect(sample.rssMb, JSON.stringify(sample)).toBeLessThan(MOST_RSS_MB)
+    expect(sample.children, JSON.stringify(sample)).toBe(0)
+  }
+}
+
+/** At the same point of each round the same is open, and as many threads run. */
+function expectSameUse(samples: readonly Sample[]): void {
+  const [first, ...others] = samples.map(({ files, threads, resources }) => ({ files, threads, resources }))
+  for (const other of others) expect(other).toEqual(first)
+}
+
+/** Libraries that were opened, used and closed leave nothing in memory; the first is when code is compiled. */
+function expectSmallRest(samples: readonly Sample[]): void {
+  const [, first, ...others] = samples.map(({ heapMb, buffersMb }) => heapMb + buffersMb)
+  for (const other of others) expect(other - (first ?? 0)).toBeLessThan(MOST_REST_MB)
+}
+
+/** Memory grows neither by its slope nor from its second quarter to its last. */
+function expectSteadyMemory(samples: readonly Sample[]): void {
+  const { rss, heap, minutes, early, late } = describeMemory(samples)
+  // How much of its memory the runtime hands back at once is chance: twice the error of the slope is granted.
+  expect(rss.slope - 2 * rss.error, `${JSON.stringify(rss)} in ${minutes} minutes`).toBeLessThan(MOST_SLOPE_MB)
+  expect(heap.slope).toBeLessThan(Math.max(MOST_HEAP_SLOPE_MB, MOST_HEAP_MB / minutes))
+  expect(late).toBeLessThan(early * MOST_DRIFT)
+}
+
+/** How the memory of a process went after its first time, in megabytes and minutes. */
+function describeMemory(samples: readonly Sample[]) {
+  const [from, to] = [samples[0]?.atMs ?? 0, samples.at(-1)?.atMs ?? 0]
+  const warmUpMs = Math.max(WARM_UP_MS, (to - from) * WARM_UP_SHARE)
+  const warm = samples.filter(({ atMs }) => atMs - from >= warmUpMs)
+  const quarter = (i: number) =>
+    samples.slice(Math.floor((samples.length * i) / 4), Math.floor((samples.length * (i + 1)) / 4))
+  return {
+    rss: fitLine(warm.map(({ atMs, rssMb }) => [atMs / MINUTE_MS, rssMb])),
+    anonymous: fitLine(warm.map(({ atMs, anonymousMb }) => [atMs / MINUTE_MS, anonymousMb])),
+    heap: fitLine(warm.map(({ atMs, heapMb, buffersMb }) => [atMs / MINUTE_MS, heapMb + buffersMb])),
+    minutes: ((warm.at(-1)?.atMs ?? 0) - (warm[0]?.atMs ?? 0)) / MINUTE_MS,
+    early: medianOf(quarter(1).map(({ rssMb }) => rssMb)),
+    late: medianOf(quarter(3).map(({ rssMb }) => rssMb)),
+  }
+}
+
+/** The slope of the line that fits points best, by least squares, and its standard error. */
+function fitLine(points: readonly (readonly [x: number, y: number])[]): { slope: number; error: number } {
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+  const x = mean(points.map(([at]) => at))
+  const y = mean(points.map(([, value]) => value))
+  const [over, under] = points.reduce(([a, b], [at, value]) => [a + (at - x) * (value - y), b + (at - x) ** 2], [0, 0])
+  const slope = over / under
+  const rest = points.reduce((sum, [at, value]) => sum + (value - y - slope * (at - x)) ** 2, 0)
+  return { slope, error: Math.sqrt(rest / (points.length - 2) / under) }
+}
+
+function medianOf(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+}
+
+/** The figures, to be quoted. */
+function tellFigures(children: readonly Child[], memory: readonly Sample[]): void {
+  const crawls = children.flatMap(crawlsOf)
+  const samples = children.flatMap((child) => samplesOf(child))
+  const { rss, anonymous, heap, minutes, early, late } = describeMemory(memory)
+  const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0)
+  const range = (values: readonly number[]) => `${Math.min(...values)}–${Math.max(...values)}`
+  const events = (name: string) => sum(crawls.map((crawled) => crawled.events[name] ?? 0))
+  const closed = children.flatMap((child) => samplesOf(child, 'closed'))
+  const figures = [
+    `${(SOAK_MS / MINUTE_MS).toFixed(1)} minutes`,
+    `${crawls.length} crawls (${crawls.filter(({ isResumed }) => isResumed).length} resumed)`,
+    `${sum(crawls.map(({ visited }) => visited))} pages settled`,
+    `${sum(sites.map((site) => site.countRequests()))} requests`,
+    `${events('retry')} retries, ${events('held')} holds, ${events('parked')} parked`,
+    `${children.length - 2} restarts`,
+    `RSS ${rss.slope.toFixed(2)} ± ${rss.error.toFixed(2)} MB/min in ${minutes.toFixed(1)} minutes, second quarter ${early.toFixed(0)} MB, last ${late.toFixed(0)} MB`,
+    `most ${Math.max(...samples.map(({ rssMb }) => rssMb)).toFixed(0)} MB`,
+    `without files ${anonymous.slope.toFixed(2)} MB/min, heap ${heap.slope.toFixed(2)} MB/min`,
+    ...(['files', 'threads'] as const).map((name) => {
+      const rangeOf = (some: readonly Sample[]) => range(some.map((sample) => sample[name]))
+      return `${name} ${rangeOf(samples)}, at rest ${rangeOf(memory)}, closed ${rangeOf(closed)}`
+    }),
+    `children ${range(samples.map((sample) => sample.children))}`,
+    `log at most ${Math.max(...samples.map(({ walMb }) => walMb)).toFixed(1)} MB`,
+    `library ${medianOf(samples.map(({ libraryMb }) => libraryMb)).toFixed(1)}, at most ${Math.max(...samples.map(({ libraryMb }) => libraryMb)).toFixed(1)} MB`,
+  ]
+  report(figures)
+  console.log(figures.join('\n'))
+}
+
+/** Once all is calm, a crawl of each source finds what its site has, and nothing else is left of all that was. */
+async function expectWhole(path: string): Promise<void> {
+  expectSound(path)
+  const library = quicken(await stageLibrary(path))
+  for (const site of sites) {
+    const source = await findSource(library, `${site.origin}/`)
+    const input = { kind: 'recrawl', acceptLoss: true, isFresh: true } as const
+    const { summary, rows } = await runCrawl(library, source, input, site.origin)
+    expect(summary).toMatchObject({ end: 'completed', incomplete: null })
+    const held = [...rows].flatMap(([key, { hasPage }]) => (hasPage ? [key] : []))
+    expect(held.sort(compareUtf8)).toEqual(site.paths())
+  }
+}

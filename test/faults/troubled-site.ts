@@ -1,0 +1,186 @@
+import { gzipSync } from 'node:zlib'
+import { compareUtf8 } from '../../src/core/text/order.ts'
+import { type Answer, type AnswerParts, openSite, page, redirect, sitemap, text } from '../sites/site.ts'
+
+/** What goes wrong on a site: shares of the requests for its pages, one after the other. */
+export interface Troubles {
+  /** Takes 0.2 to 2 s. */
+  readonly slow?: number
+  /** 500. */
+  readonly error?: number
+  /** 503, to come back in a second. */
+  readonly busy?: number
+  /** 429, without a word on when to come back. */
+  readonly limited?: number
+  /** The connection is reset. */
+  readonly reset?: number
+  /** No answer before everybody has given up. */
+  readonly silent?: number
+}
+
+/** What a troubled site is made from. */
+export interface TroubledSiteOptions {
+  readonly address: string
+  /** How many pages it has; a multiple of 20. */
+  readonly size: number
+  /** Length of its two large pages. */
+  readonly largeBytes: number
+  readonly troubles: Troubles
+}
+
+/** A real web site on loopback that is never quite well, and never the same for long. */
+export interface TroubledSite {
+  readonly origin: string
+  /** Requests it got so far. */
+  countRequests(): number
+  /** Lets pages change, appear and vanish. */
+  turn(): void
+  /** Ends all trouble. */
+  calm(): void
+  /** Paths of the pages it has now, sorted. */
+  paths(): string[]
+  close(): Promise<void>
+}
+
+/** Pages in a section. */
+const SECTION = 20
+/** Every tenth page comes and goes: never so many at once that a crawl would not remove them unasked. */
+const FLEETING = 10
+const LARGE_PAGES = 2
+/** Longer than anybody waits for the first byte. */
+const SILENT_MS = 12_000
+
+const WORDS =
+  'amber birch cedar delta ember fjord grove heron inlet juniper kelp lichen marsh nectar otter pebble quartz reed sedge thistle umber violet willow yarrow'.split(
+    ' ',
+  )
+
+/** Opens a troubled site. Whatever happens on it follows from the path and from how often that was asked for. */
+export async function openTroubledSite(options: TroubledSiteOptions): Promise<TroubledSite> {
+  const { address, size, largeBytes, troubles } = options
+  const site = await openSite({}, { address })
+  const pages = Array.from({ length: size }, (_, i) => ({
+    path: i < LARGE_PAGES ? `/large/${i}` : `/section/${Math.floor(i / SECTION)}/${wordAt(address, i)}-${i}`,
+    isLarge: i < LARGE_PAGES,
+    isFleeting: i % FLEETING === FLEETING - 1,
+    isThere: true,
+    version: 0,
+    asked: 0,
+  }))
+  type SitePage = (typeof pages)[number]
+  const sections = Array.from({ length: Math.ceil(size / SECTION) }, (_, i) => `/section/${i}`)
+  const pagesOf = (i: number) => pages.slice(i * SECTION, (i + 1) * SECTION)
+  const present = () => pages.filter(({ isThere }) => isThere)
+  let isCalm = false
+  let turns = 0
+  let forgotten = 0
+
+  const answer = (one: SitePage, write: () => string | AnswerParts): Answer => {
+    return (request) => {
+      const chance = draw(address, one.path, one.asked++)
+      const trouble = isCalm ? undefined : pick(troubles, chance)
+      if (trouble === 'reset') request.socket.resetAndDestroy()
+      const delayMs = trouble === 'silent' ? SILENT_MS : trouble === 'slow' ? 200 + 1800 * draw(chance) : 0
+      const failure = trouble === undefined ? undefined : FAILURES[trouble]
+      const written = failure ?? (one.isThere ? write() : { status: 404, body: 'not found' })
+      const parts = typeof written === 'string' ? { body: written } : written
+      return delayMs === 0 ? parts : { ...parts, delayMs }
+    }
+  }
+  const writePage = (one: SitePage, i: number): string | AnswerParts => {
+    const more = writeText(`${one.path} ${one.version}`, one.isLarge ? largeBytes : 3000)
+    const title = `About ${wordAt(one.path)} ${wordAt(one.path, 'second')}`
+    const body = page(title, [sections[Math.floor(i / SECTION)] ?? '/']).replace('<ul>', `${more}<ul>`)
+    if (i % 3 !== 0) return body
+    return { headers: { 'content-encoding': 'gzip' }, body: gzipSync(body, { level: 1 }) }
+  }
+  /** Writes a page once for each of its versions: the site must not be what takes the time. */
+  const writer = (one: SitePage, i: number) => {
+    let [version, written]: [number, string | AnswerParts] = [0, writePage(one, i)]
+    return () => {
+      if (version !== one.version) [version, written] = [one.version, writePage(one, i)]
+      return written
+    }
+  }
+
+  pages.forEach((one, i) => {
+    site.pages.set(one.path, answer(one, writer(one, i)))
+    // Where its pages were before the site was tidied up.
+    if (i % SECTION === 5) site.pages.set(`/old/${i}`, redirect(one.path))
+  })
+  sections.forEach((path, i) => {
+    const links = () => pagesOf(i).flatMap((one) => (one.isThere ? [one.path] : []))
+    site.pages.set(path, () => page(`Section ${wordAt(path)}`, [...links(), `/old/${i * SECTION + 5}`, '/']))
+  })
+  site.pages.set('/', page('Home', sections))
+  site.pages.set('/robots.txt', text('User-agent: *\nDisallow: /private\n'))
+  site.pages.set('/sitemap.xml', () => sitemap(present().map(({ path }) => `${site.origin}${path}`)))
+
+  return {
+    origin: site.origin,
+    countRequests: () => forgotten + site.requests.length,
+    turn() {
+      turns++
+      for (const one of pages) {
+        if (draw(address, one.path, turns, 'change') < (one.isLarge ? 0.5 : 0.1)) one.version++
+        if (one.isFleeting && draw(address, one.path, turns, 'vanish') < 0.2) one.isThere = !one.isThere
+      }
+      forgotten += site.requests.length
+      site.forget()
+    },
+    calm() {
+      isCalm = true
+    },
+    paths: () => ['/', ...sections, ...present().map(({ path }) => path)].sort(compareUtf8),
+    close: () => site.close(),
+  }
+}
+
+const FAILURES: Readonly<Partial<Record<keyof Troubles, AnswerParts>>> = {
+  error: { status: 500, body: 'an error' },
+  busy: { status: 503, headers: { 'retry-after': '1' }, body: 'busy' },
+  limited: { status: 429, body: 'too many requests' },
+}
+
+function pick(troubles: Troubles, chance: number): keyof Troubles | undefined {
+  let sum = 0
+  for (const [name, share] of Object.entries(troubles)) {
+    sum += share
+    if (chance < sum) return name as keyof Troubles
+  }
+  return undefined
+}
+
+/** Paragraphs of words that no other page has in this order. */
+function writeText(seed: string, bytes: number): string {
+  const paragraphs: string[] = []
+  let state = hashOf(seed)
+  for (let length = 0; length < bytes; ) {
+    const words = Array.from({ length: 60 }, () => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+      return WORDS[(state >>> 16) % WORDS.length]
+    })
+    const paragraph = `<p>${words.join(' ')}.</p>\n`
+    paragraphs.push(paragraph)
+    length += paragraph.length
+  }
+  return paragraphs.join('')
+}
+
+function wordAt(...parts: readonly (string | number)[]): string {
+  return WORDS[Math.floor(draw(...parts) * WORDS.length)] ?? ''
+}
+
+/** A number from 0 up to 1 that is always the same for the same parts, and looks like chance. */
+function draw(...parts: readonly (string | number)[]): number {
+  return hashOf(parts.join(' ')) / 2 ** 32
+}
+
+function hashOf(seed: string): number {
+  let hash = 2_166_136_261
+  for (let i = 0; i < seed.length; i++) hash = Math.imul(hash ^ seed.charCodeAt(i), 16_777_619)
+  // The last characters alone would change little else than the last bits.
+  hash = Math.imul(hash ^ (hash >>> 16), 2_246_822_507)
+  hash = Math.imul(hash ^ (hash >>> 13), 3_266_489_909)
+  return (hash ^ (hash >>> 16)) >>> 0
+}

@@ -1,0 +1,88 @@
+/**
+ * Crawls sources side by side in a process of its own. Its argument is a {@link ChildTask} as JSON; what came of each source is told
+ * on stdout, a line of JSON each, and last of all what the process took.
+ */
+import { readFileSync } from 'node:fs'
+import type { LedgerRow } from '../../../src/crawl/ledger.ts'
+import { parseAllowance } from '../../../src/fetch/addresses.ts'
+import { openHttpFetcher } from '../../../src/fetch/http.ts'
+import { addSource, type SourceInput } from '../../../src/library/operations/add-source.ts'
+import { crawlSource } from '../../../src/library/operations/crawl-source.ts'
+import type { Source } from '../../../src/library/source.ts'
+import { openLibrary } from '../../../src/open-library.ts'
+import type { ChildTask, SourceTold } from './harness.ts'
+
+const { library: path, sources, timeouts, limits, queries } = JSON.parse(process.argv[2] ?? '') as ChildTask
+const opened = await openLibrary({ path, version: '0.0.0', allowPrivate: ['127.0.0.1', '127.0.0.2'], limits })
+const parsed = parseAllowance(['127.0.0.1', '127.0.0.2'])
+if (parsed.type === 'problem') throw new Error(parsed.problem)
+const hasty =
+  timeouts === undefined
+    ? undefined
+    : openHttpFetcher({ userAgent: 'Pharos/0.0.0', allowance: parsed.allowance, ...timeouts })
+const library = hasty === undefined ? opened : { ...opened, fetcher: hasty }
+/** Where each source stands. */
+const under = new Map<string, object>()
+process.on('SIGTERM', () => {
+  process.stderr.write(`not done: ${JSON.stringify([...under])}\n`, () => process.exit(1))
+})
+try {
+  await Promise.all(sources.map(async (input) => say(await crawlOne(input))))
+  const found = await Promise.all(queries.map(async (query) => (await library.store.search({ query, limit: 1 }))[0]))
+  say({ type: 'found', urls: found.map((hit) => hit?.chunk.path ?? null) })
+} finally {
+  await hasty?.close()
+  await opened.close()
+}
+const { userCPUTime, systemCPUTime } = process.resourceUsage()
+say({ type: 'usage', rssMb: peakKilobytes() / 1024, cpuSeconds: (userCPUTime + systemCPUTime) / 1e6 })
+
+/** The most memory this process had. What the system says of its usage begins with what the process had that started it. */
+function peakKilobytes(): number {
+  if (process.platform !== 'linux') return process.resourceUsage().maxRSS
+  return Number(/^VmHWM:\s*(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1])
+}
+
+function say(line: object): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`)
+}
+
+async function crawlOne(input: SourceInput): Promise<SourceTold> {
+  const source = await addSource(library, input)
+  const started = performance.now()
+  let ended: { readonly end: string; readonly problem: string | null; readonly requests: number } | undefined
+  const told: Record<string, number> = {}
+  const discovered: string[] = []
+  const details: Record<string, string> = {}
+  for await (const event of crawlSource(library, source, { kind: 'add' }, new AbortController().signal)) {
+    if (event.type === 'progress') under.set(input.url, event)
+    told[event.type] = (told[event.type] ?? 0) + 1
+    if (event.type === 'ended') ended = event.summary
+    if (event.type === 'settled' && event.detail !== null) details[event.url] = event.detail
+    if (event.type === 'discovery') discovered.push(`${event.url} ${event.detail}`)
+  }
+  const { end = 'none', problem = null, requests = 0 } = ended ?? {}
+  under.delete(input.url)
+  const seconds = (performance.now() - started) / 1000
+  const { rows, total } = await listRows(source)
+  return { type: 'crawled', url: input.url, end, problem, seconds, requests, total, rows, told, details, discovered }
+}
+
+/** What became of addresses, with their reasons; of very many only the first, and those that were visited. */
+async function listRows({ id }: Source): Promise<Pick<SourceTold, 'rows' | 'total'>> {
+  const rows: Record<string, string> = {}
+  let total = 0
+  for (let after: string | undefined; ; ) {
+    const more: readonly LedgerRow[] = await library.store.listRows(id, {
+      limit: 1000,
+      ...(after === undefined ? {} : { after }),
+    })
+    for (const { key, state, reason, status } of more) {
+      if (status !== null || state === 'failed' || total < 5000)
+        rows[key] = reason === null ? state : `${state} ${reason}`
+      total++
+    }
+    after = more.at(-1)?.key
+    if (more.length < 1000) return { rows, total }
+  }
+}

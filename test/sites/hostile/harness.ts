@@ -1,0 +1,277 @@
+import { spawn } from 'node:child_process'
+import { appendFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { createServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, expect } from 'vitest'
+import type { CrawlLimits } from '../../../src/crawl/run.ts'
+import type { HttpFetcherOptions } from '../../../src/fetch/http.ts'
+import type { SourceInput } from '../../../src/library/operations/add-source.ts'
+
+/* Sites that mean harm, crawled by a process of its own that has to end by itself, in time and in bounded memory. */
+
+/** Full sizes and the timeouts of the program are tried; otherwise forms that fit into a short run. */
+export const isLong: boolean = process.env['TEST_LONG'] !== undefined
+
+/** What holds for every crawl of a hostile site. */
+export const MOST_SECONDS = 60
+export const MOST_MB = 700
+
+/** Names a file for the figures of every run. */
+const reportFile = process.env['TEST_REPORT']
+
+/** What the child is to do. */
+export interface ChildTask {
+  readonly library: string
+  /** They are crawled side by side. */
+  readonly sources: readonly SourceInput[]
+  readonly timeouts: Timeouts | undefined
+  readonly limits: Partial<CrawlLimits>
+  /** Searched for at the end. */
+  readonly queries: readonly string[]
+}
+
+/** Shorter ones than those of the program. */
+export type Timeouts = Pick<
+  HttpFetcherOptions,
+  'connectTimeoutMs' | 'firstByteTimeoutMs' | 'idleTimeoutMs' | 'answerTimeoutMs'
+>
+
+/** What became of one source. */
+export interface SourceTold {
+  readonly type: 'crawled'
+  readonly url: string
+  readonly end: string
+  readonly problem: string | null
+  readonly seconds: number
+  readonly requests: number
+  /** Rows of its ledger. */
+  readonly total: number
+  /** `indexed`, `skipped robots-disallow`, by key. */
+  readonly rows: Readonly<Record<string, string>>
+  /** How often each event was told. */
+  readonly told: Readonly<Record<string, number>>
+  /** What the end of a visit was told with, by address. */
+  readonly details: Readonly<Record<string, string>>
+  /** Lists that were looked for, and what came of it. */
+  readonly discovered: readonly string[]
+}
+
+/** What came of a run. */
+export interface HostileRun {
+  /** By start. */
+  readonly sources: ReadonlyMap<string, SourceTold>
+  /** The page that each query finds first. */
+  readonly found: readonly (string | null)[]
+  readonly seconds: number
+  readonly rssMb: number
+}
+
+/** How a run is made. */
+export interface RunOptions {
+  readonly limits?: Partial<CrawlLimits>
+  readonly timeouts?: Timeouts | undefined
+  readonly queries?: readonly string[]
+}
+
+/** Timeouts for the short form. */
+export const HASTY: Timeouts | undefined = isLong
+  ? undefined
+  : { connectTimeoutMs: 3000, firstByteTimeoutMs: 3000, idleTimeoutMs: 3000, answerTimeoutMs: 8000 }
+
+const CHILD = fileURLToPath(new URL('./crawl-child.ts', import.meta.url))
+/** As the program is started. */
+const FLAGS = ['--max-semi-space-size=4', '--heap-growing-percent=80']
+
+/**
+ * Crawls sources in a process of its own and holds it to the bounds: it ends by itself, well, in time and memory, and leaves nothing
+ * behind but the library.
+ */
+export async function crawlHostile(sources: readonly SourceInput[], options: RunOptions = {}): Promise<HostileRun> {
+  const folder = mkdtempSync(join(tmpdir(), 'hostile-'))
+  opened.push({ close: async () => rmSync(folder, { recursive: true, force: true }) })
+  await mkdir(join(folder, 'library'))
+  const { limits = {}, timeouts, queries = [] } = options
+  const task: ChildTask = { library: join(folder, 'library', 'library.db'), sources, timeouts, limits, queries }
+  const started = performance.now()
+  const child = spawn(process.execPath, [...FLAGS, CHILD, JSON.stringify(task)], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, XDG_CACHE_HOME: folder, XDG_DATA_HOME: folder },
+  })
+  // Asked first, it can say what it was at.
+  const timer = setTimeout(() => child.kill('SIGTERM'), MOST_SECONDS * 1000)
+  const killer = setTimeout(() => child.kill('SIGKILL'), MOST_SECONDS * 1000 + 5000)
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  const { code, signal } = await new Promise<{ code: number | null; signal: string | null }>((resolve) => {
+    child.on('close', (exitCode, exitSignal) => resolve({ code: exitCode, signal: exitSignal }))
+  })
+  clearTimeout(timer)
+  clearTimeout(killer)
+  const seconds = (performance.now() - started) / 1000
+  expect({ code, signal, stderr, seconds }).toEqual({ code: 0, signal: null, stderr: '', seconds: expect.any(Number) })
+  // What the child says of itself.
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Told)
+  const told = new Map(lines.flatMap((line) => (line.type === 'crawled' ? [[line.url, line] as const] : [])))
+  const usage = lines.find((line) => line.type === 'usage')
+  const found = lines.find((line) => line.type === 'found')
+  const rssMb = usage?.rssMb ?? Infinity
+  report(seconds, usage?.cpuSeconds ?? 0, rssMb, told)
+  expect(rssMb).toBeLessThan(MOST_MB)
+  expect(new Set(told.keys())).toEqual(new Set(sources.map(({ url }) => url)))
+  expect(readdirSync(folder)).toEqual(['library'])
+  expect(readdirSync(join(folder, 'library')).filter((name) => !/^library\.db(?:-wal|-shm)?$/.test(name))).toEqual([])
+  return { sources: told, found: found?.urls ?? [], seconds, rssMb }
+}
+
+type Told =
+  | SourceTold
+  | { readonly type: 'usage'; readonly rssMb: number; readonly cpuSeconds: number }
+  | { readonly type: 'found'; readonly urls: readonly (string | null)[] }
+
+function report(seconds: number, cpuSeconds: number, rssMb: number, sources: ReadonlyMap<string, SourceTold>): void {
+  if (reportFile === undefined) return
+  const requests = [...sources.values()].reduce((sum, source) => sum + source.requests, 0)
+  const figures = [
+    `${seconds.toFixed(1)} s`,
+    `${cpuSeconds.toFixed(1)} cpu-s`,
+    `${rssMb.toFixed(0)} MB`,
+    `${requests} requests`,
+  ]
+  appendFileSync(reportFile, `${figures.join('\t')}\t${expect.getState().currentTestName}\n`)
+}
+
+/** Answers a request on a bare connection, in whatever way. */
+export type Answerer = (socket: Socket, path: string) => void
+
+/** A server that nobody is to reach; it counts who does. */
+export async function openCanary(): Promise<RawServer> {
+  return openRawServer('127.0.0.2')
+}
+
+/** A server that speaks HTTP only as far as its answers do. */
+export interface RawServer {
+  readonly origin: string
+  /** Path → how it is answered. What is not there is 404. */
+  readonly answers: Map<string, Answerer>
+  /** For paths that are not listed; undefined leaves it at 404. */
+  fallback: ((path: string) => Answerer | undefined) | undefined
+  /** Paths in the order in which they were asked for. */
+  readonly asked: string[]
+  /** Connections that were made. */
+  connections: number
+  /** Called with each connection before anything was read; true keeps it from being read. */
+  onConnection: ((socket: Socket) => boolean) | undefined
+}
+
+const opened: { close(): Promise<void> }[] = []
+
+afterEach(async () => {
+  for (const one of opened.splice(0).reverse()) await one.close()
+})
+
+/** Opens a server that closes with the test. */
+export async function openRawServer(address = '127.0.0.1'): Promise<RawServer> {
+  const sockets = new Set<Socket>()
+  const server: Server = createServer((socket) => {
+    sockets.add(socket)
+    // Or else the second part of an answer waits for the other side to say that it got the first.
+    socket.setNoDelay(true)
+    raw.connections++
+    socket.on('close', () => sockets.delete(socket))
+    socket.on('error', () => undefined)
+    if (raw.onConnection?.(socket) === true) return
+    let head = ''
+    socket.setEncoding('latin1').on('data', (text) => {
+      head += String(text)
+      for (let end = head.indexOf('\r\n\r\n'); end >= 0; end = head.indexOf('\r\n\r\n')) {
+        const [, path = '/'] = /^GET (\S+) /.exec(head) ?? []
+        head = head.slice(end + 4)
+        raw.asked.push(path)
+        const answer =
+          raw.answers.get(path) ?? raw.fallback?.(path) ?? send('not found', { 'content-type': 'text/plain' }, 404)
+        answer(socket, path)
+      }
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, address, resolve))
+  const where = server.address()
+  if (where === null || typeof where === 'string') throw new Error('no port')
+  const raw: RawServer = {
+    origin: `http://${address}:${where.port}`,
+    answers: new Map(),
+    fallback: undefined,
+    asked: [],
+    connections: 0,
+    onConnection: undefined,
+  }
+  opened.push({
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of sockets) socket.destroy()
+        server.close(() => resolve())
+      }),
+  })
+  return raw
+}
+
+/** Rows of a source by path on its server, or by address elsewhere. */
+export function rowsOf(run: HostileRun, server: RawServer, start = '/'): Record<string, string> {
+  const { rows = {} } = run.sources.get(`${server.origin}${start}`) ?? {}
+  const nameOf = (key: string) => (key.startsWith(`${server.origin}/`) ? key.slice(server.origin.length) : key)
+  return Object.fromEntries(Object.entries(rows).map(([key, state]) => [nameOf(key), state]))
+}
+
+/** A proper answer; the connection stays open. */
+export function send(
+  body: string | Uint8Array,
+  headers: Readonly<Record<string, string>> = { 'content-type': 'text/html; charset=utf-8' },
+  status = 200,
+): Answerer {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  const fields = Object.entries({ 'content-length': String(bytes.length), ...headers })
+  const head = `HTTP/1.1 ${status} Status\r\n${fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
+  return (socket) => {
+    socket.write(head, 'latin1')
+    socket.write(bytes)
+  }
+}
+
+/** Bytes just as they are; `then` is done with the connection afterwards. */
+export function sendRaw(text: string | Uint8Array, then: 'end' | 'reset' | 'stay' = 'end'): Answerer {
+  return (socket) => {
+    socket.write(typeof text === 'string' ? Buffer.from(text, 'latin1') : text, () => {
+      if (then === 'end') socket.end()
+      if (then === 'reset') socket.resetAndDestroy()
+    })
+  }
+}
+
+/** A redirect. */
+export function sendTo(location: string, status = 302): Answerer {
+  return send('', { location }, status)
+}
+
+/** Sends a piece again and again until the other side has had enough. */
+export function sendForever(head: string, piece: string | Uint8Array, everyMs: number): Answerer {
+  return (socket) => {
+    socket.write(head, 'latin1')
+    if (everyMs > 0) {
+      const timer = setInterval(() => socket.write(piece), everyMs)
+      socket.on('close', () => clearInterval(timer))
+      return
+    }
+    const pump = () => {
+      while (!socket.destroyed && socket.write(piece));
+    }
+    socket.on('drain', pump)
+    pump()
+  }
+}

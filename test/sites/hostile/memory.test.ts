@@ -1,0 +1,49 @@
+import { gzipSync } from 'node:zlib'
+import { expect, test, vi } from 'vitest'
+import { page } from '../site.ts'
+import { crawlHostile, openRawServer, rowsOf, send } from './harness.ts'
+
+/* Answers that are no harm alone, and many at once. */
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const COUNT = 16
+const MEGABYTES = 19
+
+test.each(['identity', 'gzip'])('16 answers of 20 MB at once, as %s, stay within the bounds', async (encoding) => {
+  const server = await openRawServer()
+  const paths = Array.from({ length: COUNT }, (_, i) => `/large/${i}`)
+  server.answers.set('/', send(page('Start', [...paths, '/good'])))
+  server.answers.set('/good', send(page('Good')))
+  const filler = Buffer.alloc(MEGABYTES * 2 ** 20, 'words nobody sees ')
+  for (const path of paths) {
+    const body = Buffer.concat([Buffer.from(`${page(`Large ${path}`)}<!--`), filler])
+    const bytes = encoding === 'gzip' ? gzipSync(body, { level: 1 }) : body
+    server.answers.set(path, send(bytes, { 'content-type': 'text/html', 'content-encoding': encoding }))
+  }
+  const run = await crawlHostile([{ url: `${server.origin}/` }])
+  const rows = rowsOf(run, server)
+  expect(['/good', ...paths].filter((path) => rows[path] !== 'indexed')).toEqual([])
+})
+
+test('a crawl that has less memory than it uses goes on with one page at a time', async () => {
+  const server = await openRawServer()
+  const paths = Array.from({ length: 10 }, (_, i) => `/page/${i}`)
+  let open = 0
+  let most = 0
+  server.answers.set('/', send(page('Start', paths)))
+  for (const path of paths) {
+    server.answers.set(path, (socket, asked) => {
+      most = Math.max(most, ++open)
+      setTimeout(() => {
+        open--
+        send(page(`Page ${path}`))(socket, asked)
+      }, 20)
+    })
+  }
+  const run = await crawlHostile([{ url: `${server.origin}/` }], { limits: { memoryBytes: 1_000_000 } })
+  const rows = rowsOf(run, server)
+  expect(paths.filter((path) => rows[path] !== 'indexed')).toEqual([])
+  expect(most).toBe(1)
+  expect(run.sources.get(`${server.origin}/`)?.told).toMatchObject({ paused: expect.any(Number) })
+})

@@ -1,0 +1,105 @@
+import { afterAll, expect } from 'vitest'
+import type { CrawlEvent, HostProgress } from '../../src/crawl/events.ts'
+import type { CrawlLimits } from '../../src/crawl/run.ts'
+import { parseAllowance } from '../../src/fetch/addresses.ts'
+import { openHttpFetcher } from '../../src/fetch/http.ts'
+import { addSource, type SourceInput } from '../../src/library/operations/add-source.ts'
+import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
+import { type Crawled, runCrawl } from './crawl.ts'
+import { quicken } from './quicken.ts'
+import { type Answer, openSite, type SeenRequest, type Site, type SiteOptions } from './site.ts'
+
+/**
+ * What a busy machine may take from a span of time measured at a server: the first of two requests may have had to wait for its
+ * connection, or for the event loop that its server shares with the crawl.
+ */
+export const TOLERANCE_MS = 300
+
+const opened: { close(): Promise<void> }[] = []
+
+// Not after each test: they run at the same time.
+afterAll(async () => {
+  for (const one of opened.splice(0).reverse()) await one.close()
+})
+
+/** Opens a site that closes with the file. */
+export async function openPoliteSite(
+  pages: Readonly<Record<string, Answer>> = {},
+  options?: SiteOptions,
+): Promise<Site> {
+  const site = await openSite(pages, options)
+  opened.push(site)
+  return site
+}
+
+/** The address of a site by a name, which is not taken for this machine. */
+export function named(site: Site, name: string): string {
+  return `http://${name}:${new URL(site.origin).port}`
+}
+
+/** How a library treats hosts that are not on this machine. */
+export interface PoliteOptions {
+  readonly limits?: Partial<CrawlLimits>
+  /** How many times faster its time runs. @default 1 */
+  readonly speed?: number
+}
+
+/** Opens a library to which every name ending in `.test` is this machine. It closes with the file. */
+export async function openPoliteLibrary({ limits = {}, speed = 1 }: PoliteOptions = {}): Promise<OpenLibrary> {
+  const library = await openLibrary({ path: ':memory:', version: '0.0.0', limits })
+  const parsed = parseAllowance(['127.0.0.0/8'])
+  if (parsed.type === 'problem') throw new Error(parsed.problem)
+  const fetcher = openHttpFetcher({
+    userAgent: 'Pharos/0.0.0',
+    allowance: parsed.allowance,
+    connectionsPerOrigin: library.limits.concurrency,
+    resolve: async (host) => (host.endsWith('.test') ? ['127.0.0.1'] : []),
+  })
+  opened.push(library, fetcher)
+  return quicken({ ...library, fetcher }, speed)
+}
+
+/** Crawls an address as a new source of a library. */
+export async function crawlPolitely(
+  library: OpenLibrary,
+  url: string,
+  more: Partial<Omit<SourceInput, 'url'>> = {},
+): Promise<Crawled> {
+  const source = await addSource(library, { url, ...more })
+  return runCrawl(library, source, { kind: 'add' }, new URL(url).origin)
+}
+
+/** When requests came, in order: all of a site, or those to one of its names. */
+export function arrivals(site: Site, which: (request: SeenRequest) => boolean = () => true): number[] {
+  return site.requests
+    .filter(which)
+    .map(({ at }) => at)
+    .sort((a, b) => a - b)
+}
+
+/** Tells requests to one name of a site. */
+export function isTo(name: string): (request: SeenRequest) => boolean {
+  return ({ headers }) => String(headers['host']).split(':', 1)[0] === name
+}
+
+/** Expects that between any two requests there was a pause, and its least jitter, for each step from one to the other. */
+export function expectPaced(moments: readonly number[], pauseMs: number, leastJitterMs = 25): void {
+  const step = pauseMs + leastJitterMs
+  for (const [i, from] of moments.entries()) {
+    for (const [j, to] of moments.entries()) {
+      if (j <= i) continue
+      const least = (j - i) * step - TOLERANCE_MS
+      expect(to - from, `from request ${i} to ${j} of ${moments.length}`).toBeGreaterThanOrEqual(least)
+    }
+  }
+}
+
+/** The pauses between moments. */
+export function gapsOf(moments: readonly number[]): number[] {
+  return moments.slice(1).map((moment, i) => moment - (moments[i] ?? 0))
+}
+
+/** How a host was treated, by every progress event that names it. */
+export function progressOf(events: readonly CrawlEvent[], host: string): HostProgress[] {
+  return events.flatMap((event) => (event.type === 'progress' ? event.hosts : [])).filter((one) => one.host === host)
+}

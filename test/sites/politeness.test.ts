@@ -1,0 +1,492 @@
+import { describe, expect, test } from 'vitest'
+import type { CrawlEvent } from '../../src/crawl/events.ts'
+import { DEFAULT_CRAWL_LIMITS } from '../../src/crawl/run.ts'
+import { fetchUrl } from '../../src/library/operations/fetch-url.ts'
+import { type Child, startChild } from './children.ts'
+import { statesOf } from './crawl.ts'
+import { stagePath } from './library-file.ts'
+import {
+  arrivals,
+  crawlPolitely,
+  expectPaced,
+  gapsOf,
+  isTo,
+  named,
+  openPoliteLibrary,
+  openPoliteSite,
+  progressOf,
+  TOLERANCE_MS,
+} from './polite.ts'
+import { type Answer, type AnswerParts, markdown, page, redirect, type SeenRequest, sitemap, text } from './site.ts'
+
+const LONG = process.env['TEST_LONG'] !== undefined
+
+/** A home page with links to so many others, none like any other. */
+function manyPages(count: number, answer: (body: string) => Answer = (body) => body): Record<string, Answer> {
+  const site = sites++
+  const paths = Array.from({ length: count }, (_, i) => `/p/${i}`)
+  const others = paths.map((path) => [path, answer(page(`Site ${site} at ${path}`))] as const)
+  return { '/': page(`Home of ${site}`, paths), ...Object.fromEntries(others) }
+}
+
+let sites = 0
+
+/** A pace without a gentle beginning, so that it is the same throughout. */
+function pace(intervalMs: number) {
+  return { intervalMs, startIntervalMs: intervalMs, concurrency: 16 }
+}
+
+/** Waits until something is so. */
+async function waitFor(isSo: () => boolean): Promise<void> {
+  for (let waited = 0; !isSo(); waited += 5) {
+    if (waited > 30_000) throw new Error('waited in vain')
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+function heldOf(events: readonly CrawlEvent[]): Extract<CrawlEvent, { type: 'held' }>[] {
+  return events.filter((event) => event.type === 'held')
+}
+
+/** Links only; pages that differ by a number are no trap here. */
+const BASIC = { scope: { trapGuards: false }, settings: { crawlType: 'basic' } } as const
+/** The same for every host of a domain. */
+const DOMAIN = { reach: 'domain', trapGuards: false } as const
+const TOO_MANY: AnswerParts = { status: 429, body: 'slow down' }
+
+describe.concurrent('a host that struggles', () => {
+  test('by answering more slowly is asked less often, and as often as before when it is quick again', async () => {
+    const QUICK = 40
+    const SLOW = 32
+    let asked = 0
+    const site = await openPoliteSite(
+      manyPages(QUICK + SLOW + (LONG ? 400 : 180), (body) => () => {
+        const isSlow = asked >= QUICK && asked < QUICK + SLOW
+        asked++
+        return { body, delayMs: isSlow ? 1200 : 20 }
+      }),
+    )
+    const speed = 8
+    const library = await openPoliteLibrary({ limits: { concurrency: 8 }, speed })
+    const { summary, events } = await crawlPolitely(library, `${site.origin}/`, BASIC)
+    expect(summary).toMatchObject({ end: 'completed', failed: 0 })
+    const moments = arrivals(site, ({ path }) => path.startsWith('/p/'))
+    const span = (from: number, to: number) => ((moments[to] ?? 0) - (moments[from] ?? 0)) / (to - from)
+    const told = progressOf(events, new URL(site.origin).host)
+    const pauses = told.map(({ intervalMs }) => intervalMs)
+    expect(pauses[0]).toBe(0)
+    expect(Math.max(...pauses)).toBeGreaterThanOrEqual(500)
+    expect(pauses.at(-1)).toBeLessThan(100)
+    expect(Math.max(...told.map(({ latencyMs }) => latencyMs ?? 0))).toBeGreaterThan(500)
+    // The first of those that came when it was quick again still had the long pause.
+    const slowest = span(QUICK + SLOW, QUICK + SLOW + 10)
+    expect(slowest).toBeGreaterThan(250 / speed)
+    expect(span(10, QUICK - 10)).toBeLessThan(slowest / 2)
+    expect(span(moments.length - 20, moments.length - 1)).toBeLessThan(slowest / 2)
+  })
+
+  test('with 503 is asked less often', async () => {
+    let asked = 0
+    const site = await openPoliteSite(
+      manyPages(8, (body) => () => (asked++ < 2 ? { status: 503, body: 'busy' } : body)),
+    )
+    const library = await openPoliteLibrary({ limits: { concurrency: 1 } })
+    const { summary } = await crawlPolitely(library, `${site.origin}/`, BASIC)
+    expect(summary).toMatchObject({ end: 'completed', failed: 0 })
+    const second = site.requests.findLastIndex(({ status }) => status === 503)
+    const after = site.requests.slice(second).map(({ at }) => at)
+    expect(after.length).toBeGreaterThan(7)
+    expectPaced(after, 500)
+  })
+
+  test.each([
+    ['429', TOO_MANY],
+    ['503', { status: 503, body: 'busy' }],
+  ] as const)('again and again is parked, and others are read: %s', async (_name, answer) => {
+    const bad = await openPoliteSite(manyPages(40, () => answer))
+    const good = await openPoliteSite(manyPages(30))
+    const library = await openPoliteLibrary({ limits: { concurrency: 16, holdsMs: [1000, 1000, 1000] }, speed: 100 })
+    const crawled = await crawlPolitely(library, `${named(good, 'good.polite.test')}/`, {
+      scope: DOMAIN,
+      settings: { crawlType: 'basic', seeds: [`${named(bad, 'bad.polite.test')}/`] },
+    })
+    expect(crawled.summary).toMatchObject({ end: 'completed', indexed: 32 })
+    const { host } = new URL(named(bad, 'bad.polite.test'))
+    expect(crawled.events.filter(({ type }) => type === 'parked')).toMatchObject([{ host }])
+    expect(heldOf(crawled.events).map(({ strikes }) => strikes)).toEqual([1, 2, 3])
+    const states = Object.values(statesOf(crawled))
+    expect(states.filter((state) => state === 'failed host-parked').length).toBeGreaterThan(10)
+    expect(arrivals(bad).length).toBeLessThan(30)
+  })
+})
+
+describe.concurrent('requests to a host', () => {
+  test('are evenly spaced by its pause and the jitter, however many may be under way', async () => {
+    const site = await openPoliteSite(manyPages(LONG ? 120 : 14, (body) => ({ body, delayMs: 700 })))
+    const library = await openPoliteLibrary({ limits: pace(400) })
+    const { summary, events } = await crawlPolitely(library, `${named(site, 'slow.test')}/`, BASIC)
+    expect(summary).toMatchObject({ end: 'completed', failed: 0 })
+    const moments = arrivals(site)
+    expect(moments.length).toBe(LONG ? 122 : 16)
+    expectPaced(moments, 400)
+    // Answers take longer than the pause: it is not one after the other.
+    const gaps = gapsOf(moments).sort((a, b) => a - b)
+    expect(gaps[Math.floor(gaps.length / 2)]).toBeLessThan(700)
+    const told = progressOf(events, new URL(named(site, 'slow.test')).host)
+    expect(told.length).toBeGreaterThan(5)
+    for (const host of told.slice(1)) expect(host).toMatchObject({ intervalMs: 400, limitRpm: 150, backoffUntil: null })
+    expect(told.at(-1)?.rpm).toBeGreaterThan(10)
+    expect(told.at(-1)?.requests).toBe(told.at(-1)?.rpm)
+  })
+
+  test('keep no beat', async () => {
+    const site = await openPoliteSite(manyPages(14))
+    const library = await openPoliteLibrary({ limits: { ...pace(100), jitterMs: [100, 500] } })
+    await crawlPolitely(library, `${named(site, 'slow.test')}/`, BASIC)
+    const moments = arrivals(site)
+    expect(moments).toHaveLength(16)
+    expectPaced(moments, 100, 100)
+    const gaps = gapsOf(moments)
+    expect(Math.max(...gaps) - Math.min(...gaps)).toBeGreaterThan(100)
+    expect(new Set(gaps).size).toBeGreaterThan(5)
+  })
+
+  test('begin gently, and come quicker while answers do', async () => {
+    const site = await openPoliteSite(manyPages(90))
+    const speed = 20
+    const library = await openPoliteLibrary({
+      limits: { intervalMs: 100, startIntervalMs: 2000, concurrency: 16 },
+      speed,
+    })
+    const { events } = await crawlPolitely(library, `${named(site, 'slow.test')}/`, BASIC)
+    const moments = arrivals(site)
+    const first = (moments[10] ?? 0) - (moments[0] ?? 0)
+    expect(first).toBeGreaterThanOrEqual((10 * 2000) / speed - TOLERANCE_MS)
+    expect((moments.at(-1) ?? 0) - (moments.at(-11) ?? 0)).toBeLessThan(first / 2)
+    const pauses = progressOf(events, new URL(named(site, 'slow.test')).host).map(({ intervalMs }) => intervalMs)
+    expect(pauses.every((pause, i) => i < 2 || pause <= (pauses[i - 1] ?? 0))).toBe(true)
+    expect(pauses.at(-1)).toBeLessThanOrEqual(2000 * 0.8 ** 8)
+  })
+
+  test('by two names of one address keep two clocks', async () => {
+    const site = await openPoliteSite(manyPages(9))
+    const library = await openPoliteLibrary({ limits: pace(400) })
+    const names = ['one.test', 'two.test']
+    await Promise.all(names.map((name) => crawlPolitely(library, `${named(site, name)}/`, BASIC)))
+    const each = names.map((name) => arrivals(site, isTo(name)))
+    for (const moments of each) {
+      expect(moments).toHaveLength(11)
+      expectPaced(moments, 400)
+    }
+    // Neither waited for the other: while the one was asked, so was the other.
+    const [one = [], two = []] = each
+    const from = Math.max(one[0] ?? 0, two[0] ?? 0)
+    const until = Math.min(one.at(-1) ?? 0, two.at(-1) ?? 0)
+    for (const moments of each)
+      expect(moments.filter((at) => at >= from && at <= until).length).toBeGreaterThan(moments.length / 2)
+  })
+
+  test('of everybody go by one clock: two crawls and a page that is fetched meanwhile', async () => {
+    const site = await openPoliteSite({
+      ...manyPages(5),
+      '/b/': page('Other', ['/b/1', '/b/2', '/b/3']),
+      '/b/1': page('One'),
+      '/b/2': page('Two'),
+      '/b/3': page('Three'),
+      '/alone': page('Alone'),
+    })
+    const library = await openPoliteLibrary({ limits: pace(400) })
+    const origin = named(site, 'slow.test')
+    const crawls = [crawlPolitely(library, `${origin}/`, BASIC), crawlPolitely(library, `${origin}/b/`, BASIC)]
+    const { signal } = new AbortController()
+    for (let i = 0; i < 3; i++) await expect(fetchUrl(library, `${origin}/alone`, { signal })).resolves.toBeDefined()
+    await Promise.all(crawls)
+    expect(site.requests.filter(({ path }) => path === '/alone')).toHaveLength(3)
+    expectPaced(arrivals(site), 400)
+  })
+
+  test('on this machine come as fast as they can', async () => {
+    const site = await openPoliteSite(manyPages(60, (body) => ({ body, delayMs: 30 })))
+    const library = await openPoliteLibrary({ limits: { concurrency: 16 } })
+    const { summary, events } = await crawlPolitely(library, `${site.origin}/`, BASIC)
+    expect(summary).toMatchObject({ indexed: 61, requests: 62 })
+    expect(summary.elapsedMs).toBeLessThan(summary.requests * DEFAULT_CRAWL_LIMITS.intervalMs)
+    const moments = arrivals(site, ({ path }) => path.startsWith('/p/'))
+    const overlapping = gapsOf(moments).filter((gap) => gap < 30)
+    expect(overlapping.length).toBeGreaterThan(40)
+    for (const told of progressOf(events, new URL(site.origin).host))
+      expect(told).toMatchObject({ intervalMs: 0, limitRpm: null, backoffMs: 0 })
+  })
+})
+
+describe.concurrent('a Crawl-delay', () => {
+  test('holds for everything that is asked for: robots.txt, lists, Markdown and pages', async () => {
+    const site = await openPoliteSite()
+    const { origin, pages } = site
+    const files: Record<string, Answer> = {
+      '/robots.txt': text('User-agent: *\nCrawl-delay: 0.45'),
+      '/llms.txt': text('# Docs\n\n- [Guide](/guide.html)\n- [Other](/other.html)\n', 'text/markdown'),
+      '/guide.html': page('Guide guillemot'),
+      '/guide.html.md': text(markdown('Guide guillemot'), 'text/markdown'),
+      '/other.html': page('Other owl'),
+      '/sitemap.xml': sitemap([`${origin}/s1.xml`], 'sitemapindex'),
+      '/s1.xml': sitemap([`${origin}/mapped`]),
+      '/mapped': page('Mapped magpie'),
+      '/': page('Home heron', ['/moved']),
+      '/moved': redirect('/landed'),
+      '/landed': page('Landed lapwing'),
+    }
+    for (const [path, answer] of Object.entries(files)) pages.set(path, answer)
+    const library = await openPoliteLibrary({ limits: { concurrency: 16 } })
+    const { summary } = await crawlPolitely(library, `${origin}/`)
+    expect(summary.end).toBe('completed')
+    const asked = site.requests.map(({ path }) => path)
+    expect(asked).toEqual(expect.arrayContaining(Object.keys(files).filter((path) => path !== '/guide.html')))
+    expectPaced(arrivals(site), 450)
+  })
+
+  test('of another host holds for a list there, and for what redirects lead to', async () => {
+    const other = await openPoliteSite()
+    const site = await openPoliteSite({
+      '/robots.txt': text(`User-agent: *\nDisallow:\nSitemap: ${other.origin}/sitemap.xml`),
+      '/': page('Home'),
+    })
+    const lists = [1, 2, 3, 4].map((i) => `/s${i}.xml`)
+    other.pages.set('/robots.txt', text('User-agent: *\nCrawl-delay: 0.5'))
+    other.pages.set(
+      '/sitemap.xml',
+      sitemap(
+        lists.map((path) => other.origin + path),
+        'sitemapindex',
+      ),
+    )
+    for (const path of lists) other.pages.set(path, path === '/s2.xml' ? redirect('/moved.xml') : sitemap([]))
+    other.pages.set('/moved.xml', sitemap([]))
+    const library = await openPoliteLibrary({ limits: { concurrency: 16 } })
+    await crawlPolitely(library, `${site.origin}/`)
+    expect(new Set(other.requests.map(({ path }) => path))).toEqual(
+      new Set(['/robots.txt', '/sitemap.xml', '/moved.xml', ...lists]),
+    )
+    expectPaced(arrivals(other), 500)
+  })
+})
+
+describe.concurrent('a host that asks for patience', () => {
+  test.each(['in seconds', 'as a date'])('gets it to the moment, %s, and others go on', async (form) => {
+    const [busy, other] = [await openPoliteSite(manyPages(8)), await openPoliteSite(manyPages(25))]
+    let until = 0
+    busy.pages.set('/p/3', () => {
+      if (until > 0) return page('Number 3')
+      const date = new Date(Date.now() + 3500)
+      until = form === 'as a date' ? Math.floor(date.getTime() / 1000) * 1000 : Date.now() + 3000
+      return { ...TOO_MANY, headers: { 'retry-after': form === 'as a date' ? date.toUTCString() : '3' } }
+    })
+    const library = await openPoliteLibrary({ limits: pace(150) })
+    const seeds = [`${named(other, 'other.polite.test')}/`]
+    const { summary, events } = await crawlPolitely(library, `${named(busy, 'busy.polite.test')}/`, {
+      scope: DOMAIN,
+      settings: { crawlType: 'basic', seeds },
+    })
+    expect(summary).toMatchObject({ end: 'completed', failed: 0, indexed: 35 })
+    const said = busy.requests.find(({ status }) => status === 429)?.at ?? 0
+    const isDuring = (at: number) => at > said + TOLERANCE_MS && at < until - 5
+    expect(arrivals(busy).filter(isDuring)).toEqual([])
+    // One that was about to be sent when the answer came may still have been.
+    expect(arrivals(busy).filter((at) => at > said && at < until - 5).length).toBeLessThanOrEqual(1)
+    expect(arrivals(busy).some((at) => at >= until - 5)).toBe(true)
+    expect(arrivals(other).filter(isDuring).length).toBeGreaterThan(5)
+    expect(heldOf(events)).toMatchObject([{ strikes: 1, reason: 'rate-limited' }])
+    const { host } = new URL(named(busy, 'busy.polite.test'))
+    const held = progressOf(events, host).filter(({ backoffMs }) => backoffMs > 0)
+    expect(held.length).toBeGreaterThan(3)
+    for (const { backoffUntil } of held) expect(backoffUntil).toBe(heldOf(events)[0]?.untilMs)
+    expect(progressOf(events, host)[0]).toMatchObject({ backoffUntil: null, backoffMs: 0 })
+  })
+
+  test.each(['all', 'every other'])('sixteen times at once is left alone once, and comes back (%s)', async (which) => {
+    let asked = 0
+    const site = await openPoliteSite(
+      manyPages(120, (body) => () => {
+        const isEarly = asked < 16
+        const isRefused = isEarly && (which === 'all' || asked % 2 === 0)
+        asked++
+        return { ...(isRefused ? TOO_MANY : { body }), delayMs: isEarly ? 100 : 0 }
+      }),
+    )
+    const speed = 10
+    const library = await openPoliteLibrary({ limits: { concurrency: 16, holdsMs: [10_000, 20_000, 30_000] }, speed })
+    const { summary, events } = await crawlPolitely(library, `${site.origin}/`, BASIC)
+    expect(summary).toMatchObject({ end: 'completed', failed: 0, indexed: 121 })
+    expect(heldOf(events)).toMatchObject([{ strikes: 1 }])
+    const refused = arrivals(site, ({ status }) => status === 429)
+    expect(refused).toHaveLength(which === 'all' ? 16 : 8)
+    // The pause is four times the least, and no more for the others of the burst.
+    const pauses = progressOf(events, new URL(site.origin).host).map(({ intervalMs }) => intervalMs)
+    expect(Math.max(...pauses)).toBe(500)
+    expect(pauses.at(-1)).toBeLessThan(250)
+    // Nobody asked while it was left alone, and then everybody did.
+    const moments = arrivals(site)
+    const gaps = gapsOf(moments)
+    const longest = gaps.indexOf(Math.max(...gaps))
+    expect(gaps[longest]).toBeGreaterThanOrEqual((0.9 * 10_000) / speed - TOLERANCE_MS)
+    expect(moments[longest]).toBeGreaterThanOrEqual(refused.at(-1) ?? Infinity)
+    expect(moments.length - longest).toBeGreaterThan(60)
+  })
+
+  test('of more than ten minutes is left alone for the rest of the crawl, while others are read', async () => {
+    const busy = await openPoliteSite(manyPages(20))
+    busy.pages.set('/p/5', { ...TOO_MANY, headers: { 'retry-after': '900' } })
+    const other = await openPoliteSite(manyPages(15))
+    const library = await openPoliteLibrary({ limits: pace(100) })
+    const start = `${named(busy, 'busy.polite.test')}/`
+    const more = {
+      scope: DOMAIN,
+      settings: { crawlType: 'basic', seeds: [`${named(other, 'other.polite.test')}/`] },
+    } as const
+    const crawled = await crawlPolitely(library, start, more)
+    expect(crawled.summary.end).toBe('completed')
+    expect(crawled.events.filter(({ type }) => type === 'parked')).toMatchObject([{ detail: 'Retry-After 900' }])
+    const said = busy.requests.find(({ status }) => status === 429)?.at ?? 0
+    expect(arrivals(busy).filter((at) => at > said + TOLERANCE_MS)).toEqual([])
+    const states = Object.values(statesOf(crawled))
+    const parked = states.filter((state) => state === 'failed host-parked').length
+    expect(parked).toBeGreaterThan(10)
+    expect(states.filter((state) => state === 'indexed').length).toBe(36 - parked)
+    expect(other.requests.filter(({ status }) => status === 200)).toHaveLength(16)
+    // Whoever comes next does not ask it either.
+    busy.forget()
+    const again = await crawlPolitely(library, `${start}p/`, { ...more, name: 'again' })
+    expect(busy.requests).toEqual([])
+    expect(again.summary.ledger.reasons).toMatchObject({ 'failed/host-parked': 1 })
+  })
+})
+
+describe.concurrent('a host that is left alone since long before', () => {
+  test.each([null, 3])('does not keep others waiting, whatever the limit of depth is: %s', async (maxDepth) => {
+    const [held, good] = [await openPoliteSite(), await openPoliteSite()]
+    const library = await openPoliteLibrary({ limits: pace(50) })
+    const heldHost = new URL(named(held, 'held.polite.test')).host
+    const heldUntil = library.clock.now() + 2 * 3_600_000
+    await library.store.changeClock(heldHost, library.clock.now(), (clock) => ({ ...clock, heldUntil, floorMs: 50 }))
+    // More than is taken out of the frontier at once, so that some are found below before the last of them are asked for.
+    const above = Array.from({ length: 24 }, (_, i) => `/${i}`)
+    good.pages.set('/', page('Home', [`http://${heldHost}/`, ...above]))
+    for (const path of above) {
+      good.pages.set(path, page(`Above ${path}`, [`${path}/below`]))
+      good.pages.set(`${path}/below`, page(`Below ${path}`))
+    }
+    const crawled = await crawlPolitely(library, `${named(good, 'good.polite.test')}/`, {
+      scope: { ...DOMAIN, maxDepth },
+      settings: { crawlType: 'basic' },
+    })
+    expect(held.requests).toEqual([])
+    expect(crawled.summary).toMatchObject({ end: 'completed', indexed: 49 })
+    expect(crawled.summary.ledger.reasons).toMatchObject({ 'failed/host-parked': 1 })
+    expect(crawled.events.filter(({ type }) => type === 'parked')).toMatchObject([{ host: heldHost }])
+  })
+})
+
+describe.concurrent('nothing is fetched before robots.txt was asked', () => {
+  test('at any origin, where links, redirects, lists and Markdown lead', async () => {
+    const robots = { ...text('User-agent: *\nDisallow: /private'), delayMs: 300 }
+    const sites = [await openPoliteSite(), await openPoliteSite(), await openPoliteSite(), await openPoliteSite()]
+    const [home, moved, linked, listed] = sites.map((site, i) => named(site, `s${i}.polite.test`))
+    const pages: Record<string, Answer>[] = [
+      {
+        '/': redirect(`${moved}/start`, 302),
+        '/llms.txt': text(`# Docs\n\n- [Guide](${listed}/guide)\n`, 'text/markdown'),
+      },
+      {
+        '/start': page('Start', [`${linked}/a`, `${linked}/hop`, '/private/x', `${home}/b`]),
+        '/llms.txt': text(`# Docs\n\n- [Guide](${listed}/guide)\n`, 'text/markdown'),
+        '/sitemap.xml': sitemap([`${listed}/mapped`]),
+      },
+      { '/a': page('A'), '/hop': redirect(`${listed}/landed`) },
+      { '/guide': page('Guide'), '/guide.md': text(markdown('Guide'), 'text/markdown'), '/landed': page('Landed') },
+    ]
+    for (const [i, site] of sites.entries()) {
+      for (const [path, answer] of Object.entries(pages[i] ?? {})) site.pages.set(path, answer)
+      site.pages.set('/robots.txt', robots)
+    }
+    const library = await openPoliteLibrary({ limits: { ...pace(0), concurrency: 16 } })
+    const { signal } = new AbortController()
+    const crawl = crawlPolitely(library, `${home}/`, { scope: DOMAIN })
+    // Somebody else comes while robots.txt is on its way.
+    await expect(fetchUrl(library, `${moved}/private/x`, { signal })).rejects.toThrow('robots-disallow')
+    expect((await crawl).summary.end).toBe('completed')
+    for (const site of sites) {
+      const [first, ...others] = site.requests
+      expect(first?.path).toBe('/robots.txt')
+      const pagesOf = others.filter(({ path }) => path !== '/robots.txt')
+      expect(pagesOf.length).toBeGreaterThan(0)
+      for (const { at, path } of pagesOf) {
+        expect(at - (first?.at ?? 0)).toBeGreaterThanOrEqual(299)
+        expect(path).not.toContain('/private')
+      }
+    }
+  })
+})
+
+describe('processes', () => {
+  /** Kills a crawl when the time has come, and starts the next at once. */
+  async function restart(origin: string, isTime: (first: Child) => boolean) {
+    const path = stagePath()
+    const first = startChild('crawl', path, `${origin}/`)
+    await waitFor(() => isTime(first))
+    first.process.kill('SIGKILL')
+    await first.ended
+    return { killedAt: Date.now(), second: startChild('crawl', path, `${origin}/`) }
+  }
+
+  async function crawlTogether(): Promise<void> {
+    const path = stagePath()
+    const count = LONG ? 60 : 3
+    const folders = ['/a/', '/b/'].map((folder) => {
+      const paths = Array.from({ length: count }, (_, i) => `${folder}${i}`)
+      return { [folder]: page(folder, paths), ...Object.fromEntries(paths.map((path) => [path, page(path)])) }
+    })
+    const robots = { ...text('User-agent: *\nCrawl-delay: 0.4'), delayMs: 300 }
+    const site = await openPoliteSite({ '/robots.txt': robots, ...folders[0], ...folders[1] })
+    const options = JSON.stringify({ limits: { concurrency: 16 } })
+    const children = ['/a/', '/b/'].map((folder) => startChild('crawl', path, site.origin + folder, options))
+    for (const { ended } of children) await ended
+    for (const { lines } of children)
+      expect(lines.at(-1)).toMatchObject({ type: 'ended', summary: { end: 'completed', indexed: count + 1 } })
+    const isRobots = (request: SeenRequest) => request.path === '/robots.txt'
+    const [first = 0] = arrivals(site, isRobots)
+    const others = arrivals(site, (request) => !isRobots(request))
+    expect(others.length).toBeGreaterThan(2 * count)
+    expect((others[0] ?? 0) - first).toBeGreaterThanOrEqual(299)
+    expectPaced(others, 400)
+  }
+
+  async function comeAfter(): Promise<void> {
+    const site = await openPoliteSite({ '/robots.txt': text('User-agent: *\nCrawl-delay: 2.5'), ...manyPages(2) })
+    const { killedAt } = await restart(site.origin, () => site.requests.length >= 2)
+    await waitFor(() => arrivals(site).some((at) => at > killedAt))
+    expect(site.requests.map(({ path }) => path).slice(0, 2)).toEqual(['/robots.txt', '/'])
+    expectPaced(arrivals(site), 2500)
+  }
+
+  async function comeAfterHold(): Promise<void> {
+    const site = await openPoliteSite(manyPages(10))
+    let said = 0
+    site.pages.set('/p/7', () => {
+      if (said > 0) return page('Number 7')
+      said = Date.now()
+      return { ...TOO_MANY, headers: { 'retry-after': '5' } }
+    })
+    const { killedAt, second } = await restart(site.origin, ({ lines }) => lines.some(({ type }) => type === 'held'))
+    await second.ended
+    expect(second.lines.at(-1)).toMatchObject({ summary: { end: 'completed', failed: 0 } })
+    const after = arrivals(site).filter((at) => at > killedAt)
+    expect(after.length).toBeGreaterThan(0)
+    expect((after[0] ?? 0) - said).toBeGreaterThanOrEqual(5000 - 10)
+  }
+
+  test('on one library keep one pace: at once, after one was killed, and after one was asked for patience', {
+    timeout: 240_000,
+  }, async () => {
+    await Promise.all([crawlTogether(), comeAfter(), comeAfterHold()])
+  })
+})
