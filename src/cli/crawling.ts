@@ -24,6 +24,8 @@ export interface Crawling {
   readonly hintFor: (source: Source) => Promise<Hint>
   /** From the configuration. */
   readonly maxAgeMs: number
+  /** Whether the sites that are crawled are told who does it, or need not be. */
+  readonly isKnown: boolean
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal
 }
@@ -36,11 +38,13 @@ export async function withCrawling(
 ): Promise<void> {
   const config = configOf(command)
   const terminal = new Terminal(command.opts<CommonFlags>(), streams)
-  const { maxAge: maxAgeMs } = config.values
+  const { maxAge: maxAgeMs, contactUrl, allowPrivate } = config.values
+  // Whoever crawls private hosts is at home there.
+  const isKnown = contactUrl !== '' || allowPrivate.length > 0
   const hintFor = (source: Source) => createHintFor(config, source)
   try {
     await interruptible(
-      (signal) => withLibrary(config, (library) => work({ library, terminal, hintFor, maxAgeMs, signal })),
+      (signal) => withLibrary(config, (library) => work({ library, terminal, hintFor, maxAgeMs, isKnown, signal })),
       () => {
         if (terminal.isLive) terminal.note('stopping … (Ctrl-C once more ends it at once)')
       },
@@ -96,6 +100,11 @@ export async function crawlInForeground(crawling: Crawling, source: Source, inpu
     terminal.answer(writeSummary(result, hint, terminal.answerColors), summaryRecord(result))
   }
   if (failure !== undefined) throw failure
+  if (terminal.isRead && !crawling.isKnown) {
+    terminal.note(
+      terminal.noteColors.dim('sites cannot tell who crawls them: give contactUrl, an address where they learn it'),
+    )
+  }
   if (terminal.isRead && content.pages > 0) {
     const command = `${hint('search', '…', '--source', labelOf(source))}`
     terminal.note(terminal.noteColors.dim(`search it: ${command}`))

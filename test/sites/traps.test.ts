@@ -198,6 +198,18 @@ describe('links that lead ever deeper', () => {
     expect(countRequests(staged)).toBeLessThan(12)
   })
 
+  test('that mix are not followed once a segment stands in the path too often, whatever the pages say', async () => {
+    const word = createNoise()
+    const staged = await stageTrap(['/trap/next'], ({ pathname }) => {
+      const place = pathname.replace(/\/$/, '')
+      return page(`About ${word().replace(/\d/g, 'q')}`, [`${place}/trap/next`, `${place}/again`])
+    })
+    const crawled = await staged.crawl()
+    expectGoodPages(crawled)
+    expect(rowsOf(crawled, 'path-trap').map(({ pattern }) => pattern)).toContain('again/ 5 times')
+    expect(countRequests(staged)).toBeLessThan(400)
+  })
+
   test('in any order are left when they have led to the same often enough', async () => {
     const staged = await stageTrap(['/a/'], () => trapPage('Nested', ['a/', 'b/', 'c/']))
     const crawled = await staged.crawl()
