@@ -30,7 +30,7 @@ export const MOST_HOLD_MS = 86_400_000
 const FORGOTTEN_MS = 3_600_000
 /** A pause that grows has at least this length before it does. */
 const LEAST_SLOW_MS = 125
-/** Each step towards the shortest pause; the last one is not drawn out. */
+/** Each step towards the shortest pause, unless a larger one is asked for; the last one is not drawn out. */
 const EASE = 0.8
 const LEAST_STEP_MS = 20
 
@@ -133,9 +133,9 @@ export function holdClock(
 }
 
 /** Makes the pause a step shorter. */
-export function easeClock(clock: HostClock): HostClock {
+export function easeClock(clock: HostClock, factor: number = EASE): HostClock {
   const { intervalMs, floorMs } = clock
-  const next = intervalMs * EASE
+  const next = intervalMs * factor
   return { ...clock, intervalMs: next - floorMs < LEAST_STEP_MS ? floorMs : next }
 }
 

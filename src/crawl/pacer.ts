@@ -25,6 +25,8 @@ const LATE_MS = 25
 /** So many answers in a row that are quick, or all within so long, make the pause a step shorter. */
 const QUICK_ANSWERS = 10
 const QUICK_MS = 10_000
+/** The step for a host that took long for a while. */
+const RELIEF = 0.5
 /** So many requests in a row without an answer mean that the host is in trouble, and not a page of it. */
 const IN_TROUBLE = 3
 /** So many mean that it is to be left alone. */
@@ -132,6 +134,7 @@ export class Pacer {
     const { reason, status, isTransient, retryAfterMs, detail } = outcome
     if (!isTransient && reason !== 'timeout') return
     watch.quick = 0
+    watch.isOnlySlow = false
     const isOverload =
       reason === 'timeout' || reason === 'network' || status === 502 || status === 503 || status === 504
     if (reason === 'rate-limited' || retryAfterMs !== null)
@@ -224,16 +227,19 @@ export class Pacer {
     if (latency !== null && watch.isSlow()) {
       watch.quick = 0
       // It is asked no more often than it answers.
-      if (watch.clock.intervalMs < latency) await this.#slow(watch, askedAt, { factor: 2, mostMs: latency })
+      if (watch.clock.intervalMs >= latency) return
+      await this.#slow(watch, askedAt, { factor: 2, mostMs: latency })
+      watch.isOnlySlow = true
       return
     }
     // That it was quick before it got slow says nothing.
     if (askedAt < watch.clock.slowedAt || watch.clock.intervalMs <= watch.clock.floorMs) return
     // Far from its shortest pause few answers come, and each says more.
     const enough = Math.min(QUICK_ANSWERS, Math.ceil(QUICK_MS / watch.clock.intervalMs))
-    if (++watch.quick < enough) return
+    // A host that was slow, and nothing else, shows by each answer that it is not any more.
+    if (++watch.quick < (watch.isOnlySlow ? enough / 2 : enough)) return
     watch.quick = 0
-    await this.#change(watch, easeClock)
+    await this.#change(watch, (known) => easeClock(known, watch.isOnlySlow ? RELIEF : undefined))
   }
 
   #slow(watch: Watch, askedAt: number, how: { readonly factor: number; readonly mostMs?: number }): Promise<void> {
@@ -325,6 +331,8 @@ class Watch {
   /** Answers in a row: quick ones, none at all, and errors. */
   quick = 0
   troubles = 0
+  /** Whether its pause is what it is because answers took long. */
+  isOnlySlow = false
   errors = 0
   /** How long it takes to answer lately, and took at its best. */
   latency: number | null = null

@@ -101,7 +101,7 @@ const CLOCK_CHANGES = {
   slow: (clock, now) => slowClock(clock, now, now, { factor: 2 }),
   hold: (clock, now) => holdClock(clock, now, now, { holdMsOf: (strikes) => strikes * 20.5, factor: 4 }),
   holdForLong: (clock, now) => holdClock(clock, now, now, { holdMsOf: () => 1e12, factor: 1 }),
-  ease: easeClock,
+  ease: (clock) => easeClock(clock),
   clear: clearStrikes,
   astray: (clock, now) => ({ ...clock, nextAt: now + 1e9, heldUntil: now + 1e9 }),
 } as const satisfies Record<string, (clock: HostClock, now: number) => HostClock>

@@ -115,9 +115,9 @@ describe('pack', () => {
     shop.write({ 'moving/a.png': '0', 'moving/b.md': '# B\n\nStays.\n' })
     let count = 0
     const writer = setInterval(() => shop.write({ 'moving/a.png': `image ${count++}` }), 1)
-    const { code, stdout } = await pharos('pack moving --out moving.zip --json')
+    const { code, stdout, stderr } = await pharos('pack moving --out moving.zip --json')
     clearInterval(writer)
-    expect(code).toBe(0)
+    expect({ code, stderr }).toMatchObject({ code: 0 })
     expect(JSON.parse(stdout)).toMatchObject({ files: 1, chunks: 1, warnings: [{ path: 'a.png', code: 'changed' }] })
     expect((await pharos('outline --pack moving.zip')).stdout).toBe('b.md  markdown, 1 chunk\n')
   })

@@ -515,6 +515,8 @@ describe('a crawl that runs', () => {
 
   test('is seen from outside, and not disturbed', async () => {
     const { child, ended } = await start(`${ADD} --concurrency 2`, 12)
+    // On a busy machine the programs that look at it take their time.
+    site.delayMs = 500
     const { stdout } = await pharos('status guide')
     expect(stdout).toMatch(
       /^Source: guide \(.*\)\nStatus: CRAWLING\nProgress: \d+\/\d+ pages crawled \(\d+%\)\nSkipped: 0 pages\nErrors: 0 pages failed\nFiltered: 0 URLs excluded by scope\nStarted: \S+Z\nElapsed: \S+\n$/,
