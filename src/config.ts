@@ -271,6 +271,7 @@ export function readConfig(input: ConfigInput = {}): EffectiveConfig {
     values[name] = given === undefined ? defaultValue(name, environment) : parseValue(name, given, folder)
     origins[name] = given?.origin ?? 'default'
   }
+  checkJitter(values['jitterMin'], values['jitterMax'])
   const known = new Set([...settingNames().map(variableName), 'PHAROS_CONFIG'])
   return {
     // Every name of the table was given a value of its type above.
@@ -279,6 +280,12 @@ export function readConfig(input: ConfigInput = {}): EffectiveConfig {
     file,
     unknownVariables: Object.keys(environment).filter((name) => name.startsWith('PHAROS_') && !known.has(name)),
   }
+}
+
+function checkJitter(least: Value | undefined, most: Value | undefined): void {
+  if (Number(least) <= Number(most)) return
+  const problem = `${writeDuration(Number(least))} is more than jitterMax, ${writeDuration(Number(most))}`
+  throw new PharosError('CONFIG_INVALID', { origin: 'jitterMin', problem })
 }
 
 /** A value that was given, and what the reader knows its place by. */

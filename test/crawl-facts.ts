@@ -72,6 +72,7 @@ export function createSummary(given: Partial<CrawlSummary> = {}): CrawlSummary {
     removed: 0,
     withheld: 0,
     cappedAt: null,
+    parked: [],
     incomplete: null,
     overflow: 0,
     newInRefresh: 0,

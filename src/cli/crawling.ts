@@ -3,6 +3,7 @@ import { type ErrorCode, PharosError } from '../core/errors.ts'
 import { writeDuration } from '../core/text/duration.ts'
 import { urlKey } from '../core/url/key.ts'
 import type { CrawlEvent, CrawlSummary, PauseCause } from '../crawl/events.ts'
+import type { Clock } from '../crawl/ports.ts'
 import type { Library } from '../library/library.ts'
 import type { CrawlInput } from '../library/operations/crawl-source.ts'
 import { findSource } from '../library/operations/find-source.ts'
@@ -74,6 +75,7 @@ export async function crawlInForeground(crawling: Crawling, source: Source, inpu
     isFirst: input.kind === 'add',
     terminal,
     rate: new PageRate(),
+    clock: library.clock,
   }
   let summary: CrawlSummary | undefined
   let pausedBy: PauseCause | undefined
@@ -130,13 +132,15 @@ interface View {
   readonly isFirst: boolean
   readonly terminal: Terminal
   readonly rate: PageRate
+  readonly clock: Clock
 }
 
 function capOf(source: Source, { scope }: CrawlInput): number | null {
   return { ...source.scope, ...scope }.maxPages
 }
 
-function show(event: CrawlEvent, { source, cap, isFirst, terminal, rate }: View): void {
+function show(event: CrawlEvent, view: View): void {
+  const { source, cap, isFirst, terminal, rate } = view
   switch (event.type) {
     case 'started':
       if (event.isResumed) terminal.note(`going on with the interrupted crawl of ${nameOf(source)}`)
@@ -164,27 +168,38 @@ function show(event: CrawlEvent, { source, cap, isFirst, terminal, rate }: View)
         ),
       )
       return
-    case 'held': {
-      const times = event.strikes > 1 ? `, ${event.strikes} times in a row now` : ''
-      terminal.detail(printableLine(`${event.host} is left alone for a while: ${REASON_WORDS[event.reason]}${times}`))
+    case 'held':
+      showHold(event, view)
       return
-    }
     case 'parked':
-      terminal.note(
-        printableLine(`${event.host} is left alone from now on: ${REASON_WORDS[event.reason]} (${event.detail})`),
-      )
+      terminal.notice(printableLine(`${event.host} is not asked any more in this crawl: ${event.detail}`))
       return
     case 'paused':
-      terminal.note(printableLine(`paused: ${event.detail}; the crawl goes on ${GOES_ON[event.cause]}`))
+      terminal.notice(printableLine(`paused: ${event.detail}; the crawl goes on ${GOES_ON[event.cause]}`))
       return
     case 'resumed':
-      terminal.note(`going on after ${writeDuration(event.pausedMs)}`)
+      terminal.notice(`going on after ${writeDuration(event.pausedMs)}`)
       return
     case 'progress': {
       const pagesPerSecond = rate.add(event.elapsedMs, event.indexed + event.unchanged)
       terminal.live(writeProgress(nameOf(source), event, pagesPerSecond, cap))
     }
   }
+}
+
+/** A wait that people notice is told; shorter ones are to be seen in the live block. */
+const NOTICEABLE_MS = 10_000
+
+function showHold(event: Extract<CrawlEvent, { type: 'held' }>, { terminal, clock }: View): void {
+  const { host, untilMs, reason, strikes } = event
+  const waitMs = untilMs - clock.now()
+  const why = reason === null ? 'it is to be left alone since before' : REASON_WORDS[reason]
+  const times = strikes > 1 ? `, ${strikes} times in a row` : ''
+  const line = printableLine(
+    `${host}: ${why}${times}; asked again in ${writeDuration(Math.ceil(waitMs / 1000) * 1000)}`,
+  )
+  if (waitMs >= NOTICEABLE_MS) terminal.notice(line)
+  else terminal.detail(line)
 }
 
 /** What it failed with when it waited in vain. */
@@ -203,6 +218,14 @@ const GOES_ON: Readonly<Record<PauseCause, string>> = {
   memory: 'when there is enough',
 }
 
+/** The crawl came to its end, but not to all of the site. */
+function parkedError({ source, summary }: CrawlResult, hint: Hint): PharosError {
+  const hosts = summary.parked.map(({ host }) => host).join(', ')
+  const count = summary.ledger.reasons['failed/host-parked'] ?? 0
+  const error = new PharosError('CRAWL_PARKED', { hosts, count })
+  return new AdvisedError(error, `try again later: ${hint('retry', labelOf(source))}`)
+}
+
 function isSeedOf({ settings }: Source, url: string): boolean {
   return settings.seeds.length > 0 && settings.seeds.some((seed) => urlKey(seed) === urlKey(url))
 }
@@ -217,7 +240,7 @@ function findFailure(
   const { source, summary, pages } = result
   switch (summary.end) {
     case 'completed':
-      return undefined
+      return summary.parked.length === 0 ? undefined : parkedError(result, hint)
     case 'cancelled': {
       const advice = `nothing is lost; go on with: ${goOnWith(result, hint)}`
       if (signal.aborted) return new AdvisedError(new PharosError('INTERRUPTED'), advice)

@@ -7,7 +7,17 @@ const NOW = Date.UTC(2026, 1, 20, 10, 30)
 
 function explain(given: Partial<Explanation>): string {
   const url = 'https://docs.example/a'
-  const explanation: Explanation = { url, key: url, row: null, target: null, aliases: [], refusal: null, ...given }
+  const explanation: Explanation = {
+    url,
+    key: url,
+    row: null,
+    target: null,
+    aliases: [],
+    refusal: null,
+    overflow: 0,
+    heldUntil: null,
+    ...given,
+  }
   return writeExplanation(explanation, createSource(), NOW)
 }
 
@@ -133,10 +143,23 @@ test('nothing steers the terminal', () => {
 test('as JSON everything is there', () => {
   const row = createRow({ state: 'indexed', checkedAt: NOW })
   const url = 'https://docs.example/a'
-  expect(explanationRecord({ url, key: url, row, target: null, aliases: [], refusal: null })).toMatchObject({
+  expect(
+    explanationRecord({ url, key: url, row, target: null, aliases: [], refusal: null, overflow: 0, heldUntil: null }),
+  ).toMatchObject({
     url,
     is_known: true,
     row: { state: 'indexed', found_on: 'https://docs.example/', checked_at: '2026-02-20T10:30:00.000Z' },
     refusal: null,
   })
+})
+
+test('what there was no room for is not said to be unknown', () => {
+  expect(explain({ overflow: 55 })).toContain('one of 55 addresses that the last crawl had no room for (maxAddresses)')
+})
+
+test('an address that waits for its host says so', () => {
+  const heldUntil = NOW + 60_000
+  const waits = 'Waits: its host is left alone until 2026-02-20T10:31:00Z'
+  expect(explain({ row: createRow({ state: 'pending' }), heldUntil })).toContain(waits)
+  expect(explain({ row: createRow({ state: 'indexed' }), heldUntil })).not.toContain(waits)
 })

@@ -16,13 +16,24 @@ export function writeExplanation(explanation: Explanation, source: Source, now: 
   const refusal = isStripped ? null : explanation.refusal
   const lines =
     row === null
-      ? [`Never seen in ${nameOf(source)}.`, writeVerdict(refusal, 'nothing that was read leads to it')]
+      ? [`Never seen in ${nameOf(source)}.`, writeVerdict(refusal, explainAbsence(explanation))]
       : [...writeRow(row, now), ...(target === null ? [] : [writeTarget(target)])]
   const stripped = isStripped ? [`Known without its ${without} as ${row?.url ?? explanation.key}`] : []
   const known = aliases.map((alias) => `Alias: ${writeAlias(alias, url)}`)
   const changed =
     row !== null && isOutdated(row, refusal) ? [`Now: ${writeVerdict(refusal, 'its turn has not come')}`] : []
-  return [url, ...stripped, ...lines, ...known, ...changed].map(printableLine).join('\n')
+  const held = explanation.heldUntil
+  const waits = held !== null && isOpen(row) ? [`Waits: its host is left alone until ${writeTime(held)}`] : []
+  return [url, ...stripped, ...lines, ...waits, ...known, ...changed].map(printableLine).join('\n')
+}
+
+function explainAbsence({ overflow }: Explanation): string {
+  if (overflow === 0) return 'nothing that was read leads to it'
+  return `it may be one of ${countOf(overflow, 'address')} that the last crawl had no room for (maxAddresses)`
+}
+
+function isOpen(row: LedgerRow | null): boolean {
+  return row?.state === 'pending' || row?.state === 'leased'
 }
 
 /** What an address is known without, by the reason it was refused for. */

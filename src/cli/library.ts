@@ -44,7 +44,7 @@ export async function withLibrary<T>(config: EffectiveConfig, work: (library: Op
       concurrency: values.concurrency,
       intervalMs: values.requestInterval,
       startIntervalMs: values.startInterval,
-      jitterMs: [values.jitterMin, Math.max(values.jitterMin, values.jitterMax)],
+      jitterMs: [values.jitterMin, values.jitterMax],
       redirects: values.maxRedirects,
       sitemapEntries: values.maxSitemapEntries,
       ledgerRows: values.maxAddresses,
@@ -78,6 +78,11 @@ async function advise(error: unknown, { store }: OpenLibrary, config: EffectiveC
         error,
         `wait for it to end; \`${createHint(config)('status', label)}\` shows how far it is`,
       )
+    case 'CRAWL_UNFINISHED': {
+      const source = (await store.listSources()).find((one) => labelOf(one) === label)
+      const finish = (await createHintFor(config, source))('recrawl', label)
+      return new AdvisedError(error, `finish it with \`${finish}\`, then run the same command again`)
+    }
     case 'SOURCE_UNKNOWN':
       return new AdvisedError(
         error,

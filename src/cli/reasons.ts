@@ -46,7 +46,7 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   'redirect-loop': 'its redirects lead nowhere',
   'bad-answer': 'the answer makes no sense',
   'page-defect': 'it could not be processed',
-  'host-parked': 'its host kept failing, so it was left in peace',
+  'host-parked': 'its host asked to be left alone, or kept failing',
   unlinked: 'no page of a complete recrawl leads to it any more',
 }
 

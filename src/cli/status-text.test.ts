@@ -40,6 +40,7 @@ function describeSource(given: Partial<SourceDescription> = {}): SourceDescripti
     crawl: ENDED,
     isRunning: false,
     isInterrupted: false,
+    waiting: [],
     crawled: 0,
     errors: [],
     filtered: [],
@@ -212,4 +213,27 @@ describe('the status of a source', () => {
       'go on with: pharos refresh docs\n',
     )
   })
+})
+
+test('a host that is left alone is told, with the time', () => {
+  const waiting = [{ host: 'docs.example', until: NOW + 90_000 }]
+  const line = 'Waiting: docs.example is left alone until 2026-02-20T10:31:30Z, for 1m 30s'
+  for (const isRunning of [true, false]) {
+    const about = describeSource({ waiting, isRunning })
+    expect(writeStatus(about, hint, NOW).split('\n')).toContain(line)
+    expect(statusRecord(about, NOW)).toMatchObject({
+      waiting: [{ host: 'docs.example', until: '2026-02-20T10:31:30.000Z' }],
+    })
+  }
+})
+
+test('what the last crawl did not get to is told', () => {
+  const parked = [{ host: 'docs.example', detail: 'Retry-After 3600' }]
+  const about = describeSource({ crawl: { ...ENDED, summary: createSummary({ parked, overflow: 3 }) } })
+  expect(writeStatus(about, hint, NOW).split('\n')).toEqual(
+    expect.arrayContaining([
+      'Not asked any more: docs.example, Retry-After 3600',
+      'Not recorded: 3 addresses beyond maxAddresses',
+    ]),
+  )
 })

@@ -24,6 +24,7 @@ function writeRunning(about: SourceDescription, now: number): string[] {
   const percent = total === 0 ? 0 : Math.floor((crawled * 100) / total)
   const startedAt = crawl?.startedAt ?? now
   return [
+    ...writeWaiting(about, now),
     `Progress: ${crawled.toLocaleString('en')}/${total.toLocaleString('en')} pages crawled (${percent}%)`,
     `Skipped: ${writeSkipped(about)}`,
     ...writeLeftOut(about),
@@ -46,7 +47,9 @@ function writeFinished(about: SourceDescription, hint: Hint, now: number): strin
           `Interrupted: ${countOf(pending, 'address')} left; go on with: ${hint(crawl === null || crawl.kind === 'add' ? 'recrawl' : crawl.kind, label)}`,
         ]
       : []),
+    ...writeWaiting(about, now),
     `Last crawl: ${writeLastCrawl(about, now)}`,
+    ...writeLosses(about),
     `Pages: ${indexed.toLocaleString('en')} crawled, ${unchanged.toLocaleString('en')} skipped (unchanged), ${countOf(failed, 'error')}`,
     `Chunks: ${chunks.toLocaleString('en')} total`,
     `Ledger: ${discovered.toLocaleString('en')} discovered = ${sum}`,
@@ -55,6 +58,22 @@ function writeFinished(about: SourceDescription, hint: Hint, now: number): strin
     ...(countLeftOut(about) > 0
       ? [`Skipped: ${countOf(countLeftOut(about), 'URL')} left out for other reasons`, ...writeLeftOut(about)]
       : []),
+  ]
+}
+
+function writeWaiting({ waiting }: SourceReport, now: number): string[] {
+  return waiting.map(({ host, until }) => {
+    const left = writeDuration(Math.ceil((until - now) / 1000) * 1000)
+    return `Waiting: ${printableLine(host)} is left alone until ${writeTime(until)}, for ${left}`
+  })
+}
+
+/** What the last crawl did not get to. */
+function writeLosses({ crawl }: SourceReport): string[] {
+  const { parked = [], overflow = 0 } = crawl?.summary ?? {}
+  return [
+    ...parked.map(({ host, detail }) => `Not asked any more: ${printableLine(`${host}, ${detail}`)}`),
+    ...(overflow > 0 ? [`Not recorded: ${countOf(overflow, 'address')} beyond maxAddresses`] : []),
   ]
 }
 
@@ -140,7 +159,7 @@ function writeList(lines: readonly string[], count: number): string[] {
 
 /** The same as JSON. */
 export function statusRecord(about: SourceDescription, now: number): Record<string, unknown> {
-  const { source, status, balance, reasons, pages, chunks, crawl, isRunning, isInterrupted } = about
+  const { source, status, balance, reasons, pages, chunks, crawl, isRunning, isInterrupted, waiting } = about
   return {
     ...sourceRecord(source),
     status,
@@ -151,6 +170,7 @@ export function statusRecord(about: SourceDescription, now: number): Record<stri
     pages,
     chunks,
     capped_at: crawl?.summary?.cappedAt ?? null,
+    waiting: waiting.map(({ host, until }) => ({ host, until: timeRecord(until) })),
     last_crawl:
       crawl === null
         ? null

@@ -56,9 +56,11 @@ describe('the summary of a crawl', () => {
   test('begins with what there was no room for', () => {
     const ledger = createCounts({ indexed: 1_000_000 })
     const first = (overflow: number) => write({ summary: createSummary({ ledger, overflow }) }).split('\n')[0]
-    const advice = 'narrow the scope with --allow, --block or --max-depth'
-    expect(first(12_345)).toBe(`12,345 more addresses were found than the 1,000,000 a source may have; ${advice}`)
-    expect(first(1)).toBe(`1 more address was found than the 1,000,000 a source may have; ${advice}`)
+    const advice = 'raise that, or narrow the scope with --allow, --block or --max-depth'
+    expect(first(12_345)).toBe(
+      `12,345 more addresses were found than the 1,000,000 a source may have (maxAddresses); ${advice}`,
+    )
+    expect(first(1)).toBe(`1 more address was found than the 1,000,000 a source may have (maxAddresses); ${advice}`)
     expect(first(0)).not.toContain('more')
   })
 

@@ -66,6 +66,7 @@ function writeWarnings(result: CrawlResult, hint: Hint): string[] {
   const { ledger, end, cappedAt, withheld, incomplete, overflow } = summary
   const lines: string[] = []
   if (cappedAt !== null) lines.push(writeCap(cappedAt, ledger.reasons))
+  for (const { host, detail } of summary.parked) lines.push(`${host} was not asked any more: ${printableLine(detail)}`)
   if (overflow > 0) lines.push(writeOverflow(overflow, ledger.total))
   if (end === 'cancelled') {
     const { pending } = createBalance(ledger)
@@ -106,7 +107,7 @@ export function writeCap(cap: number, reasons: Readonly<Record<string, number>>)
 function writeOverflow(count: number, most: number): string {
   const were = count === 1 ? 'was' : 'were'
   const more = `${count.toLocaleString('en')} more ${count === 1 ? 'address' : 'addresses'}`
-  return `${more} ${were} found than the ${most.toLocaleString('en')} a source may have; narrow the scope with --allow, --block or --max-depth`
+  return `${more} ${were} found than the ${most.toLocaleString('en')} a source may have (maxAddresses); raise that, or narrow the scope with --allow, --block or --max-depth`
 }
 
 function writeFailures({ source, summary, failures }: CrawlResult, failed: number, hint: Hint): string[] {

@@ -73,6 +73,12 @@ export class Terminal {
     if (!this.#manners.quiet && !this.isJson) this.#streams.stderr.write(`${text}\n`)
   }
 
+  /** Something that whoever waits for the answer has to know, whatever form that has. */
+  notice(text: string): void {
+    this.clear()
+    if (!this.#manners.quiet) this.#streams.stderr.write(`${text}\n`)
+  }
+
   /** Something only a curious reader wants. */
   detail(text: string): void {
     if (this.isVerbose) this.note(this.noteColors.dim(text))

@@ -138,6 +138,12 @@ export const ERRORS = {
     httpStatus: 409,
     exitCode: 4,
   },
+  CRAWL_PARKED: {
+    message: '{hosts} kept failing or asked to be left alone, and {count} addresses were not fetched',
+    advice: 'try again later with `pharos retry`',
+    httpStatus: 503,
+    exitCode: 5,
+  },
   URL_INVALID: {
     message: '{url} cannot be crawled: {problem}',
     advice: 'give an address that begins with http:// or https://',

@@ -56,8 +56,10 @@ export class ActiveCrawl {
   readonly events: EventQueue<CrawlEvent> = new EventQueue()
   readonly startedAt: number
   readonly signal: AbortSignal
-  /** Addresses being fetched. */
-  readonly current: Set<string> = new Set()
+  /** Addresses being visited: waited for, fetched or read. */
+  readonly visiting: Set<string> = new Set()
+  /** Requests under way, by their address. */
+  readonly #fetching = new Set<string>()
   /** Visits whose answers are large. As they are read one after the other, more of them would only wait in memory. */
   readonly largeVisits: Room<Visit> = new Room(3)
   gate: Gate
@@ -123,12 +125,12 @@ export class ActiveCrawl {
     const askedAt = this.ports.clock.now()
     // What was given for one origin is nobody else's business, even where the site has moved.
     const headers = origin === this.#startOrigin ? { ...this.run.headers, ...request.headers } : (request.headers ?? {})
-    const outcome = await this.ports.fetcher.fetch({
-      ...request,
-      headers,
-      ...(visit === undefined ? {} : { admitLarge: () => this.largeVisits.enter(visit) }),
-      signal: request.signal ?? this.signal,
-    })
+    const admitLarge = visit === undefined ? {} : { admitLarge: () => this.largeVisits.enter(visit) }
+    const signal = request.signal ?? this.signal
+    this.#fetching.add(request.url)
+    const outcome = await this.ports.fetcher
+      .fetch({ ...request, headers, ...admitLarge, signal })
+      .finally(() => this.#fetching.delete(request.url))
     if (outcome.type === 'fetched') this.bytes += outcome.snapshot.body.length
     await this.pacer.note(host, outcome, askedAt)
     return outcome
@@ -310,7 +312,7 @@ export class ActiveCrawl {
     return {
       ...counts,
       queued,
-      current: [...this.current],
+      current: [...this.#fetching],
       hosts: this.pacer.progress(),
       elapsedMs: now - this.startedAt,
     }

@@ -153,12 +153,12 @@ async function visitOneByOne(active: ActiveCrawl, frontier: Frontier): Promise<v
   for (;;) {
     const visit = await frontier.next()
     if (visit === undefined) return
-    active.current.add(visit.url)
+    active.visiting.add(visit.url)
     let isPage = false
     try {
       isPage = await visitOne(active, visit)
     } finally {
-      active.current.delete(visit.url)
+      active.visiting.delete(visit.url)
       active.largeVisits.leave(visit)
       frontier.done(isPage)
     }

@@ -239,8 +239,8 @@ async function adoptPage(active: ActiveCrawl, fileUrl: string, url: string, mark
 }
 
 /** Whether the cap leaves room for a page, besides those being visited. */
-function hasRoom({ run, pagesTaken, current }: ActiveCrawl): boolean {
-  return pagesTaken + current.size < (run.scope.maxPages ?? Infinity)
+function hasRoom({ run, pagesTaken, visiting }: ActiveCrawl): boolean {
+  return pagesTaken + visiting.size < (run.scope.maxPages ?? Infinity)
 }
 
 async function adoptRecord(active: ActiveCrawl, find: Find, markdown: string): Promise<boolean> {

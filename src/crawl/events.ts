@@ -59,7 +59,8 @@ export type CrawlEvent =
       readonly type: 'held'
       readonly host: string
       readonly untilMs: number
-      readonly reason: Reason
+      /** Null where that was before this crawl. */
+      readonly reason: Reason | null
       /** How often in a row it had to be. */
       readonly strikes: number
     }
@@ -123,6 +124,8 @@ export interface CrawlSummary {
   readonly withheld: number
   /** The cap that bit, if one did. */
   readonly cappedAt: number | null
+  /** Hosts that were left alone for the rest of the run, and why; their addresses failed without being asked. */
+  readonly parked: readonly { readonly host: string; readonly detail: string }[]
   /** Why nothing was concluded from what was not found, in words. */
   readonly incomplete: string | null
   /** Addresses that were found and not recorded, because the source has as many as it may have. */

@@ -48,6 +48,7 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
     removed,
     withheld,
     cappedAt,
+    parked: [...active.pacer.parked].map(([host, detail]) => ({ host, detail })),
     incomplete: await findDoubt(active),
     overflow,
     newInRefresh,

@@ -1,7 +1,6 @@
 import type { ActiveCrawl } from './active-crawl.ts'
 import type { Visit } from './ledger.ts'
 import { MemoryGate } from './memory-gate.ts'
-import { MOST_PATIENCE_MS } from './pacer.ts'
 
 /** Slots of a host are reserved at most this far ahead, so that other processes get theirs. */
 const HORIZON_MS = 1000
@@ -172,11 +171,11 @@ export class Frontier {
     awake.abort()
   }
 
-  /** Hosts that have asked for more patience than there is may be all that is waited for. Tells whether there were any. */
+  /** Hosts that are held may be all that is waited for. Tells whether any of them has asked for more patience than there is. */
   async #parkHeld(now: number): Promise<boolean> {
     const { ports, run, pacer } = this.#active
     let isAny = false
-    for (const host of await ports.ledger.listHeldHosts(run.sourceId, now, now + MOST_PATIENCE_MS)) {
+    for (const host of await ports.ledger.listHeldHosts(run.sourceId, now, now)) {
       const isParked = await pacer.parkIfHeld(host)
       isAny ||= isParked
     }

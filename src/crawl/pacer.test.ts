@@ -298,7 +298,7 @@ describe('a host that says 429', () => {
     expect(heldUntil - first.time.now).toBeGreaterThan(600_000)
     const second = setUp({ store: first.store, time: first.time })
     expect(await second.ask()).toBe(heldUntil)
-    expect(second.events).toEqual([])
+    expect(second.events).toEqual([{ type: 'held', host: HOST, untilMs: heldUntil, reason: null, strikes: 3 }])
   })
 
   test('sixteen times at once gets one strike, also where good answers are among them', async () => {

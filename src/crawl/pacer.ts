@@ -17,7 +17,7 @@ import type { Clock, FetchOutcome } from './ports.ts'
 import type { CrawlLimits } from './run.ts'
 
 /** Whoever asks for more patience than this is left alone for the rest of the crawl. */
-export const MOST_PATIENCE_MS = 600_000
+const MOST_PATIENCE_MS = 600_000
 /** A host that failed is left alone for a time that differs by this share, up or down. */
 const HOLD_SPREAD = 0.1
 /** A slot may be used as late as this: that much the jitter makes up for. */
@@ -183,9 +183,12 @@ export class Pacer {
     this.#options.tell?.({ type: 'parked', host, reason, detail })
   }
 
-  /** Leaves a host alone for the rest of the crawl if it has asked for more patience than there is. Tells whether it is. */
+  /**
+   * Looks at a host that may be held: one that has asked for more patience than there is is left alone for the rest of the crawl.
+   * Tells whether it is.
+   */
   async parkIfHeld(host: string): Promise<boolean> {
-    const { ledger, clock, limits } = this.#options
+    const { ledger, clock, limits, tell } = this.#options
     const now = clock.now()
     const watch = this.#watchOf(host)
     watch.clock = await ledger.readClock(host, now)
@@ -193,8 +196,11 @@ export class Pacer {
     // What it got because it failed is sat out.
     const gotMs = holdOf(limits.holdsMs, strikes) * (1 + HOLD_SPREAD)
     if (heldUntil - now > Math.max(MOST_PATIENCE_MS, gotMs)) {
-      const seconds = Math.ceil((heldUntil - now) / 1000)
-      this.park(host, 'rate-limited', `it asked to be left alone for ${seconds} more seconds`)
+      const until = new Date(heldUntil).toISOString().replace(/\.\d+/, '')
+      this.park(host, 'rate-limited', `it asked to be left alone until ${until}`)
+    } else if (heldUntil > now && watch.toldUntil !== heldUntil) {
+      watch.toldUntil = heldUntil
+      tell?.({ type: 'held', host, untilMs: heldUntil, reason: null, strikes })
     }
     return this.#parked.has(host)
   }
@@ -266,6 +272,7 @@ export class Pacer {
     } else if (strikes > holdsMs.length) {
       this.park(watch.host, reason, `${strikes} times in a row: ${detail}`)
     } else if (strikes !== before) {
+      watch.toldUntil = heldUntil
       tell?.({ type: 'held', host: watch.host, untilMs: heldUntil, reason, strikes })
     }
   }
@@ -328,6 +335,8 @@ class Watch {
   readonly recent: MinuteCount = new MinuteCount()
   /** When it was last asked. */
   askedAt = Number.NEGATIVE_INFINITY
+  /** The hold that was last told. */
+  toldUntil = 0
   /** Answers in a row: quick ones, none at all, and errors. */
   quick = 0
   troubles = 0

@@ -122,10 +122,10 @@ class IdleTime {
   }
 }
 
-function describeStall({ events, current }: ActiveCrawl, stallMs: number): Error {
+function describeStall({ events, visiting }: ActiveCrawl, stallMs: number): Error {
   const time = describeTime(stallMs)
   if (events.isFull) return new Error(`nobody has read what the crawl tells for ${time}`)
-  const named = [...current].slice(0, MAX_NAMED).join(', ')
-  const more = current.size > MAX_NAMED ? ` and ${current.size - MAX_NAMED} more` : ''
-  return new Stall(`nothing happened for ${time}${current.size > 0 ? `; under way: ${named}${more}` : ''}`)
+  const named = [...visiting].slice(0, MAX_NAMED).join(', ')
+  const more = visiting.size > MAX_NAMED ? ` and ${visiting.size - MAX_NAMED} more` : ''
+  return new Stall(`nothing happened for ${time}${visiting.size > 0 ? `; under way: ${named}${more}` : ''}`)
 }

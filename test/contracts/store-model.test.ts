@@ -497,6 +497,7 @@ function summaryOf(crawlId: string, end: CrawlEnd, ledger: LedgerCounts): CrawlS
   const done = { visited: 1, indexed: 1, unchanged: 0, skipped: 0, failed: 0, removed: 0, withheld: 0 }
   const cost = {
     cappedAt: null,
+    parked: [],
     incomplete: null,
     newInRefresh: 0,
     overflow: 0,

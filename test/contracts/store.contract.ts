@@ -1670,6 +1670,7 @@ function summary(crawlId: string, end: CrawlSummary['end']): CrawlSummary {
     removed: 0,
     withheld: 0,
     cappedAt: null,
+    parked: [],
     incomplete: null,
     newInRefresh: 0,
     overflow: 0,

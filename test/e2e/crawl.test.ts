@@ -475,6 +475,29 @@ describe('the loss gate', () => {
   })
 })
 
+describe('a host that wants to be left alone', () => {
+  test('ends a crawl with exit code 5, and is left alone by the next one too', async () => {
+    for (const [path, page] of Object.entries(manyPages(40))) site.pages.set(path, page)
+    site.pages.set('/docs/p3', 429)
+    site.retryAfter = 3600
+    const { host } = new URL(site.origin)
+    const parked = await pharos(`${ADD} --concurrency 1 --json`)
+    expect(parked.code).toBe(5)
+    const [notice, error] = parked.stderr.split('\n')
+    expect(notice).toBe(`${host} is not asked any more in this crawl: Retry-After 3600`)
+    expect(JSON.parse(error ?? '')).toMatchObject({ error: { code: 'CRAWL_PARKED' } })
+    expect(JSON.parse(parked.stdout)).toMatchObject({ end: 'completed', failed: expect.any(Number) })
+    expect((await pharos('status guide')).stdout).toContain(`Not asked any more: ${host}, Retry-After 3600\n`)
+    site.asked.length = 0
+    const again = await pharos('retry guide')
+    expect(again).toMatchObject({ code: 5, stderr: expect.stringContaining('it asked to be left alone until 20') })
+    expect(site.asked).toEqual([])
+    expect((await pharos('explain guide /docs/p30')).stdout).toContain(
+      'Why: its host asked to be left alone, or kept failing',
+    )
+  })
+})
+
 describe('the loss gate of a refresh', () => {
   test('opens on request, too', async () => {
     for (const [path, page] of Object.entries(manyPages(40))) site.pages.set(path, page)

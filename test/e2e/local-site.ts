@@ -18,6 +18,8 @@ export class LocalSite {
   readonly asked: Asked[] = []
   /** How long each answer takes. */
   delayMs = 0
+  /** What whoever is refused is told to wait, in seconds. */
+  retryAfter: number | undefined
   readonly #server: Server
 
   private constructor(pages: Readonly<Record<string, Served>>) {
@@ -29,7 +31,10 @@ export class LocalSite {
       const type = path.endsWith('.txt') ? 'text/plain' : 'text/html; charset=utf-8'
       setTimeout(() => {
         if (found instanceof URL) response.writeHead(302, { location: found.href }).end()
-        else response.writeHead(isPage ? 200 : found, { 'content-type': type }).end(isPage ? found : 'no')
+        else
+          response
+            .writeHead(isPage ? 200 : found, { 'content-type': type, ...wait(this.retryAfter) })
+            .end(isPage ? found : 'no')
       }, this.delayMs)
     })
   }
@@ -72,4 +77,8 @@ export function manyPages(count: number): Record<string, string> {
     '/docs/': writePage('Start', paths),
     ...Object.fromEntries(paths.map((path, i) => [path, writePage(`Chapter ${i}`, ['/docs/'], `kiln ${i}`)])),
   }
+}
+
+function wait(seconds: number | undefined): Record<string, string> {
+  return seconds === undefined ? {} : { 'retry-after': String(seconds) }
 }

@@ -17,6 +17,10 @@ export interface Explanation {
   readonly aliases: readonly Alias[]
   /** What the gate would say of it now; null lets it through. */
   readonly refusal: Refusal | null
+  /** Addresses that the last crawl found and had no room for. */
+  readonly overflow: number
+  /** Until when its host is left alone; null when it is not. */
+  readonly heldUntil: number | null
 }
 
 /** Tells where an address stands and why. Nothing is fetched. */
@@ -26,9 +30,12 @@ export async function explainUrl(library: Library, source: Source, text: string)
   const url = URL.canParse(text, siteUrl) ? new URL(text, siteUrl).href : undefined
   if (url === undefined)
     throw new PharosError('URL_INVALID', { url: hideCredentials(text), problem: 'it is no address' })
-  const gate = createGate({ startUrl: source.url, siteUrl, scope: source.scope, now: library.clock.now() })
+  const now = library.clock.now()
+  const gate = createGate({ startUrl: source.url, siteUrl, scope: source.scope, now })
   const verdict = gate.judge(url, 0)
   const row = (await store.findRow(source.id, verdict.key)) ?? null
+  const [crawl] = await store.listCrawls(source.id, 1)
+  const { heldUntil } = await store.readClock(row?.host ?? new URL(url).host, now)
   const isElsewhere = row !== null && row.target !== null && row.target !== row.key
   return {
     url: verdict.url,
@@ -37,5 +44,7 @@ export async function explainUrl(library: Library, source: Source, text: string)
     target: isElsewhere ? ((await store.findRow(source.id, row.target ?? '')) ?? null) : null,
     aliases: await store.listAliases(source.id, verdict.url),
     refusal: verdict.refusal,
+    overflow: crawl?.summary?.overflow ?? 0,
+    heldUntil: heldUntil > now ? heldUntil : null,
   }
 }

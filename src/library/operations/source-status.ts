@@ -19,6 +19,8 @@ export interface SourceReport {
   /** Whether the last crawl is going on now; one without a sign of life was interrupted. */
   readonly isRunning: boolean
   readonly isInterrupted: boolean
+  /** Hosts with addresses to fetch that are left alone for a while. */
+  readonly waiting: readonly { readonly host: string; readonly until: number }[]
 }
 
 /** What became of the addresses of a source. */
@@ -62,7 +64,14 @@ export async function reportSource(library: Library, source: Source): Promise<So
     crawl,
     isRunning,
     isInterrupted,
+    waiting: await listWaiting(library, source),
   }
+}
+
+async function listWaiting({ store, clock }: Library, source: Source): Promise<SourceReport['waiting']> {
+  const now = clock.now()
+  const hosts = await store.listHeldHosts(source.id, now, now)
+  return Promise.all(hosts.map(async (host) => ({ host, until: (await store.readClock(host, now)).heldUntil })))
 }
 
 /** The numbers of a ledger; what is leased is still pending. */
