@@ -82,8 +82,9 @@ export async function crawlInForeground(crawling: Crawling, source: Source, inpu
   try {
     for await (const event of crawlSource(library, source, { maxAgeMs, ...input }, signal)) {
       show(event, view)
-      if (event.type === 'paused') pausedBy = event.cause
-      if (event.type === 'resumed') pausedBy = undefined
+      // What there is too little memory for is done all the same, one by one.
+      if (event.type === 'paused' && event.cause !== 'memory') pausedBy = event.cause
+      if (event.type === 'resumed' && event.cause === pausedBy) pausedBy = undefined
       if (event.type === 'ended') summary = event.summary
     }
   } catch (error) {

@@ -53,6 +53,20 @@ describe('the summary of a crawl', () => {
     expect(first).toBe('stopped at the cap of 5 pages: 7 addresses left out; raise --max-pages to take more')
   })
 
+  test('begins with what was left out as a repetition', () => {
+    const first = (same: number) => {
+      const ledger = createCounts({ indexed: 50, skipped: 400 }, { 'skipped/same-content': same })
+      return write({ summary: createSummary({ ledger, cappedAt: 50 }) }).split('\n')[0]
+    }
+    const advice = (them: string) =>
+      `pharos recrawl docs --no-trap-guards reads ${them}, pharos explain docs <url> tells more`
+    expect(first(1312)).toBe(
+      `1,312 addresses were left out, because all pages like them were the same; ${advice('them')}`,
+    )
+    expect(first(1)).toBe(`1 address was left out, because all pages like it were the same; ${advice('it')}`)
+    expect(first(0)).toContain('stopped at the cap')
+  })
+
   test('begins with what there was no room for', () => {
     const ledger = createCounts({ indexed: 1_000_000 })
     const first = (overflow: number) => write({ summary: createSummary({ ledger, overflow }) }).split('\n')[0]

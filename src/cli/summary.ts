@@ -65,6 +65,8 @@ function writeWarnings(result: CrawlResult, hint: Hint): string[] {
   const { source, summary, startedAt } = result
   const { ledger, end, cappedAt, withheld, incomplete, overflow } = summary
   const lines: string[] = []
+  const same = ledger.reasons['skipped/same-content'] ?? 0
+  if (same > 0) lines.push(writeSame(same, labelOf(source), hint))
   if (cappedAt !== null) lines.push(writeCap(cappedAt, ledger.reasons))
   for (const { host, detail } of summary.parked) lines.push(`${host} was not asked any more: ${printableLine(detail)}`)
   if (overflow > 0) lines.push(writeOverflow(overflow, ledger.total))
@@ -101,6 +103,13 @@ function foldersOf({ pathname }: URL): string[] {
 export function writeCap(cap: number, reasons: Readonly<Record<string, number>>): string {
   const left = reasons['skipped/page-cap'] ?? 0
   return `stopped at the cap of ${countOf(cap, 'page')}: ${countOf(left, 'address')} left out; raise --max-pages to take more`
+}
+
+/** What was left out as a repetition. */
+function writeSame(count: number, label: string, hint: Hint): string {
+  const [were, them] = count === 1 ? ['was', 'it'] : ['were', 'them']
+  const left = `${countOf(count, 'address')} ${were} left out, because all pages like ${them} were the same`
+  return `${left}; ${hint('recrawl', label, '--no-trap-guards')} reads ${them}, ${hint('explain', label, '<url>')} tells more`
 }
 
 /** What there was no room for. */
@@ -161,6 +170,7 @@ export function summaryRecord({ source, summary, failures, pages, chunks }: Craw
     capped_at: summary.cappedAt,
     incomplete: summary.incomplete,
     overflow: summary.overflow,
+    parked: summary.parked,
     ...createBalance(ledger),
     reasons: ledger.reasons,
     pages,

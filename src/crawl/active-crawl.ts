@@ -96,7 +96,9 @@ export class ActiveCrawl {
   #discovery: Promise<void> | undefined
   readonly #offered = new Map<string, number>()
   readonly #stripped = new Set<string>()
-  readonly #traps = new ContentTraps()
+  /** Hosts of the site: the one that was given, and those it turned out to be at. */
+  readonly #hosts = new Set<string>()
+  readonly #traps = new ContentTraps(this.#hosts)
 
   constructor(run: CrawlRun, ports: CrawlPorts, signal: AbortSignal) {
     this.run = run
@@ -106,6 +108,7 @@ export class ActiveCrawl {
     this.siteUrl = run.siteUrl
     this.#keptSite = run.siteUrl
     this.#startOrigin = new URL(run.startUrl).origin
+    for (const url of [run.startUrl, run.siteUrl]) this.#hosts.add(new URL(url).host)
     this.gate = this.#openGate(run.siteUrl)
     this.#startKeys.set(this.gate.keyOf(run.startUrl) ?? run.startUrl, true)
     const { ledger, clock, random } = ports
@@ -132,7 +135,7 @@ export class ActiveCrawl {
       .fetch({ ...request, headers, ...admitLarge, signal })
       .finally(() => this.#fetching.delete(request.url))
     if (outcome.type === 'fetched') this.bytes += outcome.snapshot.body.length
-    await this.pacer.note(host, outcome, askedAt)
+    await this.pacer.note(host, outcome, askedAt, visit !== undefined)
     return outcome
   }
 
@@ -167,6 +170,7 @@ export class ActiveCrawl {
       if (results[i] === 'admitted') this.events.push({ type: 'enqueued', url, depth, discovery })
       if (results[i] !== 'refused' || refusal === null) return
       if (refusal.reason === 'new-in-refresh') this.newInRefresh++
+      this.#noteSame(refusal.reason, refusal.pattern)
       this.events.push({ type: 'dropped', url, depth, ...refusal })
     })
   }
@@ -286,6 +290,7 @@ export class ActiveCrawl {
     }
     this.note(finds, settled.finds)
     if (state === 'pending') return false
+    this.#noteSame(reason, settlement.pattern)
     this.visited++
     if (state === 'indexed' || state === 'unchanged' || state === 'skipped' || state === 'failed') this[state]++
     const chunks = state === 'indexed' ? (record?.chunks.length ?? 0) : 0
@@ -329,6 +334,7 @@ export class ActiveCrawl {
   #moveSite(siteUrl: string, isKept: boolean): void {
     this.siteUrl = siteUrl
     this.gate = this.#openGate(siteUrl)
+    this.#hosts.add(new URL(siteUrl).host)
     if (isKept) this.#keptSite = siteUrl
     // What was at the old place may still be there.
     this.incomplete ??= `the site was looked for at ${this.run.siteUrl} and is at ${siteUrl}`
@@ -376,6 +382,11 @@ export class ActiveCrawl {
     aliases.push({ url, aliasUrl: stripped, classification, reason })
     const pattern = isSession ? refusal.pattern : null
     this.events.push({ type: 'dropped', url, depth, reason, pattern, target: this.gate.keyOf(stripped) ?? null })
+  }
+
+  /** What was left out for being the same may have been something else. */
+  #noteSame(reason: Reason | null, pattern: string | null | undefined): void {
+    if (reason === 'same-content') this.incomplete ??= `addresses like ${pattern} were left out as repetitions`
   }
 
   #noteOverflow({ key, url, depth }: Find): void {

@@ -13,8 +13,9 @@ export class EventQueue<T> {
     this.#capacity = capacity
   }
 
-  /** Adds a value. */
+  /** Adds a value. What comes too late is not told any more. */
   push(value: T): void {
+    if (this.#isClosed) return
     this.pushed++
     this.#values.push(value)
     this.#wakeReader?.()

@@ -191,6 +191,7 @@ export class Frontier {
       count += given
     }
     this.#active.failed += count
+    this.#active.visited += count
     return count > 0
   }
 

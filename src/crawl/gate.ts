@@ -8,7 +8,7 @@ import { createReachTest } from '../core/url/reach.ts'
 import type { Scope } from '../core/url/scope.ts'
 import { stripSession } from '../core/url/session.ts'
 import { findCalendarTrap, findPathTrap } from '../core/url/traps.ts'
-import type { Reason, Refusal } from './ledger.ts'
+import { isTrapReason, type Reason, type Refusal } from './ledger.ts'
 
 /** What the gate says of an address. */
 export interface Verdict {
@@ -27,10 +27,10 @@ export interface Verdict {
 /** Judges addresses by the scope of a source. */
 export interface Gate {
   /**
-   * `url` is absolute; `depth` is the number of links between the start and the address. What somebody gave by hand is no trap:
-   * with `isGiven` it is taken as it is.
+   * `url` is absolute; `depth` is the number of links between the start and the address. What somebody gave by hand is no trap,
+   * nor is what holds a page: with `isNoTrap` it is taken as it is.
    */
-  judge(url: string, depth: number, isGiven?: boolean): Verdict
+  judge(url: string, depth: number, isNoTrap?: boolean): Verdict
   /** What an address is known by in this source; undefined for what is no address of the web. */
   keyOf(url: string): string | undefined
 }
@@ -73,20 +73,16 @@ export function createGate(options: GateOptions): Gate {
 
   return {
     keyOf: (url) => keyIn(scope, url),
-    judge(url, depth, isGiven = false) {
+    judge(url, depth, isNoTrap = false) {
       const recalled = recall(url)
-      const verdict = isGiven && isTrap(recalled) ? { ...recalled, refusal: null, stripped: null } : recalled
+      const verdict =
+        isNoTrap && isTrapReason(recalled.refusal?.reason ?? null)
+          ? { ...recalled, refusal: null, stripped: null }
+          : recalled
       if (verdict.refusal !== null || scope.maxDepth === null || depth <= scope.maxDepth) return verdict
       return { ...verdict, refusal: refuse('max-depth', String(scope.maxDepth)) }
     },
   }
-}
-
-/** What guards against addresses without end refuses. */
-const TRAPS: ReadonlySet<Reason> = new Set(['session-id', 'path-trap', 'calendar-trap'])
-
-function isTrap({ refusal }: Verdict): boolean {
-  return refusal !== null && TRAPS.has(refusal.reason)
 }
 
 function createJudge({ startUrl, siteUrl, scope, now }: GateOptions): (text: string) => Verdict {

@@ -116,18 +116,29 @@ export function slowClock(
   return { ...clock, ...lengthen(clock, intervalMs, now) }
 }
 
+/** How a host is left alone. */
+export interface Hold {
+  /** How long, by how often in a row it had to be. */
+  readonly holdMsOf: (strikes: number) => number
+  /** How much longer its pause gets. */
+  readonly factor: number
+  /** Whether it was a page that was asked for: further lists are no further strike. @default true */
+  readonly isPage?: boolean
+}
+
 /** Leaves a host alone. Those who asked it before it was told to be left alone are no further strike. */
 export function holdClock(
   clock: HostClock,
   askedAt: number,
   now: number,
-  { holdMsOf, factor }: { readonly holdMsOf: (strikes: number) => number; readonly factor: number },
+  { holdMsOf, factor, isPage = true }: Hold,
 ): HostClock {
   const isSameBurst = askedAt <= clock.slowedAt && clock.strikes > 0
-  const strikes = isSameBurst ? clock.strikes : clock.strikes + 1
+  const isCounted = isPage || clock.strikes === 0
+  const strikes = isSameBurst || !isCounted ? clock.strikes : clock.strikes + 1
   const heldUntil = Math.max(clock.heldUntil, now + Math.min(holdMsOf(strikes), MOST_HOLD_MS))
   if (isSameBurst) return { ...clock, heldUntil }
-  const longer = Math.max(clock.intervalMs, LEAST_SLOW_MS) * factor
+  const longer = Math.max(clock.intervalMs, LEAST_SLOW_MS) * (isCounted ? factor : 1)
   const intervalMs = Math.min(longer, Math.max(MOST_INTERVAL_MS, clock.floorMs))
   return { ...clock, ...lengthen(clock, intervalMs, now), heldUntil, strikes }
 }

@@ -79,6 +79,19 @@ export function isGateReason(reason: Reason | null): boolean {
   return reason !== null && GATE_REASONS.has(reason)
 }
 
+const TRAP_REASONS: ReadonlySet<Reason> = new Set<Reason>([
+  'session-id',
+  'path-trap',
+  'calendar-trap',
+  'same-content',
+  'overflow',
+])
+
+/** Whether a reason only guards against addresses without end. What holds a page is none of those: it is visited all the same. */
+export function isTrapReason(reason: Reason | null): boolean {
+  return reason !== null && TRAP_REASONS.has(reason)
+}
+
 /** Reasons that prove that nothing is behind an address, or that what is there was looked at: all others leave it open. */
 const TOLD: ReadonlySet<Reason> = new Set<Reason>([
   'robots-disallow',

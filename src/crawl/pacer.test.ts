@@ -605,3 +605,18 @@ test('progress tells the rate, the limit, the pause and the back-off of each hos
   time.now += 300_000
   expect(pacer.progress()[1]).toMatchObject({ rpm: 0, backoffUntil: null, backoffMs: 0 })
 })
+
+describe('lists of a site', () => {
+  test('that are refused one after the other park nobody, and leave the pause as the first one made it', async () => {
+    const { pacer, time, read, events, interval } = setUp()
+    for (let i = 0; i < 6; i++) {
+      expect(await pacer.takeTurn(HOST)).toBe('go')
+      await pacer.note(HOST, TOO_MANY, time.now, false)
+      time.now += 10
+    }
+    expect(await read()).toMatchObject({ strikes: 1 })
+    expect(await interval()).toBe(4000)
+    expect(events.filter(({ type }) => type === 'parked')).toEqual([])
+    expect(pacer.parked.size).toBe(0)
+  })
+})

@@ -126,27 +126,28 @@ export class Pacer {
     return 'go'
   }
 
-  /** Learns from what came of a request that was sent at `askedAt`. */
-  async note(host: string, outcome: FetchOutcome, askedAt: number): Promise<void> {
+  /**
+   * Learns from what came of a request that was sent at `askedAt`. Lists that are refused one after the other, as those are that a
+   * site does not have, say no more than the first: its pages may still be had.
+   */
+  async note(host: string, outcome: FetchOutcome, askedAt: number, isPage = true): Promise<void> {
     const watch = this.#watchOf(host)
     watch.noteLatency(outcome.latencyMs)
     if (outcome.type !== 'failed') return this.#noteAnswer(watch, askedAt)
-    const { reason, status, isTransient, retryAfterMs, detail } = outcome
+    const { reason, status, isTransient, retryAfterMs } = outcome
     if (!isTransient && reason !== 'timeout') return
     watch.quick = 0
     watch.isOnlySlow = false
     const isOverload =
       reason === 'timeout' || reason === 'network' || status === 502 || status === 503 || status === 504
-    if (reason === 'rate-limited' || retryAfterMs !== null)
-      return this.#hold(watch, reason, detail, askedAt, retryAfterMs)
+    if (reason === 'rate-limited' || retryAfterMs !== null) return this.#hold(watch, outcome, askedAt, isPage)
     if (!isOverload) {
       watch.errors++
       if (watch.errors > 1) await this.#slow(watch, askedAt, { factor: 2, mostMs: MOST_FOR_PAGES_MS })
       return
     }
     watch.troubles++
-    if (watch.troubles >= KEEPS_FAILING || watch.clock.strikes > 0)
-      return this.#hold(watch, reason, detail, askedAt, null)
+    if (watch.troubles >= KEEPS_FAILING || watch.clock.strikes > 0) return this.#hold(watch, outcome, askedAt, isPage)
     // One connection that breaks says little; one answer that does not come, or that the server is too busy, says enough.
     // A few pages that never answer among many that do are no reason to crawl through all the others.
     const isHosts = status === 503 || watch.troubles >= IN_TROUBLE
@@ -254,10 +255,9 @@ export class Pacer {
 
   async #hold(
     watch: Watch,
-    reason: Reason,
-    detail: string,
+    { reason, detail, retryAfterMs }: Extract<FetchOutcome, { type: 'failed' }>,
     askedAt: number,
-    retryAfterMs: number | null,
+    isPage: boolean,
   ): Promise<void> {
     const { clock, random, limits, tell } = this.#options
     const { holdsMs } = limits
@@ -265,14 +265,14 @@ export class Pacer {
     const holdMsOf = (strikes: number) => retryAfterMs ?? holdOf(holdsMs, strikes) * spread
     const factor = reason === 'rate-limited' || retryAfterMs !== null ? REFUSED_FACTOR : 1
     const before = watch.clock.strikes
-    await this.#change(watch, (known) => holdClock(known, askedAt, clock.now(), { holdMsOf, factor }))
+    await this.#change(watch, (known) => holdClock(known, askedAt, clock.now(), { holdMsOf, factor, isPage }))
     const { strikes, heldUntil } = watch.clock
+    watch.toldUntil = heldUntil
     if (retryAfterMs !== null && retryAfterMs > MOST_PATIENCE_MS) {
       this.park(watch.host, reason, `Retry-After ${Math.ceil(retryAfterMs / 1000)}`)
     } else if (strikes > holdsMs.length) {
       this.park(watch.host, reason, `${strikes} times in a row: ${detail}`)
     } else if (strikes !== before) {
-      watch.toldUntil = heldUntil
       tell?.({ type: 'held', host: watch.host, untilMs: heldUntil, reason, strikes })
     }
   }

@@ -64,12 +64,21 @@ describe('a find', () => {
     expect(applyFind(row('failed'), find, 'now', false)).toMatchObject({ result: 'admitted', write: 'update' })
   })
 
-  test('that is refused for the content of others still has a page asked for that is there', () => {
-    const same: Find = { ...find, refusal: { reason: 'same-content', pattern: 'x/#', target: null } }
-    expect(applyFind(row('unchanged'), same, 'now')).toMatchObject({ result: 'admitted', state: 'pending' })
-    expect(applyFind(row('skipped'), same, 'now')).toMatchObject({ result: 'refused', state: 'skipped' })
-    expect(applyFind(row('indexed', { crawlId: 'now' }), same, 'now')).toMatchObject({ result: 'known', write: 'none' })
-  })
+  test.each(['session-id', 'path-trap', 'calendar-trap', 'same-content', 'overflow'] as const)(
+    'that is refused as a trap, for %s, still has a page asked for that is there',
+    (reason) => {
+      const trap: Find = { ...find, refusal: { reason, pattern: 'x/#', target: null } }
+      expect(applyFind(row('unchanged'), trap, 'now')).toMatchObject({ result: 'admitted', state: 'pending' })
+      expect(applyFind(row('failed', { hasPage: true }), trap, 'now')).toMatchObject({ result: 'admitted' })
+      expect(applyFind(row('pending', { hasPage: true }), trap, 'now')).toMatchObject({
+        result: 'known',
+        write: 'touch',
+      })
+      expect(applyFind(row('skipped'), trap, 'now')).toMatchObject({ result: 'refused', state: 'skipped' })
+      const settled = row('indexed', { crawlId: 'now' })
+      expect(applyFind(settled, trap, 'now')).toMatchObject({ result: 'known', write: 'none' })
+    },
+  )
 
   test.each(['indexed', 'unchanged', 'skipped', 'failed', 'gone'] as const)(
     'of a row that is %s since an earlier crawl admits it again',

@@ -1,4 +1,12 @@
-import { type Find, type FindResult, isGateReason, type LedgerState, type Reason, type Settlement } from './ledger.ts'
+import {
+  type Find,
+  type FindResult,
+  isGateReason,
+  isTrapReason,
+  type LedgerState,
+  type Reason,
+  type Settlement,
+} from './ledger.ts'
 
 /** What can happen to a row of the ledger. */
 export const LEDGER_ACTIONS = [
@@ -109,8 +117,8 @@ export interface FoundChange {
 
 /**
  * Decides what a find does. A row that was settled in this crawl stays as it is, whoever finds it again. A refusal never
- * touches a row that holds content: a narrower scope of one run says nothing about what is stored. `hasRoom` tells whether the
- * source may have another row.
+ * touches a row that holds content: a narrower scope of one run says nothing about what is stored. What looks like a trap and
+ * holds content is admitted. `hasRoom` tells whether the source may have another row.
  */
 export function applyFind(row: FoundRow | undefined, find: Find, crawlId: string, hasRoom = true): FoundChange {
   if (row === undefined) {
@@ -124,8 +132,8 @@ export function applyFind(row: FoundRow | undefined, find: Find, crawlId: string
   const isOwn = isOfThisCrawl && isWaiting
   if (find.isNewOnly === true && !isOwn && row.reason !== 'new-in-refresh') return leaveAlone(row)
   const depth = isOfThisCrawl ? Math.min(row.depth, find.depth) : find.depth
-  // That others of its shape hold the same says nothing about a page that is there: it is asked whether it still is.
-  const isAskedAnyway = row.hasPage && find.refusal?.reason === 'same-content'
+  // Guards against addresses without end say nothing about a page that is there: it is asked whether it still is.
+  const isAskedAnyway = row.hasPage && isTrapReason(find.refusal?.reason ?? null)
   if (find.refusal !== null && !isAskedAnyway) {
     const state = row.hasPage ? undefined : nextState(row.state, 'refuse')
     const isSettled = isOfThisCrawl && !isWaiting

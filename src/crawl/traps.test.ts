@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { ContentTraps, type PageContent, shapeOf } from './traps.ts'
 
+const OWN: ReadonlySet<string> = new Set(['a.example', 'a.example:8443'])
+
 describe('the shape of an address', () => {
   test.each([
     ['https://a.example/list/7?page=2', 'a.example/list/#?page=*'],
@@ -12,20 +14,29 @@ describe('the shape of an address', () => {
     ['https://a.example/b/a/c/a/b/', 'a.example/{a,b,c}…'],
     ['https://a.example/c/b/a/b/', 'a.example/{a,b,c}…'],
     ['https://a.example/docs/2.0/api/3', 'a.example/docs/2.0/api/#'],
+    ['https://k3j9.a.example/', '*.a.example/'],
+    ['https://k3j9.a.example:8443/docs/', '*.a.example:8443/docs/'],
+    ['https://x.k3j9.a.example/docs/7', '*.k3j9.a.example/docs/#'],
+    ['https://10.0.0.1.example/', '*.0.0.1.example/'],
+    ['https://127.0.0.1:8080/7', '127.0.0.1:8080/#'],
+    ['https://[::1.2.3.4]/7', '[::1.2.3.4]/#'],
   ])('%s is %s', (url, shape) => {
-    expect(shapeOf(url)).toBe(shape)
+    expect(shapeOf(url, OWN)).toBe(shape)
   })
 
   test.each([
     'https://a.example/',
     'https://a.example',
     'https://127.0.0.1:8080/docs/intro.html',
+    'https://127.0.0.1/',
+    'https://[::1]:8080/docs',
+    'https://localhost:8080/docs',
     'https://a.example/docs/v2/',
     'https://a.example/docs/1.2/intro',
     'https://a.example/docs/v1.2.3-rc.1/',
     'https://a.example/docs/release-11.x/',
   ])('%s has none', (url) => {
-    expect(shapeOf(url)).toBeUndefined()
+    expect(shapeOf(url, OWN)).toBeUndefined()
   })
 })
 
@@ -38,7 +49,7 @@ describe('the same content under many addresses', () => {
     urlOf = (i: number) => `https://a.example/list/${i}`,
     depthOf = (i: number) => i,
   ): string | undefined => {
-    const traps = new ContentTraps()
+    const traps = new ContentTraps(OWN)
     for (let i = 0; i < count; i++) traps.note(urlOf(i), depthOf(i), contentOf(i))
     return traps.find(urlOf(9999))
   }
@@ -48,9 +59,55 @@ describe('the same content under many addresses', () => {
     links: [`https://a.example/list/${i + 1}?x=${'abcdefgh'[i % 8]}`],
   })
 
-  test('makes a trap of its shape from the thirtieth page on', () => {
-    expect(read(29, () => text('apples'))).toBeUndefined()
-    expect(read(30, () => text('apples'))).toBe('a.example/list/#')
+  test('makes a trap of its shape from the fiftieth page on', () => {
+    expect(read(49, () => text('apples'))).toBeUndefined()
+    expect(read(50, () => text('apples'))).toBe('a.example/list/#')
+  })
+
+  test('makes a trap of hosts without end, and none of those of the site', () => {
+    const hostOf = (i: number) => `https://h${'abcdefghij'[i % 10]}${i}.a.example/`
+    expect(read(49, () => text('apples'), hostOf)).toBeUndefined()
+    expect(read(50, () => text('apples'), hostOf)).toBe('*.a.example/')
+    expect(read(5000, (i) => text(i === 7 ? 'pears' : 'apples'), hostOf)).toBeUndefined()
+    const word = (i: number) => 'abcdefghij'.charAt(i % 10).repeat(3)
+    const leadingTo = (linkOf: (i: number) => string) => (i: number) => ({ text: 'Go on', links: [linkOf(i)] })
+    expect(
+      read(
+        50,
+        leadingTo((i) => `https://${word(i)}.a.example/`),
+        hostOf,
+      ),
+    ).toBeDefined()
+    expect(
+      read(
+        5000,
+        leadingTo((i) => `https://${word(i)}.b.example/`),
+        hostOf,
+      ),
+    ).toBeUndefined()
+    expect(
+      read(
+        5000,
+        leadingTo((i) => `https://x.a.example/${word(i)}`),
+        hostOf,
+      ),
+    ).toBeUndefined()
+    expect(
+      read(
+        5000,
+        () => text('apples'),
+        () => 'https://a.example/',
+      ),
+    ).toBeUndefined()
+  })
+
+  test('knows a host of the site that is added later', () => {
+    const hosts = new Set(OWN)
+    const traps = new ContentTraps(hosts)
+    hosts.add('www.a.example')
+    for (let i = 0; i < 50; i++) traps.note(`https://h${i}.a.example/`, i, text('apples'))
+    expect(traps.find('https://x.a.example/')).toBe('*.a.example/')
+    expect(traps.find('https://www.a.example/')).toBeUndefined()
   })
 
   test('is the same wherever exactly its links lead', () => {
@@ -58,7 +115,7 @@ describe('the same content under many addresses', () => {
       text: `[Next](https://a.example/list/${i}?x=${'abcdefgh'[i % 8]})`,
       links: [`https://a.example/list/${i}?x=${'abcdefgh'[i % 8]}`],
     })
-    expect(read(30, linked)).toBeDefined()
+    expect(read(50, linked)).toBeDefined()
   })
 
   test('is the same but for numbers and dates from the hundredth page on', () => {
@@ -74,21 +131,24 @@ describe('the same content under many addresses', () => {
     expect(read(100, dated, byQuery, (i) => i % 2)).toBeDefined()
   })
 
-  test('may be of a few kinds', () => {
-    const fruits = ['apples', 'pears', 'plums', 'cherries', 'grapes']
-    expect(read(50, (i) => text(fruits[i % 5] ?? ''))).toBeDefined()
-    expect(read(49, (i) => text(fruits[i % 5] ?? ''))).toBeUndefined()
+  test('but for numbers on some pages is that of all but for numbers', () => {
+    const numbered = (i: number) => text(i === 40 ? 'apples 7' : 'apples 8')
+    expect(read(99, numbered)).toBeUndefined()
+    expect(read(100, numbered)).toBeDefined()
   })
 
-  test('is no trap while one page of ten brings something new', () => {
+  test('is no trap where a single page differs', () => {
     const letters = (i: number) => String(i).replace(/\d/g, (digit) => 'abcdefghij'[Number(digit)] ?? '')
-    expect(read(5000, (i) => text(i % 9 === 0 ? letters(i) : 'apples'))).toBeUndefined()
+    for (const odd of [0, 1, 48, 49]) {
+      expect(read(5000, (i) => text(i === odd ? 'pears' : 'apples'))).toBeUndefined()
+    }
+    expect(read(5000, (i) => (i === 98 ? text('pears') : dated(i)))).toBeUndefined()
     expect(read(5000, (i) => text(letters(i)))).toBeUndefined()
     expect(read(5000, (i) => ({ text: '', links: [`https://a.example/${letters(i)}`] }))).toBeUndefined()
   })
 
   test('says nothing about addresses of another shape or none', () => {
-    const traps = new ContentTraps()
+    const traps = new ContentTraps(OWN)
     for (let i = 0; i < 100; i++) {
       traps.note(`https://a.example/list/${i}`, i, text('apples'))
       traps.note('https://a.example/fixed', i, text('apples'))
@@ -99,15 +159,24 @@ describe('the same content under many addresses', () => {
   })
 
   test('is forgotten where too many shapes were read since', () => {
-    const traps = new ContentTraps()
-    const note = (host: string, count: number) => {
-      for (let i = 0; i < count; i++) traps.note(`https://${host}.example/${i}`, i, text('apples'))
+    const traps = new ContentTraps(OWN)
+    const note = (folder: string, count: number) => {
+      for (let i = 0; i < count; i++) traps.note(`https://a.example/${folder}/${i}`, i, text('apples'))
     }
-    note('first', 20)
-    for (let i = 0; i < 2000; i++) note(`host${i}`, 1)
-    note('first', 20)
-    expect(traps.find('https://first.example/1')).toBeUndefined()
-    note('first', 10)
-    expect(traps.find('https://first.example/1')).toBeDefined()
+    const noteOthers = (sign: string) => {
+      for (let i = 0; i < 2000; i++) note(`${sign}${String.fromCharCode(0x4e00 + i)}`, 1)
+    }
+    note('first', 30)
+    noteOthers('x')
+    note('first', 49)
+    expect(traps.find('https://a.example/first/1')).toBeUndefined()
+    note('first', 1)
+    expect(traps.find('https://a.example/first/1')).toBeDefined()
+    // That pages of a shape differ is remembered much longer.
+    traps.note('https://a.example/second/1', 1, text('pears'))
+    note('second', 1)
+    noteOthers('y')
+    note('second', 200)
+    expect(traps.find('https://a.example/second/1')).toBeUndefined()
   })
 })

@@ -2,33 +2,34 @@ import { compareUtf8 } from '../core/text/order.ts'
 import { DAY_WORDS, MONTHS } from '../core/url/calendar-words.ts'
 
 /** So many pages of a shape have to be read before anything is said of it, if they are the same; and if they are but for numbers. */
-const LEAST_PAGES = 30
+const LEAST_PAGES = 50
 const LEAST_ALIKE = 100
-/** So much of them has to repeat what was read before. */
-const REPEATED_SHARE = 0.9
 /**
  * Pages that differ in numbers only may be the numbered pages of a list that has an end, which stand at one depth. What has none
  * leads on from page to page, by as many links at least; where only a query varies, fewer are enough.
  */
 const LEAST_DEPTHS = 10
 const LEAST_QUERY_DEPTHS = 2
-/** Shapes that are remembered, and contents of each; the oldest are forgotten first. */
+/** Shapes that are remembered, and those of which it is only known that their pages differ; the oldest are forgotten first. */
 const MAX_SHAPES = 2000
-const MAX_CONTENTS = 256
+const MAX_DIVERSE = 500_000
 /** So much of a page, and so many of its links, tell it from others. */
 const MAX_TEXT = 200_000
 const MAX_LINKS = 2000
 
-/** What was read of one shape. */
+/** What was read of one shape, all of it alike so far. */
 interface Shape {
   pages: number
-  /** Pages that were the same as another one. */
-  same: number
-  /** Pages that were the same but for numbers. */
-  alike: number
-  readonly contents: Set<number>
-  readonly forms: Set<number>
+  /** Whether they were the same in numbers too. */
+  isSame: boolean
+  readonly first: Fingerprint
   readonly depths: Set<number>
+}
+
+/** Numbers that two pages have in common: `whole` if they are the same, `form` if they are but for numbers and dates. */
+interface Fingerprint {
+  readonly whole: number
+  readonly form: number
 }
 
 /** What tells a page from others. */
@@ -40,58 +41,60 @@ export interface PageContent {
 
 /**
  * Recognises that a site has the same under addresses without end, in one run of a crawl. Addresses that differ in numbers, in the
- * values of a query or in how often a folder repeats have one shape. Once enough pages of a shape were read, and nine of ten
- * repeated what another one had held, the rest of the shape is a trap. A reference with thousands of pages is none, however small
- * they are: their words differ, or the names of what they link to. Which pages of a trap were read before that depends on which
- * answered first; nothing else does.
+ * values of a query, in how often a folder repeats or in the name of a host that is not one of the site have one shape. Once enough
+ * pages of a shape were read, and not one of them differed, the rest of the shape is a trap: what is left out repeats what is there,
+ * as far as anybody saw. A reference with thousands of pages is none, however small they are: their words differ, or the names of
+ * what they link to. Which pages of a trap were read before that depends on which answered first; nothing else does.
  */
 export class ContentTraps {
+  readonly #hosts: ReadonlySet<string>
   readonly #shapes = new Map<string, Shape>()
   readonly #traps = new Set<string>()
+  /** Shapes whose pages differ, each as a number. */
+  readonly #diverse = new Set<number>()
+
+  /** `hosts` are those of the site, with their ports; more may be added later. */
+  constructor(hosts: ReadonlySet<string>) {
+    this.#hosts = hosts
+  }
 
   /** Takes note of what an address held; `depth` is the number of links between the start and the address. */
   note(url: string, depth: number, content: PageContent): void {
-    const name = shapeOf(url)
-    if (name === undefined || this.#traps.has(name)) return
-    const shape = this.#shapes.get(name) ?? createShape()
+    const name = shapeOf(url, this.#hosts)
+    if (name === undefined || this.#traps.has(name) || this.#diverse.has(hashOf(name))) return
+    const host = hostOf(url)
+    const found = fingerprint(content, this.#hosts.has(host) ? undefined : shapeOfHost(host))
+    const shape = this.#shapes.get(name) ?? { pages: 0, isSame: true, first: found, depths: new Set() }
     this.#shapes.delete(name)
+    if (found.form !== shape.first.form) {
+      this.#diverse.add(hashOf(name))
+      forgetOldest(this.#diverse, MAX_DIVERSE)
+      return
+    }
+    shape.pages++
+    shape.isSame &&= found.whole === shape.first.whole
+    if (shape.depths.size < LEAST_DEPTHS) shape.depths.add(depth)
+    if (isTrap(name, shape)) {
+      this.#traps.add(name)
+      forgetOldest(this.#traps, MAX_SHAPES)
+      return
+    }
     this.#shapes.set(name, shape)
     forgetOldest(this.#shapes, MAX_SHAPES)
-    const { whole, form } = fingerprint(content)
-    shape.pages++
-    if (remember(shape.contents, whole)) shape.same++
-    if (remember(shape.forms, form)) shape.alike++
-    if (shape.depths.size < LEAST_DEPTHS) shape.depths.add(depth)
-    if (!isTrap(name, shape)) return
-    this.#shapes.delete(name)
-    this.#traps.add(name)
-    forgetOldest(this.#traps, MAX_SHAPES)
   }
 
   /** The shape of an address, if that is one of a trap. */
   find(url: string): string | undefined {
     if (this.#traps.size === 0) return undefined
-    const name = shapeOf(url)
+    const name = shapeOf(url, this.#hosts)
     return name !== undefined && this.#traps.has(name) ? name : undefined
   }
 }
 
-function createShape(): Shape {
-  return { pages: 0, same: 0, alike: 0, contents: new Set(), forms: new Set(), depths: new Set() }
-}
-
-function isTrap(name: string, { pages, same, alike, depths }: Shape): boolean {
-  if (pages >= LEAST_PAGES && same >= pages * REPEATED_SHARE) return true
+function isTrap(name: string, { pages, isSame, depths }: Shape): boolean {
+  if (isSame) return pages >= LEAST_PAGES
   const leastDepths = name.includes('?') ? LEAST_QUERY_DEPTHS : LEAST_DEPTHS
-  return pages >= LEAST_ALIKE && alike >= pages * REPEATED_SHARE && depths.size >= leastDepths
-}
-
-/** Adds a number to those that were seen lately, and tells whether it was among them. */
-function remember(seen: Set<number>, number: number): boolean {
-  const isKnown = seen.delete(number)
-  seen.add(number)
-  forgetOldest(seen, MAX_CONTENTS)
-  return isKnown
+  return pages >= LEAST_ALIKE && depths.size >= leastDepths
 }
 
 function forgetOldest<T>(
@@ -104,18 +107,20 @@ function forgetOldest<T>(
 }
 
 /**
- * What an address has in common with others: `docs.example/list/#?page=*` for `https://docs.example/list/7?page=2`. Undefined where
- * nothing in it varies. A version stays what it is: the index of each is the only way to its pages.
+ * What an address has in common with others: `docs.example/list/#?page=*` for `https://docs.example/list/7?page=2`, and
+ * `*.docs.example/` for `https://k3j9.docs.example/` where that is none of the hosts of the site. Undefined where nothing in it
+ * varies. A version stays what it is: the index of each is the only way to its pages.
  */
-export function shapeOf(url: string): string | undefined {
+export function shapeOf(url: string, hosts: ReadonlySet<string>): string | undefined {
   const start = url.indexOf('//') + 2
   const query = url.indexOf('?', start)
   const address = query < 0 ? url.slice(start) : url.slice(start, query)
-  const [host = '', ...segments] = address.split('/')
+  const [name = '', ...segments] = address.split('/')
+  const host = hosts.has(name) ? name : shapeOfHost(name)
   const names = segments.map((segment) => (DIGIT.test(segment) && !VERSION.test(segment) ? '#' : segment))
   const path = writePath(names)
   const search = query < 0 ? '' : shapeOfQuery(url.slice(query + 1))
-  const isVaried = search !== '' || path.endsWith(AGAIN) || names.includes('#')
+  const isVaried = host !== name || search !== '' || path.endsWith(AGAIN) || names.includes('#')
   return isVaried ? `${host}/${path}${search}` : undefined
 }
 
@@ -124,6 +129,21 @@ const DIGIT = /\d/
 const VERSION = /^(?:v\d+|(?:[a-z]+-)?v?\d+(?:\.(?:\d+|x))+(?:[-.+]?[a-z]+[.\d]*)?)$/i
 /** Stands behind folders of which one repeats. */
 const AGAIN = '…'
+
+/** The host of an absolute address, with its port. */
+function hostOf(url: string): string {
+  const start = url.indexOf('//') + 2
+  const end = url.indexOf('/', start)
+  return end < 0 ? url.slice(start) : url.slice(start, end)
+}
+
+/** Names below one that anybody can make up without end; an address in numbers, or a name alone, is what it is. */
+function shapeOfHost(host: string): string {
+  const dot = host.indexOf('.')
+  return dot < 0 || IN_NUMBERS.test(host) ? host : `*${host.slice(dot)}`
+}
+
+const IN_NUMBERS = /^(?:\d+(?:\.\d+){3}(?::\d+)?$|\[)/
 
 /** A path whose folders repeat is known by its folders, in whatever order they follow each other. */
 function writePath(names: readonly string[]): string {
@@ -142,24 +162,27 @@ function shapeOfQuery(query: string): string {
 }
 
 /**
- * Numbers that two pages have in common: `whole` if they are the same, `form` if they are but for numbers and dates. Where exactly
- * their links lead counts for neither, but the names that occur in them do.
+ * What a page is compared by. Where exactly its links lead counts for nothing, but the names that occur in them do; `siblings` is the
+ * shape of hosts whose names do not.
  */
-function fingerprint({ text, links }: PageContent): { readonly whole: number; readonly form: number } {
+function fingerprint({ text, links }: PageContent, siblings: string | undefined): Fingerprint {
   let whole = OFFSET
   let form = OFFSET
   scanWords(text.slice(0, MAX_TEXT).replace(ADDRESS, ' '), (word, isVariable) => {
     whole = mix(whole, word)
     if (!isVariable) form = mix(form, word)
   })
-  const named = new Set<number>()
+  const words = new Set<number>()
   for (const link of links.slice(0, MAX_LINKS)) {
-    scanWords(link.replace(VALUE, ' '), (word, isVariable) => {
-      if (!isVariable) named.add(word)
+    const host = siblings === undefined ? undefined : hostOf(link)
+    const named =
+      host !== undefined && shapeOfHost(host) === siblings ? link.slice(link.indexOf(host) + host.length) : link
+    scanWords(named.replace(VALUE, ' '), (word, isVariable) => {
+      if (!isVariable) words.add(word)
     })
   }
   let names = 0
-  for (const word of named) names = (names + word) >>> 0
+  for (const word of words) names = (names + word) >>> 0
   return { whole: join(whole, names), form: join(form, names) }
 }
 

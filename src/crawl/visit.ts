@@ -3,7 +3,7 @@ import type { Extraction, Link, Page } from '../core/model.ts'
 import { isSpellingOf } from '../core/url/prefer.ts'
 import type { ActiveCrawl, Finding, Finds } from './active-crawl.ts'
 import { acceptsVariant } from './discovery/markdown-variant.ts'
-import type { Alias, Reason, Settlement, Visit } from './ledger.ts'
+import type { Alias, Reason, Refusal, Settlement, Visit } from './ledger.ts'
 import type { FetchOutcome, FetchRequest } from './ports.ts'
 import { hasAllLinks, isFollowed, listLinks } from './read-page.ts'
 import type { RobotsJudgement } from './resource.ts'
@@ -56,10 +56,8 @@ export async function visitPage(active: ActiveCrawl, visit: Visit): Promise<Visi
 async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Conclusion; bytes: number } | undefined> {
   const silent = (verdict: Conclusion) => ({ verdict, bytes: 0 })
   if (await isHeldByFull(active, visit)) return silent({ state: 'unchanged', detail: 'held by llms-full.txt' })
-  const { refusal } = active.gate.judge(visit.url, visit.depth)
-  if (refusal !== null && visit.discovery !== 'manual') return silent({ state: 'skipped', ...refusal })
-  const trap = visit.hasPage || visit.discovery === 'manual' ? null : active.findTrap(visit.url, visit.key)
-  if (trap !== null) return silent({ state: 'skipped', ...trap })
+  const refusal = findRefusal(active, visit)
+  if (refusal !== null) return silent({ state: 'skipped', ...refusal })
   const parked = active.pacer.parked.get(visit.host)
   if (parked !== undefined) return silent({ state: 'failed', reason: 'host-parked', pattern: parked })
   const permission = await active.robots.judge(visit.url, active.signal)
@@ -71,6 +69,13 @@ async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Con
   if (answer.outcome === POSTPONED) return undefined
   const bytes = answer.outcome.type === 'fetched' ? answer.outcome.snapshot.body.length : 0
   return { verdict: await interpret(active, visit, answer), bytes }
+}
+
+/** Why an address is not to be fetched by now. What was given by hand is fetched, and so is a page that only looks like a trap. */
+function findRefusal(active: ActiveCrawl, { url, key, depth, discovery, hasPage }: Visit): Refusal | null {
+  if (discovery === 'manual') return null
+  const { refusal } = active.gate.judge(url, depth, hasPage)
+  return refusal ?? (hasPage ? null : active.findTrap(url, key))
 }
 
 /** Why robots.txt lets nobody in at an address, or at the spelling that it leads to. */

@@ -62,7 +62,7 @@ export async function watchOver(watched: Watched, ended: AbortSignal): Promise<v
     if (ended.aborted) return
     // A count or a sign of life that fails is one that is missed: the store may be busy, and the next one is due soon.
     const progress = await active.progress().catch(() => undefined)
-    const idleMs = await idle.measure(progress)
+    const idleMs = await idle.measure(progress).catch(() => 0)
     if (idleMs >= stallMs && !stop.signal.aborted) stop.abort(describeStall(active, stallMs))
     if (progress !== undefined && !active.events.isFull) {
       active.events.push({ type: 'progress', ...progress })

@@ -39,13 +39,17 @@ describe('a clock whose wall is set', () => {
     return { times, clock, pass }
   }
 
-  test('back neither goes back nor stands still', () => {
+  test('back neither goes back nor stands still, but waits for it at half the speed', () => {
     const { times, clock, pass } = stageClock()
     expect(clock.now()).toBe(1_000_000)
-    times.wall -= 3_600_000
+    times.wall -= 60_000
     expect(clock.now()).toBe(1_000_000)
     pass(700)
-    expect(clock.now()).toBe(1_000_700)
+    expect(clock.now()).toBe(1_000_350)
+    pass(119_300)
+    expect(clock.now()).toBe(times.wall)
+    pass(1000)
+    expect(clock.now()).toBe(times.wall)
   })
 
   test('ahead follows, as after a sleep of the machine, and goes on from there', () => {
@@ -56,8 +60,8 @@ describe('a clock whose wall is set', () => {
     pass(700)
     expect(clock.now()).toBe(4_600_700)
     times.wall -= 3_600_000
-    pass(1)
-    expect(clock.now()).toBe(4_600_701)
+    pass(10)
+    expect(clock.now()).toBe(4_600_705)
   })
 
   test('back and right again is right again', () => {

@@ -14,15 +14,18 @@ export interface TimeSources {
 const MACHINE: TimeSources = { wall: () => Date.now(), steady: () => performance.now() }
 
 /**
- * A clock that goes on as time does, whatever is done to the one on the wall: it never goes back, nor does it stand still until the
- * other has caught up. When that one is ahead, because it was set or because the machine slept, it is followed.
+ * A clock that goes on, whatever is done to the one on the wall: it never goes back, nor does it stand still. When that one is ahead,
+ * because it was set or because the machine slept, it is followed at once; when it is behind, this one goes at half the speed until
+ * both agree, so that processes which were started before and after have one time again.
  */
 export function createClock({ wall, steady }: TimeSources = MACHINE): Clock {
   let offset = -Infinity
+  let lookedAt = steady()
   return {
     now() {
       const passed = steady()
-      offset = Math.max(offset, wall() - passed)
+      offset = Math.max(offset - (passed - lookedAt) / 2, wall() - passed)
+      lookedAt = passed
       return Math.floor(passed + offset)
     },
 

@@ -73,3 +73,13 @@ test('whoever waits for a page when the reader is closed is told so', async () =
   await reader.close()
   expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
 })
+
+test('a small page with very many elements is read in the thread', async () => {
+  // A thread that may take no time at all reads nothing: what is read was read elsewhere.
+  const [plain, dense] = await readAll([`<p>${'word '.repeat(20_000)}`, '<dt><dd>'.repeat(12_000)], {
+    threadAboveBytes: 500_000,
+    pageMs: 1,
+  })
+  expect(plain).toBe('page')
+  expect(dense).toContain('PageDefect')
+})

@@ -8,8 +8,8 @@ import type { PageAnswer, PageQuestion } from './page-worker.ts'
 export interface PageReaderOptions {
   readonly sha256: Sha256
   /**
-   * Pages of more bytes are read in another thread: they would hold up every other answer for longer than handing them over costs,
-   * and the worst of them take 500 times their size. @default 524_288
+   * Pages of more bytes are read in another thread, and smaller ones that have very many elements: they would hold up every other
+   * answer for longer than handing them over costs, and the worst of them take 500 times their size. @default 524_288
    */
   readonly threadAboveBytes?: number
   /** What the thread may have for its objects; a page that needs more is a defective one. @default 320 */
@@ -35,12 +35,26 @@ export function openPageReader(options: PageReaderOptions): OpenPageReader {
   const thread = new PageThread(threadMb, pageMs)
   return {
     async readPage(snapshot, key) {
-      if (snapshot.body.length <= threadAboveBytes) return readPage(snapshot, key, sha256)
+      if (snapshot.body.length <= threadAboveBytes && !isDense(snapshot.body)) return readPage(snapshot, key, sha256)
       return thread.read(snapshot, key)
     },
     rest: () => thread.rest(),
     close: () => thread.close(),
   }
+}
+
+/** The most elements, begun and ended, of a page that is read beside everything else. */
+const MOST_TAGS = 20_000
+const LESS_THAN = 0x3c
+
+/** Whether a page has more elements than can be read in no time. */
+function isDense(body: Snapshot['body']): boolean {
+  if (typeof body === 'string' || body.length <= MOST_TAGS) return false
+  let tags = 0
+  for (let at = body.indexOf(LESS_THAN); at >= 0; at = body.indexOf(LESS_THAN, at + 1)) {
+    if (++tags > MOST_TAGS) return true
+  }
+  return false
 }
 
 interface Job extends PageQuestion {

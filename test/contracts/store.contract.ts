@@ -345,13 +345,17 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/a')).toMatchObject({ state: 'indexed', hasPage: true, crawlId: 'c1' })
     })
 
-    test('that is refused for the content of others has a page asked for again that is there', async () => {
-      await index('/a', 'one')
-      const same = { refusal: { reason: 'same-content', pattern: 'x/#', target: null } } as const
-      expect(await offer([find('/a', same), find('/b', same)], 'c2')).toEqual(['admitted', 'refused'])
-      expect(await row('/a')).toMatchObject({ state: 'pending', reason: null, pattern: null, hasPage: true })
-      expect(await row('/b')).toMatchObject({ state: 'skipped', reason: 'same-content', pattern: 'x/#' })
-    })
+    test.each(['path-trap', 'calendar-trap', 'same-content'] as const)(
+      'that is refused as a trap, for %s, has a page asked for again that is there',
+      async (reason) => {
+        await index('/a', 'one')
+        const trap = { refusal: { reason, pattern: 'x/#', target: null } }
+        expect(await offer([find('/a', trap), find('/b', trap)], 'c2')).toEqual(['admitted', 'refused'])
+        expect(await row('/a')).toMatchObject({ state: 'pending', reason: null, pattern: null, hasPage: true })
+        expect(await row('/a')).toMatchObject({ crawlId: 'c2' })
+        expect(await row('/b')).toMatchObject({ state: 'skipped', reason, pattern: 'x/#' })
+      },
+    )
 
     test('beyond the rows a source may have is not recorded, and what is known goes on', async () => {
       const offerUpTo = (maxRows: number, paths: readonly string[], crawlId = 'c1') =>

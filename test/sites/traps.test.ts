@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import type { LedgerRow } from '../../src/crawl/ledger.ts'
 import { type Crawled, type Stage, type StageInput, stage } from './crawl.ts'
+import { crawlPolitely, named, openPoliteLibrary, openPoliteSite } from './polite.ts'
 import { type Answer, page } from './site.ts'
 
 /** Addresses as good as random, which no test has to be repeated for. */
@@ -9,7 +10,7 @@ function createNoise(): () => string {
   let state = 1
   return () => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return `${state.toString(36)}x${((state >>> 3) * 7).toString(36)}`
+    return `${state.toString(36)}x${((state >>> 3) * 7).toString(36)}k3j9d8f7a2`
   }
 }
 
@@ -181,7 +182,7 @@ describe('a session in each link', () => {
     const patterns = new Set(rowsOf(crawled, 'same-content').map(({ pattern }) => pattern))
     const { host } = new URL(staged.site.origin)
     expect(patterns).toEqual(new Set(paths.map((path) => `${host}${path}?x=*`)))
-    expect(countRequests(staged)).toBeLessThan(5 * 50)
+    expect(countRequests(staged)).toBeLessThan(5 * 70)
   })
 })
 
@@ -228,9 +229,12 @@ describe('the same content', () => {
     const crawled = await staged.crawl()
     expectGoodPages(crawled)
     expect(rowsOf(crawled, 'same-content').map(({ key, pattern }) => [new URL(key).search, pattern])).toEqual([
-      ['?page=31', `${new URL(staged.site.origin).host}/list?page=*`],
+      ['?page=51', `${new URL(staged.site.origin).host}/list?page=*`],
     ])
-    expect(countRequests(staged)).toBe(33)
+    expect(countRequests(staged)).toBe(53)
+    expect(crawled.summary.incomplete).toBe(
+      `addresses like ${new URL(staged.site.origin).host}/list?page=* were left out as repetitions`,
+    )
   })
 
   test('but for a number on page after page of a list ends it a little later', async () => {
@@ -257,10 +261,23 @@ describe('the same content', () => {
     const staged = await stageTrap(links, () => trapPage('Item', []))
     const crawled = await staged.crawl()
     expectGoodPages(crawled)
-    expect(countRequests(staged)).toBeLessThan(60)
+    expect(countRequests(staged)).toBeLessThan(80)
     const same = rowsOf(crawled, 'same-content')
-    expect(same.length).toBeGreaterThan(440)
+    expect(same.length).toBeGreaterThan(420)
     expect(same.every(({ state, status }) => state === 'skipped' && status === null)).toBe(true)
+    expect(crawled.summary.incomplete).toContain('/item/# were left out as repetitions')
+  })
+
+  test('is no trap where one page among the first is another, and no page is lost', async () => {
+    const links = Array.from({ length: 300 }, (_, i) => `/item/${i}`)
+    const rare = links.filter((_, i) => i % 12 === 3)
+    const texts = rare.map((href) => [href, page(`Item ${createWord(href)}`)] as const)
+    const staged = await stageTrap(links, () => trapPage('Item', []), {}, Object.fromEntries(texts))
+    const crawled = await staged.crawl()
+    expectGoodPages(crawled)
+    expect(rowsOf(crawled, 'same-content')).toEqual([])
+    expect(crawled.summary.incomplete).toBeNull()
+    for (const href of rare) expect(crawled.rows.get(href)?.state).toBe('indexed')
   })
 
   test('takes nothing away that the library holds, and concludes nothing from what it left out', async () => {
@@ -275,6 +292,7 @@ describe('the same content', () => {
     // Each is asked for, because each holds a page.
     expect(countRequests(staged)).toBe(83)
     expect(rowsOf(second, 'same-content')).toEqual([])
+    expect(second.summary.incomplete).toBeNull()
   })
 
   test('is not what sixty pages of one shape have that differ in words', async () => {
@@ -299,6 +317,80 @@ describe('the same content', () => {
     expect(rowsOf(crawled, 'same-content')).toEqual([])
     expect(countRequests(staged)).toBe(123)
   })
+})
+
+describe('hosts without end', () => {
+  /** A site that answers to every name below one, and each page leads to two that were never there. */
+  const stageHosts = async (titleOf: (count: number) => string) => {
+    const noise = createNoise()
+    let count = 0
+    const site = await openPoliteSite(
+      {},
+      {
+        endless: ({ headers }) => {
+          const links = [noise(), noise().replace(/\d/g, 'q')].map(
+            (label) => `http://${label}.trap.test:${String(headers.host).split(':')[1]}/`,
+          )
+          return trapPage(titleOf(count++), links)
+        },
+      },
+    )
+    const library = await openPoliteLibrary({ limits: { concurrency: 4, startIntervalMs: 0, intervalMs: 0 } })
+    const hosts = () => new Set(site.requests.map(({ headers }) => headers['host']))
+    const crawl = (maxPages: number | null) =>
+      crawlPolitely(library, `${named(site, 'www.trap.test')}/`, {
+        scope: { reach: 'domain', maxPages },
+        settings: { crawlType: 'basic' },
+      })
+    return { site, hosts, crawl }
+  }
+
+  test('that hold the same are left when fifty of them did', async () => {
+    const { site, hosts, crawl } = await stageHosts(() => 'Same everywhere')
+    const crawled = await crawl(null)
+    expect(crawled.summary).toMatchObject({ end: 'completed', cappedAt: null })
+    const same = rowsOf(crawled, 'same-content')
+    expect(same.length).toBeGreaterThan(0)
+    const { port } = new URL(site.origin)
+    for (const { pattern } of same) expect(pattern).toBe(`*.trap.test:${port}/`)
+    // Those that were asked at the same time have been asked.
+    expect(hosts().size).toBeGreaterThanOrEqual(51)
+    expect(hosts().size).toBeLessThan(60)
+    expect(crawled.summary.incomplete).toContain('*.trap.test')
+  })
+
+  test('are followed while each holds something of its own', async () => {
+    const word = createNoise()
+    const { hosts, crawl } = await stageHosts(() => `About ${word().replace(/\d/g, 'q')}`)
+    const crawled = await crawl(80)
+    expect(rowsOf(crawled, 'same-content')).toEqual([])
+    expect(hosts().size).toBeGreaterThanOrEqual(80)
+  })
+})
+
+test('a page that is held is visited, whatever its address looks like, and so is none that is not', async () => {
+  const links = [`/calendar/${YEAR + 5}/06/`, '/a/a/a/a/a/']
+  const staged = await stageTrap(
+    links,
+    () => page('Endless'),
+    { scope: { trapGuards: false } },
+    {
+      [links[0] ?? '']: page('June'),
+      [links[1] ?? '']: page('Nested'),
+    },
+  )
+  const first = await staged.crawl()
+  expect(first.summary).toMatchObject({ end: 'completed', indexed: 5 })
+  staged.site.pages.set('/', page('Start', ['/good/', ...links, `/calendar/${YEAR + 5}/07/`, '/b/b/b/b/b/']))
+  staged.site.forget()
+  const second = await staged.crawl({ kind: 'recrawl', scope: { trapGuards: true } })
+  expect(second.summary).toMatchObject({ end: 'completed', removed: 0 })
+  expect(new Set(staged.site.asked())).toEqual(new Set(['/', ...links, '/better/', '/good/']))
+  for (const path of ['/a/a/a/a/a', `/calendar/${YEAR + 5}/06`]) {
+    expect(second.rows.get(path)).toMatchObject({ state: 'unchanged', reason: null, hasPage: true })
+  }
+  expect(rowsOf(second, 'path-trap').map(({ key }) => new URL(key).pathname)).toEqual(['/b/b/b/b/b'])
+  expect(rowsOf(second, 'calendar-trap')).toHaveLength(1)
 })
 
 test('without guards nothing of this is a trap', async () => {

@@ -14,7 +14,11 @@ const SESSIONS: readonly (readonly [url: string, stripped: string, name: string]
   ['https://a.example/x?zenid=abc', 'https://a.example/x', 'zenid'],
   ['https://a.example/x?osCsid=abc', 'https://a.example/x', 'oscsid'],
   [`https://a.example/x?sid=${HASH}`, 'https://a.example/x', 'sid'],
-  ['https://a.example/x?%73id=k3j9d8f7a2', 'https://a.example/x', 'sid'],
+  ['https://a.example/x?%73id=k3j9d8f7a2k3j9d8', 'https://a.example/x', 'sid'],
+  ['https://a.example/x?sid=1234a5678b9012cd', 'https://a.example/x', 'sid'],
+  [`https://a.example/x?sess=${HASH}01234567`, 'https://a.example/x', 'sess'],
+  [`https://a.example/x?session=${HASH}${HASH}`, 'https://a.example/x', 'session'],
+  [`https://a.example/x?session=${'deadbeef'.repeat(4)}`, 'https://a.example/x', 'session'],
   ['https://a.example/x?session_id=0f8fad5b-d9cb-469f-a165-70867728950e', 'https://a.example/x', 'session_id'],
   ['https://a.example/x?SessionId=12345678901234567890', 'https://a.example/x', 'sessionid'],
   [`https://a.example/x?s=${HASH}`, 'https://a.example/x', 's'],
@@ -49,6 +53,18 @@ describe('the id of a session', () => {
     'https://a.example/x?sid=getting-started',
     'https://a.example/x?session_id=keynote',
     'https://a.example/x?session=S62345',
+    'https://a.example/x?session=keynote2023',
+    'https://a.example/x?session=closing2023',
+    'https://a.example/x?session=closingkeynoteofwwdc2023',
+    'https://a.example/x?sid=story1234567',
+    'https://a.example/x?sid=story1234567890123456789',
+    'https://a.example/x?session_id=wwdc202310101',
+    'https://a.example/x?session_id=wwdc2023keynote10101',
+    'https://a.example/x?session=introduction-to-2023-part-2',
+    'https://a.example/x?session=gtc24s62410ai',
+    'https://a.example/x?sid=1234567890123456789',
+    'https://a.example/x?sid=k3j9d8f7a2k3j9d',
+    `https://a.example/x?sid=${'deadbeef'.repeat(3)}`,
     'https://a.example/x?s=crawler',
     'https://a.example/x?inside=k3j9d8f7a2',
     `https://a.example/x?hash=${HASH}`,
@@ -65,7 +81,7 @@ describe('the id of a session', () => {
 
   // Anything that is not linear takes hours here.
   test('is looked for in time that grows with the address only', { timeout: 60_000 }, () => {
-    for (const part of ['(S(', ';sid=', '&s=', '/(S(a)', 'a1', '%']) {
+    for (const part of ['(S(', ';sid=', '&s=', '/(S(a)', 'a1', 'a', '1', '%']) {
       expect(stripSession(`https://a.example/${part.repeat(100_000)}`)).toBeNull()
       stripSession(`https://a.example/?sid=${part.repeat(100_000)}`)
     }

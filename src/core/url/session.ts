@@ -51,9 +51,12 @@ const SESSION_NAMES: ReadonlySet<string> = new Set(
 )
 const SESSION_FAMILY = /^aspsessionid/
 
-/** Names that also stand for a section, a story or a talk: only what looks like an id that was drawn is one of a session. */
+/** Names that also stand for a section, a story or a talk: only what looks drawn is the id of a session. */
 const SHARED_NAMES: ReadonlySet<string> = new Set('sid sessionid session_id session-id session sess sess_id'.split(' '))
-const DRAWN = /^(?:(?=[a-z]*\d)(?=\d*[a-z])[a-z\d]{10,}|\d{20,}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i
+const DRAWN = /^(?:[\da-f]{32}|[\da-f]{40}|[\da-f]{64}|\d{20,}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i
+/** Letters and digits in five runs at least: people put a year behind a word, or a number between two. */
+const MIXED = /^(?:[a-z]+\d+[a-z]+\d+[a-z]|\d+[a-z]+\d+[a-z]+\d)[a-z\d]*$/i
+const LEAST_MIXED = 16
 /** `s` is so short that everybody has another use for it. */
 const HASH = /^[\da-f]{32}$/i
 
@@ -77,6 +80,10 @@ function dropParameters(segment: string, names: string[]): string {
   return [name, ...parameters.filter((parameter) => !isSession(parameter, names))].join(';')
 }
 
+function isDrawn(value: string): boolean {
+  return DRAWN.test(value) || (value.length >= LEAST_MIXED && MIXED.test(value))
+}
+
 function isSession(pair: string, names: string[]): boolean {
   const equals = pair.indexOf('=')
   const name = decodePart(equals < 0 ? pair : pair.slice(0, equals)).toLowerCase()
@@ -84,7 +91,7 @@ function isSession(pair: string, names: string[]): boolean {
   const isFound =
     SESSION_NAMES.has(name) ||
     SESSION_FAMILY.test(name) ||
-    (SHARED_NAMES.has(name) && DRAWN.test(value)) ||
+    (SHARED_NAMES.has(name) && isDrawn(value)) ||
     (name === 's' && HASH.test(value))
   if (isFound) names.push(name)
   return isFound

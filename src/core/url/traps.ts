@@ -85,30 +85,49 @@ function isNumber(segment: string): boolean {
 }
 
 /**
- * Why an address is a page of a calendar that leads on for ever, in words: its date is more than a year ahead, or before 1970 where
- * the address is that of a calendar. Elsewhere the past is welcome: archives go back further. `now` is in milliseconds since 1970.
- * Undefined for every other address.
+ * Why an address is a page of a calendar that leads on for ever, in words: its date is more than a year ahead, or before 1970. What
+ * does not call itself a calendar is none: numbers and dates stand in addresses for many reasons, and there is much to tell of the
+ * past and of what is planned. `now` is in milliseconds since 1970. Undefined for every other address.
  */
 export function findCalendarTrap(url: URL, path: string, now: number): string | undefined {
   const { search } = url
   if (!mayBeFar(path, now) && (search === '' || !mayBeFar(search, now))) return undefined
-  let known: boolean | undefined
-  const isCalendar = (): boolean => (known ??= CALENDAR_WORD.test(path) || CALENDAR_WORD.test(namesOf(search)))
+  const names = namesOf(search)
+  const isCalendar = CALENDAR_WORD.test(path) || CALENDAR_WORD.test(names)
+  const isStrong = STRONG_WORD.test(path) || STRONG_WORD.test(names)
+  const signs: Signs = {
+    isCalendar,
+    isStrong,
+    mayLeadOn: isCalendar || DATE_NAME.test(names),
+    mayLeadBack: isStrong || SPAN_NAME.test(names),
+  }
+  if (!signs.mayLeadOn && !signs.mayLeadBack) return undefined
   for (const date of [...listPathDates(path, isCalendar), ...listQueryDates(search, isCalendar)]) {
-    const problem = describeFar(date, now, isCalendar)
+    const problem = describeFar(date, now, signs)
     if (problem !== undefined) return problem
   }
   return undefined
 }
 
-function describeFar(date: AddressDate, now: number, isCalendar: () => boolean): string | undefined {
+/** What the words of an address say about it. */
+interface Signs {
+  /** Whether it has a word for a calendar or for what stands in one. */
+  readonly isCalendar: boolean
+  /** Whether it has a word for nothing else. */
+  readonly isStrong: boolean
+  readonly mayLeadOn: boolean
+  readonly mayLeadBack: boolean
+}
+
+function describeFar(date: AddressDate, now: number, signs: Signs): string | undefined {
   const { year, month, isUncertain } = date
   const today = new Date(now)
   const [thisYear, thisMonth] = [today.getUTCFullYear(), today.getUTCMonth() + 1]
   if (year > thisYear + 1 || (year === thisYear + 1 && (month ?? 0) > thisMonth)) {
-    return isUncertain && year > LAST_LIKELY_YEAR ? undefined : `${writeDate(date)} is more than a year ahead`
+    const isLikely = year <= LAST_LIKELY_YEAR || (signs.isStrong && !isUncertain)
+    return isLikely && signs.mayLeadOn ? `${writeDate(date)} is more than a year ahead` : undefined
   }
-  if (year >= 1970 || (isUncertain && year < FIRST_LIKELY_YEAR) || !isCalendar()) return undefined
+  if (year >= 1970 || (isUncertain && year < FIRST_LIKELY_YEAR) || !signs.mayLeadBack) return undefined
   return `${writeDate(date)} is before 1970`
 }
 
@@ -151,13 +170,23 @@ const FOUR_DIGITS = /\d{4}/
 const ZERO = 0x30
 const YEAR_MS = 365.2425 * 24 * 3_600_000
 
-/** Two numbers are taken for a date between these years. Calendars count by ones, so that whoever walks one comes by here. */
+/** Numbers are taken for a date between these years. Calendars count by ones, so that whoever walks one comes by here. */
 const FIRST_LIKELY_YEAR = 1900
 const LAST_LIKELY_YEAR = 2199
 
 /** A word for a calendar, as a word of its own: `/kalender/`, `cal_month`, `event-date`, not `/today` or `/weekly`. */
 const CALENDAR_WORD =
   /(?:^|[^a-z])(?:cal|calendars?|kalender|calendrier|calendario|kalendarz|events?|veranstaltung(?:en)?|termine?|agenda|schedule|tribe|ical|months?|monat|mois|days?|weeks?|woche)(?![a-z])/i
+
+/** A word for a calendar and nothing else: events and days of the past have pages that no calendar made. */
+const STRONG_WORD =
+  /(?:^|[^a-z])(?:cal|calendars?|kalender|calendrier|calendario|kalendarz|agenda|tribe|ical)(?![a-z])/i
+
+/** Names of a query whose values are dates, or parts of one. */
+const DATE_NAME =
+  /[^a-z](?:year|yr|y|jahr|annee|anno|ano|months?|mon|monat|mois|mese|mes|date|datum|days?|weeks?|woche)(?![a-z])/i
+/** Those of them that calendars turn by; a date alone is what an archive is asked for. */
+const SPAN_NAME = /[^a-z](?:months?|monat|mois|days?|weeks?|woche)(?![a-z])/i
 
 /** The names of a query, without their values. */
 function namesOf(search: string): string {
@@ -171,33 +200,33 @@ const ISO_DATE = /^(\d{4})-(\d{1,2})(?:-\d{1,2})?(?:$|[T ])/
 const COMPACT_DATE = /^(\d{4})(\d{2})(?:\d{2})$/
 const NAMED_MONTH = /^(?:(\d{4})[-_]?([^\d\W_]{3,12})|([^\d\W_]{3,12})[-_]?(\d{4}))$/
 
-/** `isCalendar` is only asked where something looks like a date and nothing else than a calendar makes it one. */
-function listPathDates(path: string, isCalendar: () => boolean): AddressDate[] {
+/** With `isCalendar`, also what nothing else than a calendar makes a date. */
+function listPathDates(path: string, isCalendar: boolean): AddressDate[] {
   const segments = path.split('/')
   return segments.flatMap((segment, i) => {
     const next = segments[i + 1] ?? ''
     if (YEAR.test(segment)) {
       // Beside a number, only what is written as a date or stands in a calendar is more likely a month than anything else.
-      const isMonth = MONTH.test(next) && (next.length === 2 || isCalendar())
+      const isMonth = MONTH.test(next) && (next.length === 2 || isCalendar)
       return dateOf(Number(segment), isMonth ? Number(next) : MONTHS.get(decodePart(next).toLowerCase()), true)
     }
-    if (MONTH.test(segment) && YEAR.test(next) && isCalendar()) return dateOf(Number(next), Number(segment), true)
+    if (MONTH.test(segment) && YEAR.test(next) && isCalendar) return dateOf(Number(next), Number(segment), true)
     return listWrittenDates(segment, isCalendar)
   })
 }
 
 /** Dates that are written as one: nobody counts like that. */
-function listWrittenDates(text: string, isCalendar: () => boolean): AddressDate[] {
+function listWrittenDates(text: string, isCalendar: boolean): AddressDate[] {
   const iso = ISO_DATE.exec(text)
   if (iso !== null) return dateOf(Number(iso[1]), Number(iso[2]), false)
   const compact = COMPACT_DATE.exec(text)
-  if (compact !== null) return isCalendar() ? dateOf(Number(compact[1]), Number(compact[2]), true) : []
+  if (compact !== null) return isCalendar ? dateOf(Number(compact[1]), Number(compact[2]), true) : []
   const named = NAMED_MONTH.exec(decodePart(text))
   const month = named === null ? undefined : MONTHS.get((named[2] ?? named[3] ?? '').toLowerCase())
-  return month !== undefined && isCalendar() ? dateOf(Number(named?.[1] ?? named?.[4]), month, true) : []
+  return month !== undefined && isCalendar ? dateOf(Number(named?.[1] ?? named?.[4]), month, true) : []
 }
 
-function listQueryDates(search: string, isCalendar: () => boolean): AddressDate[] {
+function listQueryDates(search: string, isCalendar: boolean): AddressDate[] {
   const dates: AddressDate[] = []
   let year: number | undefined
   let month: number | undefined
@@ -207,14 +236,18 @@ function listQueryDates(search: string, isCalendar: () => boolean): AddressDate[
     const name = decodePart(pair.slice(0, equals)).toLowerCase()
     const value = decodePart(pair.slice(equals + 1))
     if (YEAR.test(value)) year = YEAR_NAME.test(name) ? Number(value) : year
-    else if (MONTH_NAME.test(name)) month = MONTH.test(value) ? Number(value) : MONTHS.get(value.toLowerCase())
-    else if (SECONDS.test(value) && TIME_NAME.test(name) && isCalendar()) dates.push(fromSeconds(Number(value)))
+    else if (MONTH_NAME.test(name) && monthOf(value) !== undefined) month = monthOf(value)
+    else if (SECONDS.test(value) && TIME_NAME.test(name) && isCalendar) dates.push(fromSeconds(Number(value)))
     else dates.push(...listWrittenDates(value, isCalendar))
   }
   if (year === undefined) return dates
   // A year alone may be one of a table.
-  if (month === undefined) return isCalendar() ? [...dates, { year, isUncertain: true }] : dates
+  if (month === undefined) return isCalendar ? [...dates, { year, isUncertain: true }] : dates
   return [...dates, ...dateOf(year, month, false)]
+}
+
+function monthOf(text: string): number | undefined {
+  return MONTH.test(text) ? Number(text) : MONTHS.get(text.toLowerCase())
 }
 
 const YEAR_NAME = /^(?:.*[^a-z])?(?:year|yr|y|jahr|annee|année|anno|ano|año)$/

@@ -43,7 +43,8 @@ export async function explainUrl(library: Library, source: Source, text: string)
     row,
     target: isElsewhere ? ((await store.findRow(source.id, row.target ?? '')) ?? null) : null,
     aliases: await store.listAliases(source.id, verdict.url),
-    refusal: verdict.refusal,
+    // What is held is asked for, whatever its address looks like.
+    refusal: gate.judge(url, 0, row?.hasPage === true).refusal,
     overflow: crawl?.summary?.overflow ?? 0,
     heldUntil: heldUntil > now ? heldUntil : null,
   }

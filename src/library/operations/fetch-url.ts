@@ -33,12 +33,13 @@ export async function fetchUrl(library: Library, text: string, options: FetchUrl
   })
   let url = asked.href
   for (let hops = 0; hops <= limits.redirects; hops++) {
+    await refuseHeld(library, url)
     if (obeysRobots) {
       const permission = await robots.judge(url, signal)
       if (!permission.allowed)
         throw refused(url, permission.reason, permission.pattern ?? 'this address may not be reached')
     }
-    await waitForTurn(library, pacer, url, signal)
+    if ((await pacer.takeTurn(new URL(url).host, signal)) !== 'go') await refuseHeld(library, url)
     const isOwn = new URL(url).origin === asked.origin
     const outcome = await fetcher.fetch({ url, signal, headers: isOwn ? headers : {} })
     if (outcome.type !== 'moved') return readAnswer(library, url, outcome)
@@ -49,18 +50,12 @@ export async function fetchUrl(library: Library, text: string, options: FetchUrl
 }
 
 /** Whoever asks for one page waits for the pause of its host, but not until a host that wants to be left alone is asked again. */
-async function waitForTurn(library: Library, pacer: Pacer, url: string, signal: AbortSignal): Promise<void> {
-  const { host } = new URL(url)
-  const now = library.clock.now()
-  const { heldUntil } = await library.store.readClock(host, now)
-  const isHeld = heldUntil - now > MOST_WAIT_MS
-  if (!isHeld && (await pacer.takeTurn(host, signal)) === 'go') return
+async function refuseHeld({ store, clock }: Library, url: string): Promise<void> {
+  const now = clock.now()
+  const { heldUntil } = await store.readClock(new URL(url).host, now)
+  if (heldUntil - now <= MOST_WAIT_MS) return
   const seconds = Math.ceil((heldUntil - now) / 1000)
-  throw refused(
-    url,
-    'host-parked',
-    `its host is left alone for ${seconds} more seconds, because it asked for it or failed`,
-  )
+  throw refused(url, 'host-parked', `its host asked to be left alone or failed, and is for ${seconds} more seconds`)
 }
 
 const MOST_WAIT_MS = 10_000

@@ -34,6 +34,9 @@ interface SourceRecord {
   readonly createdAt: number
 }
 
+/** What a source is that says nothing else. Before there were guards there were none: its addresses are known by what they were. */
+const UNGUARDED_SCOPE: Source['scope'] = { ...DEFAULT_SCOPE, trapGuards: false }
+
 /** So many rows are deleted in one go: others who write wait that long. */
 const ROWS_AT_ONCE = 500
 
@@ -149,8 +152,8 @@ export function createSources(db: Database, library: string): Sources {
 
 function toSource(found: SourceRecord): Source {
   const { uuid, name, version, url, siteUrl, createdAt } = found
-  // Both were written by this file; what an older version did not know is as it is by default.
-  const scope: Source['scope'] = { ...DEFAULT_SCOPE, ...(JSON.parse(found.scope) as Partial<Source['scope']>) }
+  // Both were written by this file; what an older version did not know is as it was then.
+  const scope: Source['scope'] = { ...UNGUARDED_SCOPE, ...(JSON.parse(found.scope) as Partial<Source['scope']>) }
   const settings = JSON.parse(found.settings) as Source['settings']
   return { id: uuid, name, version, url, siteUrl, scope, settings, createdAt }
 }

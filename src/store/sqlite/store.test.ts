@@ -76,7 +76,7 @@ describe('opening a library', () => {
     })
   })
 
-  test('reads a source that was written before there were guards as one that has them', async () => {
+  test('reads a source that was written before there were guards as one that has none', async () => {
     const path = newPath()
     const first = await openSqliteStore(path)
     await first.addSource(source('docs'))
@@ -85,7 +85,12 @@ describe('opening a library', () => {
     db.prepare("UPDATE sources SET scope = json_remove(scope, '$.trapGuards')").run()
     db.close()
     const second = await openSqliteStore(path)
-    expect(await second.listSources()).toEqual([source('docs')])
+    await second.addSource(source('new'))
+    const guards = (await second.listSources()).map(({ name, scope }) => [name, scope.trapGuards])
+    expect(guards).toEqual([
+      ['docs', false],
+      ['new', true],
+    ])
     await second.close()
   })
 
