@@ -14,6 +14,7 @@ import { type Answer, openSite, type SeenRequest, type Site, type SiteOptions } 
  * connection, or for the event loop that its server shares with the crawl.
  */
 export const TOLERANCE_MS = 300
+const MEDIAN_TOLERANCE_MS = 60
 
 const opened: { close(): Promise<void> }[] = []
 
@@ -92,6 +93,9 @@ export function expectPaced(moments: readonly number[], pauseMs: number, leastJi
       expect(to - from, `from request ${i} to ${j} of ${moments.length}`).toBeGreaterThanOrEqual(least)
     }
   }
+  // One that came late has a gap that is too long before it, and one that is too short behind it: most have neither.
+  const median = gapsOf(moments).toSorted((a, b) => a - b)[Math.floor((moments.length - 1) / 2)] ?? step
+  expect(median).toBeGreaterThanOrEqual(step - MEDIAN_TOLERANCE_MS)
 }
 
 /** The pauses between moments. */
