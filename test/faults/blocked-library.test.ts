@@ -7,7 +7,7 @@ import Sqlite from 'better-sqlite3'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../../src/cli/run.ts'
 import { openLibrary } from '../../src/open-library.ts'
-import { type Child, startChild } from '../sites/children.ts'
+import { type Child, expectCompleted, startChild } from '../sites/children.ts'
 import type { ChildOptions } from '../sites/crawl-child.ts'
 import { type Dump, readDump, readUninterrupted, stagePath } from '../sites/library-file.ts'
 import { messySite, sitemapOf } from '../sites/messy-site.ts'
@@ -35,13 +35,7 @@ function crawl(path: string, options: ChildOptions = QUICK): Child {
 }
 
 async function expectSameEnd(child: Child, path: string): Promise<void> {
-  const { code, stderr } = await child.ended
-  const last = child.lines.at(-1)
-  expect({ code, stderr, last }, JSON.stringify(last)).toMatchObject({
-    code: 0,
-    stderr: '',
-    last: { type: 'ended', summary: { end: 'completed' } },
-  })
+  await expectCompleted(child)
   await expect(readDump(path, site.origin)).resolves.toEqual(whole)
 }
 

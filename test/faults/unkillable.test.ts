@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Child, startChild } from '../sites/children.ts'
+import { type Child, expectCompleted, startChild } from '../sites/children.ts'
 import type { ChildOptions } from '../sites/crawl-child.ts'
 import { type Dump, readDump, readUninterrupted, stageOn, stagePath } from '../sites/library-file.ts'
 import { messySite, sitemapOf } from '../sites/messy-site.ts'
@@ -26,7 +26,7 @@ beforeAll(async () => {
   site.pages.set('/sitemap.xml', sitemapOf(site.origin))
   whole = await readUninterrupted(site, {}, false)
   const began = performance.now()
-  await expectEnd(crawl(stagePath()))
+  await expectCompleted(crawl(stagePath()))
   wholeMs = performance.now() - began
 })
 
@@ -34,17 +34,6 @@ afterAll(() => site.close())
 
 function crawl(path: string, options: ChildOptions = QUICK): Child {
   return startChild('crawl', path, `${site.origin}/`, JSON.stringify(options))
-}
-
-/** Waits for a process that crawls to the end. */
-async function expectEnd(child: Child): Promise<void> {
-  const { code, stderr } = await child.ended
-  const last = child.lines.at(-1)
-  expect({ code, stderr, last }, JSON.stringify(last)).toMatchObject({
-    code: 0,
-    stderr: '',
-    last: { type: 'ended', summary: { end: 'completed' } },
-  })
 }
 
 async function kill(child: Child): Promise<void> {
@@ -56,7 +45,7 @@ async function kill(child: Child): Promise<void> {
 async function expectSameEnd(path: string, broken: Child): Promise<void> {
   const isOver = broken.lines.some(({ type }) => type === 'ended')
   const next = crawl(path)
-  await expectEnd(next)
+  await expectCompleted(next)
   const dump = await readDump(path, site.origin)
   expect(dump.pages).toEqual(whole.pages)
   // After a crawl that came to its end another one finds nothing new.
@@ -162,7 +151,7 @@ describe('a process that stands still', () => {
     child.process.kill('SIGSTOP')
     await sleep(2500)
     child.process.kill('SIGCONT')
-    await expectEnd(child)
+    await expectCompleted(child)
     await expect(readDump(path, site.origin)).resolves.toEqual(whole)
   })
 
@@ -174,7 +163,7 @@ describe('a process that stands still', () => {
     await untilStopped(first)
     await sleep(1600)
     const second = crawl(path, options)
-    await expectEnd(second)
+    await expectCompleted(second)
     expect(second.lines[0]).toMatchObject({ type: 'started', isResumed: true })
     const before = await readDump(path, site.origin)
     expect(before).toEqual(whole)
@@ -200,7 +189,7 @@ test('a server that vanishes and returns has all its pages read', async () => {
     const pages = Object.fromEntries(site.pages)
     site = await openSite(pages, { port })
   }
-  await expectEnd(child)
+  await expectCompleted(child)
   expect(child.lines.filter(({ type }) => type === 'retry').length).toBeGreaterThan(3)
   await expect(readDump(path, site.origin)).resolves.toEqual(whole)
 })

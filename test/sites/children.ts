@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterEach } from 'vitest'
+import { afterEach, expect } from 'vitest'
 
 /** A process that crawls or searches. */
 export interface Child {
@@ -59,4 +59,15 @@ export function startNode(args: readonly string[]): Child {
   const one = { process: child, lines, told, ended }
   started.push(one)
   return one
+}
+
+/** Waits for a process that crawls to the end. */
+export async function expectCompleted(child: Child): Promise<void> {
+  const { code, stderr } = await child.ended
+  const last = child.lines.at(-1)
+  expect({ code, stderr, last }, JSON.stringify(last)).toMatchObject({
+    code: 0,
+    stderr: '',
+    last: { type: 'ended', summary: { end: 'completed' } },
+  })
 }
