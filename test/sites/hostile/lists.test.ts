@@ -275,14 +275,14 @@ const CASES: Readonly<Record<string, Case>> = {
   ),
 }
 
-/** Sites that are crawled side by side: so many that all of them take no longer than one may. */
+/** Sites that are crawled side by side, as long as all of them together keep the bounds of one. */
 const GROUPS: readonly (readonly [kind: string, names: readonly string[]])[] = [
   'robots.txt',
   'sitemap',
   'llms',
 ].flatMap((kind) => {
   const names = Object.keys(CASES).filter((name) => name.startsWith(kind))
-  const size = isLong && kind === 'llms' ? 4 : names.length
+  const size = isLong && kind === 'llms' ? 1 : names.length
   const starts = range(Math.ceil(names.length / size)).map((i) => i * size)
   return starts.map((start) => [kind, names.slice(start, start + size)] as const)
 })
