@@ -148,3 +148,13 @@ test('an llms-full.txt that is known is asked for with its validators, and need 
     ['https://e.com/llms-full.txt', known.etag, known.lastModified],
   ])
 })
+
+test('a file of more lines than anybody writes is not read', async () => {
+  const body = `${INDEX}${'===\n'.repeat(400_000)}`
+  const { fetchResource } = createSite({ 'https://e.com/llms.txt': body, 'https://e.com/llms-full.txt': body })
+  const options = { startUrl: 'https://e.com/', manualUrl: null, fetchResource }
+  for (const { hit, tried } of [await findLlmsTxt(options), await findLlmsFull(options)]) {
+    expect(hit).toBeNull()
+    expect(tried).toMatchObject([{ detail: 'more than 400000 lines', isAnswered: true, isProof: false }])
+  }
+})

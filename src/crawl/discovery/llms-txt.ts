@@ -44,7 +44,9 @@ export interface LlmsSearchOptions {
 
 const ACCEPT = 'text/plain, text/markdown, */*;q=0.5'
 const MAX_LLMS_TXT_BYTES = 10 * 1024 * 1024
-const MAX_LLMS_FULL_BYTES = 100 * 1024 * 1024
+const MAX_LLMS_FULL_BYTES = 50 * 1024 * 1024
+/** No such file that somebody wrote has more lines; a small one that has takes a thousand times its size to read. */
+const MAX_LINES = 400_000
 
 /**
  * Looks for an llms.txt: at the address given, in the folder of the start, at the root of its site. The first that is one
@@ -117,7 +119,14 @@ function readResource<T>(resource: Resource, read: (text: string | null, url: st
   const { url, snapshot } = resource
   const type = snapshot.headers?.['content-type'] ?? ''
   if (/^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i.test(type)) return { problem: `sent as ${type.trim()}` }
-  return read(decodePlain(snapshot.body, type), url)
+  const text = decodePlain(snapshot.body, type)
+  return hasMoreLines(text, MAX_LINES) ? { problem: `more than ${MAX_LINES} lines` } : read(text, url)
+}
+
+function hasMoreLines(text: string, most: number): boolean {
+  let lines = 1
+  for (let at = text.indexOf('\n'); at >= 0 && lines <= most; at = text.indexOf('\n', at + 1)) lines++
+  return lines > most
 }
 
 function describe(resource: Extract<Resource, { type: 'missing' | 'failed' }>): string {

@@ -122,9 +122,10 @@ export function removeTitledParts(content: Element, statistics: StatisticsMap, i
 }
 
 function titleOf(heading: Element, titles: readonly Title[]): Title | undefined {
-  const text = lineOf(heading)
-    .toLowerCase()
-    .replace(/[:!.…]+$/, '')
+  const line = lineOf(heading)
+  // Before anything is looked for in it: that takes the square of a run of points.
+  if (line.length > 2 * MAX_TITLE_CHARS) return undefined
+  const text = line.toLowerCase().replace(/[:!.…]+$/, '')
   if (text.length > MAX_TITLE_CHARS) return undefined
   return titles.find(([pattern]) => pattern.test(text))
 }
