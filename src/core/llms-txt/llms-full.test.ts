@@ -192,6 +192,11 @@ test('a file without any sign is one remainder', () => {
   expect(split('')).toEqual({ pages: [], remainder: '' })
 })
 
+test('a heading between two rules is no comment of front matter', () => {
+  const { pages, remainder } = split(`---\nURL: ${B}\n## Kept\n---\n`, { A })
+  expect([...pages.map(({ markdown }) => markdown), remainder].join('\n')).toContain('Kept')
+})
+
 test('every word is in exactly one page or in the remainder', () => {
   let next = 0
   const word = () => `w${next++}w`

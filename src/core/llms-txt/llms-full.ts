@@ -270,7 +270,8 @@ function readFields(
     if (line === '---') return fields.size === 0 ? undefined : { fields, end: i }
     const [, key, value = ''] = FIELD.exec(line) ?? []
     if (key !== undefined) fields.set(key.toLowerCase(), unquote(value.trim()))
-    else if (fields.size === 0 || !/^(?:\s|-\s|#|$)/.test(line)) return undefined
+    // What may be a comment may as well be a heading, and no heading is lost.
+    else if (fields.size === 0 || !/^(?:\s|-\s|$)/.test(line)) return undefined
   }
   return undefined
 }
