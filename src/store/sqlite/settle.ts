@@ -66,11 +66,13 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
        is_final AS isFinal, awaits_confirmation AS awaitsConfirmation, proven_crawl AS provenCrawl, depth, crawl, lease
      FROM ledger WHERE source = ? AND key = ?`,
   )
-  const update = db.prepare<unknown[]>(
-    `UPDATE ledger SET state = ?, reason = ?, pattern = ?, target = ?, status = ?, detail = ?, etag = ?,
-       last_modified = ?, content_url = ?, content_hash = ?, page_hash = ?, attempts = ?, changed_at = ?, due_at = ?, is_final = ?,
-       awaits_confirmation = ?, proven_crawl = ?, checked_at = ?, crawl = ?, lease = NULL, leased_until = NULL
-     WHERE id = ?`,
+  const update = db.prepare<[Draft & { checkedAt: number | null }]>(
+    `UPDATE ledger SET state = @state, reason = @reason, pattern = @pattern, target = @target, status = @status,
+       detail = @detail, etag = @etag, last_modified = @lastModified, content_url = @contentUrl, content_hash = @contentHash,
+       page_hash = @pageHash, attempts = @attempts, changed_at = @changedAt, due_at = @dueAt, is_final = @isFinal,
+       awaits_confirmation = @awaitsConfirmation, proven_crawl = @provenCrawl, checked_at = @checkedAt, crawl = @crawl,
+       lease = NULL, leased_until = NULL
+     WHERE id = @id`,
   )
   const insertAdopted = db.prepare<unknown[]>(
     `INSERT INTO ledger (source, state, depth, key, url, host, discovery, found_on, first_seen_at)
@@ -94,35 +96,7 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
     hash === null ? undefined : selectHolder.get(source, hash, id, crawl)
 
   const save = (row: Draft, crawl: number, checkedAt: number | null): void => {
-    const {
-      state,
-      reason,
-      pattern,
-      target,
-      status,
-      detail,
-      etag,
-      lastModified,
-      contentUrl,
-      contentHash,
-      pageHash,
-      attempts,
-    } = row
-    const { changedAt, dueAt, isFinal, awaitsConfirmation, provenCrawl, id } = row
-    const answer = [
-      state,
-      reason,
-      pattern,
-      target,
-      status,
-      detail,
-      etag,
-      lastModified,
-      contentUrl,
-      contentHash,
-      pageHash,
-    ]
-    update.run(...answer, attempts, changedAt, dueAt, isFinal, awaitsConfirmation, provenCrawl, checkedAt, crawl, id)
+    update.run({ ...row, crawl, checkedAt })
   }
 
   /**
