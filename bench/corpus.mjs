@@ -42,3 +42,21 @@ export function createRandom(seed) {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
   }
 }
+
+/** A chunk of a manual: prose with function words, an identifier now and then, a heading, a symbol and a path. */
+export function createChunk(i, words, random) {
+  const length = 80 + Math.floor(random() * 240)
+  const body = Array.from({ length }, () => (random() < 0.04 ? createIdentifier(words, random) : pick(words, random)))
+  for (let at = 12; at < body.length; at += 8 + Math.floor(random() * 12)) body[at] += '.'
+  const title = [0, 1, 2].map(() => pickContent(words, random)).join(' ')
+  const symbol = i % 3 === 0 ? createIdentifier(words, random) : ''
+  const path = `docs/${pickContent(words, random)}/${pickContent(words, random)}-${i % 100}.md`
+  return {
+    id: `c${i.toString(36).padStart(5, '0')}`,
+    title,
+    heading: `${title} ${pick(words, random)}`,
+    symbol,
+    path,
+    body: body.join(' '),
+  }
+}

@@ -1,11 +1,14 @@
 // How well our search index ranks, against named peers, on a collection with judged answers.
 //
 //   npm run bench retrieval -- --collection <folder> [--engines pharos,minisearch,lunr] [--without stemming,title,…]
+//   npm run bench retrieval -- --collection <folder> --engines library,library-model,library-rrf --model-folder <folder>
 //
 // The folder holds docs.jsonl or docs.jsonl.gz (`{ "id", "title", "text" }` a line), queries.jsonl (`{ "id", "text" }` a
 // line) and qrels.tsv (query, document and, if graded, relevance, separated by tabs): the form in which Cranfield and BEIR
 // are easily written. Ours runs with the fields and weights of the product. `--without` turns off parts of our ranking,
-// several at once if commas join them; `--title-weight 1` tries another weight.
+// several at once if commas join them; `--title-weight 1` tries another weight. `library` is a whole library, searched as users
+// search it; with the embedding model of a folder (`pharos embed install`) it is `library-model`, and `library-rrf` with
+// reciprocal ranks.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -35,6 +38,9 @@ const engines = {
     }
     return (query) => index.search(query, { limit: DEPTH }).map(({ key }) => key)
   },
+  library: (docs) => openLibraryEngine(docs, { fusion: 'words' }),
+  'library-model': (docs) => openLibraryEngine(docs, { modelFolder: modelFolder(), fusion: 'convex' }),
+  'library-rrf': (docs) => openLibraryEngine(docs, { modelFolder: modelFolder(), fusion: 'rrf' }),
   async minisearch(docs) {
     const { default: MiniSearch } = await import('minisearch')
     const index = new MiniSearch({ fields: ['title', 'text'] })
@@ -70,12 +76,27 @@ console.log(`${docs.length} documents, ${queries.length} queries with judged ans
 const rows = []
 for (const name of engineNames) {
   const search = await engines[name](docs)
-  const scores = queries.map(({ id, text }) => judge(search(text).slice(0, DEPTH).map(String), judged.get(String(id))))
+  const scores = []
+  for (const { id, text } of queries) {
+    scores.push(judge((await search(text)).slice(0, DEPTH).map(String), judged.get(String(id))))
+  }
+  await search.close?.()
   const label = name === 'pharos' && without.length > 0 ? `${name} without ${without.join(', ')}` : name
   const means = ['ndcg', 'map', 'recall'].map((measure) => mean(scores.map((score) => score[measure])).toFixed(4))
   rows.push([label, ...means])
 }
 printTable(['', 'nDCG@10', 'MAP', 'recall'], rows)
+
+/** A library as the other engines are: a function that can be closed. */
+async function openLibraryEngine(docs, options) {
+  const { default: openEngine } = await import('./library-engine.mjs')
+  const { search, close } = await openEngine(docs, options)
+  return Object.assign((query) => search(query), { close })
+}
+
+function modelFolder() {
+  return option('model-folder') ?? fail('give --model-folder <folder> with an installed embedding model')
+}
 
 /** The lines of a file of the collection, which may be compressed. */
 function readLines(name) {

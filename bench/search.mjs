@@ -6,7 +6,7 @@
 // text is stored, a fixed seed and Zipf's law give every process the same library of about 1.2 KB a chunk.
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { createIdentifier, createRandom, createWords, pick, pickContent } from './corpus.mjs'
+import { createChunk, createRandom, createWords, pickContent } from './corpus.mjs'
 import { cpuSeconds, option } from './measure.mjs'
 
 const chunkCount = Number(option('chunks') ?? 20_000)
@@ -140,24 +140,6 @@ function usedMemory() {
   globalThis.gc()
   const { heapUsed, external } = process.memoryUsage() // `external` includes array buffers
   return heapUsed + external
-}
-
-/** A chunk of a manual: prose with function words, an identifier now and then, a heading, a symbol and a path. */
-function createChunk(i, words, random) {
-  const length = 80 + Math.floor(random() * 240)
-  const body = Array.from({ length }, () => (random() < 0.04 ? createIdentifier(words, random) : pick(words, random)))
-  for (let at = 12; at < body.length; at += 8 + Math.floor(random() * 12)) body[at] += '.'
-  const title = [0, 1, 2].map(() => pickContent(words, random)).join(' ')
-  const symbol = i % 3 === 0 ? createIdentifier(words, random) : ''
-  const path = `docs/${pickContent(words, random)}/${pickContent(words, random)}-${i % 100}.md`
-  return {
-    id: `c${i.toString(36).padStart(5, '0')}`,
-    title,
-    heading: `${title} ${pick(words, random)}`,
-    symbol,
-    path,
-    body: body.join(' '),
-  }
 }
 
 /** Two to four words of the kind people type: content words, frequent ones more often. */

@@ -18,6 +18,8 @@ export interface Config {
   readonly cache: boolean
   readonly cacheFolder: string
   readonly library: string
+  readonly modelFolder: string
+  readonly embedThreads: number
   readonly allowPrivate: readonly string[]
   readonly concurrency: number
   /** Milliseconds. */
@@ -122,6 +124,18 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     type: 'path',
     default: '',
     description: 'the library to use (default: the one in the data folder of the user)',
+  },
+  modelFolder: {
+    type: 'path',
+    default: '',
+    description: 'where the embedding model is (default: beside the libraries in the data folder of the user)',
+  },
+  embedThreads: {
+    type: 'count',
+    default: 1,
+    least: 1,
+    most: 256,
+    description: 'embed with so many processors at once',
   },
   allowPrivate: {
     type: 'list',
@@ -301,7 +315,7 @@ function withoutEmpty(environment: Readonly<Record<string, string | undefined>>)
 }
 
 /** `maxFileBytes` → `max-file-bytes` */
-export function flagName(setting: SettingName): string {
+export function flagName(setting: string): string {
   return setting.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
@@ -316,14 +330,45 @@ function settingNames(): SettingName[] {
 }
 
 function defaultValue(name: SettingName, environment: Readonly<Record<string, string | undefined>>): Value {
-  if (name === 'cacheFolder') return join(environment['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'pharos')
+  if (name === 'cacheFolder') return cacheHome(environment)
   if (name === 'library') return join(dataFolder(environment), 'pharos', 'library.db')
+  if (name === 'modelFolder') return join(dataFolder(environment), 'pharos', 'embedding')
   return SETTINGS[name].default
 }
 
 /** Whether the terminal understands no more than text. */
 export function isDumbTerminal(environment: Readonly<Record<string, string | undefined>> = process.env): boolean {
   return environment['TERM'] === 'dumb'
+}
+
+/** Terminals that are known to follow links behind text, by how they call themselves. */
+const LINKING_PROGRAMS = new Set(['iTerm.app', 'WezTerm', 'vscode', 'ghostty', 'Hyper', 'rio', 'zed', 'WarpTerminal'])
+const LINKING_TERMS = /^(?:xterm-kitty|xterm-ghostty|alacritty|foot|wezterm|contour|rio)/
+
+/** Whether the terminal makes links clickable that are hidden behind their text (OSC 8). Nothing can be asked of it. */
+export function isLinkingTerminal(environment: Readonly<Record<string, string | undefined>> = process.env): boolean {
+  const forced = environment['FORCE_HYPERLINK'] ?? ''
+  if (forced !== '') return forced !== '0'
+  const program = environment['TERM_PROGRAM'] ?? ''
+  // What runs inside tmux is shown by tmux, which passes links on since 3.4.
+  if (program === 'tmux') return Number.parseFloat(environment['TERM_PROGRAM_VERSION'] ?? '') >= 3.4
+  if (environment['TERM'] === 'dumb' || /^(?:screen|tmux)/.test(environment['TERM'] ?? '')) return false
+  return (
+    LINKING_PROGRAMS.has(program) ||
+    LINKING_TERMS.test(environment['TERM'] ?? '') ||
+    Number(environment['VTE_VERSION'] ?? 0) >= 5000 ||
+    (environment['WT_SESSION'] ?? environment['KONSOLE_VERSION'] ?? '') !== ''
+  )
+}
+
+/** Where Node remembers how our code was compiled: with what else can be made anew at any time. */
+export function codeCacheFolder(environment: Readonly<Record<string, string | undefined>> = process.env): string {
+  return join(cacheHome(withoutEmpty(environment)), 'code')
+}
+
+/** Where programs keep what they can make anew. */
+function cacheHome(environment: Readonly<Record<string, string | undefined>>): string {
+  return join(environment['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'pharos')
 }
 
 /** Where programs keep what they have for a user. */

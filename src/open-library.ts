@@ -1,15 +1,21 @@
 import { randomUUID } from 'node:crypto'
+import { resolve } from 'node:path'
+import type { Grammars } from './core/chunk/code-grammars.ts'
 import { PharosError } from './core/errors.ts'
+import { DEFAULT_LIMITS } from './core/limits.ts'
 import { type CrawlLimits, DEFAULT_CRAWL_LIMITS } from './crawl/run.ts'
+import { openOnnxEmbedder } from './embed/onnx-embedder.ts'
 import { parseAllowance } from './fetch/addresses.ts'
 import { systemClock } from './fetch/clock.ts'
-import { type HttpFetcherOptions, openHttpFetcher, writeUserAgent } from './fetch/http.ts'
+import type { HttpFetcher, HttpFetcherOptions } from './fetch/http.ts'
 import { parseProxy } from './fetch/proxy.ts'
+import { openFolderReader } from './ingest/folders.ts'
 import { nodeSha256 } from './ingest/sha256.ts'
 import { createMemory } from './jobs/memory.ts'
 import { openPageReader } from './jobs/page-reader.ts'
 import { thisRunner } from './jobs/runner.ts'
 import type { Library } from './library/library.ts'
+import type { Embedder } from './library/vectors.ts'
 import { openSqliteStore } from './store/sqlite/store.ts'
 
 /** Where a library is and how it reaches the world. */
@@ -36,6 +42,14 @@ export interface LibraryOptions {
   /** Most bytes of its header. @default 64 kB */
   readonly maxHeaderBytes?: number
   readonly limits?: Partial<CrawlLimits>
+  /** Files of folders that are larger are left out. @default 10 MiB */
+  readonly maxFileBytes?: number
+  /** Opens the grammars that code in folders is cut with. @default those that the build put beside the program */
+  readonly openGrammars?: () => Promise<Grammars>
+  /** Folder of the embedding model, if one is installed; search goes by words alone without it. @default none */
+  readonly modelFolder?: string
+  /** Processors the embedding model may use at once. @default 1 */
+  readonly embedThreads?: number
   /** How long a write waits for those of other processes, in milliseconds. @default 30 s */
   readonly patienceMs?: number
 }
@@ -57,15 +71,25 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
   }
   const crawlLimits = { ...DEFAULT_CRAWL_LIMITS, ...limits }
   const store = await openSqliteStore(path, options.patienceMs)
-  const fetcher = openHttpFetcher({
-    // Every visit may be to one origin.
-    connectionsPerOrigin: crawlLimits.concurrency,
-    userAgent: contactUrl === undefined ? `Pharos/${version}` : writeUserAgent(version, contactUrl),
-    allowance: parsed.allowance,
-    ...(proxy === undefined ? {} : { proxy }),
-    ...fetchLimitsOf(options),
+  const fetcher = createLateFetcher(async () => {
+    const { openHttpFetcher, writeUserAgent } = await import('./fetch/http.ts')
+    return openHttpFetcher({
+      // Every visit may be to one origin.
+      connectionsPerOrigin: crawlLimits.concurrency,
+      userAgent: contactUrl === undefined ? `Pharos/${version}` : writeUserAgent(version, contactUrl),
+      allowance: parsed.allowance,
+      ...(proxy === undefined ? {} : { proxy }),
+      ...fetchLimitsOf(options),
+    })
   })
   const reader = openPageReader({ sha256: nodeSha256 })
+  const embedders = createEmbedders(options)
+  const folders = openFolderReader({
+    readPage: reader.readPage,
+    openGrammars: options.openGrammars ?? openBundledGrammars,
+    maxFileBytes: options.maxFileBytes ?? DEFAULT_LIMITS.maxFileBytes,
+    exclude: listLibraryFiles(path),
+  })
   return {
     store,
     fetcher,
@@ -79,11 +103,39 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     newId: randomUUID,
     runner: thisRunner,
     limits: crawlLimits,
+    folders,
+    vectors: store.vectors,
+    openEmbedder: embedders.open,
     async close() {
-      await Promise.all([fetcher.close(), reader.close()])
+      await Promise.all([fetcher.close(), reader.close(), folders.close(), embedders.close()])
       await store.close()
     },
   }
+}
+
+/** A fetcher that is opened with its first request: whoever only searches has no use for an HTTP client. */
+function createLateFetcher(open: () => Promise<HttpFetcher>): HttpFetcher {
+  let opened: Promise<HttpFetcher> | undefined
+  return {
+    async fetch(request) {
+      opened ??= open()
+      return (await opened).fetch(request)
+    },
+    async close() {
+      await (await opened)?.close()
+    },
+  }
+}
+
+/** The grammars that the build put beside the program, loaded when they are needed. */
+async function openBundledGrammars(): Promise<Grammars> {
+  const { openBundledGrammars: open } = await import('./ingest/grammars.ts')
+  return open()
+}
+
+/** The files that a library is kept in: a folder that is indexed may hold them. */
+function listLibraryFiles(path: string): string[] {
+  return ['', '-wal', '-shm', '-journal'].map((ending) => resolve(path) + ending)
 }
 
 /** The limits of the fetcher that were given. */
@@ -91,4 +143,19 @@ function fetchLimitsOf(options: LibraryOptions): Partial<HttpFetcherOptions> {
   const { maxPageBytes: maxBytes, firstByteTimeoutMs, answerTimeoutMs, maxHeaderBytes } = options
   const limits = { maxBytes, firstByteTimeoutMs, answerTimeoutMs, maxHeaderBytes }
   return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined))
+}
+
+/** Opens the embedding model when it is first asked for, and looks again as long as there is none. */
+function createEmbedders({ modelFolder: folder, embedThreads: threads = 1 }: LibraryOptions): {
+  readonly open: () => Promise<Embedder | undefined>
+  readonly close: () => Promise<void>
+} {
+  let opened: Embedder | undefined
+  return {
+    open: async () => {
+      if (folder !== undefined) opened ??= await openOnnxEmbedder({ folder, threads })
+      return opened
+    },
+    close: async () => opened?.close(),
+  }
 }

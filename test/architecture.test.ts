@@ -43,13 +43,16 @@ const TABLE: Readonly<Record<string, Rule>> = {
 
 /** Packages that need neither Node nor a DOM. A universal folder may use these and no others. */
 const UNIVERSAL_PACKAGES = [
+  '@modelcontextprotocol/server',
   '@noble/hashes',
   'entities',
   'fflate',
   'htmlparser2',
   'markdown-it',
+  'semver',
   'tldts',
   'web-tree-sitter',
+  'zod',
 ]
 
 /** Packages that are slow to load or optional: one file owns each, and everybody else asks that file. */

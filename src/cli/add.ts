@@ -1,17 +1,18 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { PharosError } from '../core/errors.ts'
-import { parseHttp } from '../core/url/key.ts'
 import { DEFAULT_SCOPE, REACHES, type Reach, type Scope } from '../core/url/scope.ts'
+import type { Library } from '../library/library.ts'
 import { DEFAULT_SETTINGS } from '../library/operations/add-source.ts'
 import { takeUpSource } from '../library/operations/take-up-source.ts'
 import { CRAWL_TYPES, type CrawlType, labelOf, type Source, type SourceSettings } from '../library/source.ts'
 import { crawlInForeground, withCrawling } from './crawling.ts'
+import { embedInForeground, requireEmbedder } from './embed.ts'
 import { parseHeaders } from './headers.ts'
 import { addLibraryOptions, FETCH_SETTINGS, nameOf } from './library.ts'
 import { type CommonFlags, oneOf, repeat } from './options.ts'
 import { addHeaderOption, addScopeOptions, type ScopeFlags, scopeOf, withoutUndefined } from './scope-options.ts'
-import { printableLine, type Streams, shellWord } from './terminal.ts'
+import type { Streams } from './terminal.ts'
 
 interface AddFlags extends CommonFlags, ScopeFlags {
   readonly name?: string
@@ -22,15 +23,16 @@ interface AddFlags extends CommonFlags, ScopeFlags {
   readonly crawlType?: CrawlType
   readonly seed?: readonly string[]
   readonly header?: readonly string[]
+  readonly embed?: boolean
 }
 
-/** `pharos add <url>` */
+/** `pharos add <url|path>` */
 export function addAdd(program: Command, streams: Streams): void {
   const command = program
     .command('add')
-    .description('crawl a web site into the library')
-    .argument('<url>', 'where it starts')
-    .option('--name <name>', 'what to call it (default: host and path of the start)')
+    .description('take a web site, or a folder of this machine, into the library')
+    .argument('<url|path>', 'where the site starts, or the folder or file')
+    .option('--name <name>', 'what to call it (default: host and path of the start, or name of the folder)')
     .option('--version <label>', 'version of what it documents')
   addScopeOptions(command)
     .option(
@@ -50,13 +52,19 @@ export function addAdd(program: Command, streams: Streams): void {
       oneOf('--crawl-type', CRAWL_TYPES),
     )
     .option('--seed <url>', 'begin with this address too; repeatable', repeat)
+    .option('--embed', 'embed it afterwards, so that it is found by meaning too')
     .addHelpText(
       'after',
-      "\nExamples:\n  $ pharos add https://docs.example.com/guide/ --name guide\n  $ pharos add https://example.com/ --scope hostname --block '/blog/**'\n  $ pharos add http://localhost:8080/ --allow-private",
+      "\nExamples:\n  $ pharos add https://docs.example.com/guide/ --name guide\n  $ pharos add https://example.com/ --scope hostname --block '/blog/**'\n  $ pharos add http://localhost:8080/ --allow-private\n  $ pharos add ./docs --name handbook --version 2.1",
     )
-  addLibraryOptions(addHeaderOption(command), FETCH_SETTINGS)
-  command.action((url: string, flags: AddFlags) => {
-    refuseFolder(url)
+  addLibraryOptions(addHeaderOption(command), [...FETCH_SETTINGS, 'maxFileBytes'])
+  command.action((given: string, flags: AddFlags) => {
+    const isOwnFolder = isPath(given)
+    if (isOwnFolder) refuseFlags(command, given)
+    else if (!URL.canParse(given)) {
+      const problem = 'it is no address, and there is no folder or file of that name'
+      throw new PharosError('URL_INVALID', { url: given, problem })
+    }
     if (flags.version?.trim() === '')
       throw new PharosError('USAGE', { problem: '--version: expected a label, got an empty one' })
     const scope = { ...scopeOf(flags), ...withoutUndefined({ reach: flags.scope }) }
@@ -68,8 +76,11 @@ export function addAdd(program: Command, streams: Streams): void {
     })
     const headers = parseHeaders(flags.header)
     return withCrawling(command, streams, async (crawling) => {
+      if (flags.embed === true) await requireEmbedder(crawling.library)
+      const url = isOwnFolder ? await findFolder(crawling.library, given) : given
       const { source, found, kind, options } = await takeUpSource(crawling.library, {
         url,
+        isOwnFolder,
         name: flags.name,
         version: flags.version,
         scope,
@@ -83,6 +94,7 @@ export function addAdd(program: Command, streams: Streams): void {
       if (found === 'failed')
         crawling.terminal.note(`${nameOf(source)} was added before without success: starting anew`)
       await crawlInForeground(crawling, source, { kind, headers, ...options })
+      if (flags.embed === true) await embedInForeground({ ...crawling, hint: await crawling.hintFor(source) }, [source])
     })
   })
 }
@@ -95,11 +107,30 @@ function isOther(source: Source, scope: Partial<Scope>, settings: Partial<Source
   )
 }
 
-/** A folder is no site, yet. */
-function refuseFolder(text: string): void {
-  if (parseHttp(text) !== undefined || !existsSync(text)) return
-  const place = shellWord(printableLine(text))
-  throw new PharosError('USAGE', {
-    problem: `${text} is on this machine, and add takes web addresses so far: \`pharos pack ${place}\` makes a pack of a folder`,
-  })
+/** Whether a text names something on this machine: by its form, or because there is something of that name. */
+function isPath(text: string): boolean {
+  if (/^file:/i.test(text) || /^(?:[/~]|\.{1,2}(?:\/|$))/.test(text)) return true
+  return !URL.canParse(text) && existsSync(text)
+}
+
+/** The address of a folder or file that is there. */
+async function findFolder({ folders }: Library, given: string): Promise<string> {
+  const address = folders?.addressOf(given)
+  if (folders === undefined || address === undefined) {
+    throw new PharosError('URL_INVALID', { url: given, problem: 'it names no place on this machine' })
+  }
+  return (await folders.open(address)).url
+}
+
+/** Flags that say how a site is crawled. */
+const SITE_FLAGS = ['scope', 'llmsTxt', 'llmsFull', 'crawlType', 'seed', 'header', 'trapGuards']
+
+/** A folder has no links, lists or robots, and a flag about them would do nothing. */
+function refuseFlags(command: Command, given: string): void {
+  const useless = command.options.find(
+    (option) =>
+      SITE_FLAGS.includes(option.attributeName()) && command.getOptionValueSource(option.attributeName()) === 'cli',
+  )
+  if (useless === undefined) return
+  throw new PharosError('USAGE', { problem: `${useless.long} is for web sites, and ${given} is on this machine` })
 }

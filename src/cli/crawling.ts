@@ -4,6 +4,7 @@ import { writeDuration } from '../core/text/duration.ts'
 import { urlKey } from '../core/url/key.ts'
 import type { CrawlEvent, CrawlSummary, PauseCause } from '../crawl/events.ts'
 import type { Clock } from '../crawl/ports.ts'
+import { isFolder } from '../library/folder.ts'
 import type { Library } from '../library/library.ts'
 import type { CrawlInput } from '../library/operations/crawl-source.ts'
 import { findSource } from '../library/operations/find-source.ts'
@@ -57,7 +58,11 @@ export async function withCrawling(
 
 /** Crawls a source that is there. */
 export async function crawlKnown(crawling: Crawling, text: string, input: CrawlInput): Promise<void> {
-  await crawlInForeground(crawling, await findSource(crawling.library, text), input)
+  const source = await findSource(crawling.library, text)
+  if (isFolder(source) && Object.keys(input.headers ?? {}).length > 0) {
+    throw new PharosError('USAGE', { problem: `--header is for web sites, and ${labelOf(source)} is on this machine` })
+  }
+  await crawlInForeground(crawling, source, input)
 }
 
 /**
@@ -103,7 +108,7 @@ export async function crawlInForeground(crawling: Crawling, source: Source, inpu
     terminal.answer(writeSummary(result, hint, terminal.answerColors), summaryRecord(result))
   }
   if (failure !== undefined) throw failure
-  if (terminal.isRead && !crawling.isKnown) {
+  if (terminal.isRead && !crawling.isKnown && !isFolder(source)) {
     terminal.note(
       terminal.noteColors.dim('sites cannot tell who crawls them: give contactUrl, an address where they learn it'),
     )
@@ -231,6 +236,12 @@ function isSeedOf({ settings }: Source, url: string): boolean {
   return settings.seeds.length > 0 && settings.seeds.some((seed) => urlKey(seed) === urlKey(url))
 }
 
+/** What can be done where a folder gave nothing. */
+function folderAdvice({ source, pages }: CrawlResult, hint: Hint): string {
+  const status = `\`${hint('status', labelOf(source))}\` tells what was left out, and why`
+  return pages > 0 ? `${status}; what the library holds of it stays` : status
+}
+
 /** What makes the end of a crawl a failure of the command. */
 function findFailure(
   { signal, library }: Crawling,
@@ -256,7 +267,8 @@ function findFailure(
       const problem = summary.problem ?? 'no reason was given'
       // Something is not accounted for.
       if (vainReason === null) return new PharosError('INTERNAL', { problem })
-      return new PharosError('CRAWL_START_FAILED', { problem, advice: startAdvice(vainReason) })
+      const advice = isFolder(source) ? folderAdvice(result, hint) : startAdvice(vainReason)
+      return new PharosError('CRAWL_START_FAILED', { problem, advice })
     }
   }
 }

@@ -14,12 +14,12 @@ import type { Command } from 'commander'
 import { type EffectiveConfig, SETTINGS, type SettingName, shownValue, variableName, writeValue } from '../config.ts'
 import { GRAMMAR_NAMES } from '../core/chunk/languages.ts'
 import { writeBytes } from '../core/text/bytes.ts'
-import { findNearest } from '../core/text/nearest.ts'
+import { findNearest, suggest } from '../core/text/nearest.ts'
 import { openBundledGrammars } from '../ingest/grammars.ts'
 import { createFolder, describeFailure } from '../store/sqlite/create-file.ts'
+import { ChecksFailed } from './checks-failed.ts'
 import { addLibraryOptions } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
-import { suggest } from './packed.ts'
 import { type Streams, Terminal } from './terminal.ts'
 import { VERSION } from './version.ts'
 
@@ -27,11 +27,6 @@ interface Check {
   readonly name: string
   readonly ok: boolean
   readonly found: string
-}
-
-/** Checks failed, and the answer has said so: only the exit code is left to give. */
-export class ChecksFailed extends Error {
-  readonly exitCode = 1
 }
 
 /** `pharos doctor` */

@@ -12,7 +12,7 @@ export function addExplain(program: Command, streams: Streams): void {
     .command('explain')
     .description('tell what became of an address of a source, and why')
     .argument('<source>', 'name, name@version, id or start URL of the source')
-    .argument('<url>', 'the address; a relative one starts at the site of the source')
+    .argument('<url>', 'the address, or path of a file; a relative one starts at the site or folder of the source')
     .addHelpText('after', '\nExample:\n  $ pharos explain guide https://docs.example.com/guide/old')
   addLibraryOptions(command).action(async (text: string, url: string, flags: CommonFlags) => {
     if (url.trim() === '') throw new PharosError('USAGE', { problem: 'expected an address, got an empty one' })

@@ -1,5 +1,6 @@
 import { writeDuration } from '../core/text/duration.ts'
 import type { Alias, LedgerRow, LedgerState, Refusal } from '../crawl/ledger.ts'
+import { isFolder } from '../library/folder.ts'
 import type { Explanation } from '../library/operations/explain.ts'
 import type { Source } from '../library/source.ts'
 import { nameOf, timeRecord, writeTime } from './library.ts'
@@ -16,7 +17,10 @@ export function writeExplanation(explanation: Explanation, source: Source, now: 
   const refusal = isStripped ? null : explanation.refusal
   const lines =
     row === null
-      ? [`Never seen in ${nameOf(source)}.`, writeVerdict(refusal, explainAbsence(explanation))]
+      ? [
+          `Never seen in ${nameOf(source)}.`,
+          ...(isFolder(source) ? [] : [writeVerdict(refusal, explainAbsence(explanation))]),
+        ]
       : [...writeRow(row, now), ...(target === null ? [] : [writeTarget(target)])]
   const stripped = isStripped ? [`Known without its ${without} as ${row?.url ?? explanation.key}`] : []
   const known = aliases.map((alias) => `Alias: ${writeAlias(alias, url)}`)
@@ -51,7 +55,7 @@ function writeRow(row: LedgerRow, now: number): string[] {
     `State: ${stateOf(row)}, ${reason === 'unlinked' ? 'not kept any more' : STATE_WORDS[row.state]}`,
     ...(reason === null ? [] : [`Why: ${REASON_WORDS[reason]}`]),
     ...(pattern === null || pattern === '' ? [] : [`Rule: ${pattern}`]),
-    `Found: ${DISCOVERY_WORDS[discovery]}${foundOn === null ? '' : ` on ${foundOn}`}, ${countOf(depth, 'link')} from the start, ${writeMoment(row.firstSeenAt, now)}`,
+    `Found: ${DISCOVERY_WORDS[discovery]}${foundOn === null ? '' : ` on ${foundOn}`}, ${discovery === 'folder' ? '' : `${countOf(depth, 'link')} from the start, `}${writeMoment(row.firstSeenAt, now)}`,
     ...(attempts === 0 ? [] : [`Attempts: ${attempts} since its last good answer`]),
     ...(outcome.length === 0 ? [] : [`Last answer: ${outcome.join(', ')}`]),
     ...writeChecked(row, now),
@@ -88,6 +92,7 @@ const DISCOVERY_WORDS: Readonly<Record<LedgerRow['discovery'], string>> = {
   canonical: 'as the proper address of a page',
   alternate: 'as another form of a page',
   'query-strip': 'without its query or session, as a link',
+  folder: 'in the folder',
 }
 
 function stateOf({ state, reason }: LedgerRow): string {

@@ -1,29 +1,78 @@
 import type { Command } from 'commander'
 import { PharosError } from '../core/errors.ts'
 import { chunkRecord } from '../core/pack/index-json.ts'
-import { findNearest } from '../core/text/nearest.ts'
-import { addPackedOptions, openPacked, type PackedFlags, suggest } from './packed.ts'
+import { findNearest, suggest } from '../core/text/nearest.ts'
+import { findChunk } from '../library/operations/find-chunk.ts'
+import { agesOf } from './hit-text.ts'
+import { nameOf, timeRecord, withLibrary } from './library.ts'
+import { configOf } from './options.ts'
+import { addPackedOptions, openPacked, type PackedFlags } from './packed.ts'
 import { printable, printableLine, type Streams, Terminal } from './terminal.ts'
 
 /** `pharos get <chunk>` */
 export function addGet(program: Command, streams: Streams): void {
   const command = program
     .command('get')
-    .description('print a chunk of a pack exactly, with its citation')
-    .argument('<chunk>', 'its ref (c0001), its id, or the beginning of its id')
-    .addHelpText('after', '\nExample:\n  $ pharos get c0001 --pack docs.zip')
-  addPackedOptions(command).action((name: string, flags: PackedFlags) => {
-    const packed = openPacked(command, flags)
-    const found = packed.search.find(name)
-    if (found === undefined) {
-      const nearest = suggest(findNearest(name, packed.pack.refs))
-      throw new PharosError('CHUNK_NOT_FOUND', { chunk: name, pack: packed.name, nearest })
-    }
-    const { chunk, ref } = found
+    .description('print a chunk exactly, with its citation')
+    .argument('<chunk>', '<source>/<id>, an id or its beginning; of a pack also a ref')
+    .addHelpText('after', '\nExamples:\n  $ pharos get guide/3f2a9c01b7d4\n  $ pharos get c0001 --pack docs.zip')
+  addPackedOptions(command).action(async (name: string, flags: PackedFlags) => {
+    if (name.trim() === '')
+      throw new PharosError('USAGE', { problem: 'expected the name of a chunk, got an empty one' })
     const terminal = new Terminal(flags, streams)
-    const place = printableLine(`${chunk.path}:${chunk.startLine}-${chunk.endLine}`)
-    const headings = chunk.headingPath.length === 0 ? '' : `  ${printableLine(chunk.headingPath.join(' > '))}`
-    terminal.note(terminal.noteColors.dim(place + headings))
-    terminal.answer(terminal.isRead ? printable(chunk.content) : chunk.content, { ref, ...chunkRecord(chunk) })
+    if (flags.pack === undefined) await printStored(command, name, terminal)
+    else await printPacked(command, name, flags.pack, terminal)
   })
+}
+
+/** What chunks are called inside a pack, and nowhere else. */
+const REF = /^c\d{4,}$/
+
+async function printStored(command: Command, name: string, terminal: Terminal): Promise<void> {
+  if (REF.test(name)) throw new PharosError('USAGE', { problem: `${name} is a ref of a pack: add --pack <dir|zip>` })
+  await withLibrary(configOf(command), async (library) => {
+    const found = await findChunk(library, name)
+    const { chunk, source, url, title, checkedAt, changedAt } = found
+    const facts = [nameOf(source), `lines ${chunk.startLine}-${chunk.endLine}`, ...agesOf(found, library.clock.now())]
+    cite(terminal, [url, chunk.headingPath.join(' > '), facts.join(', ')])
+    printContent(terminal, chunk.content, {
+      chunk: found.name,
+      source: nameOf(source),
+      source_id: source.id,
+      version: source.version,
+      url,
+      title,
+      checked_at: timeRecord(checkedAt),
+      changed_at: timeRecord(changedAt),
+      ...chunkRecord(chunk),
+    })
+  })
+}
+
+async function printPacked(command: Command, name: string, place: string, terminal: Terminal): Promise<void> {
+  const packed = await openPacked(command, place)
+  const found = packed.search.find(name)
+  if (found === undefined) {
+    const nearest = suggest(findNearest(name, packed.pack.refs))
+    throw new PharosError('CHUNK_NOT_FOUND', { chunk: name, pack: packed.name, nearest })
+  }
+  const { chunk, ref } = found
+  cite(terminal, [`${chunk.path}:${chunk.startLine}-${chunk.endLine}`, chunk.headingPath.join(' > ')])
+  printContent(terminal, chunk.content, { ref, ...chunkRecord(chunk) })
+}
+
+/** Where a text comes from, beside the text. */
+export function cite(terminal: Terminal, parts: readonly string[]): void {
+  terminal.note(
+    terminal.noteColors.dim(
+      parts
+        .filter((part) => part !== '')
+        .map(printableLine)
+        .join('  '),
+    ),
+  )
+}
+
+function printContent(terminal: Terminal, content: string, record: Record<string, unknown>): void {
+  terminal.answer(terminal.isRead ? printable(content) : content, record)
 }

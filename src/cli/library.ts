@@ -25,18 +25,20 @@ export function addLibraryOptions(command: Command, settings: readonly SettingNa
   return addSettings(addCommonOptions(command), ['library', ...settings])
 }
 
-/** Opens the library that is configured for as long as the work takes. */
-export async function withLibrary<T>(config: EffectiveConfig, work: (library: OpenLibrary) => Promise<T>): Promise<T> {
-  const { values } = config
+/** Opens the library that is configured; whoever asks for it closes it. */
+export async function openConfigured({ values }: EffectiveConfig): Promise<OpenLibrary> {
   // Loaded when it is needed: a database and an HTTP client would slow down every verb that has no use for them.
   const { openLibrary } = await import('../open-library.ts')
-  const library = await openLibrary({
+  return openLibrary({
     path: values.library,
     allowPrivate: values.allowPrivate,
     version: VERSION,
     ...(values.contactUrl === '' ? {} : { contactUrl: values.contactUrl }),
     ...(values.proxy === '' ? {} : { proxy: values.proxy }),
+    modelFolder: values.modelFolder,
+    embedThreads: values.embedThreads,
     maxPageBytes: values.maxPageBytes,
+    maxFileBytes: values.maxFileBytes,
     firstByteTimeoutMs: values.firstByteTimeout,
     answerTimeoutMs: values.answerTimeout,
     maxHeaderBytes: values.maxHeaderBytes,
@@ -51,6 +53,11 @@ export async function withLibrary<T>(config: EffectiveConfig, work: (library: Op
       memoryBytes: values.maxMemory,
     },
   })
+}
+
+/** Opens the library that is configured for as long as the work takes. */
+export async function withLibrary<T>(config: EffectiveConfig, work: (library: OpenLibrary) => Promise<T>): Promise<T> {
+  const library = await openConfigured(config)
   try {
     return await work(library)
   } catch (error) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { isDumbTerminal } from '../config.ts'
-import { run } from './run.ts'
+import module from 'node:module'
+import { codeCacheFolder, isDumbTerminal, isLinkingTerminal } from '../config.ts'
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // Whoever reads the answer had enough of it (`| head -1`); that is no failure.
@@ -11,7 +11,12 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 // Nobody is left to tell.
 process.stderr.on('error', () => undefined)
 
-const { stdout, stderr } = process
+const stdout = Object.assign(process.stdout, { hasLinks: () => isLinkingTerminal() })
+const { stderr } = process
 // What cannot be steered is written to as a file is.
 const plain = { write: (text: string) => stderr.write(text) }
+// Compiling takes a good part of a start; what is remembered of it belongs to this very text and this very Node. An old Node
+// has no such cache, and is told what it lacks by `run`.
+module.enableCompileCache?.(codeCacheFolder())
+const { run } = await import('./run.ts')
 process.exitCode = await run(process.argv.slice(2), { stdout, stderr: isDumbTerminal() ? plain : stderr })

@@ -78,12 +78,37 @@ export function configOf(command: Command): EffectiveConfig {
   return readConfig({ flags: given, file: flags.config })
 }
 
+/** Takes any text that is not empty: a variable without a value would otherwise drop a condition without a word. */
+export function someText(flag: string): (text: string) => string {
+  return (text) => {
+    if (text.trim() !== '') return text
+    throw new PharosError('USAGE', { problem: `${flag}: expected a text, got an empty one` })
+  }
+}
+
+/** Reads the tag of a language. */
+export function languageTag(flag: string): (text: string) => string {
+  return (text) => {
+    if (/^[a-z]{2,8}(?:-[a-z\d]{1,8})*$/i.test(text)) return text
+    const problem = `${flag}: expected a language such as en or pt-BR, got ${JSON.stringify(text)}`
+    throw new PharosError('USAGE', { problem })
+  }
+}
+
 /** Reads a whole number from `least` up. */
 export function wholeNumber(flag: string, least: number): (text: string) => number {
   return (text) => {
     if (/^\d+$/.test(text) && Number(text) >= least && Number.isSafeInteger(Number(text))) return Number(text)
     const problem = `${flag}: expected a whole number from ${least} up, got ${JSON.stringify(text)}`
     throw new PharosError('USAGE', { problem })
+  }
+}
+
+/** Reads a number from 0 to 1. */
+export function share(flag: string): (text: string) => number {
+  return (text) => {
+    if (/^(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) && Number(text) <= 1) return Number(text)
+    throw new PharosError('USAGE', { problem: `${flag}: expected a number from 0 to 1, got ${JSON.stringify(text)}` })
   }
 }
 

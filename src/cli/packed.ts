@@ -1,21 +1,21 @@
 import type { Command } from 'commander'
+import { flagName } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
 import type { FileMeta } from '../core/model.ts'
 import type { Pack } from '../core/pack/pack.ts'
-import { PackSearch } from '../core/pack/search-pack.ts'
-import { findNearest } from '../core/text/nearest.ts'
-import { readPack } from '../ingest/pack-input.ts'
-import { addCommonOptions, type CommonFlags, configOf } from './options.ts'
+import type { PackSearch } from '../core/pack/search-pack.ts'
+import { findNearest, suggest } from '../core/text/nearest.ts'
+import { addLibraryOptions } from './library.ts'
+import { type CommonFlags, configOf } from './options.ts'
 
-/** Flags of the verbs that look into a pack. */
+/** Flags of the verbs that look into the library, or into a pack. */
 export interface PackedFlags extends CommonFlags {
   readonly pack?: string
 }
 
-/** Adds the options of a verb that looks into a pack. */
+/** Adds the options of a verb that looks into the library, or into a pack. */
 export function addPackedOptions(command: Command): Command {
-  // Not required as far as commander goes: it would complain before it looks at a misspelt `--pak`.
-  return addCommonOptions(command.option('--pack <dir|zip>', 'the pack to look into'))
+  return addLibraryOptions(command.option('--pack <dir|zip>', 'look into this pack instead of the library'))
 }
 
 /** A pack with what answers questions about it. */
@@ -27,14 +27,19 @@ export interface Packed {
 }
 
 /** Opens the pack a verb was given. */
-export function openPacked(command: Command, flags: PackedFlags): Packed {
+export async function openPacked(command: Command, name: string): Promise<Packed> {
   configOf(command)
-  if (flags.pack === undefined) {
-    const problem = `${command.name()} looks into a pack: add --pack <dir|zip>`
-    throw new PharosError('USAGE', { problem })
-  }
-  const pack = readPack(flags.pack)
-  return { name: flags.pack, pack, search: new PackSearch(pack) }
+  // Loaded when it is needed: what is asked of the library has no use for it.
+  const { readPack } = await import('../ingest/pack-input.ts')
+  const { PackSearch } = await import('../core/pack/search-pack.ts')
+  const pack = readPack(name)
+  return { name, pack, search: new PackSearch(pack) }
+}
+
+/** Refuses flags that mean nothing where they are given. */
+export function refuseFlags<T>(flags: T, names: readonly (keyof T & string)[], problem: string): void {
+  const other = names.find((name) => flags[name] !== undefined)
+  if (other !== undefined) throw new PharosError('USAGE', { problem: `--${flagName(other)} ${problem}` })
 }
 
 /** The file of a pack by its path; the nearest path is named when there is none. */
@@ -45,9 +50,4 @@ export function fileIn({ name, pack }: Packed, path: string): FileMeta {
   const paths = pack.files.map((file) => file.path)
   const nearest = paths.find((one) => one.endsWith(`/${wanted}`)) ?? findNearest(wanted, paths)
   throw new PharosError('FILE_NOT_IN_PACK', { file: path, pack: name, nearest: suggest(nearest) })
-}
-
-/** `, did you mean x?` or nothing. */
-export function suggest(nearest: string | undefined): string {
-  return nearest === undefined ? '' : `, did you mean ${nearest}?`
 }

@@ -5,6 +5,7 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   'bad-url': 'it cannot be read as an address',
   scheme: 'it is no address of the web',
   excluded: 'it is a file of a page, such as an image or a style, or never indexed',
+  ignored: 'an ignore file names it, or the folder it is in',
   'off-site': 'it is on another site',
   'out-of-scope': 'it is on the same site, but outside the part that is crawled',
   blocked: 'a block pattern matches its path',
@@ -28,6 +29,7 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   'too-many-links': 'the page that links to it has more links than are read',
   'new-in-refresh': 'a refresh saw it for the first time, and fetches known pages only',
   'not-text': 'it is not text',
+  secret: 'it holds what looks like a password or key',
   empty: 'it has no content',
   login: 'it asks for a login',
   challenge: 'it asks whether the reader is a robot',
@@ -46,6 +48,7 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   'redirect-loop': 'its redirects lead nowhere',
   'bad-answer': 'the answer makes no sense',
   'page-defect': 'it could not be processed',
+  unreadable: 'it may not be read by this user, or the disk fails',
   'host-parked': 'its host asked to be left alone, or kept failing',
   unlinked: 'no page of a complete recrawl leads to it any more',
 }

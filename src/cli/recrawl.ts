@@ -17,14 +17,14 @@ export function addRecrawl(program: Command, streams: Streams): void {
   const command = program
     .command('recrawl')
     .description('crawl a source again: find new pages, update changed ones, drop those proven gone')
-    .argument('<source>', 'its name, name@version, id or start URL')
+    .argument('<source>', 'its name, name@version, id, start URL or path')
     .option('--full', 'read every page again, changed or not')
     .option('--accept-loss', 'drop pages that are gone, however many they are')
   addScopeOptions(command).addHelpText(
     'after',
     '\nFlags of the scope hold for this run only. An interrupted crawl goes on.\n\nExamples:\n  $ pharos recrawl guide\n  $ pharos recrawl guide --full --accept-loss',
   )
-  addLibraryOptions(addHeaderOption(command), ['maxAge', ...FETCH_SETTINGS])
+  addLibraryOptions(addHeaderOption(command), ['maxAge', ...FETCH_SETTINGS, 'maxFileBytes'])
   command.action((source: string, flags: RecrawlFlags) => {
     const headers = parseHeaders(flags.header)
     const { full = false, acceptLoss = false } = flags

@@ -17,11 +17,11 @@ export function addRefresh(program: Command, streams: Streams): void {
   const command = program
     .command('refresh')
     .description('ask for the known pages of a source again, and update those that changed')
-    .argument('<source>', 'its name, name@version, id or start URL')
+    .argument('<source>', 'its name, name@version, id, start URL or path')
     .option('--discover', 'also fetch addresses that the pages link to now')
     .option('--accept-loss', 'drop pages that are gone, however many they are')
     .addHelpText('after', '\nExample:\n  $ pharos refresh guide --max-age 1h')
-  addLibraryOptions(addHeaderOption(command), ['maxAge', ...FETCH_SETTINGS])
+  addLibraryOptions(addHeaderOption(command), ['maxAge', ...FETCH_SETTINGS, 'maxFileBytes'])
   command.action((source: string, { header, discover = false, acceptLoss = false }: RefreshFlags) => {
     const headers = parseHeaders(header)
     return withCrawling(command, streams, (crawling) =>

@@ -16,10 +16,10 @@ export function addRetry(program: Command, streams: Streams): void {
   const command = program
     .command('retry')
     .description('fetch the failed pages of a source again')
-    .argument('<source>', 'its name, name@version, id or start URL')
+    .argument('<source>', 'its name, name@version, id, start URL or path')
     .option('--accept-loss', 'drop pages that are gone, however many they are')
     .addHelpText('after', '\nExample:\n  $ pharos retry guide')
-  addLibraryOptions(addHeaderOption(command), ['maxAge', ...FETCH_SETTINGS])
+  addLibraryOptions(addHeaderOption(command), ['maxAge', ...FETCH_SETTINGS, 'maxFileBytes'])
   command.action((source: string, { header, acceptLoss = false }: RetryFlags) => {
     const headers = parseHeaders(header)
     return withCrawling(command, streams, (crawling) =>

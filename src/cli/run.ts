@@ -1,33 +1,16 @@
 import { Command, CommanderError } from 'commander'
 import { PharosError } from '../core/errors.ts'
 import { redactSecrets } from '../core/secrets.ts'
-import { findNearest } from '../core/text/nearest.ts'
-import { addAdd } from './add.ts'
+import { findNearest, suggest } from '../core/text/nearest.ts'
 import { AdvisedError } from './advised.ts'
-import { addDoctor, ChecksFailed } from './doctor.ts'
-import { addExplain } from './explain.ts'
-import { addExtract } from './extract.ts'
-import { addFetch } from './fetch.ts'
-import { addGet } from './get.ts'
-import { addList } from './list.ts'
+import { ChecksFailed } from './checks-failed.ts'
 import { fillBareFlags } from './options.ts'
-import { addOutline } from './outline.ts'
-import { addPack } from './pack.ts'
-import { suggest } from './packed.ts'
-import { addRecrawl } from './recrawl.ts'
-import { addRefresh } from './refresh.ts'
-import { addRemove } from './remove.ts'
-import { addRetry } from './retry.ts'
-import { addSearch } from './search.ts'
-import { addStats } from './stats.ts'
-import { addStatus } from './status.ts'
-import { addSymbols } from './symbols.ts'
 import { colorsFor, printable, printableLine, type Streams } from './terminal.ts'
 import { VERSION } from './version.ts'
 
 /** Runs the command line and gives the exit code. Prints every failure in one line, with what to do next. */
 export async function run(args: readonly string[], streams: Streams): Promise<number> {
-  const program = createProgram(streams)
+  const program = await createProgram(args[0], streams)
   try {
     checkVersion()
     if (args.length === 0) {
@@ -44,26 +27,33 @@ export async function run(args: readonly string[], streams: Streams): Promise<nu
   }
 }
 
-/** In the order in which help lists them. */
-const VERBS = [
-  addAdd,
-  addRecrawl,
-  addRefresh,
-  addRetry,
-  addStatus,
-  addList,
-  addRemove,
-  addExplain,
-  addStats,
-  addSearch,
-  addPack,
-  addGet,
-  addOutline,
-  addSymbols,
-  addFetch,
-  addExtract,
-  addDoctor,
-] as const
+/** Adds a verb to the program. */
+type AddVerb = (program: Command, streams: Streams) => void
+
+/** In the order in which help lists them. Only the one that is used is loaded: what others need would make every start slow. */
+const VERBS: Readonly<Record<string, () => Promise<AddVerb>>> = {
+  add: async () => (await import('./add.ts')).addAdd,
+  recrawl: async () => (await import('./recrawl.ts')).addRecrawl,
+  refresh: async () => (await import('./refresh.ts')).addRefresh,
+  retry: async () => (await import('./retry.ts')).addRetry,
+  status: async () => (await import('./status.ts')).addStatus,
+  list: async () => (await import('./list.ts')).addList,
+  remove: async () => (await import('./remove.ts')).addRemove,
+  explain: async () => (await import('./explain.ts')).addExplain,
+  stats: async () => (await import('./stats.ts')).addStats,
+  search: async () => (await import('./search.ts')).addSearch,
+  get: async () => (await import('./get.ts')).addGet,
+  read: async () => (await import('./read.ts')).addRead,
+  outline: async () => (await import('./outline.ts')).addOutline,
+  symbols: async () => (await import('./symbols.ts')).addSymbols,
+  eval: async () => (await import('./eval.ts')).addEval,
+  embed: async () => (await import('./embed.ts')).addEmbed,
+  pack: async () => (await import('./pack.ts')).addPack,
+  fetch: async () => (await import('./fetch.ts')).addFetch,
+  extract: async () => (await import('./extract.ts')).addExtract,
+  mcp: async () => (await import('./mcp.ts')).addMcp,
+  doctor: async () => (await import('./doctor.ts')).addDoctor,
+}
 
 const LEAST_NODE = [22, 19] as const
 
@@ -74,7 +64,8 @@ function checkVersion(): void {
   throw new PharosError('USAGE', { problem })
 }
 
-function createProgram(streams: Streams): Command {
+/** Makes the program with the verb that is to be run, or with all of them where that is none. */
+async function createProgram(verb: string | undefined, streams: Streams): Promise<Command> {
   const program = new Command('pharos')
     .usage('<verb> [options]')
     .description('Turns web sites, folders and repositories into what agents and people can search.')
@@ -94,7 +85,10 @@ function createProgram(streams: Streams): Command {
       'after',
       '\nExamples:\n  $ pharos pack ./docs --out docs.zip\n  $ pharos search "retry after" --pack docs.zip\n  $ pharos add https://docs.example.com/guide/ --name guide\n  $ pharos search "retry after" --source guide',
     )
-  for (const add of VERBS) add(program, streams)
+  const isVerb = verb !== undefined && Object.hasOwn(VERBS, verb)
+  for (const [name, load] of Object.entries(VERBS)) {
+    if (!isVerb || name === verb) (await load())(program, streams)
+  }
   addHelp(program)
   return program
 }

@@ -1,26 +1,25 @@
 import type { Command } from 'commander'
+import { type EffectiveConfig, flagName } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
-import { KINDS, type Kind } from '../core/model.ts'
+import { KINDS } from '../core/model.ts'
 import type { PackHit } from '../core/pack/search-pack.ts'
-import { writeSnippet } from '../core/search/snippet.ts'
-import { textAnalyzer } from '../core/text/analyzer.ts'
-import { findSource } from '../library/operations/find-source.ts'
-import { labelOf } from '../library/source.ts'
-import type { StoreHit } from '../library/store.ts'
+import { CONTENT_TYPES } from '../core/search/content-type.ts'
+import { DEFAULT_LIMIT, DEFAULT_TOKENS, searchLibrary } from '../library/operations/search-library.ts'
+import { FUSIONS, type SearchAnswer, type SearchInput } from '../library/search.ts'
+import { answerRecord } from './hit-record.ts'
+import { writeAnswer, writeMarkdownAnswer, writeNothing } from './hit-text.ts'
 import { createHint, withLibrary } from './library.ts'
-import { addSettings, configOf, oneOf, repeat, wholeNumber } from './options.ts'
-import { addPackedOptions, fileIn, openPacked, type PackedFlags } from './packed.ts'
-import { type Colors, printableLine, type Streams, Terminal } from './terminal.ts'
+import { configOf, languageTag, oneOf, repeat, share, someText, wholeNumber } from './options.ts'
+import { addPackedOptions, fileIn, openPacked, type PackedFlags, refuseFlags } from './packed.ts'
+import { type Colors, countOf, printableLine, type Streams, Terminal } from './terminal.ts'
 
-interface SearchFlags extends PackedFlags {
-  readonly source?: readonly string[]
+/** What is asked of the library by flags of the same names. */
+type AskedFlags = Omit<SearchInput, 'query' | 'sources' | 'limit'>
+
+interface SearchFlags extends PackedFlags, AskedFlags {
   readonly limit: number
-  readonly path?: string
+  readonly source?: readonly string[]
   readonly pathPrefix?: string
-  readonly kind?: Kind
-  readonly heading?: string
-  readonly symbol?: string
-  readonly explain?: boolean
 }
 
 /** `pharos search <query>` */
@@ -29,118 +28,165 @@ export function addSearch(program: Command, streams: Streams): void {
     .command('search')
     .description('find what answers a question, in the library or in a pack')
     .argument('<words...>', 'what to look for')
-    .option('-n, --limit <count>', 'most hits to print', wholeNumber('--limit', 1), 10)
-    .option('--source <source>', 'only this source of the library; repeatable', repeat)
-    .option('--path <path>', 'only this file')
-    .option('--path-prefix <prefix>', 'only files whose path begins so')
-    .option('--kind <kind>', `only files of this kind: ${KINDS.join(', ')}`, oneOf('--kind', KINDS))
-    .option('--heading <prefix>', 'only below this heading (parts joined by /)')
-    .option('--symbol <prefix>', 'only definitions whose name begins so')
+    .option(
+      '-n, --limit <count>',
+      'most pages in the answer, or hits of a pack',
+      wholeNumber('--limit', 1),
+      DEFAULT_LIMIT,
+    )
+    .option('--tokens <count>', `how much text may be shown (default: ${DEFAULT_TOKENS})`, wholeNumber('--tokens', 1))
+    .option('--source <source>', 'only this source of the library; repeatable', repeatText)
+    .option('--version <version>', 'exact, range, latest, or * for all versions', someText('--version'))
+    .option('--path <path>', 'glob or beginning of a path; of a pack one file', someText('--path'))
+    .option('--path-prefix <prefix>', 'files of a pack whose path begins so', someText('--path-prefix'))
+    .option('--kind <kind>', `what the text is: ${KINDS.join(', ')}`, oneOf('--kind', KINDS))
+    .option('--heading <heading>', 'only below this heading (parts joined by /)', someText('--heading'))
+    .option('--symbol <prefix>', 'only definitions whose name begins so', someText('--symbol'))
+    .option(
+      '--content-type <type>',
+      `what most of it is: ${CONTENT_TYPES.join(', ')}`,
+      oneOf('--content-type', CONTENT_TYPES),
+    )
+    .option('--language <tag>', 'language of the pages, such as en or pt-BR', languageTag('--language'))
+    .option('--min-score <share>', 'least share of the best score, 0 to 1', share('--min-score'))
+    .option(
+      '--fusion <way>',
+      `how words and meanings become one score: ${FUSIONS.join(', ')}`,
+      oneOf('--fusion', FUSIONS),
+    )
+    .option('--cursor <cursor>', 'go on where an answer ended')
     .option('--explain', 'show where each score comes from')
     .addHelpText(
       'after',
-      '\nWithout --pack the library is searched; the filters are for packs so far.\n\nExamples:\n  $ pharos search "retry after" --source guide\n  $ pharos search "retry after" --pack docs.zip --limit 3\n  $ pharos search --pack docs.zip -- --max-pages',
+      '\nExamples:\n  $ pharos search "retry after" --source guide\n  $ pharos search "open a file" --source python --version 3 --path "library/**"\n  $ pharos search "retry after" --pack docs.zip --limit 3\n  $ pharos search --pack docs.zip -- --max-pages',
     )
-  addSettings(addPackedOptions(command), ['library']).action(async (words: string[], flags: SearchFlags) => {
-    if (words.join('').trim() === '')
-      throw new PharosError('USAGE', { problem: 'expected words to look for, got none' })
+  addPackedOptions(command).action(async (words: string[], flags: SearchFlags) => {
+    const query = words.join(' ').trim()
+    if (query === '') throw new PharosError('USAGE', { problem: 'expected words to look for, got none' })
     const terminal = new Terminal(flags, streams)
-    if (flags.pack === undefined) {
-      await searchLibrary(command, words.join(' '), flags, terminal)
-      return
-    }
-    if (flags.source !== undefined)
-      throw new PharosError('USAGE', { problem: '--source is for the library, not for a pack' })
-    const packed = openPacked(command, flags)
-    const hits = packed.search.search(words.join(' '), {
-      limit: flags.limit,
-      path: flags.path === undefined ? undefined : fileIn(packed, flags.path).path,
-      pathPrefix: flags.pathPrefix,
-      kind: flags.kind,
-      headingPrefix: flags.heading,
-      symbolPrefix: flags.symbol,
-      explain: flags.explain,
-    })
-    if (hits.length === 0) terminal.note('no hits; other words or fewer filters may find some')
-    if (hits.length === 0 && !terminal.isJson) return
-    terminal.answer(hits.map((hit) => writeHit(hit, terminal.answerColors)).join('\n\n'), {
-      query: words.join(' '),
-      hits: hits.map(hitRecord),
-    })
+    if (flags.pack === undefined) await answerFromLibrary(command, query, flags, terminal)
+    else await answerFromPack(command, query, { ...flags, pack: flags.pack }, terminal)
   })
 }
 
-/** Flags that need a pack. */
-const PACK_ONLY = ['path', 'pathPrefix', 'kind', 'heading', 'symbol', 'explain'] as const
+function repeatText(text: string, before?: readonly string[]): readonly string[] {
+  return repeat(someText('--source')(text), before)
+}
 
-async function searchLibrary(command: Command, query: string, flags: SearchFlags, terminal: Terminal): Promise<void> {
-  const other = PACK_ONLY.find((name) => flags[name] !== undefined)
-  if (other !== undefined) {
-    const flag = `--${other.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
-    throw new PharosError('USAGE', { problem: `${flag} is for packs: add --pack <dir|zip>` })
-  }
+async function answerFromLibrary(
+  command: Command,
+  query: string,
+  flags: SearchFlags,
+  terminal: Terminal,
+): Promise<void> {
+  refuseFlags(flags, ['pathPrefix'], 'is for packs: add --pack <dir|zip>')
   const config = configOf(command)
   await withLibrary(config, async (library) => {
-    const { store } = library
-    const sources = await store.listSources()
-    if (sources.length === 0 && flags.source === undefined) {
+    const { store, clock } = library
+    const answer = await searchLibrary(library, { query, ...askedOf(flags) })
+    const isEmpty = answer.passages.length + answer.more.length === 0
+    if (!isEmpty || terminal.isJson) {
+      const { answerColors: colors, hasLinks, columns } = terminal
+      const text = terminal.isRead
+        ? writeAnswer(answer, { colors, hasLinks, columns }, clock.now())
+        : writeMarkdownAnswer(answer)
+      terminal.answer(text, answerRecord(answer))
+    }
+    // After the answer, which may be longer than the screen.
+    if (terminal.isRead && !isEmpty) terminal.note('')
+    for (const notice of answer.notices) terminal.note(printableLine(notice))
+    if (!isEmpty) terminal.note(terminal.noteColors.dim(describeAnswer(answer)))
+    else if (flags.cursor !== undefined) terminal.note('nothing more')
+    else if (answer.searched.length > 0) terminal.note(writeNothing(answer.widen))
+    else {
       const add = createHint(config)('add', '<url>')
       terminal.note(`${printableLine(store.location)} has no sources yet; add one: ${add}; or search a pack: --pack`)
     }
-    const chosen = []
-    for (const name of flags.source ?? []) chosen.push((await findSource(library, name)).id)
-    const filter = flags.source === undefined ? {} : { sourceIds: chosen }
-    const hits = await store.search({ query, limit: flags.limit, ...filter })
-    if (hits.length === 0 && sources.length > 0) terminal.note('no hits; other words may find some')
-    if (hits.length === 0 && !terminal.isJson) return
-    const terms = termsOf(query)
-    const labels = new Map(sources.map((source) => [source.id, labelOf(source)]))
-    const found = hits.map((hit) => ({
-      hit,
-      source: labels.get(hit.sourceId) ?? hit.sourceId,
-      snippet: writeSnippet(hit.chunk.content, terms, textAnalyzer),
-    }))
-    terminal.answer(found.map((one) => writeLibraryHit(one, terminal.answerColors)).join('\n\n'), {
-      query,
-      hits: found.map(libraryHitRecord),
-    })
+    if (answer.cursor !== null) {
+      const next = writeNext(command, config, query, flags, answer.cursor)
+      terminal.note(`${terminal.noteColors.dim('next:')} ${next}`)
+    }
   })
 }
 
-/** A hit with what is shown of it. */
-interface LibraryHit {
-  readonly hit: StoreHit
-  readonly source: string
-  readonly snippet: string
+/** The names by which the library is asked, in the order in which a command is written. */
+const ASKED = [
+  'version',
+  'path',
+  'kind',
+  'heading',
+  'symbol',
+  'contentType',
+  'language',
+  'tokens',
+  'minScore',
+  'fusion',
+  'explain',
+  'cursor',
+] as const satisfies readonly (keyof AskedFlags)[]
+
+/** What flags ask of a library: those that were given, under the names it has for them. */
+function askedOf(flags: SearchFlags): Omit<SearchInput, 'query'> {
+  const given: Partial<AskedFlags> = Object.fromEntries(
+    ASKED.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]]),
+  )
+  return { limit: flags.limit, ...given, ...(flags.source === undefined ? {} : { sources: flags.source }) }
 }
 
-function termsOf(query: string): Set<string> {
-  const terms = new Set<string>()
-  textAnalyzer.visitTokens(query, (source, from, to) => void terms.add(source.slice(from, to)))
-  return terms
+/** How an answer came about, in a line. */
+function describeAnswer({ engines, searched, passages, more, tokens }: SearchAnswer): string {
+  const parts = [
+    ...(passages.length === 0 ? [] : [`${countOf(passages.length, 'passage')}, about ${countOf(tokens, 'token')}`]),
+    ...(more.length === 0 ? [] : [`${countOf(more.length, 'further page')}`]),
+    `by ${engines.map((engine) => (engine === 'vectors' ? 'meaning' : engine)).join(' and ')}`,
+    ...(searched.length > 5 ? [] : [`in ${searched.join(', ')}`]),
+  ]
+  return printableLine(parts.join(', '))
 }
 
-function writeLibraryHit({ hit, source, snippet }: LibraryHit, colors: Colors): string {
-  const { chunk, url, title, score } = hit
-  const lines = `${colors.cyan(printableLine(url))}:${chunk.startLine}-${chunk.endLine}`
-  const headings = chunk.headingPath.length === 0 ? title : chunk.headingPath.join(' > ')
-  const place = `${colors.bold(printableLine(source))}  ${lines}  ${score.toFixed(2)}`
-  return [place, colors.dim(printableLine(headings)), printableLine(snippet)].filter((line) => line !== '').join('\n')
+/** The command that shows what comes after an answer. */
+function writeNext(
+  command: Command,
+  config: EffectiveConfig,
+  query: string,
+  flags: SearchFlags,
+  cursor: string,
+): string {
+  const names = ['source', 'limit', ...ASKED.filter((name) => name !== 'cursor')] as const
+  const options = names
+    .filter((name) => command.getOptionValueSource(name) === 'cli')
+    .flatMap((name) =>
+      [flags[name]].flat().flatMap((value) => [`--${flagName(name)}`, ...(value === true ? [] : [String(value)])]),
+    )
+  // With a space before it, no word can be taken for an option, nor for something to be filled in.
+  const words = /^[-<]/.test(query) ? ` ${query}` : query
+  return createHint(config)('search', words, ...options, '--cursor', cursor)
 }
 
-function libraryHitRecord({ hit, source, snippet }: LibraryHit): Record<string, unknown> {
-  const { chunk, url, title, score } = hit
-  return {
-    source,
-    chunk_id: chunk.id,
-    score,
-    url,
-    title,
-    start_line: chunk.startLine,
-    end_line: chunk.endLine,
-    snippet,
-    heading_path: chunk.headingPath,
-  }
+/** Flags that a pack knows nothing of. */
+const LIBRARY_ONLY = ['source', 'version', 'contentType', 'language', 'tokens', 'minScore', 'fusion', 'cursor'] as const
+
+async function answerFromPack(
+  command: Command,
+  query: string,
+  flags: SearchFlags & { readonly pack: string },
+  terminal: Terminal,
+): Promise<void> {
+  refuseFlags(flags, LIBRARY_ONLY, 'is for the library, not for a pack')
+  const packed = await openPacked(command, flags.pack)
+  const hits = packed.search.search(query, {
+    limit: flags.limit,
+    path: flags.path === undefined ? undefined : fileIn(packed, flags.path).path,
+    pathPrefix: flags.pathPrefix,
+    kind: flags.kind,
+    headingPrefix: flags.heading,
+    symbolPrefix: flags.symbol,
+    explain: flags.explain,
+  })
+  if (hits.length === 0) terminal.note('no hits; other words or fewer filters may find some')
+  if (hits.length === 0 && !terminal.isJson) return
+  const text = hits.map((hit) => writeHit(hit, terminal.answerColors)).join('\n\n')
+  terminal.answer(text, { query, hits: hits.map(hitRecord) })
 }
 
 function writeHit(hit: PackHit, colors: Colors): string {

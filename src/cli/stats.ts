@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { writeBytes } from '../core/text/bytes.ts'
+import { writeAge } from './hit-text.ts'
 import { addLibraryOptions, timeRecord, withLibrary, writeTime } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
 import { printableLine, type Streams, Terminal } from './terminal.ts'
@@ -12,18 +13,38 @@ export function addStats(program: Command, streams: Streams): void {
     .addHelpText('after', '\nExample:\n  $ pharos stats --json')
   addLibraryOptions(command).action(async (flags: CommonFlags) => {
     const terminal = new Terminal(flags, streams)
-    await withLibrary(configOf(command), async ({ store }) => {
+    await withLibrary(configOf(command), async ({ store, vectors, clock }) => {
       const { sources, pages, chunks, bytes, changedAt } = await store.stats()
+      const space = (await vectors?.readSpace()) ?? null
+      const { embedded } = (await vectors?.count()) ?? { embedded: 0 }
+      const changed = changedAt === null ? 'never' : `${writeTime(changedAt)} (${writeAge(changedAt, clock.now())})`
       const text = [
         `Library: ${printableLine(store.location)}`,
         `Sources: ${sources.toLocaleString('en')}`,
         `Pages: ${pages.toLocaleString('en')}`,
         `Chunks: ${chunks.toLocaleString('en')}`,
+        `Vectors: ${space === null ? 'none, search goes by words' : printableLine(`${writeShare(embedded, chunks)} of the chunks, by ${space.model} (${space.dimensions} dimensions)`)}`,
         `Size: ${writeBytes(bytes)}`,
-        `Last change: ${changedAt === null ? 'never' : writeTime(changedAt)}`,
+        `Last change: ${changed}`,
       ]
-      const changed_at = timeRecord(changedAt)
-      terminal.answer(text.join('\n'), { library: store.location, sources, pages, chunks, bytes, changed_at })
+      terminal.answer(text.join('\n'), {
+        library: store.location,
+        sources,
+        pages,
+        chunks,
+        bytes,
+        changed_at: timeRecord(changedAt),
+        vectors:
+          space === null
+            ? null
+            : { embedded, model: space.model, fingerprint: space.fingerprint, dimensions: space.dimensions },
+      })
     })
   })
+}
+
+/** `12,345 (95%)`: never all of them while one is missing. */
+function writeShare(part: number, whole: number): string {
+  const percent = whole === 0 ? 100 : Math.floor((part * 100) / whole)
+  return `${part.toLocaleString('en')} (${percent}%)`
 }

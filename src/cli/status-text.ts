@@ -147,7 +147,7 @@ function writeRefused({ url, reason, pattern, target }: LedgerRow): string {
 }
 
 /** Reasons whose pattern is what refused the address, not what it fails to be. */
-const RULES: ReadonlySet<LedgerRow['reason']> = new Set(['blocked', 'excluded'])
+const RULES: ReadonlySet<LedgerRow['reason']> = new Set(['blocked', 'ignored', 'excluded'])
 
 function writeList(lines: readonly string[], count: number): string[] {
   const more = count - lines.length

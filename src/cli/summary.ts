@@ -57,7 +57,8 @@ function writeRun(summary: CrawlSummary, rate: number): string {
   const { indexed, unchanged, skipped, failed, removed, bytes, requests, elapsedMs } = summary
   const counts = Object.entries({ indexed, unchanged, skipped, failed, removed })
   const done = counts.filter(([, count]) => count > 0).map(([name, count]) => `${count.toLocaleString('en')} ${name}`)
-  const traffic = `${writeBytes(bytes)} in ${countOf(requests, 'request')}`
+  const traffic =
+    requests === 0 ? `${writeBytes(bytes)} read` : `${writeBytes(bytes)} in ${countOf(requests, 'request')}`
   return `this run: ${[...done, traffic, writeDuration(elapsedMs), `${writeRate(rate)} pages/s`].join(', ')}`
 }
 

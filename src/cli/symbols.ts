@@ -1,30 +1,85 @@
 import type { Command } from 'commander'
+import { PharosError } from '../core/errors.ts'
 import { findDefinition } from '../core/pack/definition.ts'
 import type { Pack } from '../core/pack/pack.ts'
 import { compareUtf8 } from '../core/text/order.ts'
-import { addPackedOptions, fileIn, openPacked, type PackedFlags } from './packed.ts'
-import { printableLine, type Streams, Terminal } from './terminal.ts'
+import { listSymbols } from '../library/operations/list-symbols.ts'
+import { withLibrary } from './library.ts'
+import { configOf, someText, wholeNumber } from './options.ts'
+import { addPackedOptions, fileIn, openPacked, type PackedFlags, refuseFlags } from './packed.ts'
+import { printableLine, type Streams, Terminal, writeLink } from './terminal.ts'
 
-/** `pharos symbols [file]` */
+interface SymbolsFlags extends PackedFlags {
+  readonly source?: string
+  readonly prefix?: string
+  readonly limit?: number
+}
+
+/** `pharos symbols [page]` */
 export function addSymbols(program: Command, streams: Streams): void {
   const command = program
     .command('symbols')
-    .description('list the definitions in a file of a pack, or in all files')
-    .argument('[file]', 'path of the file; without it those of all files')
-    .addHelpText('after', '\nExample:\n  $ pharos symbols src/index.ts --pack repo.zip')
-  addPackedOptions(command).action((given: string | undefined, flags: PackedFlags) => {
-    const packed = openPacked(command, flags)
-    const path = given === undefined ? undefined : fileIn(packed, given).path
+    .description('list what a page, a source, a pack or one of its files defines')
+    .argument('[page]', 'address of a stored page, or path of a file in the pack')
+    .option('--source <source>', 'only this source of the library', someText('--source'))
+    .option('--prefix <prefix>', 'only names that begin so, whole or after a dot', someText('--prefix'))
+    .option('-n, --limit <count>', 'most definitions to list (default: 100)', wholeNumber('--limit', 1))
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ pharos symbols --source python --prefix dump\n  $ pharos symbols src/index.ts --pack repo.zip',
+    )
+  addPackedOptions(command).action(async (page: string | undefined, flags: SymbolsFlags) => {
     const terminal = new Terminal(flags, streams)
-    const symbols = listDefinitions(packed.pack, path)
-    if (symbols.length === 0) terminal.note(explainNone(packed.pack))
-    if (symbols.length === 0 && !terminal.isJson) return
-    const lines = symbols.map((one) => {
-      const place = `${printableLine(one.ref)}  ${printableLine(one.path)}:${one.start_line}`
-      return `${printableLine(one.symbol)}  ${terminal.answerColors.dim(place)}`
-    })
-    terminal.answer(lines.join('\n'), { path: path ?? null, symbols })
+    if (flags.pack === undefined) await listStored(command, page, flags, terminal)
+    else await listPacked(command, page, { ...flags, pack: flags.pack }, terminal)
   })
+}
+
+async function listStored(
+  command: Command,
+  url: string | undefined,
+  { source, prefix, limit }: SymbolsFlags,
+  terminal: Terminal,
+): Promise<void> {
+  if (url?.trim() === '') throw new PharosError('USAGE', { problem: 'expected an address, got an empty one' })
+  await withLibrary(configOf(command), async (library) => {
+    const { symbols, hasMore } = await listSymbols(library, { url, source, prefix, limit })
+    if (symbols.length === 0) terminal.note(explainNothing(prefix))
+    if (hasMore) terminal.note(`only the first ${symbols.length}; --prefix narrows them down, --limit lists more`)
+    if (symbols.length === 0 && !terminal.isJson) return
+    const { dim } = terminal.answerColors
+    const lines = symbols.map((one) => {
+      const signature = printableLine(one.signature)
+      const shown = terminal.hasLinks ? writeLink(signature, one.url) : signature
+      // Signatures are long: a person sees where one ends, and whoever reads a pipe has all of one on a line.
+      return `${shown}${terminal.isRead ? '\n   ' : '  '}${dim(printableLine(`${one.url}  line ${one.line}`))}`
+    })
+    terminal.answer(lines.join('\n'), { symbols, has_more: hasMore })
+  })
+}
+
+function explainNothing(prefix: string | undefined): string {
+  if (prefix === undefined) return 'no definitions: nothing here is stated as a signature of its own'
+  return `no definitions that begin with ${printableLine(prefix)}`
+}
+
+async function listPacked(
+  command: Command,
+  given: string | undefined,
+  flags: SymbolsFlags & { readonly pack: string },
+  terminal: Terminal,
+): Promise<void> {
+  refuseFlags(flags, ['source', 'prefix', 'limit'], 'is for the library, not for a pack')
+  const packed = await openPacked(command, flags.pack)
+  const path = given === undefined ? undefined : fileIn(packed, given).path
+  const symbols = listDefinitions(packed.pack, path)
+  if (symbols.length === 0) terminal.note(explainNone(packed.pack))
+  if (symbols.length === 0 && !terminal.isJson) return
+  const lines = symbols.map((one) => {
+    const place = `${printableLine(one.ref)}  ${printableLine(one.path)}:${one.start_line}`
+    return `${printableLine(one.symbol)}  ${terminal.answerColors.dim(place)}`
+  })
+  terminal.answer(lines.join('\n'), { path: path ?? null, symbols })
 }
 
 function explainNone({ files }: Pack): string {

@@ -1,5 +1,7 @@
 import { createColors } from 'picocolors'
 
+export { countOf } from '../core/text/count.ts'
+
 /** How much a verb says besides its answer. */
 export interface Manners {
   readonly json?: boolean
@@ -18,6 +20,8 @@ export interface Output {
   readonly rows?: number
   /** Whether it shows colours, and they are wanted. */
   hasColors?(): boolean
+  /** Whether it makes links clickable that are hidden behind their text. */
+  hasLinks?(): boolean
 }
 
 /** The two streams a program writes to. */
@@ -59,6 +63,16 @@ export class Terminal {
   /** Whether a person reads the answer, not a program. */
   get isRead(): boolean {
     return this.#streams.stdout.isTTY === true && !this.isJson
+  }
+
+  /** Whether links in the answer can be clicked though only their text is seen. */
+  get hasLinks(): boolean {
+    return this.isRead && this.#streams.stdout.hasLinks?.() === true
+  }
+
+  /** The width of what the answer is read on. */
+  get columns(): number {
+    return this.#streams.stdout.columns || 80
   }
 
   /** The answer: text for people, or the same as JSON. */
@@ -149,15 +163,14 @@ export function printableLine(text: string): string {
   return printable(text).replace(/[\n\t\u2028\u2029]/g, '\u{fffd}')
 }
 
+/** Text with an address behind it, for a terminal that takes it so. */
+export function writeLink(text: string, url: string): string {
+  return `\x1b]8;;${printableLine(url)}\x1b\\${text}\x1b]8;;\x1b\\`
+}
+
 /** A word as a shell has to be given it: in quotes, unless it has only characters that mean nothing to any shell. */
 export function shellWord(text: string): string {
   return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
-}
-
-/** `1 file`, `2 files`, `3 addresses` */
-export function countOf(count: number, noun: string): string {
-  const ending = count === 1 ? '' : noun.endsWith('s') ? 'es' : 's'
-  return `${count.toLocaleString('en')} ${noun}${ending}`
 }
 
 /** Characters that take two columns, and those that take none. */
@@ -171,7 +184,8 @@ function widthOf(text: string): number {
   return width
 }
 
-function columnsOf(char: string): number {
+/** How many columns a character takes. */
+export function columnsOf(char: string): number {
   return WIDE.test(char) ? 2 : NARROW.test(char) ? 0 : 1
 }
 

@@ -31,7 +31,7 @@ export const ERRORS = {
     exitCode: 2,
   },
   SOURCE_UNREADABLE: {
-    message: '{path} cannot be packed: {problem}',
+    message: '{path} cannot be used: {problem}',
     advice: 'name a folder that this user may read',
     httpStatus: 422,
     exitCode: 3,
@@ -96,6 +96,25 @@ export const ERRORS = {
     httpStatus: 404,
     exitCode: 3,
   },
+  CHUNK_UNKNOWN: {
+    message: 'no chunk {chunk} in {library}{hint}',
+    advice:
+      'a chunk is named by <source>/<id>, by its id, or by the first twelve characters of it; search again for its page, whose text may have changed',
+    httpStatus: 404,
+    exitCode: 3,
+  },
+  PAGE_UNKNOWN: {
+    message: 'no page {url} in {library}{known}{nearest}',
+    advice: '`pharos search` shows the addresses of pages, `pharos explain <source> <url>` tells why one is missing',
+    httpStatus: 404,
+    exitCode: 3,
+  },
+  CURSOR_INVALID: {
+    message: 'the cursor {cursor} cannot be used: {problem}',
+    advice: 'ask again without a cursor; each answer gives the one that goes on after it',
+    httpStatus: 400,
+    exitCode: 2,
+  },
   FILE_NOT_IN_PACK: {
     message: 'no file {file} in {pack}{nearest}',
     advice: '`pharos outline --pack <pack>` lists the files',
@@ -114,11 +133,23 @@ export const ERRORS = {
     httpStatus: 404,
     exitCode: 3,
   },
+  VERSION_UNKNOWN: {
+    message: 'no version {version} of {name}{versions}',
+    advice: 'ask for one that is there, for a range such as 5.x, or for latest',
+    httpStatus: 404,
+    exitCode: 3,
+  },
   CRAWL_RUNNING: {
     message: '{source} is being crawled by another process',
     advice: 'wait for it to end; `pharos status {source}` shows how far it is',
     httpStatus: 409,
     exitCode: 1,
+  },
+  CRAWL_UNKNOWN: {
+    message: 'no crawl {crawl} in {library}',
+    advice: 'a crawl is named by its id, a UUID; `pharos status` shows the last one of each source',
+    httpStatus: 404,
+    exitCode: 3,
   },
   CRAWL_UNFINISHED: {
     message: 'the last {kind} of {source} was interrupted, and what it left undone would be lost',
@@ -184,6 +215,36 @@ export const ERRORS = {
     message: 'the library {library} cannot be written: {problem}',
     advice: 'make its place writable, then run the same command again, or use another place with --library',
     httpStatus: 503,
+    exitCode: 1,
+  },
+  EMBEDDER_MISSING: {
+    message: 'no embedding model is installed',
+    advice: 'install it with `pharos embed install`',
+    httpStatus: 409,
+    exitCode: 3,
+  },
+  EMBEDDER_NOT_INSTALLED: {
+    message: 'the embedding model could not be installed in {folder}: {problem}',
+    advice: '{advice}',
+    httpStatus: 502,
+    exitCode: 3,
+  },
+  EMBEDDER_UNUSABLE: {
+    message: 'the embedding model in {folder} cannot be used: {problem}',
+    advice: 'install it anew with `pharos embed install`; search goes on by words',
+    httpStatus: 500,
+    exitCode: 1,
+  },
+  VECTOR_INVALID: {
+    message: 'the vector of chunk {chunk} cannot be kept: {problem}',
+    advice: 'nothing of its batch was written; check the model with `pharos embed status`',
+    httpStatus: 500,
+    exitCode: 1,
+  },
+  VECTOR_SPACE_OTHER: {
+    message: 'the library has vectors of {found}, which cannot be compared with those of {given}',
+    advice: 'use the model they were made with, or make them anew with `pharos embed run --replace`',
+    httpStatus: 409,
     exitCode: 1,
   },
   INTERRUPTED: {

@@ -18,8 +18,8 @@ import {
   type Visit,
 } from './ledger.ts'
 import { Pacer } from './pacer.ts'
+import { PageDefect } from './page-defect.ts'
 import type { FetchOutcome, FetchRequest, PageReading } from './ports.ts'
-import { PageDefect } from './read-page.ts'
 import { createResourceFetcher, type FetchResource } from './resource.ts'
 import { RobotsRules } from './robots-rules.ts'
 import { Room } from './room.ts'

@@ -1,121 +1,32 @@
 import { ActiveCrawl } from './active-crawl.ts'
-import type { CrawlEvent, CrawlSummary } from './events.ts'
+import type { CrawlEvent } from './events.ts'
 import { finishCrawl, isConclusive } from './finish.ts'
 import { Frontier } from './frontier.ts'
 import type { Reason, Visit } from './ledger.ts'
-import { causeOf, createPatientLedger, Patience } from './patience.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
+import { type Supervisor, supervise } from './supervise.ts'
 import { visitPage } from './visit.ts'
-import { Pulse, type Watched, watchOver } from './watch.ts'
-
-/** How long a crawl that was stopped waits for what is under way. Whatever comes later finds that the crawl is over. */
-const GRACE_MS = 10_000
 
 /**
  * Crawls a source and tells what happens. Ends with the event `ended`, whatever becomes of it; an aborted signal stops it at
  * the next good place. Every address is in the ledger with its state and reason before anything is told about it. While the store
  * cannot be written, the crawl waits.
  */
-export async function* crawl(
-  run: CrawlRun,
-  ports: CrawlPorts,
-  signal: AbortSignal,
-): AsyncGenerator<CrawlEvent, void, void> {
-  // Whoever stops reading stops the crawl.
-  const stop = new AbortController()
-  const either = AbortSignal.any([signal, stop.signal])
-  const patience = new Patience({
-    clock: ports.clock,
-    signal: either,
-    pauseMs: run.limits.pauseMs,
-    tell: (event) => active.events.push(event),
-    giveUp: (problem) => stop.abort(new Error(problem)),
-  })
-  const pulse = new Pulse()
-  const active = new ActiveCrawl(run, withPatience(pulse.watch(ports), patience), either)
-  active.events.push({ type: 'started', crawlId: run.crawlId, kind: run.kind, isResumed: run.isResumed })
-  const work = runCrawl({ active, patience, pulse, stop }).finally(() => active.events.close())
-  // Whoever reads learns of a failure when everything before it has been read, which may be long after.
-  work.catch(() => undefined)
-  try {
-    yield* active.events
-    await work
-  } finally {
-    stop.abort()
-    active.events.close()
-    await work.catch(() => undefined)
+export function crawl(run: CrawlRun, ports: CrawlPorts, signal: AbortSignal): AsyncGenerator<CrawlEvent, void, void> {
+  const open = (patient: CrawlPorts, { signal: either, patience, pulse }: Supervisor) => {
+    const moveSite = (siteUrl: string) => patience.keep(() => ports.moveSite(siteUrl))
+    return new ActiveCrawl(run, { ...pulse.watch(patient), moveSite }, either)
   }
+  return supervise({ run, ports, open, work: visitEverything, finish: finishCrawl }, signal)
 }
 
-/** The same ports, whose writes wait until they are possible. A sign of life does not: there will be another. */
-function withPatience(ports: CrawlPorts, patience: Patience): CrawlPorts {
-  return {
-    ...ports,
-    ledger: createPatientLedger(ports.ledger, patience),
-    moveSite: (siteUrl) => patience.keep(() => ports.moveSite(siteUrl)),
-    end: (summary) => patience.keep(() => ports.end(summary)),
-  }
-}
-
-async function runCrawl(watched: Watched): Promise<void> {
-  const { active } = watched
-  const ended = new AbortController()
-  // A failure of the watch is none of the crawl, and is never left without anybody who takes note of it.
-  const watch = watchOver(watched, ended.signal).catch(() => undefined)
-  let summary: CrawlSummary
-  try {
-    await withGrace(active, visitEverything(active))
-    summary = await conclude(active)
-  } finally {
-    ended.abort()
-    await watch
-  }
-  active.events.push({ type: 'ended', summary })
-}
-
-/** Makes all visits. What goes wrong in a crawl that is being stopped anyway is no news. */
+/** Makes all visits. */
 async function visitEverything(active: ActiveCrawl): Promise<void> {
-  try {
-    await begin(active)
-    await visitAll(active)
-    if (active.refusal === null && (await active.discoverLate())) await visitAll(active)
-    while (active.refusal === null && (await requeueOrphans(active))) await visitAll(active)
-    if (active.refusal !== null) await putBack(active, active.refusal)
-  } catch (error) {
-    if (!active.signal.aborted) throw error
-  }
-}
-
-/** Waits for work, but not for long when it is to stop and does not: a promise that nobody keeps must not hold up the end. */
-async function withGrace({ signal, ports }: ActiveCrawl, work: Promise<void>): Promise<void> {
-  const isDone = new AbortController()
-  const stopped = new Promise<void>((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true, signal: isDone.signal })
-    if (signal.aborted) resolve()
-  })
-  const late = stopped.then(() => ports.clock.sleep(GRACE_MS, isDone.signal)).catch(() => undefined)
-  try {
-    await Promise.race([work, late])
-  } finally {
-    isDone.abort()
-  }
-}
-
-/** Adds up and writes that the crawl is over, before anybody is told. */
-async function conclude(active: ActiveCrawl): Promise<CrawlSummary> {
-  try {
-    const summary = await finishCrawl(active)
-    await active.ports.end(summary)
-    return summary
-  } catch (error) {
-    if (!active.signal.aborted) throw error
-  }
-  // It was stopped while it finished, or cannot write that it was: then it looks interrupted to the next one, as it is.
-  const summary = await finishCrawl(active)
-  await active.ports.end(summary).catch((error: unknown) => {
-    if (causeOf(error) === undefined) throw error
-  })
-  return summary
+  await begin(active)
+  await visitAll(active)
+  if (active.refusal === null && (await active.discoverLate())) await visitAll(active)
+  while (active.refusal === null && (await requeueOrphans(active))) await visitAll(active)
+  if (active.refusal !== null) await putBack(active, active.refusal)
 }
 
 /** Puts into the frontier what the crawl begins with. What an interrupted one left there is still there. */

@@ -1,32 +1,19 @@
 import type { ActiveCrawl } from './active-crawl.ts'
 import type { CrawlEnd, CrawlSummary } from './events.ts'
 import { isRead, type LedgerCounts, type LedgerRow, OPEN_REASONS, type Reason } from './ledger.ts'
+import type { CrawlPorts, CrawlRun } from './run.ts'
 import { Stall } from './watch.ts'
 
 /** Ends a crawl: removes what it proved gone, as far as that is allowed, and adds up. */
 export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
   const { run, ports } = active
   const start = await findStart(active)
-  let end: CrawlEnd = 'completed'
-  let problem: string | null = null
+  const ending = active.signal.aborted
+    ? describeStop(active.signal.reason)
+    : await removeGone(active, await isConclusive(active))
+  let { end, problem } = ending
+  const { removed, withheld } = ending
   let vainReason: Reason | null = null
-  let removed = 0
-  let withheld = 0
-  if (active.signal.aborted) {
-    end = active.signal.reason instanceof Stall ? 'failed' : 'cancelled'
-    problem = describeStop(active.signal.reason)
-  } else {
-    const isComplete = await isConclusive(active)
-    const { removable, pages } = await ports.ledger.countRemovable(run.sourceId, run.crawlId, isComplete)
-    const { lossPages, lossShare } = run.limits
-    if (!run.acceptLoss && removable > lossPages && removable > pages * lossShare) {
-      end = 'gate'
-      withheld = removable
-      problem = `${removable} of ${pages} pages were not found any more`
-    } else {
-      removed = await ports.ledger.removeProven(run.sourceId, run.crawlId, isComplete, ports.clock.now())
-    }
-  }
   const ledger = await ports.ledger.countLedger(run.sourceId)
   if (end === 'completed') {
     vainReason = findVainReason(active, ledger, start)
@@ -58,6 +45,38 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
     problem,
     vainReason,
   }
+}
+
+/** How a crawl comes to its end, before it is known whether everything is accounted for. */
+export interface Ending {
+  readonly end: CrawlEnd
+  readonly problem: string | null
+  readonly removed: number
+  readonly withheld: number
+}
+
+/** What a crawl needs to end. */
+interface EndingCrawl {
+  readonly run: Pick<CrawlRun, 'sourceId' | 'crawlId' | 'acceptLoss' | 'limits'>
+  readonly ports: Pick<CrawlPorts, 'ledger' | 'clock'>
+}
+
+/** Removes what a crawl proved gone, unless that is more than it may remove. `isComplete`: what it did not see is gone too. */
+export async function removeGone({ run, ports }: EndingCrawl, isComplete: boolean): Promise<Ending> {
+  const { removable, pages } = await ports.ledger.countRemovable(run.sourceId, run.crawlId, isComplete)
+  const { lossPages, lossShare } = run.limits
+  if (!run.acceptLoss && removable > lossPages && removable > pages * lossShare) {
+    const problem = `${removable} of ${pages} pages were not found any more`
+    return { end: 'gate', problem, removed: 0, withheld: removable }
+  }
+  const removed = await ports.ledger.removeProven(run.sourceId, run.crawlId, isComplete, ports.clock.now())
+  return { end: 'completed', problem: null, removed, withheld: 0 }
+}
+
+/** The end of a crawl that was stopped, by the reason it was stopped for. */
+export function describeStop(reason: unknown): Ending {
+  const problem = reason instanceof Error ? reason.message : 'stopped'
+  return { end: reason instanceof Stall ? 'failed' : 'cancelled', problem, removed: 0, withheld: 0 }
 }
 
 /** Whether a page that was not found in this crawl is really not there: everything was looked at that could lead to it. */
@@ -99,7 +118,7 @@ async function findStart({ run, ports, gate }: ActiveCrawl): Promise<LedgerRow |
 }
 
 /** What forbids to call a crawl completed: addresses that nobody can account for. */
-function findImbalance({ total, states }: LedgerCounts): string | null {
+export function findImbalance({ total, states }: LedgerCounts): string | null {
   const sum = Object.values(states).reduce((all, count) => all + count, 0)
   if (sum !== total) return `${total} addresses are known and ${sum} accounted for`
   const open = states.pending + states.leased
@@ -123,8 +142,4 @@ function describeVain({ run, visited }: ActiveCrawl, reason: Reason, start: Ledg
     return `${run.startUrl}: ${reason}${visited > 1 ? `, none of ${visited} pages was read` : ''}`
   const why = [reason, start.pattern, start.detail].filter((part) => part !== null).join(', ')
   return `${start.url}: ${start.state} (${why})`
-}
-
-function describeStop(reason: unknown): string {
-  return reason instanceof Error ? reason.message : 'stopped'
 }

@@ -13,6 +13,8 @@ export const REASONS = [
   'bad-url',
   'scheme',
   'excluded',
+  // An ignore file of a folder names it.
+  'ignored',
   'off-site',
   'out-of-scope',
   'blocked',
@@ -44,6 +46,8 @@ export const REASONS = [
   'noindex',
   // Answered, but not with a page.
   'not-text',
+  // It holds what looks like a credential.
+  'secret',
   'empty',
   'login',
   'challenge',
@@ -63,6 +67,8 @@ export const REASONS = [
   'redirect-loop',
   'bad-answer',
   'page-defect',
+  // A file that the system does not let be read.
+  'unreadable',
   // Its host kept failing, or asked for more patience than there is; it was not asked itself.
   'host-parked',
   // Removed from the library.
@@ -132,6 +138,7 @@ export const DISCOVERIES = [
   'canonical',
   'alternate',
   'query-strip',
+  'folder',
 ] as const
 
 /** One of {@link DISCOVERIES}. */

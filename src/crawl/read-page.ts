@@ -2,6 +2,7 @@ import { chunkPage } from '../core/chunk/chunk-page.ts'
 import { extractPage } from '../core/extract/extract-page.ts'
 import { withoutFragment } from '../core/extract/resolve.ts'
 import type { Link, Sha256, Snapshot } from '../core/model.ts'
+import { PageDefect } from './page-defect.ts'
 import type { PageReading } from './ports.ts'
 
 /** Most links of one page that are followed and kept. */
@@ -12,9 +13,6 @@ const MAX_NAMED = 50_000
 const MAX_MARKDOWN = 30_000_000
 /** Most chunks it may be cut into: 20 MB of text are fewer. */
 const MAX_CHUNKS = 25_000
-
-/** A page that cannot be read whatever is tried; the message says why, as what follows "the page". */
-export class PageDefect extends Error {}
 
 /** Reads a snapshot: page, chunks and the links to follow. */
 export function readPage(snapshot: Snapshot, key: string, sha256?: Sha256): PageReading {

@@ -1,7 +1,7 @@
-import type { ActiveCrawl } from './active-crawl.ts'
-import type { CrawlProgress } from './events.ts'
+import type { EventQueue } from './event-queue.ts'
+import type { CrawlEvent, CrawlProgress } from './events.ts'
 import { describeTime, type Patience } from './patience.ts'
-import type { CrawlPorts } from './run.ts'
+import type { CrawlPorts, CrawlRun } from './run.ts'
 
 const PROGRESS_MS = 250
 /** So many signs of life could be missed before a crawl is taken for interrupted. */
@@ -36,9 +36,19 @@ export class Pulse {
   }
 }
 
+/** A running crawl, as far as it is watched. */
+export interface WatchedCrawl {
+  readonly run: Pick<CrawlRun, 'sourceId' | 'limits'>
+  readonly ports: Pick<CrawlPorts, 'ledger' | 'clock' | 'touch'>
+  readonly events: EventQueue<CrawlEvent>
+  /** Addresses being visited. */
+  readonly visiting: ReadonlySet<string>
+  progress(): Promise<CrawlProgress>
+}
+
 /** What a running crawl is watched with. */
 export interface Watched {
-  readonly active: ActiveCrawl
+  readonly active: WatchedCrawl
   readonly patience: Patience
   readonly pulse: Pulse
   /** Stops the crawl. */
@@ -122,7 +132,7 @@ class IdleTime {
   }
 }
 
-function describeStall({ events, visiting }: ActiveCrawl, stallMs: number): Error {
+function describeStall({ events, visiting }: WatchedCrawl, stallMs: number): Error {
   const time = describeTime(stallMs)
   if (events.isFull) return new Error(`nobody has read what the crawl tells for ${time}`)
   const named = [...visiting].slice(0, MAX_NAMED).join(', ')

@@ -260,9 +260,9 @@ describe('what is never read', () => {
 describe('a folder that is no source', () => {
   test.each([
     ['nowhere', 'SOURCE_NOT_FOUND', 'there is no folder or file at ROOT/nowhere'],
-    ['a.md', 'SOURCE_UNREADABLE', 'ROOT/a.md cannot be packed: it is a file, not a folder'],
-    ['a.md/b', 'SOURCE_UNREADABLE', 'ROOT/a.md/b cannot be packed: it cannot be read (ENOTDIR)'],
-    ['loop', 'SOURCE_UNREADABLE', 'ROOT/loop cannot be packed: it cannot be read (ELOOP)'],
+    ['a.md', 'SOURCE_UNREADABLE', 'ROOT/a.md cannot be used: it is a file, not a folder'],
+    ['a.md/b', 'SOURCE_UNREADABLE', 'ROOT/a.md/b cannot be used: it cannot be read (ENOTDIR)'],
+    ['loop', 'SOURCE_UNREADABLE', 'ROOT/loop cannot be used: it cannot be read (ELOOP)'],
     ['pack', 'SOURCE_IS_PACK', 'ROOT/pack is itself a pack'],
   ])('%s is refused with %s', async (name, code, message) => {
     write({ 'a.md': 'a' })
@@ -337,7 +337,7 @@ test('a folder that may not be read says so', () => {
     const { chunkFolder } = await import(${JSON.stringify(join(import.meta.dirname, 'chunk-folder.ts'))})
     const error = await chunkFolder(${JSON.stringify(root)}).catch((error) => error)
     console.log(JSON.stringify([error.code, error.message]))`)
-  expect(result).toEqual(['SOURCE_UNREADABLE', `${root} cannot be packed: it cannot be read (EACCES)`])
+  expect(result).toEqual(['SOURCE_UNREADABLE', `${root} cannot be used: it cannot be read (EACCES)`])
   fs.chmodSync(root, 0o755)
 })
 

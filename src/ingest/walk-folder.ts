@@ -1,7 +1,7 @@
 import { type Dirent, existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
-import { type IgnoreFile, isIgnored, parseIgnoreFile, withoutRulesFor } from '../core/ignore/ignore-rules.ts'
+import { findIgnoringLine, type IgnoreFile, parseIgnoreFile, withoutRulesFor } from '../core/ignore/ignore-rules.ts'
 import { TSV_MAGIC } from '../core/pack/manifests.ts'
 import { readBeginning } from './read-stable.ts'
 
@@ -21,7 +21,14 @@ export type SkipReason =
 /** A file to read, or something that is passed over and why. */
 export type WalkEntry =
   | { readonly type: 'file'; readonly path: string }
-  | { readonly type: 'skipped'; readonly path: string; readonly reason: SkipReason }
+  | {
+      readonly type: 'skipped'
+      readonly path: string
+      readonly reason: SkipReason
+      readonly isFolder: boolean
+      /** The line of an ignore file, the name or the ending that decided; null where nothing of the kind did. */
+      readonly rule: string | null
+    }
   /** An ignore file so large that only its first lines are obeyed. */
   | { readonly type: 'half-obeyed'; readonly path: string }
 
@@ -49,11 +56,11 @@ export async function* walkFolder(root: string, options: WalkOptions = {}): Asyn
       entries = await listFolder(join(root, folder.path))
     } catch (error) {
       if (!isSystemError(error)) throw error
-      yield { type: 'skipped', path: folder.path, reason: 'unreadable' }
+      yield { type: 'skipped', path: folder.path, reason: 'unreadable', isFolder: true, rule: null }
       continue
     }
     if (folder.path !== '' && looksLikePack(join(root, folder.path), entries)) {
-      yield { type: 'skipped', path: folder.path, reason: 'pack' }
+      yield { type: 'skipped', path: folder.path, reason: 'pack', isFolder: true, rule: null }
       continue
     }
     const names = IGNORE_FILES.filter((file) => entries.some(({ name }) => name === file))
@@ -62,9 +69,10 @@ export async function* walkFolder(root: string, options: WalkOptions = {}): Asyn
     for (const { name, isWhole } of own) if (!isWhole) yield { type: 'half-obeyed', path: folder.path + name }
     for (const entry of entries) {
       const path = folder.path + entry.name
-      const reason = excluded.has(join(root, path)) ? 'pack' : skipReason(entry, prefix + path, rules)
-      if (reason !== undefined) yield { type: 'skipped', path, reason }
-      else if (entry.facts.isDirectory()) open.push({ path: `${path}/`, rules })
+      const isFolder = entry.facts.isDirectory()
+      const skip = excluded.has(join(root, path)) ? { reason: 'pack' as const } : findSkip(entry, prefix + path, rules)
+      if (skip !== undefined) yield { type: 'skipped', path, isFolder, rule: null, ...skip }
+      else if (isFolder) open.push({ path: `${path}/`, rules })
       else yield { type: 'file', path }
     }
   }
@@ -125,24 +133,26 @@ async function listFolder(folder: string): Promise<NamedEntry[]> {
   })
 }
 
-function skipReason(
-  { name, isNamed, facts }: NamedEntry,
-  path: string,
-  rules: readonly IgnoreFile[],
-): SkipReason | undefined {
-  if (!isNamed) return 'name'
-  if (facts.isSymbolicLink()) return 'link'
-  if (LEFTOVER.test(name)) return 'pack'
+/** Why something is passed over, and by which rule. */
+interface Skip {
+  readonly reason: SkipReason
+  readonly rule?: string
+}
+
+function findSkip({ name, isNamed, facts }: NamedEntry, path: string, rules: readonly IgnoreFile[]): Skip | undefined {
+  if (!isNamed) return { reason: 'name' }
+  if (facts.isSymbolicLink()) return { reason: 'link' }
+  if (LEFTOVER.test(name)) return { reason: 'pack' }
+  const isFolder = facts.isDirectory()
   // In a submodule `.git` is a file.
-  if (name === '.git') return 'build-folder'
-  if (facts.isDirectory()) {
-    if (BUILD_FOLDERS.has(name)) return 'build-folder'
-    return isIgnored(rules, path, true) ? 'ignored' : undefined
-  }
-  if (!facts.isFile()) return 'special'
-  if (isIgnored(rules, path, false)) return 'ignored'
-  if (/\.llmx-[0-9a-f]{8,}(?:\.part-\d+)?\.zip$/.test(name)) return 'pack'
-  return BINARY_EXTENSIONS.has(extname(name).slice(1).toLowerCase()) ? 'binary' : undefined
+  if (name === '.git' || (isFolder && BUILD_FOLDERS.has(name))) return { reason: 'build-folder', rule: name }
+  if (!isFolder && !facts.isFile()) return { reason: 'special' }
+  const line = findIgnoringLine(rules, path, isFolder)
+  if (line !== undefined) return { reason: 'ignored', rule: line }
+  if (isFolder) return undefined
+  if (/\.llmx-[0-9a-f]{8,}(?:\.part-\d+)?\.zip$/.test(name)) return { reason: 'pack' }
+  const ending = extname(name).toLowerCase()
+  return BINARY_EXTENSIONS.has(ending.slice(1)) ? { reason: 'binary', rule: `*${ending}` } : undefined
 }
 
 /** More is no list of rules; and every path is held against every rule with a wildcard. */

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Sha256, Snapshot } from '../core/model.ts'
+import { PageDefect } from '../crawl/page-defect.ts'
 import type { PageReader, PageReading } from '../crawl/ports.ts'
-import { PageDefect, readPage } from '../crawl/read-page.ts'
 import type { PageAnswer, PageQuestion } from './page-worker.ts'
 
 /** How pages are read. */
@@ -35,8 +35,10 @@ export function openPageReader(options: PageReaderOptions): OpenPageReader {
   const thread = new PageThread(threadMb, pageMs)
   return {
     async readPage(snapshot, key) {
-      if (snapshot.body.length <= threadAboveBytes && !isDense(snapshot.body)) return readPage(snapshot, key, sha256)
-      return thread.read(snapshot, key)
+      if (snapshot.body.length > threadAboveBytes || isDense(snapshot.body)) return thread.read(snapshot, key)
+      // Loaded with the first page: whoever only searches has no use for what reads HTML.
+      const { readPage } = await import('../crawl/read-page.ts')
+      return readPage(snapshot, key, sha256)
     },
     rest: () => thread.rest(),
     close: () => thread.close(),

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { parentPort } from 'node:worker_threads'
 import type { Snapshot } from '../core/model.ts'
+import { PageDefect } from '../crawl/page-defect.ts'
 import type { PageReading } from '../crawl/ports.ts'
-import { PageDefect, readPage } from '../crawl/read-page.ts'
+import { readPage } from '../crawl/read-page.ts'
 
 /** What the worker is asked: one page at a time. */
 export interface PageQuestion {

@@ -2,7 +2,9 @@ import type { Sha256 } from '../core/model.ts'
 import type { Memory } from '../crawl/memory-gate.ts'
 import type { Clock, Fetcher, KindOf, PageReader } from '../crawl/ports.ts'
 import type { CrawlLimits } from '../crawl/run.ts'
+import type { FolderReader } from './folder.ts'
 import type { Store } from './store.ts'
+import type { Embedder, VectorIndex } from './vectors.ts'
 
 /** Sources, ledger, pages, chunks and index, kept together, with what is needed to fill them. */
 export interface Library {
@@ -20,6 +22,12 @@ export interface Library {
   readonly newId: () => string
   readonly limits: CrawlLimits
   readonly runner: Runner
+  /** Without it, folders of this machine cannot be read. */
+  readonly folders?: FolderReader
+  /** Where the vectors of chunks are kept; without it search goes by words alone. */
+  readonly vectors?: VectorIndex
+  /** Opens the embedder that is installed, once, when it is first needed; undefined when there is none. */
+  readonly openEmbedder?: () => Promise<Embedder | undefined>
 }
 
 /** Who runs crawls: this process, told apart from all others. */

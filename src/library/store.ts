@@ -1,4 +1,6 @@
-import type { Chunk, Page } from '../core/model.ts'
+import type { Chunk, Page, Section } from '../core/model.ts'
+import type { ChunkConditions } from '../core/search/chunk-filter.ts'
+import type { Explanation } from '../core/search/explain.ts'
 import type { CrawlKind, CrawlSummary } from '../crawl/events.ts'
 import type { Alias, Ledger, LedgerRow, LedgerState, Reason } from '../crawl/ledger.ts'
 import type { PageKind } from '../crawl/ports.ts'
@@ -55,16 +57,53 @@ export interface StoredChunk {
   readonly chunk: Chunk
 }
 
+/** What a chunk must be to be found. Every filter that is given has to hold, whichever way the chunk is looked for. */
+export interface ChunkFilter extends ChunkConditions {
+  readonly sourceIds?: readonly string[]
+}
+
 /** What to look for. */
 export interface StoreQuery {
   readonly query: string
   readonly limit: number
-  readonly sourceIds?: readonly string[]
+  readonly filter?: ChunkFilter
+  /** Adds to each hit where its score comes from. @default false */
+  readonly explain?: boolean
 }
 
-/** A chunk that matched. */
+/** A chunk that matched. Equal texts get equal scores in every store. */
 export interface StoreHit extends StoredChunk {
   readonly score: number
+  /** The terms of the chunk that matched, in the order of the query: what a reader should be shown. */
+  readonly terms: readonly string[]
+  readonly explain?: Explanation
+}
+
+/** The text of a page and how it was cut: what is needed to show parts of it. */
+export interface PageText {
+  readonly sourceId: string
+  readonly key: string
+  readonly url: string
+  readonly title: string
+  readonly language: string | null
+  readonly markdown: string
+  readonly sections: readonly Section[]
+  /** In the order of the page. */
+  readonly chunks: readonly ChunkSpan[]
+  readonly checkedAt: number
+  readonly changedAt: number
+}
+
+/** Where a chunk stands in its page. */
+export interface ChunkSpan {
+  readonly id: string
+  /** First line, from 1. */
+  readonly startLine: number
+  /** Last line, inclusive. */
+  readonly endLine: number
+  readonly headingPath: readonly string[]
+  /** Name of the definition it holds, where its language has such. */
+  readonly symbol: string | null
 }
 
 /** Which rows of the ledger to list. */
@@ -116,10 +155,12 @@ export interface Store extends Ledger {
   listAliases(sourceId: string, url: string): Promise<Alias[]>
 
   readPage(sourceId: string, key: string): Promise<StoredPage | undefined>
+  readPageText(sourceId: string, key: string): Promise<PageText | undefined>
   /** In the order of keys. */
   listPages(sourceId: string): AsyncIterable<StoredPage>
   readChunk(sourceId: string, chunkId: string): Promise<StoredChunk | undefined>
   countContent(sourceId: string): Promise<{ readonly pages: number; readonly chunks: number }>
+  /** The chunks that match best by their words, best first; equal scores in the order of their ids. */
   search(query: StoreQuery): Promise<StoreHit[]>
   stats(): Promise<StoreStats>
   close(): Promise<void>

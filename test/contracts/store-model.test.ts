@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { PharosError } from '../../src/core/errors.ts'
 import type { Chunk, Page } from '../../src/core/model.ts'
-import { compareUtf8 } from '../../src/core/text/order.ts'
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
 import { CRAWL_ENDS, type CrawlEnd, type CrawlSummary } from '../../src/crawl/events.ts'
 import { clearStrikes, easeClock, type HostClock, holdClock, openClock, slowClock } from '../../src/crawl/host-clock.ts'
@@ -257,13 +256,12 @@ async function look(store: Store, source: string, now: number) {
 
 /** What a source holds, however it got there. */
 async function readContent(store: Store, source: string) {
-  const hits = await store.search({ query: 'word', limit: 100, sourceIds: [source] })
+  const hits = await store.search({ query: 'word', limit: 100, filter: { sourceIds: [source] }, explain: true })
   const pages = await collect(store.listPages(source))
   return {
     pages,
-    chunks: hits
-      .map(({ score, ...stored }) => stored)
-      .sort((a, b) => compareUtf8(a.chunk.id, b.chunk.id) || compareUtf8(a.url, b.url)),
+    hits,
+    texts: await Promise.all(KEYS.map((key) => store.readPageText(source, key))),
     links: await Promise.all(KEYS.map((key) => store.readLinks(source, key))),
     aliases: await Promise.all(KEYS.map((key) => store.listAliases(source, key))),
     hashes: new Set(pages.map(({ page }) => page.contentHash)).size,

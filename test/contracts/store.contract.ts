@@ -6,7 +6,7 @@ import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
 import type { CrawlSummary } from '../../src/crawl/events.ts'
 import type { Find, LeaseRequest, PageRecord, Reason, Settled, Settlement, Visit } from '../../src/crawl/ledger.ts'
 import type { Source } from '../../src/library/source.ts'
-import type { Crawl, Store } from '../../src/library/store.ts'
+import type { ChunkFilter, Crawl, Store } from '../../src/library/store.ts'
 import { reserveSlot, setPause } from './host-clocks.ts'
 
 /** What every store does. Each test has a store of its own with one source, `docs`. */
@@ -1489,9 +1489,39 @@ export function describeStore(open: () => Promise<Store>): void {
     })
   })
 
+  describe('the text of a page', () => {
+    test('comes with its sections and with where its chunks stand', async () => {
+      const base = record('/a', 'one\n---\ntwo')
+      const section = { title: 'One', level: 1, anchor: 'one', startLine: 1, endLine: 3, children: [] }
+      const links = [{ url: at('/b'), text: 'b', rel: [], isContent: true }]
+      const page = { ...base.page, language: 'en', sections: [section], links }
+      await visit('/a', { state: 'indexed', record: { ...base, page }, now: 700 })
+      const text = await store.readPageText('docs', at('/a'))
+      expect(text).toEqual({
+        sourceId: 'docs',
+        key: at('/a'),
+        url: at('/a'),
+        title: 'Title of /a',
+        language: 'en',
+        markdown: 'one\n---\ntwo',
+        sections: [section],
+        chunks: base.chunks.map(({ id, startLine, endLine, headingPath, symbol }) => {
+          return { id, startLine, endLine, headingPath, symbol }
+        }),
+        checkedAt: 700,
+        changedAt: 700,
+      })
+      expect(text?.chunks).toHaveLength(2)
+      expect(await store.readPageText('docs', at('/b'))).toBeUndefined()
+      expect(await store.readPageText('nobody', at('/a'))).toBeUndefined()
+    })
+  })
+
   describe('a search', () => {
     const find9 = async (query: string, sourceIds?: readonly string[]) =>
-      (await store.search({ query, limit: 9, ...(sourceIds && { sourceIds }) })).map(({ url }) => url.slice(17))
+      (await store.search({ query, limit: 9, ...(sourceIds && { filter: { sourceIds } }) })).map(({ url }) =>
+        url.slice(17),
+      )
 
     test('finds chunks by what they say, best first', async () => {
       await index('/often', 'parser parser parser')
@@ -1548,6 +1578,117 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await find9('shared', ['docs', 'two'])).toHaveLength(2)
       expect(await find9('shared', [])).toEqual([])
       expect(await find9('shared', ['nobody'])).toEqual([])
+    })
+
+    test('tells which terms matched, and where the score comes from', async () => {
+      await index('/a', 'He connects databases to the network.')
+      await index('/b', 'Nothing of the kind.')
+      const [hit, ...others] = await store.search({ query: 'the connection, network', limit: 9, explain: true })
+      expect(others).toEqual([])
+      expect(hit).toMatchObject({ terms: ['connects', 'network'], explain: { pairs: 0 } })
+      const parts = hit?.explain?.parts ?? []
+      expect(parts).toMatchObject([
+        { word: 'connection', field: 'body', terms: ['connects'], documents: 1 },
+        { word: 'network', field: 'body', terms: ['network'], frequency: 1, documents: 1 },
+      ])
+      expect(parts[0]?.frequency).toBeCloseTo(0.7 / 1.7, 12)
+      expect(hit?.score).toBeCloseTo(
+        parts.reduce((sum, { score }) => sum + score, 0),
+        12,
+      )
+      expect((await store.search({ query: 'network', limit: 1 }))[0]).not.toHaveProperty('explain')
+    })
+
+    test('adds to the score where words stand side by side', async () => {
+      await index('/apart', 'alpha one beta')
+      await index('/together', 'alpha beta one')
+      const [together, apart] = await store.search({ query: 'alpha beta', limit: 9, explain: true })
+      expect(together?.url).toBe(at('/together'))
+      expect(together?.explain?.pairs).toBeGreaterThan(0)
+      expect((together?.score ?? 0) - (apart?.score ?? 0)).toBeCloseTo(together?.explain?.pairs ?? 0, 12)
+    })
+
+    test('scores as if nothing else had ever been there', async () => {
+      const look = async () =>
+        (await store.search({ query: 'parser title', limit: 9 })).map(({ url, score }) => [url, score])
+      await index('/1', 'parser one')
+      await index('/2', `parser ${'two '.repeat(9)}`)
+      const before = await look()
+      for (let i = 0; i < 20; i++) {
+        await index(`/gone${i}`, `parser ${'gone '.repeat(i)}`, { crawlId: 'c2' })
+        await look()
+      }
+      await visit('/1', { state: 'indexed', record: record('/1', 'parser changed'), crawlId: 'c3' })
+      await look()
+      await visit('/1', { state: 'indexed', record: record('/1', 'parser one'), crawlId: 'c4' })
+      await visit('/2', { state: 'unchanged', crawlId: 'c4' })
+      await store.removeProven('docs', 'c4', true, 900)
+      expect(await look()).toEqual(before)
+    })
+
+    describe('with a filter', () => {
+      const filtered = async (filter: ChunkFilter, query = 'word') =>
+        (await store.search({ query, limit: 99, filter })).map(({ url }) => url.slice(17)).sort(compareUtf8)
+      const add = (path: string, change: Partial<Chunk>, page: Partial<Page> = {}) => {
+        const base = record(path, `word ${path}`)
+        const [first] = base.chunks
+        if (first === undefined) throw new Error('there is no chunk')
+        return visit(path, {
+          state: 'indexed',
+          record: { ...base, page: { ...base.page, ...page }, chunks: [{ ...first, ...change }] },
+        })
+      }
+
+      test('finds only what its page and path are', async () => {
+        await add('/guide/a', {}, { language: 'en-GB' })
+        await add('/guide/deep/b', {}, { language: 'de' })
+        await add('/api/größe', {}, { language: null })
+        for (const path of ['/guide', 'guide', '/guide/**', '/gui']) {
+          expect(await filtered({ path }), path).toEqual(['/guide/a', '/guide/deep/b'])
+        }
+        expect(await filtered({ path: '/guide/*' })).toEqual(['/guide/a'])
+        expect(await filtered({ path: '/api/größe' })).toHaveLength(1)
+        expect(await filtered({ path: '/API' })).toEqual([])
+        expect(await filtered({ language: 'en' })).toEqual(['/guide/a'])
+        expect(await filtered({ language: 'EN-gb' })).toEqual(['/guide/a'])
+        expect(await filtered({ language: 'e' })).toEqual([])
+        expect(await filtered({ language: 'de', path: '/guide/*' })).toEqual([])
+      })
+
+      test('finds only what the chunk itself is', async () => {
+        const code = ['word', '```js', 'one()', 'two()', '```'].join('\n')
+        await add('/prose', {
+          headingPath: ['Getting started', 'On Linux'],
+          content: 'word\n\n`json.dump(obj, fp)`\n\nWrites.',
+        })
+        await add('/fenced', { headingPath: ['Getting started'], content: code })
+        await add('/source', { kind: 'python', headingPath: [], symbol: 'Parser.parse' })
+        expect(await filtered({ kind: 'python' })).toEqual(['/source'])
+        expect(await filtered({ contentType: 'code' })).toEqual(['/fenced', '/source'])
+        expect(await filtered({ contentType: 'prose' })).toEqual(['/prose'])
+        expect(await filtered({ heading: 'getting-started' })).toEqual(['/fenced', '/prose'])
+        for (const heading of ['getting-started/on-linux', 'On Linux', 'on-linux']) {
+          expect(await filtered({ heading }), heading).toEqual(['/prose'])
+        }
+        expect(await filtered({ heading: 'started' })).toEqual([])
+        for (const symbol of ['json.du', 'dump', 'JSON.dump'])
+          expect(await filtered({ symbol }), symbol).toEqual(['/prose'])
+        for (const symbol of ['Parser', 'parse', 'Parser.parse']) {
+          expect(await filtered({ symbol }), symbol).toEqual(['/source'])
+        }
+        expect(await filtered({ symbol: 'ump' })).toEqual([])
+        expect(await filtered({ contentType: 'code', heading: 'getting-started' })).toEqual(['/fenced'])
+        expect(await filtered({ kind: 'markdown', contentType: 'code', symbol: 'x' })).toEqual([])
+      })
+
+      test('finds what is asked for behind everything that matches better', async () => {
+        for (let i = 0; i < 30; i++) await index(`/better/${i}`, `word word word w${i}x`)
+        await index('/asked/1', `word ${'and so on '.repeat(30)}`)
+        expect(
+          (await store.search({ query: 'word', limit: 3, filter: { path: '/asked' } })).map(({ url }) => url),
+        ).toEqual([at('/asked/1')])
+        expect(await store.search({ query: 'word', limit: 3, filter: { path: '/better' } })).toHaveLength(3)
+      })
     })
 
     test.each(['', '   ', '"', '" OR "', 'NEAR(a b)', 'zebra:', '*', '-', '🙂', 'x AND NOT y', "'", '\0', '^x'])(

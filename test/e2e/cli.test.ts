@@ -318,8 +318,11 @@ describe('wrong usage is one line, with the nearest right spelling and exit code
       'search --max-pages --pack docs.zip',
       "unknown option '--max-pages' – see `pharos help search`, or put -- before words with a dash: `pharos search --pack docs.zip -- --max-pages`",
     ],
-    ['get c0001', 'get looks into a pack: add --pack <dir|zip> – see `pharos help get`'],
-    ['search x --kind text', '--kind is for packs: add --pack <dir|zip> – see `pharos help search`'],
+    ['get c0001', 'c0001 is a ref of a pack: add --pack <dir|zip> – see `pharos help get`'],
+    [
+      'outline',
+      'expected the address of a page, or --pack <dir|zip> to list the files of a pack – see `pharos help outline`',
+    ],
     ['search x --path-prefix a', '--path-prefix is for packs: add --pack <dir|zip> – see `pharos help search`'],
     ['search x --pack docs.zip --source a', '--source is for the library, not for a pack – see `pharos help search`'],
     ['search', "missing required argument 'words' – see `pharos help search`"],
@@ -405,7 +408,7 @@ describe('help', () => {
   })
 
   const verbs =
-    'add recrawl refresh retry status list remove explain stats search pack get outline symbols fetch extract doctor help'
+    'add recrawl refresh retry status list remove explain stats search get read outline symbols pack fetch extract doctor help'
   test.each(['', ...verbs.split(' ')])('of "%s" fits 80 columns and has an example', async (verb) => {
     const { code, stdout } = await pharos(`help ${verb}`)
     expect(code).toBe(0)

@@ -6,6 +6,7 @@ import {
   type ConfigInput,
   flagName,
   isDumbTerminal,
+  isLinkingTerminal,
   readConfig,
   SETTINGS,
   type SettingName,
@@ -51,6 +52,8 @@ describe('a value', () => {
       cache: true,
       cacheFolder: '/cache/pharos',
       library: '/data/pharos/library.db',
+      modelFolder: '/data/pharos/embedding',
+      embedThreads: 1,
       allowPrivate: [],
       concurrency: 16,
       requestInterval: 200,
@@ -238,4 +241,20 @@ test('a terminal is dumb when it says so', () => {
     false,
     false,
   ])
+})
+
+test.each([
+  [{ TERM_PROGRAM: 'iTerm.app', TERM: 'xterm-256color' }, true],
+  [{ TERM: 'xterm-kitty' }, true],
+  [{ VTE_VERSION: '7200', TERM: 'xterm-256color' }, true],
+  [{ VTE_VERSION: '4601' }, false],
+  [{ TERM: 'xterm-256color' }, false],
+  // What was outside tmux when it was started says nothing about tmux.
+  [{ TERM: 'tmux-256color', VTE_VERSION: '7200' }, false],
+  [{ TERM_PROGRAM: 'tmux', TERM_PROGRAM_VERSION: '3.3a' }, false],
+  [{ TERM_PROGRAM: 'tmux', TERM_PROGRAM_VERSION: '3.5' }, true],
+  [{ FORCE_HYPERLINK: '1' }, true],
+  [{ FORCE_HYPERLINK: '0', TERM: 'xterm-kitty' }, false],
+])('a terminal of %o makes links clickable: %s', (environment, isLinking) => {
+  expect(isLinkingTerminal(environment)).toBe(isLinking)
 })

@@ -137,10 +137,9 @@ describe('add', () => {
   })
 
   test.each([
-    ['add .', /^pharos: \. is on this machine, and add takes web addresses so far: `pharos pack \.` makes a pack/],
     [
       'add docs.example.com',
-      /^pharos: docs\.example\.com cannot be crawled: it is no address – give an address that begins/,
+      /^pharos: docs\.example\.com cannot be crawled: it is no address, and there is no folder or file of that name – give an/,
     ],
     ['add ftp://x/', /its scheme is ftp/],
     ['add https://me:pw@docs.example/', /give them with --header instead/],
@@ -245,7 +244,7 @@ describe('a source that is there', () => {
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ kind: 'recrawl', run: { indexed: 2, removed: 1 } })
     expect(await balance()).toMatchObject({ gone: 1 })
-    expect((await pharos('search retry-after')).stdout).not.toContain('/docs/retry:')
+    expect((await pharos('search retry-after')).stdout).not.toContain('/docs/retry>')
   })
 
   test('is crawled again within another scope for one run only', async () => {
@@ -378,14 +377,14 @@ describe('a source that is there', () => {
   test('is searched, listed, measured, packed and removed', async () => {
     const hits = await pharos('search retry-after --source guide')
     expect(hits.stdout).toMatch(
-      /^guide {2}http:\/\/\S+\/docs\/retry:\d+-\d+ {2}\d+\.\d\d\nRetry\n.*Wait for Retry-After/,
+      /^## 1\. Retry\n\n<http:\/\/\S+\/docs\/retry>\nchunk guide\/\S+, lines 1-\d+, .*\n\n```markdown\n# Retry\n\n.*Wait for Retry-After/,
     )
     const { stdout } = await pharos('search retry-after --json')
-    expect(JSON.parse(stdout)).toMatchObject({ hits: { 0: { source: 'guide', url: `${site.origin}/docs/retry` } } })
+    expect(JSON.parse(stdout)).toMatchObject({ passages: { 0: { source: 'guide', url: `${site.origin}/docs/retry` } } })
     expect((await pharos('list')).stdout).toMatch(/^guide {2}INDEXED {2}4 pages/)
     expect(JSON.parse((await pharos('list --json')).stdout)).toMatchObject({ sources: [{ name: 'guide', pages: 4 }] })
     expect((await pharos('stats')).stdout).toMatch(
-      /^Library: .*library\.db\nSources: 1\nPages: 4\nChunks: 4\nSize: .*\nLast change: 2/,
+      /^Library: .*library\.db\nSources: 1\nPages: 4\nChunks: 4\nVectors: none, .*\nSize: .*\nLast change: 2/,
     )
     expect(await pharos('pack guide --out guide.zip')).toMatchObject({ code: 0, stdout: 'guide.zip\n' })
     expect((await pharos('search retry-after --pack guide.zip')).stdout).toContain('/docs/retry:')

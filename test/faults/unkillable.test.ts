@@ -110,7 +110,17 @@ describe('a process that is killed while it removes a source', () => {
       else expect(await library.store.search({ query: 'grebe', limit: 10 })).toEqual([])
       await library.store.removeSource(source.id)
       const db = new Sqlite(path, { readonly: true })
-      const tables = ['sources', 'ledger', 'pages', 'links', 'chunks', 'chunk_index', 'crawl_jobs', 'url_aliases']
+      const tables = [
+        'sources',
+        'ledger',
+        'pages',
+        'links',
+        'chunks',
+        'index_segments',
+        'index_blocks',
+        'crawl_jobs',
+        'url_aliases',
+      ]
       const counts = tables.map((table) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
       db.close()
       expect(counts).toEqual(tables.map(() => 0))

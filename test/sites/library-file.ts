@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, expect } from 'vitest'
+import { CHUNK_FIELDS } from '../../src/core/search/chunk-fields.ts'
+import { readDocumentTable } from '../../src/core/search/document-table.ts'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import type { Scope } from '../../src/core/url/scope.ts'
 import type { LedgerRow } from '../../src/crawl/ledger.ts'
@@ -87,7 +89,7 @@ export async function stageOn(
     },
     holds: () => readHoldings(path, library, source, site.origin),
     async search(query) {
-      const hits = await library.store.search({ query, limit: 100, sourceIds: [source.id] })
+      const hits = await library.store.search({ query, limit: 100, filter: { sourceIds: [source.id] } })
       return [...new Set(hits.map(({ url }) => new URL(url).pathname))].sort(compareUtf8)
     },
   }
@@ -191,10 +193,34 @@ export function expectSound(path: string): void {
   try {
     expect(db.pragma('integrity_check', { simple: true })).toBe('ok')
     expect(db.pragma('foreign_key_check')).toEqual([])
-    db.exec("INSERT INTO chunk_index (chunk_index, rank) VALUES ('integrity-check', 0)")
+    expectSoundIndex(db)
   } finally {
     db.close()
   }
+}
+
+/** Expects that the index holds every chunk up to the last one that it has taken in, once, and the blocks of its segments. */
+function expectSoundIndex(db: Sqlite.Database): void {
+  const dead = db.prepare('SELECT 1 FROM index_dead WHERE segment = ? AND ? BETWEEN first AND last')
+  const segments = db
+    .prepare<[], { id: number; documents: Uint8Array; first: number; count: number }>(
+      'SELECT id, documents, first_block AS first, block_count AS count FROM index_segments ORDER BY first_block',
+    )
+    .all()
+  const held = segments.flatMap(({ id, documents }) =>
+    [...readDocumentTable(documents, Object.keys(CHUNK_FIELDS).length).numbers].filter(
+      (number) => !dead.get(id, number),
+    ),
+  )
+  const chunks = db
+    .prepare<[], number>(
+      `SELECT id FROM chunks c WHERE id <= (SELECT last_chunk FROM index_state)
+         AND NOT EXISTS (SELECT 1 FROM index_stale WHERE c.id BETWEEN first AND last) ORDER BY id`,
+    )
+    .pluck()
+  expect(held.sort((a, b) => a - b)).toEqual(chunks.all())
+  const blocks = segments.flatMap(({ first, count }) => Array.from({ length: count }, (_, i) => first + i))
+  expect(db.prepare('SELECT id FROM index_blocks ORDER BY id').pluck().all()).toEqual(blocks)
 }
 
 /** What the library at a path holds of its only source. It must be whole: neither the file nor the index is damaged. */

@@ -2,6 +2,8 @@ import { type Glob, literalOf, matchesGlob, parseGlob } from './glob.ts'
 
 /** One line of an ignore file. */
 interface IgnoreRule {
+  /** The line itself. */
+  readonly text: string
   /** Globs for the parts of a path; `**` for any number of parts. */
   readonly parts: readonly (Glob | '**')[]
   readonly directoriesOnly: boolean
@@ -53,12 +55,17 @@ export function parseIgnoreFile(text: string, base: string): IgnoreFile {
  * the path are not asked about again: nobody looks inside an ignored folder.
  */
 export function isIgnored(files: readonly IgnoreFile[], path: string, isDirectory: boolean): boolean {
+  return findIgnoringLine(files, path, isDirectory) !== undefined
+}
+
+/** The line by which a path is ignored; undefined for one that is not. */
+export function findIgnoringLine(files: readonly IgnoreFile[], path: string, isDirectory: boolean): string | undefined {
   for (const file of files.toReversed()) {
     if (!path.startsWith(file.base)) continue
     const decisive = findDecisive(file, path.slice(file.base.length), isDirectory)
-    if (decisive !== undefined) return !decisive.keeps
+    if (decisive !== undefined) return decisive.keeps ? undefined : decisive.text
   }
-  return false
+  return undefined
 }
 
 /** The same file without the rules that ignore one of these folders. */
@@ -122,7 +129,7 @@ function parseRule(trimmed: string): IgnoreRule | undefined {
   if (names.join('') === '') return undefined
   const parts = names.map((name) => (name === '**' ? name : parseGlob(name)))
   if (!parts.every((part) => part !== undefined)) return undefined
-  return { parts: isAnchored ? parts : ['**', ...parts], directoriesOnly, keeps }
+  return { text: trimmed, parts: isAnchored ? parts : ['**', ...parts], directoriesOnly, keeps }
 }
 
 /** Spaces at the end do not count unless a backslash, which nothing escapes in turn, stands before them. */

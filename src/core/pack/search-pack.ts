@@ -1,5 +1,6 @@
 import type { Chunk, Hit, Kind } from '../model.ts'
-import type { Explanation, SearchIndex } from '../search/search-index.ts'
+import type { Explanation } from '../search/explain.ts'
+import type { SearchIndex } from '../search/search-index.ts'
 import { writeSnippet } from '../search/snippet.ts'
 import { textAnalyzer } from '../text/analyzer.ts'
 import { compareUtf8 } from '../text/order.ts'

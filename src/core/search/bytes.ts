@@ -19,6 +19,11 @@ export class ByteWriter {
     return this.#bytes
   }
 
+  /** Forgets what was written and keeps the room for it. */
+  clear(): void {
+    this.#length = 0
+  }
+
   writeNumber(value: number): void {
     if (this.#length + 8 > this.#bytes.length) this.#reserve(8)
     const bytes = this.#bytes

@@ -1,5 +1,5 @@
-import { buildPostings, countTokens, type Documents, type Postings, TermReader, visitDocument } from './postings.ts'
-import { selectTop } from './top.ts'
+import type { Postings } from './postings.ts'
+import { type Order, selectTop } from './top.ts'
 
 /** Constants of the ranking. The defaults were chosen by measurement; change them only by measurement. */
 export interface RankingOptions {
@@ -30,6 +30,31 @@ export interface QueryWord {
   readonly weight: number
 }
 
+/** A query in terms of one index. */
+export interface RankedQuery {
+  readonly words: readonly QueryWord[]
+  /** Where the terms occur, by field; no document stands twice under a term. */
+  readonly postings: readonly Postings[]
+  readonly findPairs: PairFinder
+}
+
+/**
+ * Tells which words of a query stand right behind the one before them. The answer for document `d` of the list and word `w`
+ * is at `d · words + w`, 1 for yes. A term that stands for several words stands for the last of them.
+ */
+export type PairFinder = (documents: readonly number[], words: readonly QueryWord[]) => Uint8Array
+
+/** The documents that are ranked. */
+export interface RankedCollection {
+  /** Tokens by document and field: `lengths[document * fieldCount + field]`. All 0 for a number without a document. */
+  readonly lengths: Uint32Array
+  readonly fieldCount: number
+  /** How many documents there are. */
+  readonly count: number
+  /** By document, what decides between equal scores; without it the number does. */
+  readonly order?: Order
+}
+
 /** A document with its score. */
 export interface RankedDocument {
   readonly document: number
@@ -57,8 +82,7 @@ const RERANKED = 200
  * field where it is most common, so that a common word does not gain from being seldom in titles.
  */
 export class Ranking {
-  readonly postings: readonly Postings[]
-  readonly #documents: Documents
+  readonly #collection: RankedCollection
   readonly #weights: readonly number[]
   readonly #constants: Required<RankingOptions>
   /** By field, what length does to a score: `k1 · (1 − b + b · length / average)`. */
@@ -67,92 +91,88 @@ export class Ranking {
   readonly #scores: Float64Array
   readonly #touched: Uint32Array
   readonly #places: Uint32Array
-  /** … by term, the place in the query of the word it stands for, plus one … */
-  readonly #wordOfTerm: Uint16Array
-  /** … and the matches of one word, those of field `f` from `f · documentCount` on. */
+  /** … and the matches of one word, those of field `f` from `f` times the number of documents on. */
   readonly #matched: Uint32Array
   readonly #frequencies: Float64Array
   readonly #variantFrequencies: Uint32Array
   readonly #matchCounts: Uint32Array
 
-  constructor(
-    documents: Documents,
-    termCount: number,
-    weights: readonly number[],
-    constants: Required<RankingOptions>,
-  ) {
-    const { length } = documents.starts
-    this.#documents = documents
+  constructor(collection: RankedCollection, weights: readonly number[], constants: Required<RankingOptions>) {
+    const length = collection.lengths.length / collection.fieldCount
+    this.#collection = collection
     this.#weights = weights
     this.#constants = constants
-    this.postings = buildPostings(documents, termCount)
-    this.#norms = weights.map((_, field) => createNorms(documents, field, constants))
+    this.#norms = weights.map((_, field) => createNorms(collection, field, constants))
     this.#scores = new Float64Array(length)
     this.#touched = new Uint32Array(length)
     this.#places = new Uint32Array(length)
-    this.#wordOfTerm = new Uint16Array(termCount)
     this.#matched = new Uint32Array(length * weights.length)
     this.#frequencies = new Float64Array(length * weights.length)
     this.#variantFrequencies = new Uint32Array(length)
     this.#matchCounts = new Uint32Array(weights.length)
   }
 
-  /** The best documents for a query, best first; equal scores in ascending order of their numbers. */
-  rank(words: readonly QueryWord[], limit: number, accept?: (document: number) => boolean): RankedDocument[] {
+  /** The best documents for a query, best first; equal scores in the order of the collection. */
+  rank(query: RankedQuery, limit: number, accept?: (document: number) => boolean): RankedDocument[] {
+    const { words, postings } = query
     const rarities = new Float64Array(words.length)
     let count = 0
     words.forEach((word, i) => {
-      const rarity = this.#gather(word)
+      const rarity = this.#gather(postings, word)
       rarities[i] = rarity
       count = this.#addScores(word, rarity, count)
     })
     const candidates = this.#touched.subarray(0, count)
-    this.#markTerms(words)
     try {
-      const best = selectTop(candidates, this.#scores, Math.max(limit, RERANKED), accept)
-      const ranked = this.#addPairs(best, rarities).slice(0, limit)
-      return ranked.map((hit) => ({ ...hit, terms: this.#matchedTerms(words, hit.document) }))
+      const { order } = this.#collection
+      const best = selectTop(candidates, this.#scores, Math.max(limit, RERANKED), accept, order)
+      const ranked = this.#addPairs(query, best, rarities).slice(0, limit)
+      const terms = [...new Set(words.flatMap(({ exact, variants }) => [...exact, ...variants]))]
+      return ranked.map(({ document, score, pairs }) => {
+        const isMatched = (term: number): boolean => postings.some((field) => hasPosting(field, term, document))
+        return { document, score, pairs, terms: terms.filter(isMatched) }
+      })
     } finally {
       // `accept` is not ours and may throw; the scratch space must be clean for the next search all the same.
-      for (const document of candidates) this.#scores[document] = 0
-      this.#unmarkTerms(words)
+      for (let i = 0; i < count; i++) this.#scores[candidates[i] ?? 0] = 0
     }
   }
 
-  /** What each word adds to the score of a document, field by field. */
-  explain(words: readonly QueryWord[], document: number): Contribution[] {
-    return words.flatMap((word) => {
-      const rarity = this.#gather(word)
-      return this.#weights.flatMap((_, field) => {
+  /** What each word adds to the scores of some documents, document by document, word by word, field by field. */
+  explain({ words, postings }: RankedQuery, documents: readonly number[]): Contribution[][] {
+    const contributions = documents.map((): Contribution[] => [])
+    for (const word of words) {
+      const rarity = this.#gather(postings, word)
+      this.#weights.forEach((_, field) => {
         const from = field * this.#scores.length
         const matches = this.#matchCounts[field] ?? 0
-        const place = this.#matched.subarray(from, from + matches).indexOf(document)
-        if (place < 0) return []
-        const frequency = this.#frequencies[from + place] ?? 0
-        const norm = this.#norms[field]?.[document] ?? 0
-        const score = (this.#factor(word, field, rarity) * frequency) / (frequency + norm)
-        return [{ word, field, frequency, matches, score }]
+        const matched = this.#matched.subarray(from, from + matches)
+        const places = new Map<number, number>()
+        matched.forEach((document, place) => {
+          places.set(document, place)
+        })
+        documents.forEach((document, i) => {
+          const place = places.get(document)
+          if (place === undefined) return
+          const frequency = this.#frequencies[from + place] ?? 0
+          const norm = this.#norms[field]?.[document] ?? 0
+          const score = (this.#factor(word, field, rarity) * frequency) / (frequency + norm)
+          contributions[i]?.push({ word, field, frequency, matches, score })
+        })
       })
-    })
-  }
-
-  #matchedTerms(words: readonly QueryWord[], document: number): number[] {
-    const present = new Set<number>()
-    visitDocument(this.#documents, document, (term) => {
-      if (this.#wordOfTerm[term] !== 0) present.add(term)
-    })
-    return words.flatMap(({ exact, variants }) => [...exact, ...variants].filter((term) => present.delete(term)))
+    }
+    return contributions
   }
 
   /** Collects the matches of a word in every field and returns its rarity. */
-  #gather(word: QueryWord): number {
+  #gather(postings: readonly Postings[], word: QueryWord): number {
     let most = 0
     for (let field = 0; field < this.#weights.length; field++) {
-      const matches = this.#gatherField(word, field)
+      const matches = this.#gatherField(postings[field], word, field)
       this.#matchCounts[field] = matches
       if (matches > most) most = matches
     }
-    return Math.log(1 + (this.#scores.length - most + 0.5) / (most + 0.5))
+    return Math.log(1 + (this.#collection.count - most + 0.5) / (most + 0.5))
   }
 
   /**
@@ -160,8 +180,7 @@ export class Ranking {
    * plus the weighted frequency `v` of the variants. Where there are variants only it is `v / (1 + v)`, which stays below
    * one exact occurrence however often they stand there. Returns how many documents there are.
    */
-  #gatherField(word: QueryWord, field: number): number {
-    const postings = this.postings[field]
+  #gatherField(postings: Postings | undefined, word: QueryWord, field: number): number {
     if (!postings) return 0
     const base = field * this.#scores.length
     const matched = this.#matched
@@ -238,52 +257,53 @@ export class Ranking {
   }
 
   /** Adds the pair bonus to the first documents and puts them in order. It only adds, so the others stay behind them. */
-  #addPairs(best: readonly number[], rarities: Float64Array): Omit<RankedDocument, 'terms'>[] {
+  #addPairs(
+    { words, findPairs }: RankedQuery,
+    best: readonly number[],
+    rarities: Float64Array,
+  ): Omit<RankedDocument, 'terms'>[] {
     const { pairBonus } = this.#constants
-    const isOn = rarities.length > 1 && pairBonus > 0
+    const isOn = words.length > 1 && pairBonus > 0
+    const found = isOn ? findPairs(best.slice(0, RERANKED), words) : new Uint8Array(0)
     const ranked = best.map((document, rank) => {
-      const pairs = isOn && rank < RERANKED ? pairBonus * this.#sumPairs(document, rarities) : 0
+      const pairs = pairBonus * sumPairs(found.subarray(rank * words.length, (rank + 1) * words.length), rarities)
       return { document, score: (this.#scores[document] ?? 0) + pairs, pairs }
     })
-    return ranked.sort((a, b) => b.score - a.score || a.document - b.document)
+    return ranked.sort((a, b) => b.score - a.score || this.#compare(a.document, b.document))
   }
 
-  /** Adds up the rarities of query words that stand side by side in a document, each pair once. */
-  #sumPairs(document: number, rarities: Float64Array): number {
-    const wordOfTerm = this.#wordOfTerm
-    const reader = new TermReader(this.#documents.tokens, this.#documents.starts[document])
-    const found = new Uint8Array(rarities.length + 1)
-    let previous = 0
-    // A loop instead of visitDocument with its callback: most of the time of a query is spent here.
-    for (let left = countTokens(this.#documents, document); left > 0; left--) {
-      const word = wordOfTerm[reader.next()] ?? 0
-      if (word > 1 && word === previous + 1) found[word] = 1
-      previous = word
-    }
-    let sum = 0
-    for (let word = 2; word < found.length; word++) {
-      if (found[word] === 1) sum += (rarities[word - 2] ?? 0) + (rarities[word - 1] ?? 0)
-    }
-    return sum
-  }
-
-  #markTerms(words: readonly QueryWord[]): void {
-    words.forEach(({ exact, variants }, i) => {
-      for (const term of exact) this.#wordOfTerm[term] = i + 1
-      for (const term of variants) this.#wordOfTerm[term] = i + 1
-    })
-  }
-
-  #unmarkTerms(words: readonly QueryWord[]): void {
-    for (const { exact, variants } of words) {
-      for (const term of exact) this.#wordOfTerm[term] = 0
-      for (const term of variants) this.#wordOfTerm[term] = 0
-    }
+  #compare(a: number, b: number): number {
+    const { order } = this.#collection
+    return (order === undefined ? 0 : (order[a] ?? 0) - (order[b] ?? 0)) || a - b
   }
 }
 
+/** Adds up the rarities of query words that stand side by side in a document, each pair once. */
+function sumPairs(found: Uint8Array, rarities: Float64Array): number {
+  let sum = 0
+  for (let word = 1; word < found.length; word++) {
+    if (found[word] === 1) sum += (rarities[word - 1] ?? 0) + (rarities[word] ?? 0)
+  }
+  return sum
+}
+
+/** Tells whether a document holds a term in a field. */
+export function hasPosting({ offsets, documents }: Postings, term: number, document: number): boolean {
+  let low = offsets[term] ?? 0
+  let high = offsets[term + 1] ?? 0
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((documents[middle] ?? 0) < document) low = middle + 1
+    else high = middle
+  }
+  return low < (offsets[term + 1] ?? 0) && documents[low] === document
+}
+
 /** How many documents have a field, and how many tokens it holds in all of them. */
-export function sumLengths(documents: Documents, field: number): { documents: number; tokens: number } {
+export function sumLengths(
+  documents: Pick<RankedCollection, 'lengths' | 'fieldCount'>,
+  field: number,
+): { documents: number; tokens: number } {
   let count = 0
   let tokens = 0
   for (let i = field; i < documents.lengths.length; i += documents.fieldCount) {
@@ -295,10 +315,10 @@ export function sumLengths(documents: Documents, field: number): { documents: nu
 }
 
 /** Length norms of one field. The average is over the documents that have the field, so that a rare one is not skewed. */
-function createNorms(documents: Documents, field: number, { k1, b }: Required<RankingOptions>): Float64Array {
+function createNorms(documents: RankedCollection, field: number, { k1, b }: Required<RankingOptions>): Float64Array {
   const { documents: count, tokens } = sumLengths(documents, field)
   const average = count === 0 ? 1 : tokens / count
-  const norms = new Float64Array(documents.starts.length)
+  const norms = new Float64Array(documents.lengths.length / documents.fieldCount)
   for (let i = 0; i < norms.length; i++) {
     norms[i] = k1 * (1 - b + (b * (documents.lengths[i * documents.fieldCount + field] ?? 0)) / average)
   }

@@ -1,8 +1,18 @@
 import type { Analyzer } from './analyzer.ts'
 import { ByteReader, ByteWriter } from './bytes.ts'
-import { type Documents, type Postings, visitDocument } from './postings.ts'
-import { DEFAULT_RANKING, type QueryWord, Ranking, type RankingOptions, sumLengths } from './ranking.ts'
+import { type Explanation, explainAll } from './explain.ts'
+import { buildPostings, type Documents, type Postings, visitDocument } from './postings.ts'
+import { parseQuery } from './query.ts'
+import {
+  DEFAULT_RANKING,
+  type QueryWord,
+  type RankedQuery,
+  Ranking,
+  type RankingOptions,
+  sumLengths,
+} from './ranking.ts'
 import { StemGroups } from './stem-groups.ts'
+import { createTokenPairs } from './token-pairs.ts'
 import { Vocabulary } from './vocabulary.ts'
 
 /** How an index is made. Loading needs the same options as creating. */
@@ -30,25 +40,6 @@ export interface SearchHit {
   /** The terms of the document that matched, in the order of the query: what a snippet should show. */
   readonly terms: readonly string[]
   readonly explain?: Explanation
-}
-
-/** Where the score of a hit comes from: the sum of `parts` and `pairs`. */
-export interface Explanation {
-  readonly parts: readonly ScorePart[]
-  readonly pairs: number
-}
-
-/** What one word of the query adds to a score through one field. */
-export interface ScorePart {
-  readonly word: string
-  readonly field: string
-  /** Terms of the field that matched the word. */
-  readonly terms: readonly string[]
-  /** How often they occur, those that only share the stem counting less. */
-  readonly frequency: number
-  /** How many documents have a match for the word in this field. */
-  readonly documents: number
-  readonly score: number
 }
 
 /** A term of one field with the documents that hold it. */
@@ -85,15 +76,13 @@ export class SearchIndexFormatError extends Error {
 interface Snapshot {
   readonly keys: readonly string[]
   readonly documents: Documents
+  readonly postings: readonly Postings[]
+  readonly findPairs: RankedQuery['findPairs']
   readonly ranking: Ranking
 }
 
 const MAGIC = 0x58444953 // "SIDX"
 const FORMAT_VERSION = 1
-/** Words of a query beyond this many are left out of account. */
-const MAX_QUERY_WORDS = 256
-/** Tokens of a query that overlap (an identifier and its parts, pairs of characters) count this share each. */
-const OVERLAP_WEIGHT = 0.5
 
 /**
  * A compact full-text index: keys with named text fields in, keys ranked by BM25 out. It knows nothing of what the
@@ -177,12 +166,16 @@ export class SearchIndex {
   /** The documents that match a query best, best first; equal scores in the order of their keys. */
   search(query: string, options: SearchOptions = {}): SearchHit[] {
     const { limit = 10, filter, explain = false } = options
-    const { keys, ranking } = this.#take()
-    const words = this.#parseQuery(query)
+    const { keys, ranking, postings, findPairs } = this.#take()
+    const asked = { words: this.#parseQuery(query), postings, findPairs }
     const accept = filter && ((document: number) => filter(keys[document] ?? ''))
-    return ranking.rank(words, limit, accept).map(({ document, score, pairs, terms }) => {
-      const hit = { key: keys[document] ?? '', score, terms: terms.map((id) => this.#vocabulary.term(id)) }
-      return explain ? { ...hit, explain: { parts: this.#explain(ranking, words, document), pairs } } : hit
+    const ranked = ranking.rank(asked, limit, accept)
+    const nameOf = (id: number): string => this.#vocabulary.term(id)
+    const explained = explain ? explainAll(ranking, asked, ranked, this.#fields, nameOf) : []
+    return ranked.map(({ document, score, terms }, i) => {
+      const hit = { key: keys[document] ?? '', score, terms: terms.map(nameOf) }
+      const explanation = explained[i]
+      return explanation ? { ...hit, explain: explanation } : hit
     })
   }
 
@@ -194,8 +187,8 @@ export class SearchIndex {
   /** The terms of a field in order, each with its documents. Only one term's data exists at a time. */
   *terms(field: string): Generator<TermEntry, void, void> {
     const f = this.#fieldNumber(field)
-    const { documents, ranking } = this.#take()
-    const postings = ranking.postings[f]
+    const { documents, postings: all } = this.#take()
+    const postings = all[f]
     if (!postings) return
     const { offsets } = postings
     const present: [string, number][] = []
@@ -228,10 +221,10 @@ export class SearchIndex {
 
   /** Counts documents, terms and tokens. */
   stats(): SearchIndexStats {
-    const { ranking, documents } = this.#take()
+    const { postings, documents } = this.#take()
     let terms = 0
     for (let id = 0; id < this.#vocabulary.size; id++) {
-      if (ranking.postings.some(({ offsets }) => (offsets[id + 1] ?? 0) > (offsets[id] ?? 0))) terms++
+      if (postings.some(({ offsets }) => (offsets[id + 1] ?? 0) > (offsets[id] ?? 0))) terms++
     }
     const fields = this.#fields.map((field, f) => [field, sumLengths(documents, f)] as const)
     return { documents: this.size, terms, fields: Object.fromEntries(fields) }
@@ -337,37 +330,20 @@ export class SearchIndex {
       lengths.set(this.#lengths.subarray(row * fieldCount, (row + 1) * fieldCount), document * fieldCount)
     })
     const documents = { tokens: this.#tokens.buffer, starts, lengths, fieldCount }
-    const ranking = new Ranking(documents, this.#vocabulary.size, this.#weights, this.#ranking)
-    this.#snapshot = { keys, documents, ranking }
+    const termCount = this.#vocabulary.size
+    const ranking = new Ranking({ lengths, fieldCount, count: keys.length }, this.#weights, this.#ranking)
+    const findPairs = createTokenPairs(documents, termCount)
+    this.#snapshot = { keys, documents, ranking, findPairs, postings: buildPostings(documents, termCount) }
     return this.#snapshot
   }
 
-  /** The words of a query. Stop words are dropped if others remain; forms of one word are one word. */
+  /** The words of a query with the terms they stand for. */
   #parseQuery(query: string): QueryWord[] {
-    const weights = new Map<string, number>()
-    let last = ''
-    let reach = 0
-    this.#analyzer.visitTokens(query, (source, start, end, at) => {
-      const token = source.slice(start, end)
-      const isOverlapping = at < reach
-      if (isOverlapping) weights.set(last, OVERLAP_WEIGHT)
-      if (!weights.has(token) && weights.size < MAX_QUERY_WORDS) weights.set(token, isOverlapping ? OVERLAP_WEIGHT : 1)
-      if (!isOverlapping) last = token
-      reach = Math.max(reach, at + end - start)
-    })
-    const tokens = [...weights.keys()]
-    const content = tokens.filter((token) => !this.#analyzer.isStopWord(token))
-    const groups = new Map<string, string[]>()
-    for (const token of content.length > 0 ? content : tokens) {
-      const stem = this.#analyzer.stem(token)
-      groups.set(stem, [...(groups.get(stem) ?? []), token])
-    }
-    return [...groups].map(([stem, forms]) => {
-      const [word = stem] = forms
+    return parseQuery(query, this.#analyzer).map(({ word, forms, weight }) => {
       const exact = forms.map((form) => this.#vocabulary.find(form)).filter((id) => id >= 0)
       const related = this.#ranking.variantWeight > 0 ? this.#stems.find(word) : []
       const variants = this.#sortTerms(related.filter((id) => !exact.includes(id)))
-      return { word, exact, variants, weight: weights.get(word) ?? 1 }
+      return { word, exact, variants, weight }
     })
   }
 
@@ -376,14 +352,6 @@ export class SearchIndex {
     if (ids.length < 2) return [...ids]
     const named = ids.map((id) => ({ id, term: this.#vocabulary.term(id) }))
     return named.sort((a, b) => this.#analyzer.compare(a.term, b.term)).map(({ id }) => id)
-  }
-
-  #explain(ranking: Ranking, words: readonly QueryWord[], document: number): ScorePart[] {
-    return ranking.explain(words, document).map(({ word, field, frequency, matches, score }) => {
-      const ids = [...word.exact, ...word.variants].filter((id) => hasPosting(ranking.postings[field], id, document))
-      const terms = ids.map((id) => this.#vocabulary.term(id))
-      return { word: word.word, field: this.#fields[field] ?? '', terms, frequency, documents: matches, score }
-    })
   }
 
   #read(reader: ByteReader): void {
@@ -433,10 +401,6 @@ export class SearchIndex {
 
 function visitAll(documents: Documents, visit: (id: number) => void): void {
   for (let document = 0; document < documents.starts.length; document++) visitDocument(documents, document, visit)
-}
-
-function hasPosting(postings: Postings | undefined, id: number, document: number): boolean {
-  return postings?.documents.subarray(postings.offsets[id], postings.offsets[id + 1]).includes(document) ?? false
 }
 
 function resize(array: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {

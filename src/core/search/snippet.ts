@@ -9,7 +9,7 @@ export interface SnippetOptions {
 }
 
 /** A place in the text where a term stands. */
-interface Match {
+export interface Match {
   readonly term: string
   readonly start: number
   readonly end: number
@@ -36,7 +36,8 @@ export function writeSnippet(text: string, terms: Iterable<string>, options: Sni
   return `${start > 0 ? '…' : ''}${line.slice(start, end).trim()}${end < line.length ? '…' : ''}`
 }
 
-function findMatches(line: string, terms: ReadonlySet<string>, visitTokens: Analyzer['visitTokens']): Match[] {
+/** Where the terms stand in a line, in their order; an identifier and its parts overlap. */
+export function findMatches(line: string, terms: ReadonlySet<string>, visitTokens: Analyzer['visitTokens']): Match[] {
   const matches: Match[] = []
   if (terms.size === 0) return matches
   for (let start = 0; start < line.length; ) {

@@ -1,59 +1,96 @@
+/** What decides between two candidates with equal scores: the smaller value, then the smaller number. */
+export type Order = Float64Array | undefined
+
 /**
- * The numbers of the best scores, best first; equal scores in ascending order of number. A heap of the best so far with
- * the worst on top, so that most candidates cost one comparison. `accept` is asked only of those that would enter.
+ * The numbers of the best scores, best first; equal scores by `order`. `accept`, which may be slow, is asked of candidates in
+ * order of score until there are enough.
  */
 export function selectTop(
   candidates: Uint32Array,
   scores: Float64Array,
   limit: number,
   accept?: (candidate: number) => boolean,
+  order?: Order,
 ): number[] {
+  if (limit < 1) return []
+  const isBetter = (a: number, b: number): boolean => {
+    const difference = (scores[a] ?? 0) - (scores[b] ?? 0)
+    if (difference !== 0) return difference > 0
+    const between = order === undefined ? 0 : (order[a] ?? 0) - (order[b] ?? 0)
+    return between === 0 ? a < b : between < 0
+  }
+  return accept
+    ? takeAccepted(candidates, limit, accept, isBetter)
+    : takeBest(candidates, scores, limit, isBetter).sort((a, b) => (isBetter(a, b) ? -1 : 1))
+}
+
+type Compare = (a: number, b: number) => boolean
+
+/** A heap of the best so far with the worst on top, so that most candidates cost one comparison. */
+function takeBest(candidates: Uint32Array, scores: Float64Array, limit: number, isBetter: Compare): number[] {
+  const isWorse: Compare = (a, b) => isBetter(b, a)
   const heap: number[] = []
-  if (limit < 1) return heap
-  for (const candidate of candidates) {
-    const worst = heap[0]
-    if (heap.length === limit && worst !== undefined && !isBetter(candidate, worst, scores)) continue
-    if (accept && !accept(candidate)) continue
+  let least = 0
+  // By index: to go through a typed array by its iterator takes several times as long.
+  for (let i = 0; i < candidates.length; i++) {
+    const candidate = candidates[i] ?? 0
     if (heap.length < limit) {
       heap.push(candidate)
-      siftUp(heap, heap.length - 1, scores)
-    } else {
+      siftUp(heap, isWorse)
+    } else if ((scores[candidate] ?? 0) >= least && isBetter(candidate, heap[0] ?? 0)) {
       heap[0] = candidate
-      siftDown(heap, scores)
+      siftDown(heap, 0, heap.length, isWorse)
+    } else {
+      continue
     }
+    least = scores[heap[0] ?? 0] ?? 0
   }
-  return heap.sort((a, b) => (isBetter(a, b, scores) ? -1 : 1))
+  return heap
 }
 
-function isBetter(a: number, b: number, scores: Float64Array): boolean {
-  const difference = (scores[a] ?? 0) - (scores[b] ?? 0)
-  return difference > 0 || (difference === 0 && a < b)
+/** A heap of all candidates with the best on top. */
+function takeAccepted(
+  candidates: Uint32Array,
+  limit: number,
+  accept: (candidate: number) => boolean,
+  isBetter: Compare,
+): number[] {
+  const heap = candidates.slice()
+  for (let i = (heap.length >> 1) - 1; i >= 0; i--) siftDown(heap, i, heap.length, isBetter)
+  const accepted: number[] = []
+  for (let { length } = heap; length > 0 && accepted.length < limit; ) {
+    const best = heap[0] ?? 0
+    heap[0] = heap[--length] ?? 0
+    siftDown(heap, 0, length, isBetter)
+    if (accept(best)) accepted.push(best)
+  }
+  return accepted
 }
 
-function siftUp(heap: number[], from: number, scores: Float64Array): void {
-  for (let i = from; i > 0; ) {
+function siftUp(heap: number[], isAbove: Compare): void {
+  for (let i = heap.length - 1; i > 0; ) {
     const parent = (i - 1) >> 1
-    if (!swapIfBetter(heap, parent, i, scores)) return
+    if (!swapIf(heap, parent, i, isAbove)) return
     i = parent
   }
 }
 
-function siftDown(heap: number[], scores: Float64Array): void {
-  for (let i = 0; ; ) {
+function siftDown(heap: number[] | Uint32Array, from: number, length: number, isAbove: Compare): void {
+  for (let i = from; ; ) {
     const left = 2 * i + 1
     const right = left + 1
-    if (left >= heap.length) return
-    const worse = right < heap.length && isBetter(heap[left] ?? 0, heap[right] ?? 0, scores) ? right : left
-    if (!swapIfBetter(heap, i, worse, scores)) return
-    i = worse
+    if (left >= length) return
+    const child = right < length && isAbove(heap[right] ?? 0, heap[left] ?? 0) ? right : left
+    if (!swapIf(heap, i, child, isAbove)) return
+    i = child
   }
 }
 
-/** Swaps two places when the upper holds the better score, which belongs below. */
-function swapIfBetter(heap: number[], upper: number, lower: number, scores: Float64Array): boolean {
+/** Swaps two places when what is in the lower one belongs above. */
+function swapIf(heap: number[] | Uint32Array, upper: number, lower: number, isAbove: Compare): boolean {
   const above = heap[upper] ?? 0
   const below = heap[lower] ?? 0
-  if (!isBetter(above, below, scores)) return false
+  if (!isAbove(below, above)) return false
   heap[upper] = below
   heap[lower] = above
   return true

@@ -32,3 +32,8 @@ function editDistance(a: string, b: string): number {
   }
   return last[b.length] ?? 0
 }
+
+/** `, did you mean x?` or nothing. */
+export function suggest(nearest: string | undefined): string {
+  return nearest === undefined ? '' : `, did you mean ${nearest}?`
+}

@@ -3,12 +3,18 @@ import { hideCredentials } from '../../core/url/credentials.ts'
 import { urlKey } from '../../core/url/key.ts'
 import { findGlobProblem } from '../../core/url/path-glob.ts'
 import { DEFAULT_SCOPE, type Scope } from '../../core/url/scope.ts'
+import { isFolder } from '../folder.ts'
 import type { Library } from '../library.ts'
 import type { Source, SourceSettings } from '../source.ts'
 
 /** What a source is made from. */
 export interface SourceInput {
   readonly url: string
+  /**
+   * Whether it may be a folder or file of this machine. Only whoever owns the machine may say so, never a page or a request.
+   * @default false
+   */
+  readonly isOwnFolder?: boolean
   /** @default the host, with the path where there is one */
   readonly name?: string | undefined
   readonly version?: string | undefined
@@ -21,7 +27,8 @@ export const DEFAULT_SETTINGS: SourceSettings = { seeds: [], llmsTxtUrl: null, l
 
 /** Records a source. Nothing is fetched. */
 export async function addSource(library: Library, input: SourceInput): Promise<Source> {
-  const start = parseStart(input.url)
+  const isOwn = input.isOwnFolder === true && library.folders !== undefined && isFolder(input)
+  const start = isOwn ? new URL(input.url) : parseStart(input.url)
   const scope = resolveScope(DEFAULT_SCOPE, input.scope ?? {})
   const settings = { ...DEFAULT_SETTINGS, ...input.settings }
   for (const url of [...settings.seeds, ...(settings.llmsTxtUrl === null ? [] : [settings.llmsTxtUrl])]) parseStart(url)
@@ -66,8 +73,10 @@ export function parseStart(text: string): URL {
   return url
 }
 
-/** `https://docs.example/v2/guide/` → `docs.example/v2/guide` */
-function nameOf({ host, pathname }: URL): string {
+/** `https://docs.example/v2/guide/` → `docs.example/v2/guide`, `file:///home/me/docs/` → `docs` */
+function nameOf({ protocol, host, pathname }: URL): string {
+  if (protocol === 'file:')
+    return decodeURIComponent(/([^/]*)\/?$/.exec(pathname)?.[1] ?? '').replaceAll('@', '-') || '/'
   const path = pathname.replace(/\/(?:index\.\w+)?$/, '')
   return `${host}${path}`
 }

@@ -1,9 +1,13 @@
 import { chunkPage } from '../../core/chunk/chunk-page.ts'
+import { kindOf } from '../../core/chunk/kind.ts'
 import { DEFAULT_LIMITS } from '../../core/limits.ts'
-import type { ChunkedFile } from '../../core/model.ts'
+import type { ChunkedFile, Kind } from '../../core/model.ts'
 import { splitLines } from '../../core/text/lines.ts'
+import { isFolder } from '../folder.ts'
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
+
+const DOCUMENTS: ReadonlySet<Kind> = new Set<Kind>(['markdown', 'html'])
 
 /** The pages of a source as files of a pack, cut by the sizes of packs. */
 export async function chunkSource(
@@ -11,9 +15,14 @@ export async function chunkSource(
   source: Source,
   sizes: { readonly targetChars: number; readonly maxChars: number } = DEFAULT_LIMITS,
 ): Promise<ChunkedFile[]> {
-  const { store, sha256 } = library
+  const { store, sha256, folders } = library
   const files: ChunkedFile[] = []
   for await (const { key, page } of store.listPages(source.id)) {
+    // What is kept of documents is Markdown; other files are kept as they are.
+    if (isFolder(source) && folders !== undefined && !DOCUMENTS.has(kindOf(key))) {
+      files.push(await folders.cut(key, page.markdown, sizes))
+      continue
+    }
     const { markdown } = page
     const bytes = new TextEncoder().encode(markdown).length
     const lineCount = Math.max(1, splitLines(markdown).length)

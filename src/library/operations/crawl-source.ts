@@ -2,10 +2,12 @@ import { PharosError } from '../../core/errors.ts'
 import { crawl } from '../../crawl/crawl.ts'
 import type { CrawlEvent, CrawlKind, CrawlSummary } from '../../crawl/events.ts'
 import type { CrawlRun } from '../../crawl/run.ts'
+import { isFolder, type OpenFolder } from '../folder.ts'
 import type { Library } from '../library.ts'
 import { labelOf, type Source } from '../source.ts'
 import type { Crawl, CrawlRunOptions } from '../store.ts'
 import { resolveScope } from './add-source.ts'
+import { indexFolder } from './index-folder.ts'
 import { hasSignOfLife } from './source-status.ts'
 
 /** What is asked of one crawl. */
@@ -50,6 +52,7 @@ export async function* crawlSource(
   }
   // Checked before anything is written.
   resolveScope(source.scope, asked.options.scope)
+  const folder = isFolder(source) ? await openFolder(library, source) : undefined
   const [last] = await store.listCrawls(source.id, 1)
   const interrupted = isFresh ? undefined : findInterrupted(last, asked)
   // A process that was killed says nothing any more; that it is gone need not be waited for.
@@ -71,11 +74,20 @@ export async function* crawlSource(
     },
   }
   try {
-    yield* crawl(run, ports, signal)
+    if (folder === undefined) yield* crawl(run, ports, signal)
+    else yield* indexFolder(run, { ...ports, folder, listRows: store.listRows.bind(store) }, signal)
   } finally {
     // Something broke, which is the news then: the next one need not wait for a sign of life.
     if (!isEnded) await store.endCrawl(begun.id, null, clock.now(), runner.id).catch(() => undefined)
   }
+}
+
+/** Opens the folder that a source is. One that is not there any more is told at once, and nothing is written. */
+function openFolder({ folders }: Library, source: Source): Promise<OpenFolder> {
+  if (folders === undefined) {
+    throw new PharosError('USAGE', { problem: `${labelOf(source)} is a folder, and folders cannot be read here` })
+  }
+  return folders.open(source.url)
 }
 
 /**

@@ -22,6 +22,7 @@ export const FILTER_REASONS: readonly Reason[] = [
   'max-depth',
   'query-skip',
   'out-of-scope',
+  'ignored',
   'excluded',
   'bad-url',
   'off-site',

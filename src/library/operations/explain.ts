@@ -2,6 +2,7 @@ import { PharosError } from '../../core/errors.ts'
 import { hideCredentials } from '../../core/url/credentials.ts'
 import { createGate } from '../../crawl/gate.ts'
 import type { Alias, LedgerRow, Refusal } from '../../crawl/ledger.ts'
+import { isFolder, keysOf, writeFileUrl } from '../folder.ts'
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 import { findSiteUrl } from './find-start.ts'
@@ -25,6 +26,7 @@ export interface Explanation {
 
 /** Tells where an address stands and why. Nothing is fetched. */
 export async function explainUrl(library: Library, source: Source, text: string): Promise<Explanation> {
+  if (isFolder(source)) return explainFile(library, source, text)
   const { store } = library
   const siteUrl = await findSiteUrl(library, source)
   const url = URL.canParse(text, siteUrl) ? new URL(text, siteUrl).href : undefined
@@ -48,4 +50,32 @@ export async function explainUrl(library: Library, source: Source, text: string)
     overflow: crawl?.summary?.overflow ?? 0,
     heldUntil: heldUntil > now ? heldUntil : null,
   }
+}
+
+/** The same for a file of a folder. Of one in a folder that was passed over, that folder tells why. */
+async function explainFile(library: Library, source: Source, text: string): Promise<Explanation> {
+  const { store } = library
+  const [key, ...others] = keysOf(library, source, text)
+  if (key === undefined) throw new PharosError('USAGE', { problem: `${text} is not in ${source.url}` })
+  let found: LedgerRow | undefined
+  for (const one of [key, ...others].flatMap(listAbove)) found ??= await store.findRow(source.id, one)
+  const known = found === undefined || key.startsWith(found.key) ? key : found.key
+  const url = writeFileUrl(source.url, known)
+  const [crawl] = await store.listCrawls(source.id, 1)
+  return {
+    url,
+    key: known,
+    row: found ?? null,
+    target: (found?.target && (await store.findRow(source.id, found.target))) || null,
+    aliases: await store.listAliases(source.id, url),
+    refusal: null,
+    overflow: crawl?.summary?.overflow ?? 0,
+    heldUntil: null,
+  }
+}
+
+/** A path and the folders above it: `a/b.md` → `a/b.md`, `a/` */
+function listAbove(path: string): string[] {
+  const parts = path.split('/')
+  return [path, ...parts.slice(0, -1).map((_, i) => `${parts.slice(0, parts.length - 1 - i).join('/')}/`)]
 }

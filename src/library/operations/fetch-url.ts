@@ -15,13 +15,15 @@ export interface FetchUrlOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** Whether robots.txt is asked. @default true */
   readonly obeysRobots?: boolean
+  /** Whether it is read where it redirects to. @default true */
+  readonly followsRedirects?: boolean
   readonly signal: AbortSignal
 }
 
 /** Fetches one address and reads it. Nothing is stored but the clock of its host. */
 export async function fetchUrl(library: Library, text: string, options: FetchUrlOptions): Promise<Page> {
   const { store, clock, random, limits } = library
-  const { headers = {}, obeysRobots = true, signal } = options
+  const { headers = {}, obeysRobots = true, followsRedirects = true, signal } = options
   const asked = parseStart(text)
   const pacer = new Pacer({ ledger: store, clock, random, limits })
   const fetcher = pacedFetcher(library, pacer)
@@ -43,6 +45,7 @@ export async function fetchUrl(library: Library, text: string, options: FetchUrl
     const isOwn = new URL(url).origin === asked.origin
     const outcome = await fetcher.fetch({ url, signal, headers: isOwn ? headers : {} })
     if (outcome.type !== 'moved') return readAnswer(library, url, outcome)
+    if (!followsRedirects) throw refused(url, 'redirect', `it redirects to ${outcome.target}`)
     url = outcome.target
     if (urlKey(url) === undefined) throw refused(url, 'scheme', 'it redirects to something else than a web page')
   }
@@ -102,6 +105,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   'robots-unreachable': 'try again later, or add --ignore-robots',
   'too-large': 'raise --max-page-bytes',
   'not-found': 'check the address',
+  redirect: 'ask for that address instead, or let redirects be followed',
   'http-client-error': 'if it needs a login, give one with --header',
 }
 

@@ -2,34 +2,59 @@ import { PharosError } from '../../core/errors.ts'
 import { findNearest } from '../../core/text/nearest.ts'
 import { hideCredentials } from '../../core/url/credentials.ts'
 import { urlKey } from '../../core/url/key.ts'
+import { isSamePlace } from '../folder.ts'
 import type { Library } from '../library.ts'
 import { labelOf, type Source } from '../source.ts'
 
-/** The source that is meant by an id, a name, name@version or the start URL. */
+/** The source that is meant by an id, a name, name@version, the start URL or the path of a folder. */
 export async function findSource(library: Library, text: string): Promise<Source> {
   const sources = await library.store.listSources()
-  const matches =
+  const matches = matchSources(sources, text, library.folders?.addressOf(text))
+  const [only] = matches
+  if (only === undefined) throw unknownSource(library, text, sources)
+  if (matches.length > 1) throw ambiguousSource(text, matches)
+  return only
+}
+
+/**
+ * All sources that a text can mean: those with that id, else that name and version, else that name, else that start. `address` is
+ * that of the text where it is taken for a path.
+ */
+export function matchSources(sources: readonly Source[], text: string, address: string = text): Source[] {
+  const key = urlKey(text)
+  return (
     firstMatches(sources, (source) => source.id === text) ??
     firstMatches(sources, (source) => labelOf(source) === text) ??
     firstMatches(sources, (source) => source.name === text) ??
-    firstMatches(sources, (source) => urlKey(text) !== undefined && urlKey(source.url) === urlKey(text)) ??
+    firstMatches(sources, (source) => key !== undefined && urlKey(source.url) === key) ??
+    firstMatches(sources, (source) => isSamePlace(source.url, address)) ??
     []
-  const [only] = matches
-  if (only !== undefined && matches.length === 1) return only
-  if (matches.length > 1) {
-    const labels = matches.map(labelOf).join(', ')
-    const isOneName = matches.every(({ name }) => name === only?.name)
-    const problem = isOneName ? `${text} has several versions: say which,` : `several sources start at ${text}:`
-    throw new PharosError('USAGE', { problem: `${problem} ${labels}` })
-  }
-  const nearest = findNearest(text, sources.map(labelOf))
-  const help = nearest === undefined ? '' : `, did you mean ${nearest}?`
-  throw new PharosError('SOURCE_UNKNOWN', {
+  )
+}
+
+/** What is said when a text means several sources. */
+export function ambiguousSource(text: string, matches: readonly Source[]): PharosError {
+  const labels = matches.map(labelOf).join(', ')
+  const isOneName = matches.every(({ name }) => name === matches[0]?.name)
+  const shown = hideCredentials(text)
+  const problem = isOneName ? `${shown} has several versions: say which,` : `several sources start at ${shown}:`
+  return new PharosError('USAGE', { problem: `${problem} ${labels}` })
+}
+
+/** What is said when a text means no source: what it may have been meant for, or what there is where that is little. */
+export function unknownSource(library: Library, text: string, sources: readonly Source[]): PharosError {
+  const labels = sources.map(labelOf)
+  const nearest = findNearest(text, [...labels, ...sources.map(({ name }) => name)])
+  const all = labels.length === 0 || labels.length > MAX_NAMED ? '' : `; there are ${labels.join(', ')}`
+  return new PharosError('SOURCE_UNKNOWN', {
     source: hideCredentials(text),
     library: library.store.location,
-    nearest: help,
+    nearest: nearest === undefined ? all : `, did you mean ${nearest}?`,
   })
 }
+
+/** Sources that are named to whoever asked for another. */
+const MAX_NAMED = 8
 
 function firstMatches(sources: readonly Source[], matches: (source: Source) => boolean): Source[] | undefined {
   const found = sources.filter(matches)

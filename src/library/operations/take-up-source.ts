@@ -29,7 +29,7 @@ export async function takeUpSource(library: Library, input: SourceInput): Promis
   } catch (error) {
     if (!(error instanceof PharosError) || error.code !== 'SOURCE_EXISTS') throw error
     const source = await findSource(library, String(error.details['source']))
-    if (urlKey(source.url) !== urlKey(input.url)) throw error
+    if ((urlKey(source.url) ?? source.url) !== (urlKey(input.url) ?? input.url)) throw error
     const { crawl, isRunning, isInterrupted, pages } = await reportSource(library, source)
     if (isRunning) throw new PharosError('CRAWL_RUNNING', { source: String(error.details['source']) }, { cause: error })
     if (crawl === null) return { source, found: 'interrupted', kind: 'add', options: {} }

@@ -1,45 +1,80 @@
-import type { Chunk } from '../../core/model.ts'
-import { SearchIndex } from '../../core/search/search-index.ts'
-import { textAnalyzer } from '../../core/text/analyzer.ts'
-import type { StoredChunk, StoreHit, StoreQuery } from '../../library/store.ts'
+import { createChunkTests, type FilteredPage } from '../../core/search/chunk-filter.ts'
+import { createChunkIndex, type ChunkIndex as Index, type NewChunk } from '../../core/search/chunk-index.ts'
+import type { ChunkFilter, StoredChunk, StoreHit, StoreQuery } from '../../library/store.ts'
+import { compareHits } from '../hit-order.ts'
+import { createIndexShelf } from './index-shelf.ts'
 import type { Row } from './row.ts'
 
-/** What is indexed of a chunk, with the weight of a match in each: as in a pack. */
-const FIELDS = { title: 0.5, headings: 1, body: 1 } as const
+/** A chunk under its number. */
+interface NumberedChunk extends NewChunk {
+  readonly stored: StoredChunk
+}
 
 /** The chunks of all sources, to be searched together. */
 export class ChunkIndex {
-  readonly #index = new SearchIndex({ fields: FIELDS, analyzer: textAnalyzer })
-  readonly #chunks = new Map<string, StoredChunk>()
+  readonly #chunks = new Map<number, NumberedChunk>()
+  readonly #pages = new Map<number, FilteredPage>()
+  readonly #sources = new Map<string, number>()
+  /** The first number of the chunks of each row. */
+  readonly #rows = new Map<string, number>()
+  #newest = 0
+  readonly #index: Index
+
+  constructor() {
+    this.#index = createChunkIndex(
+      createIndexShelf({ chunks: this.#chunks, pages: this.#pages, newest: () => this.#newest }),
+    )
+  }
 
   /** Adds the chunks of a row that holds a page. */
   add(row: Row): void {
+    const { sourceId, url, key, record } = row
+    const first = this.#newest + 1
+    const source = this.#sources.get(sourceId) ?? this.#sources.size + 1
+    this.#sources.set(sourceId, source)
+    this.#rows.set(nameOf(row), first)
+    this.#pages.set(first, { url, key, language: record?.page.language ?? null })
     for (const stored of listChunks(row)) {
+      const number = ++this.#newest
       const { chunk, title } = stored
-      const document = documentOf(row, chunk)
-      this.#chunks.set(document, stored)
-      this.#index.add(document, { title, headings: [...chunk.headingPath, chunk.symbol ?? ''], body: chunk.content })
+      this.#chunks.set(number, { ...chunk, title, number, source, page: first, stored })
     }
+    this.#index.announce(this.#newest)
   }
 
   /** Removes the chunks of a row as it was when they were added. */
   remove(row: Row): void {
-    for (const { chunk } of listChunks(row)) {
-      const document = documentOf(row, chunk)
-      this.#chunks.delete(document)
-      this.#index.remove(document)
-    }
+    const first = this.#rows.get(nameOf(row))
+    const { length: count } = listChunks(row)
+    if (first === undefined) return
+    this.#index.remove(first, count)
+    for (let number = first; number < first + count; number++) this.#chunks.delete(number)
+    this.#rows.delete(nameOf(row))
+    this.#pages.delete(first)
   }
 
-  search({ query, limit, sourceIds }: StoreQuery): StoreHit[] {
-    const filter = (document: string): boolean => {
-      const stored = this.#chunks.get(document)
-      return stored !== undefined && (sourceIds === undefined || sourceIds.includes(stored.sourceId))
-    }
-    return this.#index.search(query, { limit, filter }).flatMap(({ key, score }) => {
-      const stored = this.#chunks.get(key)
-      return stored ? [{ ...stored, score }] : []
-    })
+  /** All chunks, in the order in which they were added. */
+  list(): StoredChunk[] {
+    return [...this.#chunks.values()].map(({ stored }) => stored)
+  }
+
+  /** Makes a test of listed chunks for everything that a filter asks besides the sources. */
+  createTest(filter: ChunkFilter): (chunk: StoredChunk) => boolean {
+    const passes = this.#index.createTest(createChunkTests(filter))
+    const numbers = new Map([...this.#chunks.values()].map(({ stored, number }) => [stored, number]))
+    return (stored) => passes(numbers.get(stored) ?? 0)
+  }
+
+  search({ query, limit, filter = {}, explain = false }: StoreQuery): StoreHit[] {
+    while (this.#index.isBehind() && this.#index.advance());
+    const sources = filter.sourceIds && new Set(filter.sourceIds.flatMap((id) => this.#sources.get(id) ?? []))
+    const found = this.#index.search({ query, limit, sources, explain, tests: createChunkTests(filter) })
+    return found
+      .flatMap(({ number, ...match }): StoreHit[] => {
+        const stored = this.#chunks.get(number)?.stored
+        return stored ? [{ ...stored, ...match }] : []
+      })
+      .sort(compareHits)
   }
 }
 
@@ -50,7 +85,6 @@ export function listChunks({ sourceId, url, record }: Row): StoredChunk[] {
   return chunks.map((chunk) => ({ sourceId, url, title: page.title, chunk }))
 }
 
-/** Begins with the id of the chunk, because equal scores are put in the order of these. */
-function documentOf({ sourceId, key }: Row, chunk: Chunk): string {
-  return JSON.stringify([chunk.id, sourceId, key])
+function nameOf({ sourceId, key }: Row): string {
+  return JSON.stringify([sourceId, key])
 }

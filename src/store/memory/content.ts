@@ -1,4 +1,4 @@
-import type { StoredChunk, StoredPage, StoreStats } from '../../library/store.ts'
+import type { PageText, StoredChunk, StoredPage, StoreStats } from '../../library/store.ts'
 import { listChunks } from './chunk-index.ts'
 import type { Row } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'
@@ -11,6 +11,22 @@ export function toStoredPage(row: Row): StoredPage | undefined {
   const { sourceId, key, record, firstSeenAt, checkedAt, changedAt } = row
   if (record === null) return undefined
   return { sourceId, key, page: record.page, checkedAt: checkedAt ?? firstSeenAt, changedAt: changedAt ?? firstSeenAt }
+}
+
+/** The text of the page that a row holds, and how it was cut. */
+export function toPageText(row: Row): PageText | undefined {
+  const stored = toStoredPage(row)
+  if (stored === undefined) return undefined
+  const { page, ...rest } = stored
+  const { title, language, markdown, sections } = page
+  const chunks = listChunks(row).map(({ chunk: { id, startLine, endLine, headingPath, symbol } }) => ({
+    id,
+    startLine,
+    endLine,
+    headingPath,
+    symbol,
+  }))
+  return { ...rest, url: row.url, title, language, markdown, sections, chunks }
 }
 
 /** The chunk with this id, or with the only id that begins so. */

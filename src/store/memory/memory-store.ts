@@ -1,7 +1,7 @@
 import type { Settled } from '../../crawl/ledger.ts'
-import type { Store } from '../../library/store.ts'
+import type { VectorStore } from '../../library/vectors.ts'
 import { ChunkIndex } from './chunk-index.ts'
-import { countContent, findChunk, measure, toStoredPage } from './content.ts'
+import { countContent, findChunk, measure, toPageText, toStoredPage } from './content.ts'
 import { Crawls } from './crawls.ts'
 import {
   countOpen,
@@ -22,13 +22,14 @@ import { toLedgerRow } from './row.ts'
 import { adoptPage, settleVisit } from './settle.ts'
 import { SourceLedger } from './source-ledger.ts'
 import { LOCATION, Sources } from './sources.ts'
+import { createMemoryVectors } from './vectors.ts'
 
 /**
  * A store that is gone with its process, for tests and for jobs that keep nothing; also the readable form of what every
  * store does. Each operation runs in one go, so nobody sees half of one: whatever can be refused is refused before the first
  * change.
  */
-export function createMemoryStore(): Store {
+export function createMemoryStore(): VectorStore {
   const sources = new Sources()
   const crawls = new Crawls()
   const hosts = new Hosts()
@@ -156,6 +157,10 @@ export function createMemoryStore(): Store {
       const row = ledgerOf(sourceId).get(key)
       return row && toStoredPage(row)
     },
+    readPageText: async (sourceId, key) => {
+      const row = ledgerOf(sourceId).get(key)
+      return row && toPageText(row)
+    },
     listPages: async function* (sourceId) {
       for (const row of ledgerOf(sourceId).list({ limit: Number.POSITIVE_INFINITY })) {
         const page = toStoredPage(row)
@@ -166,6 +171,10 @@ export function createMemoryStore(): Store {
     readChunk: async (sourceId, chunkId) => findChunk(ledgerOf(sourceId), chunkId),
     countContent: async (sourceId) => countContent(ledgerOf(sourceId)),
     search: async (query) => index.search(query),
+    vectors: createMemoryVectors({
+      listChunks: () => index.list(),
+      createTest: (filter) => index.createTest(filter),
+    }),
     stats: async () => measure([...ledgers.values()]),
     close: async () => {},
   }

@@ -1,9 +1,9 @@
-import type { Chunk, Page } from '../../core/model.ts'
+import type { Chunk, Page, Section } from '../../core/model.ts'
+import type { ChunkIndex } from '../../core/search/chunk-index.ts'
 import type { PageRecord } from '../../crawl/ledger.ts'
-import type { StoredChunk, StoredPage } from '../../library/store.ts'
+import type { ChunkSpan, PageText, StoredChunk, StoredPage } from '../../library/store.ts'
 import type { Database } from './database.ts'
 import { packHash, type StoredHash, unpackHash } from './hash.ts'
-import type { ChunkIndex } from './search.ts'
 
 /** Pages with their chunks and index rows, under the id of their row in the ledger. */
 export interface Content {
@@ -16,9 +16,11 @@ export interface Content {
   writeLinks(row: number, links: readonly string[]): void
   readLinks(source: number, key: string): readonly string[]
   readPage(source: number, key: string): StoredPage | undefined
+  readText(source: number, key: string): PageText | undefined
   listPages(source: number): AsyncIterable<StoredPage>
   readChunk(source: number, chunkId: string): StoredChunk | undefined
-  readChunkAt(number: number): StoredChunk | undefined
+  /** Chunks by their numbers, in this order. */
+  readChunksAt(numbers: readonly number[]): (StoredChunk | undefined)[]
   count(source: number): { readonly pages: number; readonly chunks: number }
 }
 
@@ -31,14 +33,30 @@ interface PageColumns {
   readonly changedAt: number
 }
 
+interface TextColumns extends Omit<PageText, 'sections' | 'chunks'> {
+  readonly sections: string
+  readonly first: number
+  readonly count: number
+}
+
+interface SpanColumns extends Omit<ChunkSpan, 'id' | 'headingPath'> {
+  readonly chunkId: StoredHash
+  readonly headingPath: string
+}
+
+/** Where a chunk belongs. */
+type ChunkPlace = Omit<StoredChunk, 'chunk'>
+
 interface ChunkColumns extends Omit<Chunk, 'id' | 'shortId' | 'contentHash' | 'headingPath'> {
-  readonly sourceId: string
-  readonly url: string
-  readonly title: string
   readonly chunkId: StoredHash
   readonly contentHash: StoredHash
   readonly headingPath: string
 }
+
+const PLACE_COLUMNS = 's.uuid AS sourceId, l.url, p.title'
+const CHUNK_COLUMNS = `c.chunk_id AS chunkId, c.content_hash AS contentHash, c.position AS chunkIndex, c.kind,
+  c.start_line AS startLine, c.end_line AS endLine, c.token_estimate AS tokenEstimate, c.slug, c.path,
+  c.heading_path AS headingPath, c.symbol, c.address, c.asset_path AS assetPath, c.content`
 
 /** Pages are read in such batches, so that nothing is held open while a reader thinks. */
 const PAGES_AT_ONCE = 32
@@ -79,20 +97,34 @@ export function createContent(db: Database, index: ChunkIndex): Content {
     `${pageColumns} WHERE l.source = ? AND l.key > ? AND l.page_hash IS NOT NULL ORDER BY l.key LIMIT ?`,
   )
 
-  const chunkColumns = `SELECT s.uuid AS sourceId, l.url, p.title, c.chunk_id AS chunkId, c.content_hash AS contentHash,
-      c.position AS chunkIndex, c.kind, c.start_line AS startLine, c.end_line AS endLine,
-      c.token_estimate AS tokenEstimate, c.slug, c.path, c.heading_path AS headingPath, c.symbol, c.address,
-      c.asset_path AS assetPath, c.content
-    FROM chunks c JOIN ledger l ON l.id = c.page JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source`
-  const selectChunk = db.prepare<[number, StoredHash], ChunkColumns>(
-    `${chunkColumns} WHERE c.source = ? AND c.chunk_id = ? ORDER BY l.key LIMIT 1`,
+  // SQLite takes two fields out of the description many times faster than all its links can be parsed here.
+  const selectText = db.prepare<[number, string], TextColumns>(
+    `SELECT s.uuid AS sourceId, l.key, l.url, p.title, json_extract(p.meta, '$.language') AS language, p.markdown,
+       json_extract(p.meta, '$.sections') AS sections, p.first_chunk AS first, p.chunk_count AS count,
+       l.checked_at AS checkedAt, l.changed_at AS changedAt
+     FROM ledger l JOIN pages p ON p.id = l.id JOIN sources s ON s.id = l.source WHERE l.source = ? AND l.key = ?`,
+  )
+  const selectSpans = db.prepare<[number, number], SpanColumns>(
+    `SELECT chunk_id AS chunkId, start_line AS startLine, end_line AS endLine, heading_path AS headingPath, symbol
+     FROM chunks WHERE id BETWEEN ? AND ? ORDER BY id`,
+  )
+
+  const selectChunk = db.prepare<[number, StoredHash], ChunkColumns & ChunkPlace>(
+    `SELECT ${PLACE_COLUMNS}, ${CHUNK_COLUMNS}
+     FROM chunks c JOIN ledger l ON l.id = c.page JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source
+     WHERE c.source = ? AND c.chunk_id = ? ORDER BY l.key LIMIT 1`,
   )
   const selectChunkIds = db
     .prepare<[number, Uint8Array, Uint8Array], StoredHash>(
       'SELECT DISTINCT chunk_id FROM chunks WHERE source = ? AND chunk_id BETWEEN ? AND ? LIMIT 2',
     )
     .pluck()
-  const selectChunkAt = db.prepare<[number], ChunkColumns>(`${chunkColumns} WHERE c.id = ?`)
+  const selectChunkAt = db.prepare<[number], ChunkColumns & { page: number }>(
+    `SELECT c.page, ${CHUNK_COLUMNS} FROM chunks c WHERE c.id = ?`,
+  )
+  const selectPlace = db.prepare<[number], ChunkPlace>(
+    `SELECT ${PLACE_COLUMNS} FROM ledger l JOIN pages p ON p.id = l.id JOIN sources s ON s.id = l.source WHERE l.id = ?`,
+  )
   const countPages = db
     .prepare<[number], number>('SELECT count(*) FROM ledger WHERE source = ? AND page_hash IS NOT NULL')
     .pluck()
@@ -155,6 +187,13 @@ export function createContent(db: Database, index: ChunkIndex): Content {
       const found = selectPage.get(source, key)
       return found === undefined ? undefined : toStoredPage(found)
     },
+    readText: (source, key) => {
+      const found = selectText.get(source, key)
+      if (found === undefined) return undefined
+      const { first, count, sections, ...text } = found
+      const spans = selectSpans.all(first, first + count - 1)
+      return { ...text, sections: JSON.parse(sections) as Section[], chunks: toSpans(spans) }
+    },
     async *listPages(source) {
       let after = ''
       for (;;) {
@@ -168,11 +207,20 @@ export function createContent(db: Database, index: ChunkIndex): Content {
     readChunk: (source, chunkId) => {
       const id = findChunkId(chunkId, (from, to) => selectChunkIds.all(source, from, to))
       const found = id === undefined ? undefined : selectChunk.get(source, id)
-      return found === undefined ? undefined : toStoredChunk(found)
+      if (found === undefined) return undefined
+      const { sourceId, url, title, ...columns } = found
+      return toStoredChunk(columns, { sourceId, url, title })
     },
-    readChunkAt: (number) => {
-      const found = selectChunkAt.get(number)
-      return found === undefined ? undefined : toStoredChunk(found)
+    readChunksAt: (numbers) => {
+      const places = new Map<number, ChunkPlace | undefined>()
+      return numbers.map((number) => {
+        const found = selectChunkAt.get(number)
+        if (found === undefined) return undefined
+        const { page, ...columns } = found
+        const place = places.get(page) ?? selectPlace.get(page)
+        places.set(page, place)
+        return place && toStoredChunk(columns, place)
+      })
     },
     count: (source) => ({ pages: countPages.get(source) ?? 0, chunks: countChunks.get(source) ?? 0 }),
   }
@@ -197,8 +245,21 @@ function toStoredPage(found: PageColumns): StoredPage {
   return { sourceId, key, page: { ...meta, markdown: found.markdown }, checkedAt, changedAt }
 }
 
-function toStoredChunk(found: ChunkColumns): StoredChunk {
-  const { sourceId, url, title, chunkId, contentHash, headingPath, ...rest } = found
+/** Chunks of one section have the same headings, which are read once. */
+function toSpans(found: readonly SpanColumns[]): ChunkSpan[] {
+  let written = ''
+  let path: readonly string[] = []
+  return found.map(({ chunkId, headingPath, ...rest }) => {
+    if (headingPath !== written) {
+      path = JSON.parse(headingPath) as string[]
+      written = headingPath
+    }
+    return { id: unpackHash(chunkId), ...rest, headingPath: path }
+  })
+}
+
+function toStoredChunk(found: ChunkColumns, { sourceId, url, title }: ChunkPlace): StoredChunk {
+  const { chunkId, contentHash, headingPath, ...rest } = found
   const id = unpackHash(chunkId)
   return {
     sourceId,

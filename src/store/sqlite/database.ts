@@ -26,7 +26,8 @@ export function openDatabase(path: string): Database {
     db.pragma('cache_size = -16000')
     db.pragma('temp_store = MEMORY')
     if (isFile) {
-      db.pragma('mmap_size = 268435456')
+      // Mapped pages would count as memory of every process that searches, up to the size of the file.
+      db.pragma('mmap_size = 0')
       // 16 MB: pages that every settlement touches are then copied into the file once for many.
       db.pragma('wal_autocheckpoint = 4000')
       // A log that grew in a long transaction is cut back to this when it has been copied into the file.

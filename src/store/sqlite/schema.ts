@@ -248,6 +248,73 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE hosts ADD COLUMN slowed_at REAL NOT NULL DEFAULT 0;
   ALTER TABLE hosts ADD COLUMN strikes INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  -- What the vectors were made by: one space at a time.
+  CREATE TABLE vector_space (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    model TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    dimensions INTEGER NOT NULL
+  ) STRICT;
+
+  -- They go with their chunk. Numbers are never used again: readers know by them which vectors are new. The source is
+  -- repeated so that vectors can be counted and compared without looking at the chunks.
+  CREATE TABLE vectors (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    chunk INTEGER NOT NULL UNIQUE,
+    source INTEGER NOT NULL,
+    vector BLOB NOT NULL
+  ) STRICT;
+  CREATE INDEX vectors_by_source ON vectors (source);
+  CREATE TRIGGER chunk_deleted AFTER DELETE ON chunks BEGIN
+    DELETE FROM vectors WHERE chunk = old.id;
+  END;
+  `,
+  `
+  DROP TABLE chunk_index;
+  DROP TABLE chunk_index_state;
+
+  -- How far the index over chunks has come, and by which rules. It is made anew when they change.
+  CREATE TABLE index_state (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    format TEXT NOT NULL,
+    last_chunk INTEGER NOT NULL,
+    generation INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO index_state VALUES (1, '', 0, 0);
+
+  -- The index is made of segments that are never changed, and ids are never used again: readers keep some in memory by them.
+  CREATE TABLE index_segments (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    count INTEGER NOT NULL,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    first_block INTEGER NOT NULL,
+    block_count INTEGER NOT NULL,
+    documents BLOB NOT NULL,
+    directory BLOB NOT NULL
+  ) STRICT;
+
+  -- Terms with their postings in the order of stems. A block fills one page of the file; a common word has a longer one of its own.
+  CREATE TABLE index_blocks (
+    id INTEGER PRIMARY KEY,
+    data BLOB NOT NULL
+  ) STRICT;
+
+  -- Runs of chunks that a segment still holds and that are not there any more.
+  CREATE TABLE index_dead (
+    segment INTEGER NOT NULL,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    PRIMARY KEY (segment, first)
+  ) STRICT, WITHOUT ROWID;
+
+  -- Runs of chunks that are to be taken in again.
+  CREATE TABLE index_stale (
+    first INTEGER PRIMARY KEY,
+    last INTEGER NOT NULL
+  ) STRICT;
+  `,
 ]
 
 /** Version 1 was never released: it stands for whatever was written while the schema was in the making. */

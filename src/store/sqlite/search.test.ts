@@ -1,7 +1,49 @@
 import { describe, expect, test } from 'vitest'
+import { createChunkTests } from '../../core/search/chunk-filter.ts'
+import { type ChunkIndex, createChunkIndex } from '../../core/search/chunk-index.ts'
 import { tokenize } from '../../core/text/tokenize.ts'
-import { openDatabase } from './database.ts'
-import { createChunkIndex, writeMatch, writeTokens } from './search.ts'
+import { type Database, openDatabase } from './database.ts'
+import { createIndexShelf } from './search.ts'
+
+/** A library in memory with an index, into which chunks are written behind its back. */
+function stage(): { db: Database; index: ChunkIndex; write(count: number, content: (i: number) => string): void } {
+  const db = openDatabase(':memory:')
+  db.pragma('foreign_keys = OFF')
+  db.exec(`INSERT INTO pages (id, first_chunk, chunk_count, title, meta, markdown) VALUES (1, 1, 1, 'T', '{}', '')`)
+  const insert = db.prepare(
+    `INSERT INTO chunks (source, page, chunk_id, content_hash, position, kind, start_line, end_line, token_estimate, slug,
+       path, heading_path, content) VALUES (1, 1, ?, 'h', 1, 'text', 1, 1, 1, 's', 'p', '["H"]', ?)`,
+  )
+  return {
+    db,
+    index: createChunkIndex(createIndexShelf(db)),
+    write: (count, content) => {
+      for (let i = 0; i < count; i++) insert.run(Buffer.from(String(i).padStart(64, '0'), 'hex'), content(i))
+    },
+  }
+}
+
+function find(index: ChunkIndex, query: string, sources?: readonly number[]): number[] {
+  const asked = {
+    query,
+    limit: 100_000,
+    sources: sources && new Set(sources),
+    tests: createChunkTests({}),
+    explain: false,
+  }
+  return index
+    .search(asked)
+    .map(({ number }) => number)
+    .sort((a, b) => a - b)
+}
+
+function countRows(db: Database, table: string): unknown {
+  return db.prepare(`SELECT count(*) FROM ${table}`).pluck().get()
+}
+
+function settle(index: ChunkIndex): void {
+  while (index.advance());
+}
 
 describe('what is indexed', () => {
   test.each([
@@ -10,45 +52,138 @@ describe('what is indexed', () => {
     'می\u200cخواهم नमस्ते σίγμας ΣΊΓΜΑΣ Straße İstanbul naïve Ångström',
     '👩\u200d💻 🫨 x²',
   ])('is what the tokenizer of the product made of %j', (text) => {
-    const db = openDatabase(':memory:')
-    const written = writeTokens(text)
-    db.prepare('INSERT INTO chunk_index (rowid, title, headings, body) VALUES (1, ?, ?, ?)').run('', '', written)
-    db.exec(`CREATE VIRTUAL TABLE temp.words USING fts5vocab('main', 'chunk_index', 'row')`)
-    const indexed = db.prepare('SELECT term FROM words').pluck().all()
-    expect(new Set(indexed)).toEqual(new Set(written.trim().split(' ')))
-    // Every token of the text is a query that finds it.
-    const index = db.prepare('SELECT count(*) FROM chunk_index WHERE chunk_index MATCH ?').pluck()
-    for (const token of tokenize(text)) expect(index.get(writeMatch(token)), token).toBe(1)
+    const { db, index, write } = stage()
+    write(1, () => text)
+    settle(index)
+    // Every token of the text is a query that finds it, and so is every character of a pair.
+    for (const token of tokenize(text)) expect(find(index, token), token).toEqual([1])
+    for (const character of /\p{Script=Han}/u.test(text) ? ['東', '京', '気'] : [])
+      expect(find(index, character)).toEqual([1])
+    expect(find(index, 'elsewhere 西')).toEqual([])
     db.close()
   })
 })
 
-describe('a query', () => {
-  test('is made of quoted words only', () => {
-    expect(writeMatch('NEAR("a" b*) OR title:connecting')).toBe('"near" OR "b" OR "titl" OR "connect"')
-    expect(writeMatch('the of')).toBe('"the" OR "of"')
-    expect(writeMatch('" * ^')).toBe('')
-  })
-})
-
 describe('the index', () => {
-  test('takes in at once what was written without it', () => {
-    const db = openDatabase(':memory:')
-    db.pragma('foreign_keys = OFF')
-    const index = createChunkIndex(db)
+  test('takes in what was written without it, some at a time', () => {
+    const { db, index, write } = stage()
     expect(index.isBehind()).toBe(false)
-    db.exec(`INSERT INTO pages VALUES (1, 1, 1300, 'T', '{}', '')`)
-    const insert = db.prepare(
-      `INSERT INTO chunks (source, page, chunk_id, content_hash, position, kind, start_line, end_line, token_estimate, slug,
-         path, heading_path, content) VALUES (1, 1, ?, 'h', 1, 'text', 1, 1, 1, 's', 'p', '["H"]', 'word')`,
+    write(5000, () => 'word')
+    expect([index.isBehind(), find(index, 'word').length]).toEqual([true, 0])
+    expect(index.advance()).toBe(true)
+    expect([index.isBehind(), find(index, 'word').length]).toEqual([true, 2048])
+    settle(index)
+    expect([index.isBehind(), find(index, 'word').length]).toEqual([false, 5000])
+    index.remove(1, 4999)
+    expect(find(index, 'word', [1])).toEqual([5000])
+    expect(find(index, 'word', [2])).toEqual([])
+    db.close()
+  })
+
+  test('stays in few segments, however it grew', () => {
+    const { db, index, write } = stage()
+    for (let i = 0; i < 200; i++) {
+      write(1 + (i % 7), () => `w${i}x`)
+      index.advance()
+    }
+    expect(countRows(db, 'index_segments')).toBeLessThan(16)
+    const chunks = Number(countRows(db, 'chunks'))
+    expect(find(index, Array.from({ length: 40 }, (_, i) => `w${i * 5}x`).join(' '))).toHaveLength(
+      Array.from({ length: 40 }, (_, i) => 1 + ((i * 5) % 7)).reduce((sum, n) => sum + n),
     )
-    for (let i = 0; i < 1300; i++) insert.run(String(i))
-    expect([index.isBehind(), index.search('word', 5000, undefined).length]).toEqual([true, 0])
-    index.catchUp()
-    expect([index.isBehind(), index.search('word', 5000, undefined).length]).toEqual([false, 1300])
-    index.remove(1, 1299)
-    expect(index.search('word', 5000, [1])).toMatchObject([{ id: 1300 }])
-    expect(index.search('word', 5000, [2])).toEqual([])
+    expect(db.prepare('SELECT sum(count) FROM index_segments').pluck().get()).toBe(chunks)
+    db.close()
+  })
+
+  test('forgets what is gone, and gives its room back', () => {
+    const { db, index, write } = stage()
+    write(3000, (i) => `w${i}x common`)
+    settle(index)
+    const blocks = Number(countRows(db, 'index_blocks'))
+    db.exec('DELETE FROM chunks WHERE id > 100')
+    for (let first = 101; first <= 3000; first += 100) index.remove(first, 100)
+    expect(find(index, 'common')).toHaveLength(100)
+    settle(index)
+    expect(find(index, 'common')).toHaveLength(100)
+    expect([countRows(db, 'index_segments'), countRows(db, 'index_dead')]).toEqual([1, 0])
+    expect(countRows(db, 'index_blocks')).toBeLessThan(blocks / 5)
+    index.remove(1, 100)
+    db.exec('DELETE FROM chunks')
+    settle(index)
+    expect([countRows(db, 'index_segments'), countRows(db, 'index_blocks')]).toEqual([0, 0])
+    db.close()
+  })
+
+  test('takes a page in again as it is now, once', () => {
+    const { db, index, write } = stage()
+    write(10, (i) => `w${i}x`)
+    settle(index)
+    db.exec(`UPDATE pages SET title = 'Zebra'`)
+    index.rewrite(1, 10)
+    expect([index.isBehind(), find(index, 'w3x')]).toEqual([true, []])
+    settle(index)
+    expect([index.isBehind(), find(index, 'zebra'), find(index, 'w3x')]).toEqual([
+      false,
+      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+      [4],
+    ])
+    // Twice, and then gone before anybody looked.
+    index.rewrite(1, 10)
+    index.rewrite(1, 10)
+    index.remove(1, 10)
+    db.exec('DELETE FROM chunks')
+    settle(index)
+    expect([find(index, 'zebra'), countRows(db, 'index_segments')]).toEqual([[], 0])
+    db.close()
+  })
+
+  test('takes a page in once that it had only begun', () => {
+    const { db, index, write } = stage()
+    write(3000, () => 'word')
+    index.advance()
+    index.rewrite(1, 3000)
+    settle(index)
+    expect(find(index, 'word')).toHaveLength(3000)
+    expect(db.prepare('SELECT sum(count) FROM index_segments').pluck().get()).toBe(3000)
+    db.close()
+  })
+
+  test('keeps apart what overlapping removals name', () => {
+    const { db, index, write } = stage()
+    write(60, () => 'word')
+    settle(index)
+    for (const [first, count] of [[20, 5] as const, [10, 30] as const, [10, 2] as const]) index.remove(first, count)
+    const left = Array.from({ length: 60 }, (_, i) => i + 1).filter((number) => number < 10 || number > 39)
+    expect(find(index, 'word')).toEqual(left)
+    db.close()
+  })
+
+  test('is made anew when its rules have changed', () => {
+    const { db, index, write } = stage()
+    write(20, () => 'word')
+    settle(index)
+    db.exec(`UPDATE index_state SET format = 'of another program', generation = generation + 1`)
+    expect([index.isBehind(), find(index, 'word')]).toEqual([true, []])
+    settle(index)
+    expect([index.isBehind(), find(index, 'word').length]).toEqual([false, 20])
+    db.close()
+  })
+
+  test('never shows what a failed transaction would have written', () => {
+    const { db, index, write } = stage()
+    write(20, () => 'word')
+    settle(index)
+    expect(find(index, 'word')).toHaveLength(20)
+    const failing = db.transaction(() => {
+      write(600, () => 'lost')
+      settle(index)
+      throw new Error('no')
+    })
+    expect(() => failing()).toThrow('no')
+    expect([find(index, 'lost'), find(index, 'word').length]).toEqual([[], 20])
+    write(30, () => 'kept')
+    settle(index)
+    expect([find(index, 'lost'), find(index, 'kept').length]).toEqual([[], 30])
     db.close()
   })
 })

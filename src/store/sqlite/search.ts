@@ -1,157 +1,131 @@
-import { textAnalyzer } from '../../core/text/analyzer.ts'
+import type { Kind } from '../../core/model.ts'
+import type { FilteredPage } from '../../core/search/chunk-filter.ts'
+import type { DeadRun, IndexShelf, IndexState, NewChunk, Run, SegmentRecord } from '../../core/search/chunk-index.ts'
 import type { Database } from './database.ts'
+import { type StoredHash, unpackHash } from './hash.ts'
 
-/**
- * The full-text index over chunks, by their number. It takes new chunks in by the hundred: a transaction of its own for each
- * page would take twice the time. What it has not seen yet is taken in before a search, so that nobody can tell.
- */
-export interface ChunkIndex {
-  /** Says that there are chunks up to this number; takes them in when there are many. */
-  announce(last: number): void
-  /** Whether there are chunks that it has not taken in. */
-  isBehind(): boolean
-  /** Takes in what is new, inside the transaction of the caller. */
-  catchUp(): void
-  /** Takes the chunks of a page in again, as far as it has done so before. */
-  rewrite(first: number, count: number): void
-  /** Removes the chunks of a page, which have consecutive numbers. */
-  remove(first: number, count: number): void
-  /** The best chunks, best first; `sources` limits them to some. */
-  search(query: string, limit: number, sources: readonly number[] | undefined): Ranked[]
-}
-
-/** The number of a chunk and how well it matches. */
-export interface Ranked {
-  readonly id: number
-  readonly score: number
-}
-
-/** Prepares the index. */
-export function createChunkIndex(db: Database): ChunkIndex {
-  const insert = db.prepare<[number, string, string, string]>(
-    'INSERT INTO chunk_index (rowid, title, headings, body) VALUES (?, ?, ?, ?)',
-  )
-  const remove = db.prepare<[number, number]>('DELETE FROM chunk_index WHERE rowid BETWEEN ? AND ?')
-  const selectBest = (filter: string) =>
-    db.prepare<[{ match: string; limit: number; sources: string }], Ranked>(
-      `SELECT c.id, -bm25(chunk_index, 2.0, 1.5, 1.0) AS score
-       FROM chunk_index CROSS JOIN chunks c ON c.id = chunk_index.rowid
-       WHERE chunk_index MATCH @match ${filter} ORDER BY score DESC, c.chunk_id LIMIT @limit`,
-    )
-  const selectAnywhere = selectBest('AND @sources IS NOT NULL')
-  const selectWithin = selectBest('AND c.source IN (SELECT value FROM json_each(@sources))')
-  const writeTitle = rememberLast(writeTokens)
-  const selectLast = db.prepare<[], number>('SELECT last_chunk FROM chunk_index_state').pluck()
-  const updateLast = db.prepare<[number]>('UPDATE chunk_index_state SET last_chunk = ?')
-  const selectNewest = db.prepare<[], number | null>('SELECT max(id) FROM chunks').pluck()
-  const selectNew = db.prepare<[number, number], NewChunk>(
-    `SELECT c.id, p.title, c.heading_path AS headingPath, c.symbol, c.content
-     FROM chunks c JOIN pages p ON p.id = c.page WHERE c.id > ? ORDER BY c.id LIMIT ?`,
-  )
-
-  const takeIn = (chunk: NewChunk): void => {
-    insert.run(chunk.id, writeTitle(chunk.title), writeTokens(headingsOf(chunk)), writeTokens(chunk.content))
-  }
-
-  const catchUp = (): void => {
-    for (;;) {
-      const found = selectNew.all(selectLast.get() ?? 0, CHUNKS_AT_ONCE)
-      for (const chunk of found) takeIn(chunk)
-      const last = found.at(-1)
-      if (last === undefined) return
-      updateLast.run(last.id)
-    }
-  }
-
-  return {
-    announce: (last) => {
-      if (last - (selectLast.get() ?? 0) >= CHUNKS_AT_ONCE) catchUp()
-    },
-    isBehind: () => (selectNewest.get() ?? 0) > (selectLast.get() ?? 0),
-    catchUp,
-    rewrite: (first, count) => {
-      if (first > (selectLast.get() ?? 0)) return
-      remove.run(first, first + count - 1)
-      for (const chunk of selectNew.all(first - 1, count)) takeIn(chunk)
-    },
-    remove: (first, count) => {
-      remove.run(first, first + count - 1)
-    },
-    search: (query, limit, sources) => {
-      const match = writeMatch(query)
-      if (match === '') return []
-      const select = sources === undefined ? selectAnywhere : selectWithin
-      return select.all({ match, limit, sources: JSON.stringify(sources ?? []) })
-    },
-  }
-}
-
-/** A chunk that is to be taken in. */
-interface NewChunk {
-  readonly id: number
-  readonly title: string
+interface ChunkColumns {
+  readonly page: number
+  readonly kind: Kind
   readonly headingPath: string
   readonly symbol: string | null
   readonly content: string
 }
 
-/** So many new chunks are worth a transaction's work on the index. */
-const CHUNKS_AT_ONCE = 512
-
-function headingsOf(chunk: NewChunk): string {
-  // Written by content.ts.
-  const headings = (JSON.parse(chunk.headingPath) as string[]).join('\n')
-  return chunk.symbol === null ? headings : `${headings}\n${chunk.symbol}`
+interface NewChunkColumns extends ChunkColumns {
+  readonly number: number
+  readonly chunkId: StoredHash
+  readonly source: number
+  readonly path: string
+  readonly title: string
 }
 
-/** The chunks of a page share its title. */
-function rememberLast(write: (text: string) => string): (text: string) => string {
-  let last = ''
-  let written = ''
-  return (text) => {
-    if (text !== last) {
-      written = write(text)
-      last = text
-    }
-    return written
+/** Prepares the tables of the index over chunks. */
+export function createIndexShelf(db: Database): IndexShelf {
+  const selectState = db.prepare<[], IndexState>('SELECT format, last_chunk AS last, generation FROM index_state')
+  const updateState = db.prepare<[string, number, number]>(
+    'UPDATE index_state SET format = ?, last_chunk = ?, generation = ?',
+  )
+  const selectSegments = db.prepare<[], SegmentRecord>('SELECT id, count, first, last FROM index_segments ORDER BY id')
+  const selectSegment = db.prepare<[number], { documents: Uint8Array; directory: Uint8Array; firstBlock: number }>(
+    'SELECT documents, directory, first_block AS firstBlock FROM index_segments WHERE id = ?',
+  )
+  const insertSegment = db.prepare<[number, number, number, number, number, Uint8Array, Uint8Array]>(
+    `INSERT INTO index_segments (count, first, last, first_block, block_count, documents, directory)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const deleteSegment = db.prepare<[number]>('DELETE FROM index_segments WHERE id = ?')
+  const selectFreeBlock = db.prepare<[], number>('SELECT ifnull(max(id), 0) + 1 FROM index_blocks').pluck()
+  const selectBlock = db.prepare<[number], Uint8Array>('SELECT data FROM index_blocks WHERE id = ?').pluck()
+  const insertBlock = db.prepare<[number, Uint8Array]>('INSERT INTO index_blocks (id, data) VALUES (?, ?)')
+  const deleteBlocks = db.prepare<[{ id: number }]>(
+    `DELETE FROM index_blocks WHERE id BETWEEN (SELECT first_block FROM index_segments WHERE id = @id)
+       AND (SELECT first_block + block_count - 1 FROM index_segments WHERE id = @id)`,
+  )
+  const selectDead = db.prepare<[], DeadRun>('SELECT segment, first, last FROM index_dead ORDER BY segment, first')
+  const insertDead = db.prepare<[DeadRun]>(
+    `INSERT INTO index_dead (segment, first, last) VALUES (@segment, @first, @last)
+     ON CONFLICT DO UPDATE SET last = max(last, excluded.last)`,
+  )
+  const deleteDead = db.prepare<[number]>('DELETE FROM index_dead WHERE segment = ?')
+  const selectStale = db.prepare<[], Run>('SELECT first, last FROM index_stale ORDER BY first')
+  const insertStale = db.prepare<[Run]>('INSERT OR REPLACE INTO index_stale (first, last) VALUES (@first, @last)')
+  const deleteStale = db.prepare<[Run]>('DELETE FROM index_stale WHERE first BETWEEN @first AND @last')
+  const deleteAll = ['segments', 'blocks', 'dead', 'stale'].map((table) => db.prepare(`DELETE FROM index_${table}`))
+  const selectNewest = db.prepare<[], number>('SELECT ifnull(max(id), 0) FROM chunks').pluck()
+  const selectNew = db.prepare<[Run & { limit: number }], NewChunkColumns>(
+    `SELECT c.id AS number, c.chunk_id AS chunkId, c.source, c.page, c.path, p.title, c.kind, c.heading_path AS headingPath,
+       c.symbol, c.content
+     FROM chunks c JOIN pages p ON p.id = c.page WHERE c.id BETWEEN @first AND @last ORDER BY c.id LIMIT @limit`,
+  )
+  const selectPage = db.prepare<[number], FilteredPage>(
+    `SELECT l.url, l.key, json_extract(p.meta, '$.language') AS language FROM ledger l JOIN pages p ON p.id = l.id WHERE l.id = ?`,
+  )
+  const selectChunk = db.prepare<[number], ChunkColumns>(
+    'SELECT page, kind, heading_path AS headingPath, symbol, content FROM chunks WHERE id = ?',
+  )
+
+  return {
+    readState: () => selectState.get() ?? NO_STATE,
+    writeState: ({ format, last, generation }) => {
+      updateState.run(format, last, generation)
+    },
+    listSegments: () => selectSegments.all(),
+    openSegment: (id) => {
+      const found = selectSegment.get(id)
+      if (found === undefined) throw new RangeError(`the index has no segment ${id}`)
+      const { documents, directory, firstBlock } = found
+      return { documents, directory, readBlock: (block) => readBlock(firstBlock + block) }
+    },
+    addSegment: ({ count, first, last, documents, directory, blocks }) => {
+      const firstBlock = selectFreeBlock.get() ?? 1
+      insertSegment.run(count, first, last, firstBlock, blocks.length, documents, directory)
+      blocks.forEach((block, i) => {
+        insertBlock.run(firstBlock + i, block)
+      })
+    },
+    removeSegment: (id) => {
+      deleteBlocks.run({ id })
+      deleteSegment.run(id)
+      deleteDead.run(id)
+    },
+    listDead: () => selectDead.all(),
+    addDead: (run) => {
+      insertDead.run(run)
+    },
+    listStale: () => selectStale.all(),
+    addStale: (run) => {
+      insertStale.run(run)
+    },
+    removeStale: ({ first, last }) => {
+      deleteStale.run({ first, last })
+    },
+    clear: () => {
+      for (const removal of deleteAll) removal.run()
+    },
+    newestChunk: () => selectNewest.get() ?? 0,
+    readChunks: ({ first, last }, limit) => selectNew.all({ first, last, limit }).map(toNewChunk),
+    readPage: (page) => selectPage.get(page),
+    readChunk: (number) => {
+      const found = selectChunk.get(number)
+      return found && { ...found, headingPath: parseHeadings(found.headingPath) }
+    },
+  }
+
+  function readBlock(number: number): Uint8Array {
+    const block = selectBlock.get(number)
+    if (block === undefined) throw new RangeError(`the index has no block ${number}`)
+    return block
   }
 }
 
-/**
- * The stems of a text joined by spaces. A pair of characters is followed by each of them, so that one that is asked for alone
- * finds the pair.
- */
-export function writeTokens(text: string): string {
-  let tokens = ''
-  textAnalyzer.visitTokens(text, (source, start, end) => {
-    const token = source.slice(start, end)
-    tokens += `${stemOf(token)} `
-    if (token.charCodeAt(0) > 0x7f) for (const form of textAnalyzer.shortForms(token)) tokens += `${form} `
-  })
-  return tokens
+const NO_STATE: IndexState = { format: '', last: 0, generation: 0 }
+
+function toNewChunk({ chunkId, headingPath, ...chunk }: NewChunkColumns): NewChunk {
+  return { ...chunk, id: unpackHash(chunkId), headingPath: parseHeadings(headingPath) }
 }
 
-/** A query that matches any of the stems; stop words count only where there is nothing else. Empty when nothing can match. */
-export function writeMatch(query: string): string {
-  const words = new Set<string>()
-  const stopWords = new Set<string>()
-  textAnalyzer.visitTokens(query, (source, start, end) => {
-    const token = source.slice(start, end)
-    const isStopWord = textAnalyzer.isStopWord(token)
-    ;(isStopWord ? stopWords : words).add(`"${stemOf(token)}"`)
-  })
-  return [...(words.size > 0 ? words : stopWords)].join(' OR ')
-}
-
-/** Stems of the words met lately: text repeats itself, and to look one up is several times faster than to make it. */
-const stems = new Map<string, string>()
-const MAX_STEMS = 50_000
-
-function stemOf(token: string): string {
-  const known = stems.get(token)
-  if (known !== undefined) return known
-  const made = textAnalyzer.stem(token)
-  if (stems.size >= MAX_STEMS) stems.clear()
-  stems.set(token, made)
-  return made
+/** Written by content.ts. */
+function parseHeadings(headingPath: string): string[] {
+  return JSON.parse(headingPath) as string[]
 }

@@ -1,4 +1,5 @@
 import { PharosError } from '../../core/errors.ts'
+import type { ChunkIndex } from '../../core/search/chunk-index.ts'
 import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
 import { labelOf, type Source } from '../../library/source.ts'
 import type { Database } from './database.ts'
@@ -37,11 +38,11 @@ interface SourceRecord {
 /** What a source is that says nothing else. Before there were guards there were none: its addresses are known by what they were. */
 const UNGUARDED_SCOPE: Source['scope'] = { ...DEFAULT_SCOPE, trapGuards: false }
 
-/** So many rows are deleted in one go: others who write wait that long. */
+/** So many rows or chunks are deleted in one go: others who write wait that long. */
 const ROWS_AT_ONCE = 500
 
 /** Prepares what is asked about sources. */
-export function createSources(db: Database, library: string): Sources {
+export function createSources(db: Database, library: string, index: Pick<ChunkIndex, 'remove'>): Sources {
   const insert = db.prepare<[string, string, string | null, string, string, string, string, number]>(
     `INSERT INTO sources (uuid, name, version, url, site_url, scope, settings, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -74,11 +75,13 @@ export function createSources(db: Database, library: string): Sources {
   const hideCrawls = db.prepare<[number]>(`UPDATE crawl_ids SET uuid = 'removed ' || id WHERE source = ?`)
   const selectHidden = db.prepare<[], number>('SELECT id FROM sources WHERE is_removed = 1 ORDER BY id').pluck()
   const selectVisible = db.prepare<[], number>('SELECT id FROM sources WHERE is_removed = 0').pluck()
-  const selectChunks = db.prepare<[number, number], number>('SELECT id FROM chunks WHERE source = ? LIMIT ?').pluck()
-  const selectRows = db.prepare<[number, number], number>('SELECT id FROM ledger WHERE source = ? LIMIT ?').pluck()
-  const deleteFrom = (table: string, id = 'id') =>
-    db.prepare<[string]>(`DELETE FROM ${table} WHERE ${id} IN (SELECT value FROM json_each(?))`)
-  const deleteChunks = [deleteFrom('chunk_index', 'rowid'), deleteFrom('chunks')]
+  const selectRows = db.prepare<[number, number], { id: number; first: number; count: number }>(
+    `SELECT l.id, ifnull(p.first_chunk, 0) AS first, ifnull(p.chunk_count, 0) AS count
+     FROM ledger l LEFT JOIN pages p ON p.id = l.id WHERE l.source = ? LIMIT ?`,
+  )
+  const deleteFrom = (table: string) =>
+    db.prepare<[string]>(`DELETE FROM ${table} WHERE id IN (SELECT value FROM json_each(?))`)
+  const deleteChunks = db.prepare<[number, number]>('DELETE FROM chunks WHERE id BETWEEN ? AND ?')
   // Children before parents, so that no reference is in the way.
   const deleteRows = [deleteFrom('pages'), deleteFrom('links'), deleteFrom('ledger')]
   const deleteAliases = db.prepare<[number, number]>(
@@ -95,11 +98,18 @@ export function createSources(db: Database, library: string): Sources {
   const clear = (): boolean => {
     const source = selectHidden.get()
     if (source === undefined) return false
-    const chunks = selectChunks.all(source, ROWS_AT_ONCE)
-    const rows = chunks.length > 0 ? [] : selectRows.all(source, ROWS_AT_ONCE)
-    for (const removal of chunks.length > 0 ? deleteChunks : []) removal.run(JSON.stringify(chunks))
-    for (const removal of rows.length > 0 ? deleteRows : []) removal.run(JSON.stringify(rows))
-    if (chunks.length + rows.length > 0 || deleteAliases.run(source, ROWS_AT_ONCE).changes > 0) return true
+    const cleared: number[] = []
+    let chunks = 0
+    for (const { id, first, count } of selectRows.all(source, ROWS_AT_ONCE)) {
+      if (chunks >= ROWS_AT_ONCE) break
+      chunks += count
+      cleared.push(id)
+      if (count === 0) continue
+      index.remove(first, count)
+      deleteChunks.run(first, first + count - 1)
+    }
+    for (const removal of cleared.length > 0 ? deleteRows : []) removal.run(JSON.stringify(cleared))
+    if (cleared.length > 0 || deleteAliases.run(source, ROWS_AT_ONCE).changes > 0) return true
     for (const removal of deleteRest) removal.run(source)
     return true
   }

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { reserveSlot, setPause } from '../../../test/contracts/host-clocks.ts'
 import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
-import type { Find } from '../../crawl/ledger.ts'
+import type { Adoption, Find, PageRecord } from '../../crawl/ledger.ts'
 import type { Source } from '../../library/source.ts'
 import type { Crawl, Store } from '../../library/store.ts'
 import { openDatabase } from './database.ts'
@@ -92,6 +93,41 @@ describe('opening a library', () => {
       ['new', true],
     ])
     await second.close()
+  })
+
+  test('makes the index of an older library anew, out of its chunks', async () => {
+    const path = newPath()
+    const seen = await fill(await openSqliteStore(path))
+    const db = openDatabase(path)
+    db.exec(SCHEMA_3)
+    db.close()
+    const store = await openSqliteStore(path)
+    expect(await look(store)).toEqual(seen)
+    expect(seen.hits).toHaveLength(1)
+    await store.close()
+    const after = openDatabase(path)
+    expect(after.pragma('user_version', { simple: true })).toBe(SCHEMA_VERSION)
+    expect(after.prepare(`SELECT name FROM sqlite_schema WHERE name LIKE 'chunk_index%'`).all()).toEqual([])
+    after.close()
+  })
+
+  test('shows one process what another one has indexed, and nothing that is gone', async () => {
+    const path = newPath()
+    const [writer, reader] = [await openSqliteStore(path), await openSqliteStore(path)]
+    await writer.addSource(source('docs'))
+    const adopt = (i: number, text: string) => writer.adopt(adoptionOf(i, text))
+    const search = async (query: string) => (await reader.search({ query, limit: 999 })).map(({ url }) => url)
+    for (let i = 0; i < 40; i++) {
+      await adopt(i, `common w${i}x`)
+      expect(await search('common')).toHaveLength(i + 1)
+    }
+    await adopt(7, 'common replaced')
+    expect(await search('w7x')).toEqual([])
+    expect(await search('replaced')).toEqual([find(7).url])
+    expect(await search('common')).toHaveLength(40)
+    await reader.removeSource('docs')
+    expect(await writer.search({ query: 'common', limit: 9 })).toEqual([])
+    await Promise.all([writer.close(), reader.close()])
   })
 
   test('refuses a file that is no database', async () => {
@@ -199,7 +235,7 @@ describe('large sources', () => {
     await fill(await openSqliteStore(path))
     // As a process leaves it that is killed after the first step.
     const db = openDatabase(path)
-    const sources = createSources(db, path)
+    const sources = createSources(db, path, { remove: () => {} })
     expect(sources.hide('docs')).toEqual({ pages: 1, chunks: 1 })
     const store = await openSqliteStore(path)
     expect(await store.listSources()).toEqual([])
@@ -208,7 +244,18 @@ describe('large sources', () => {
     expect(await store.countLedger('docs')).toMatchObject({ total: 0 })
     await store.addSource(source('docs'))
     expect(await store.removeSource('nobody')).toEqual({ pages: 0, chunks: 0 })
-    const tables = ['ledger', 'pages', 'links', 'chunks', 'chunk_index', 'ledger_counts', 'open_hosts', 'crawl_ids']
+    const tables = [
+      'ledger',
+      'pages',
+      'links',
+      'chunks',
+      'index_segments',
+      'index_blocks',
+      'index_dead',
+      'ledger_counts',
+      'open_hosts',
+      'crawl_ids',
+    ]
     const left = tables.map((table) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
     expect(left).toEqual(tables.map(() => 0))
     expect(await store.listSources()).toHaveLength(1)
@@ -349,24 +396,43 @@ function request(now: number) {
   return { sourceId: 'docs', limit: 2, now, until: now + 1000, horizon: now + 1000, isLevelled: false }
 }
 
-/** Writes something of everything, closes the store, and returns what there was to see. */
-async function fill(store: Store) {
-  await store.addSource(source('docs'))
-  await store.offer('docs', 'c1', [1, 2, 3, 4].map(find), 1)
-  await setPause(store, 'docs.test', 10, 0)
-  const [first, second] = await store.lease(request(5))
-  if (first === undefined || second === undefined) throw new Error('nothing was leased')
+/** Takes back what later versions of the schema did, and leaves an index that nobody fills any more. */
+const SCHEMA_3 = `
+  DROP TRIGGER chunk_deleted;
+  DROP TABLE vectors;
+  DROP TABLE vector_space;
+  DROP TABLE index_state;
+  DROP TABLE index_segments;
+  DROP TABLE index_blocks;
+  DROP TABLE index_dead;
+  DROP TABLE index_stale;
+  CREATE VIRTUAL TABLE chunk_index USING fts5 (title, headings, body, content = '', contentless_delete = 1);
+  INSERT INTO chunk_index (rowid, title, headings, body) VALUES (1, 't', '', 'unforgett word');
+  CREATE TABLE chunk_index_state (last_chunk INTEGER NOT NULL) STRICT;
+  INSERT INTO chunk_index_state VALUES (1);
+  PRAGMA user_version = 3;
+`
+
+/** A page of one chunk, as it comes without a visit. */
+function adoptionOf(number: number, text: string): Adoption {
+  const record = createRecord(find(number).url, text, createHash('sha256').update(text).digest('hex'))
+  return { sourceId: 'docs', crawlId: 'c1', now: 5, find: find(number), record, finds: [] }
+}
+
+/** A page of one chunk; its hashes begin so. */
+function createRecord(url: string, text: string, hash: string): PageRecord {
+  const id = hash.padEnd(64, 'a')
   const chunk = {
-    id: 'a'.repeat(64),
-    shortId: 'a'.repeat(12),
+    id,
+    shortId: id.slice(0, 12),
     slug: 's',
-    path: first.url,
+    path: url,
     kind: 'markdown',
     chunkIndex: 0,
     startLine: 1,
     endLine: 1,
-    content: 'unforgettable words',
-    contentHash: 'b'.repeat(64),
+    content: text,
+    contentHash: hash.padEnd(64, 'b'),
     tokenEstimate: 1,
     headingPath: [],
     symbol: null,
@@ -374,7 +440,7 @@ async function fill(store: Store) {
     assetPath: null,
   } as const
   const page = {
-    url: first.url,
+    url,
     title: 'T',
     description: null,
     author: null,
@@ -385,14 +451,24 @@ async function fill(store: Store) {
     alternates: [],
     robots: { index: true, follow: true },
     generator: null,
-    markdown: 'unforgettable words',
+    markdown: text,
     sections: [],
     links: [],
     wordCount: 2,
-    contentHash: 'c'.repeat(64),
+    contentHash: hash.padEnd(64, 'c'),
     hiddenChars: 0,
   }
-  const record = { page, chunks: [chunk], links: [] }
+  return { page, chunks: [chunk], links: [] }
+}
+
+/** Writes something of everything, closes the store, and returns what there was to see. */
+async function fill(store: Store) {
+  await store.addSource(source('docs'))
+  await store.offer('docs', 'c1', [1, 2, 3, 4].map(find), 1)
+  await setPause(store, 'docs.test', 10, 0)
+  const [first, second] = await store.lease(request(5))
+  if (first === undefined || second === undefined) throw new Error('nothing was leased')
+  const record = createRecord(first.url, 'unforgettable words', 'a')
   await store.settle({ visit: first, crawlId: 'c1', now: 6, state: 'indexed', record })
   await store.settle({ visit: second, crawlId: 'c1', now: 6, state: 'failed', reason: 'timeout' })
   await store.writeRobots({ origin: 'https://docs.test', fetchedAt: 1, type: 'rules', body: 'x', status: 200 })

@@ -1,7 +1,11 @@
 import { setImmediate as pause } from 'node:timers/promises'
+import { createChunkTests } from '../../core/search/chunk-filter.ts'
+import { createChunkIndex } from '../../core/search/chunk-index.ts'
 import type { FindResult, OpenWork, Settled } from '../../crawl/ledger.ts'
 import { causeOf } from '../../crawl/patience.ts'
-import type { Store, StoreHit } from '../../library/store.ts'
+import type { StoreHit, StoreQuery } from '../../library/store.ts'
+import type { VectorStore } from '../../library/vectors.ts'
+import { compareHits } from '../hit-order.ts'
 import { createAliases } from './aliases.ts'
 import { createContent } from './content.ts'
 import { createCrawls } from './crawls.ts'
@@ -11,28 +15,29 @@ import { createFrontier } from './frontier.ts'
 import { createHosts } from './hosts.ts'
 import { createLists } from './lists.ts'
 import { createRows, noCounts } from './rows.ts'
-import { createChunkIndex } from './search.ts'
+import { createIndexShelf } from './search.ts'
 import { createSettling } from './settle.ts'
 import { createSources } from './sources.ts'
 import { createStats } from './stats.ts'
 import { createUpkeep } from './upkeep.ts'
+import { createVectors } from './vectors.ts'
 
 /**
  * Opens the library in an SQLite file, which is created with its folder where there is none; `:memory:` is one that is gone
  * when it is closed. Several processes may use one file at once: readers never wait, writers wait for each other.
  */
-export async function openSqliteStore(path: string, patienceMs: number = PATIENCE_MS): Promise<Store> {
+export async function openSqliteStore(path: string, patienceMs: number = PATIENCE_MS): Promise<VectorStore> {
   return createStore(openDatabase(path), path, patienceMs)
 }
 
-function createStore(db: Database, location: string, patienceMs: number): Store {
-  const sources = createSources(db, location)
+function createStore(db: Database, location: string, patienceMs: number): VectorStore {
+  const index = createChunkIndex(createIndexShelf(db))
+  const sources = createSources(db, location, index)
   const crawls = createCrawls(db, sources)
   const hosts = createHosts(db)
   const lists = createLists(db)
   const aliases = createAliases(db)
   const rows = createRows(db)
-  const index = createChunkIndex(db)
   const content = createContent(db, index)
   const finds = createFinds(db)
   const frontier = createFrontier(db, hosts)
@@ -57,6 +62,22 @@ function createStore(db: Database, location: string, patienceMs: number): Store 
   const clearRemoved = async (): Promise<void> => {
     while (await write(sources.clear)) await pause()
   }
+  /** Does what there is to do for the index, until `isEnough`; where nothing can be written now, what is in it has to do. */
+  const tendIndex = async (isEnough: () => boolean): Promise<void> => {
+    while (!isEnough() && (await write(index.advance).catch(passBlocked))) await pause()
+  }
+  // In one transaction, so that all of it is read as it was at one moment.
+  const search = db.transaction(({ query, limit, filter = {}, explain = false }: StoreQuery): StoreHit[] => {
+    const numbers = filter.sourceIds?.flatMap((id) => sources.numberOf(id) ?? []) ?? sources.listVisible()
+    const tests = createChunkTests(filter)
+    const found = index.search({ query, limit, sources: numbers && new Set(numbers), tests, explain })
+    const chunks = content.readChunksAt(found.map(({ number }) => number))
+    const hits = found.flatMap(({ number, ...match }, i): StoreHit[] => {
+      const stored = chunks[i]
+      return stored === undefined ? [] : [{ ...stored, ...match }]
+    })
+    return hits.sort(compareHits)
+  })
   const removeProven = async (sourceId: string, crawlId: string, withUnseen: boolean): Promise<number> => {
     const doomed = await writeFor<number[]>(sourceId, crawlId, [], (source, crawl) =>
       upkeep.listRemovable(source, crawl.number, withUnseen),
@@ -87,16 +108,16 @@ function createStore(db: Database, location: string, patienceMs: number): Store 
     removeSource: async (id) => {
       const removed = await write(() => sources.hide(id))
       await clearRemoved()
+      await tendIndex(() => false)
       return removed
     },
 
     beginCrawl: (crawl, staleMs, resume, gone) => write(() => crawls.begin(crawl, staleMs, resume, gone)),
     touchCrawl: (id, now, runner) => write(() => crawls.touch(id, now, runner)),
-    endCrawl: (id, summary, now, runner) =>
-      write(() => {
-        crawls.end(id, summary, now, runner)
-        index.catchUp()
-      }),
+    endCrawl: async (id, summary, now, runner) => {
+      await write(() => crawls.end(id, summary, now, runner))
+      await tendIndex(() => false)
+    },
     listCrawls: async (sourceId, limit) => within(sourceId, [], (source) => crawls.list(source, limit)),
 
     offer: (sourceId, crawlId, found, now, taught = [], maxRows) =>
@@ -182,21 +203,18 @@ function createStore(db: Database, location: string, patienceMs: number): Store 
 
     readLinks: async (sourceId, key) => within(sourceId, [], (source) => content.readLinks(source, key)),
     readPage: async (sourceId, key) => within(sourceId, undefined, (source) => content.readPage(source, key)),
+    readPageText: async (sourceId, key) => within(sourceId, undefined, (source) => content.readText(source, key)),
     async *listPages(sourceId) {
       const source = sources.numberOf(sourceId)
       if (source !== undefined) yield* content.listPages(source)
     },
     readChunk: async (sourceId, chunkId) => within(sourceId, undefined, (source) => content.readChunk(source, chunkId)),
     countContent: async (sourceId) => within(sourceId, { pages: 0, chunks: 0 }, (source) => content.count(source)),
-    search: async ({ query, limit, sourceIds }) => {
-      // Where nothing can be written now, what is in the index has to do.
-      if (index.isBehind()) await write(index.catchUp).catch(passBlocked)
-      const numbers = sourceIds?.flatMap((id) => sources.numberOf(id) ?? []) ?? sources.listVisible()
-      return index.search(query, limit, numbers).flatMap(({ id, score }): StoreHit[] => {
-        const found = content.readChunkAt(id)
-        return found === undefined ? [] : [{ ...found, score }]
-      })
+    search: async (query) => {
+      await tendIndex(() => !index.isBehind())
+      return search(query)
     },
+    vectors: createVectors(db, { sources, write, createTest: (filter) => index.createTest(createChunkTests(filter)) }),
     stats: async () => readStats(),
     close: async () => {
       db.close()
@@ -204,8 +222,9 @@ function createStore(db: Database, location: string, patienceMs: number): Store 
   }
 }
 
-function passBlocked(error: unknown): void {
+function passBlocked(error: unknown): false {
   if (causeOf(error) === undefined) throw error
+  return false
 }
 
 const NOTHING_OPEN: OpenWork = { pending: 0, leased: 0, nextAt: null }

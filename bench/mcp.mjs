@@ -1,0 +1,190 @@
+// How the MCP server starts, answers and weighs, beside the figures of docs-mcp-server.
+//
+//   npm run bench mcp [--library <path>] [--calls 600] [--only start,search,install]
+//
+// Without a library, the documentation of Python is crawled into a temporary one, from Debian's python3.11-doc. The questions
+// are names that its pages define and the titles of those pages, asked one after the other over stdio. The install is that
+// of the packed program with `npm ci --omit=dev --omit=optional`.
+import { spawn, spawnSync } from 'node:child_process'
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { option, printTable } from './measure.mjs'
+
+const PYTHON = '/usr/share/doc/python3.11/html'
+/** Measured on a 2-core arm64 machine with the same documentation; see DESIGN.md. */
+const PEER = { start: 4400, rss: 313, p50: 17, p95: 27, packages: 598, megabytes: 486 }
+const STARTS = 9
+const WARM_UP = 40
+const root = fileURLToPath(new URL('..', import.meta.url))
+const parts = (option('only') ?? 'start,search,install').split(',')
+const calls = Number(option('calls') ?? 600)
+/** What the launcher gives to Node. */
+const [, flags] = /exec "\$node" (.*) "\$program"/.exec(readFileSync(join(root, 'pharos'), 'utf8'))
+const pharos = (...args) => [...flags.split(' '), join(root, 'dist/cli/main.js'), ...args]
+
+const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
+const rows = []
+try {
+  const library = option('library') ?? join(folder, 'python.db')
+  if (option('library') === undefined && (parts.includes('search') || parts.includes('start'))) await crawl(library)
+  if (parts.includes('start')) await measureStart(library)
+  if (parts.includes('search')) await measureSearch(library)
+  if (parts.includes('install')) measureInstall()
+  printTable(['', 'wanted', 'measured', 'met', 'docs-mcp-server'], rows)
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+/** Crawls the documentation of Python from a server of our own. */
+async function crawl(library) {
+  if (!existsSync(PYTHON)) {
+    console.error(`bench: ${PYTHON} is missing: install python3.11-doc, or give --library <path>`)
+    process.exit(2)
+  }
+  const server = spawn(process.execPath, [join(root, 'bench/crawl/slow-server.mjs'), PYTHON, '0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const port = await new Promise((resolve) => createInterface(server.stdout).once('line', resolve))
+  const args = [
+    'add',
+    `http://127.0.0.1:${port}/`,
+    '--name',
+    'python',
+    '--library',
+    library,
+    '--allow-private',
+    '--quiet',
+  ]
+  const { status } = spawnSync(process.execPath, pharos(...args), { stdio: ['ignore', 'ignore', 'inherit'] })
+  server.kill()
+  if (status !== 0) process.exit(1)
+}
+
+/** From the start of the process to the list of tools, the middle of several. */
+async function measureStart(library) {
+  const times = []
+  for (let i = 0; i < STARTS; i++) {
+    const began = performance.now()
+    const server = await connect(library)
+    await server.ask('tools/list', {})
+    times.push(performance.now() - began)
+    await server.close()
+  }
+  aim('start to tools/list, ms', 400, quantile(times, 0.5), PEER.start)
+}
+
+/** Time of a search by its caller, and the memory of the server after all of them. */
+async function measureSearch(library) {
+  const questions = await listQuestions(library)
+  // Another process: finding the questions has looked at every page.
+  const server = await connect(library)
+  const times = []
+  for (let i = 0; i < calls + WARM_UP; i++) {
+    const began = performance.now()
+    await server.call('search_docs', { query: questions[i % questions.length] })
+    if (i >= WARM_UP) times.push(performance.now() - began)
+  }
+  console.log(`${calls} searches, ${questions.length} different questions`)
+  aim('search_docs p50, ms', 5, quantile(times, 0.5), PEER.p50)
+  aim('search_docs p95, ms', 12, quantile(times, 0.95), PEER.p95)
+  const rss = server.rssMegabytes()
+  if (rss !== undefined) aim('memory after them, MB', 120, rss, PEER.rss)
+  await server.close()
+}
+
+/** Names that pages define and titles of those pages, spread over all of them. */
+async function listQuestions(library) {
+  const server = await connect(library)
+  const { symbols } = await server.call('list_symbols', { limit: 1000 })
+  const { sources } = await server.call('list_sources', {})
+  await server.close()
+  if (sources.length === 0) throw new Error('the library is empty')
+  const names = symbols.filter((_, i) => i % 5 === 0).map(({ name }) => name)
+  return [...new Set([...names, ...symbols.map(({ title }) => title)])]
+}
+
+/** How much a user gets who installs the program. */
+function measureInstall() {
+  const { stdout } = spawnSync('npm', ['pack', '--silent', '--pack-destination', folder], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  const place = join(folder, 'package')
+  spawnSync('tar', ['xzf', join(folder, stdout.trim().split('\n').at(-1) ?? ''), '-C', folder])
+  for (const name of ['package-lock.json', '.npmrc']) copyFileSync(join(root, name), join(place, name))
+  const { status, stderr } = spawnSync('npm', ['ci', '--omit=dev', '--omit=optional'], { cwd: place, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`npm ci: ${stderr}`)
+  aim('packages installed', 80, countPackages(join(place, 'node_modules')), PEER.packages)
+  aim('installed size, MB', 100, sizeOf(place) / 1e6, PEER.megabytes)
+}
+
+function countPackages(folder) {
+  let count = 0
+  for (const name of readdirSync(folder)) {
+    if (name.startsWith('.')) continue
+    const path = join(folder, name)
+    if (name.startsWith('@')) count += countPackages(path)
+    else if (existsSync(join(path, 'package.json'))) {
+      count += 1 + (existsSync(join(path, 'node_modules')) ? countPackages(join(path, 'node_modules')) : 0)
+    }
+  }
+  return count
+}
+
+function sizeOf(path) {
+  if (!statSync(path).isDirectory()) return statSync(path).size
+  return readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0)
+}
+
+/** Starts the server and shakes hands. */
+async function connect(library) {
+  const child = spawn(process.execPath, pharos('mcp', '--read-only', '--library', library), {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const waiting = new Map()
+  createInterface(child.stdout).on('line', (line) => {
+    const { id, result, error } = JSON.parse(line)
+    waiting.get(id)?.(error === undefined ? result : Promise.reject(new Error(error.message)))
+    waiting.delete(id)
+  })
+  let last = 0
+  const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  const ask = (method, params) => {
+    const id = ++last
+    send({ id, method, params })
+    return new Promise((resolve) => waiting.set(id, resolve))
+  }
+  const clientInfo = { name: 'bench', version: '1' }
+  await ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo })
+  send({ method: 'notifications/initialized' })
+  return {
+    ask,
+    async call(name, args) {
+      const { structuredContent, isError, content } = await ask('tools/call', { name, arguments: args })
+      if (isError) throw new Error(content[0].text)
+      return structuredContent
+    },
+    rssMegabytes() {
+      const status = `/proc/${child.pid}/status`
+      // Only Linux tells.
+      if (!existsSync(status)) return undefined
+      return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(status, 'utf8'))?.[1]) / 1024
+    },
+    close() {
+      child.stdin.end()
+      return new Promise((resolve) => child.once('close', resolve))
+    },
+  }
+}
+
+function quantile(times, share) {
+  return times.toSorted((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * share))]
+}
+
+function aim(what, most, measured, peer) {
+  const digits = measured < 20 ? 1 : 0
+  rows.push([what, `≤ ${most}`, measured.toFixed(digits), measured <= most ? 'yes' : 'NO', peer])
+}

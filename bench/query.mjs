@@ -1,0 +1,293 @@
+// Queries over a large library in an SQLite file, through the real store, beside FTS5 and its bm25() on the same tokens.
+//
+//   npm run bench query [--chunks 200000] [--engines pharos,fts5] [--limit 100]
+//
+// Every engine runs in a process of its own on the same generated chunks, of which 25 make a page. The whole library is built
+// as a crawl does it, page by page; then the index alone is made once more, which is what the figures of both engines compare.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import Sqlite from 'better-sqlite3'
+import { createChunk, createIdentifier, createRandom, createWords, pick, pickContent } from './corpus.mjs'
+import { cpuSeconds, option, printTable } from './measure.mjs'
+
+const chunkCount = Number(option('chunks') ?? 200_000)
+const engineNames = (option('engines') ?? 'pharos,fts5').split(',')
+const limit = Number(option('limit') ?? 100)
+const chunksPerPage = 25
+
+const engines = { pharos: openPharos, fts5: openFts5 }
+
+const child = option('child')
+if (child) {
+  const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
+  try {
+    console.log(JSON.stringify(await measure(child, join(folder, 'library.db'))))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+} else {
+  compare()
+}
+
+function compare() {
+  const results = engineNames.map((name) => {
+    const args = [
+      fileURLToPath(import.meta.url),
+      '--child',
+      name,
+      '--chunks',
+      String(chunkCount),
+      '--limit',
+      String(limit),
+    ]
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 1 << 26 })
+    if (status !== 0) throw new Error(`${name} failed: ${stderr}`)
+    return JSON.parse(stdout)
+  })
+  console.log(`${chunkCount} chunks, ${results[0].queries} queries of 2 to 6 words, best ${limit}`)
+  const rows = [
+    ['library and index, page by page, CPU s', 'libraryCpu', 1],
+    ['index alone, CPU s', 'indexCpu', 1],
+    ['longest transaction, ms', 'longest', 0],
+    ['index in the file, MB', 'megabytes', 1],
+    ['first query of a process, ms', 'first', 1],
+    ['query p50, ms', 'p50', 2],
+    ['query p95, ms', 'p95', 2],
+    ['query max, ms', 'max', 1],
+    ['60 words, ms', 'absurd', 1],
+    ['resident set of the process that asks, MB', 'rss', 0],
+  ]
+  printTable(
+    ['', ...results.map(({ name }) => name)],
+    rows.map(([label, key, digits]) => [label, ...results.map((result) => result[key]?.toFixed(digits) ?? '-')]),
+  )
+}
+
+async function measure(name, path) {
+  if (option('path') !== undefined) return ask(name, option('path'))
+  const random = createRandom(7)
+  const words = createWords(50_000, random)
+  const built = await engines[name](path).build(function* () {
+    for (let i = 0; i < chunkCount; i++) yield createChunk(i, words, random)
+  })
+  // Another process asks, because memory that building took says nothing about asking.
+  const args = [fileURLToPath(import.meta.url), '--child', name, '--path', path, '--limit', String(limit)]
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 1 << 26 })
+  if (status !== 0) throw new Error(`${name} failed: ${stderr}`)
+  return { name, ...built, ...JSON.parse(stdout) }
+}
+
+async function ask(name, path) {
+  const random = createRandom(11)
+  const words = createWords(50_000, createRandom(7))
+  const queries = Array.from({ length: 1000 }, () => createQuery(2 + Math.floor(random() * 5), words, random))
+  const begun = performance.now()
+  const search = await engines[name](path).ask()
+  await search('warm up')
+  const first = performance.now() - begun
+  for (const query of queries.slice(0, 50)) await search(query)
+  const times = []
+  for (const query of queries) {
+    const asked = performance.now()
+    await search(query)
+    times.push(performance.now() - asked)
+  }
+  times.sort((a, b) => a - b)
+  const [p50, p95, max] = [0.5, 0.95, 1].map(
+    (share) => times[Math.min(times.length - 1, Math.floor(times.length * share))],
+  )
+  const asked = performance.now()
+  await search(createQuery(60, words, random))
+  const absurd = performance.now() - asked
+  return { queries: queries.length, first, p50, p95, max, absurd, rss: process.memoryUsage.rss() / 1e6 }
+}
+
+/** Words as people type them: content words, frequent ones more often, and now and then a function word or a name. */
+function createQuery(length, words, random) {
+  const word = () => {
+    const dice = random()
+    if (dice < 0.1) return createIdentifier(words, random)
+    return dice < 0.3 ? pick(words, random) : pickContent(words, random)
+  }
+  return Array.from({ length }, word).join(' ')
+}
+
+function openPharos(path) {
+  const open = async () => {
+    const { openSqliteStore } = await import('../dist/store/sqlite/store.js')
+    return openSqliteStore(path)
+  }
+  return {
+    async build(chunks) {
+      const store = await open()
+      await store.addSource(createSource())
+      const start = process.cpuUsage()
+      let longest = 0
+      let page = []
+      const flush = async () => {
+        if (page.length === 0) return
+        const begun = performance.now()
+        await store.adopt(createAdoption(page))
+        longest = Math.max(longest, performance.now() - begun)
+        page = []
+      }
+      for (const chunk of chunks()) {
+        page.push(chunk)
+        if (page.length === chunksPerPage) await flush()
+      }
+      await flush()
+      await store.search({ query: 'warm up', limit: 1 })
+      const libraryCpu = cpuSeconds(start)
+      await store.close()
+      const db = new Sqlite(path)
+      const megabytes = sizeOf(db, 'index_%')
+      db.exec(`UPDATE index_state SET format = 'to be made anew'`)
+      db.close()
+      const again = await open()
+      const anew = process.cpuUsage()
+      await again.search({ query: 'warm up', limit: 1 })
+      const indexCpu = cpuSeconds(anew)
+      await again.close()
+      return { libraryCpu, indexCpu, longest, megabytes }
+    },
+    async ask() {
+      const store = await open()
+      return (query) => store.search({ query, limit })
+    },
+  }
+}
+
+/** What the store was before it had an index of its own: stems joined by spaces, positions kept, one rank for all columns. */
+function openFts5(path) {
+  const open = async () => {
+    const { textAnalyzer } = await import('../dist/core/text/analyzer.js')
+    const db = new Sqlite(path)
+    db.pragma('journal_mode = WAL')
+    db.pragma('synchronous = NORMAL')
+    db.pragma('cache_size = -16000')
+    db.pragma('mmap_size = 268435456')
+    const stems = new Map()
+    const stemOf = (token) => {
+      const known = stems.get(token) ?? textAnalyzer.stem(token)
+      stems.set(token, known)
+      return known
+    }
+    const visit = (text, take) => textAnalyzer.visitTokens(text, (source, start, end) => take(source.slice(start, end)))
+    return { db, stemOf, visit, isStopWord: textAnalyzer.isStopWord }
+  }
+  return {
+    async build(chunks) {
+      const { db, stemOf, visit } = await open()
+      db.exec(`CREATE VIRTUAL TABLE chunk_index USING fts5 (title, headings, body, content = '', contentless_delete = 1,
+        tokenize = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\\]^_\`{|}~'")`)
+      const insert = db.prepare('INSERT INTO chunk_index (rowid, title, headings, body) VALUES (?, ?, ?, ?)')
+      const write = (text) => {
+        let tokens = ''
+        visit(text, (token) => {
+          tokens += `${stemOf(token)} `
+        })
+        return tokens
+      }
+      let longest = 0
+      let id = 0
+      let cpu = 0
+      const takeIn = db.transaction((batch) => {
+        for (const { title, heading, symbol, body } of batch) {
+          insert.run(++id, write(title), write(`${heading}\n${symbol}`), write(body))
+        }
+      })
+      let batch = []
+      const flush = () => {
+        const start = process.cpuUsage()
+        const begun = performance.now()
+        takeIn(batch)
+        longest = Math.max(longest, performance.now() - begun)
+        cpu += cpuSeconds(start)
+        batch = []
+      }
+      for (const chunk of chunks()) {
+        batch.push(chunk)
+        if (batch.length === 512) flush()
+      }
+      flush()
+      const megabytes = sizeOf(db, 'chunk_index%')
+      db.close()
+      return { indexCpu: cpu, longest, megabytes }
+    },
+    async ask() {
+      const { db, stemOf, visit, isStopWord } = await open()
+      const select = db.prepare(
+        `SELECT rowid, -bm25(chunk_index, 2.0, 1.5, 1.0) AS score FROM chunk_index WHERE chunk_index MATCH ?
+         ORDER BY score DESC LIMIT ?`,
+      )
+      return async (query) => {
+        const words = new Set()
+        visit(query, (token) => {
+          if (!isStopWord(token)) words.add(`"${stemOf(token)}"`)
+        })
+        return words.size === 0 ? [] : select.all([...words].join(' OR '), limit)
+      }
+    },
+  }
+}
+
+function sizeOf(db, tables) {
+  return db.prepare('SELECT sum(pgsize) / 1e6 FROM dbstat WHERE name LIKE ?').pluck().get(tables)
+}
+
+function createSource() {
+  const url = 'https://docs.test/'
+  const settings = { seeds: [], llmsTxtUrl: null, llmsFull: 'auto', crawlType: 'docs' }
+  return { id: 'docs', name: 'docs', version: null, url, siteUrl: url, scope: {}, settings, createdAt: 1 }
+}
+
+/** A page of chunks, as a crawl hands it to the store. */
+function createAdoption(chunks) {
+  const [{ id, title }] = chunks
+  const url = `https://docs.test/${id}`
+  const find = { key: url, url, host: 'docs.test', depth: 0, foundOn: null, discovery: 'llms-full', refusal: null }
+  const markdown = chunks.map(({ body }) => body).join('\n\n')
+  const robots = { index: true, follow: true }
+  const dates = { publishedAt: null, modifiedAt: null }
+  const about = { description: null, author: null, ...dates, language: 'en', canonical: null, alternates: [], robots }
+  const page = {
+    url,
+    title,
+    ...about,
+    generator: null,
+    markdown,
+    sections: [],
+    links: [],
+    wordCount: 0,
+    hiddenChars: 0,
+  }
+  const record = {
+    page: { ...page, contentHash: sha(markdown) },
+    chunks: chunks.map((chunk, i) => toChunk(chunk, i, title)),
+    links: [],
+  }
+  return { sourceId: 'docs', crawlId: 'crawl', now: 1, find, record, finds: [] }
+}
+
+function toChunk({ id: name, heading, symbol, path, body }, chunkIndex, title) {
+  const id = sha(name)
+  const lines = { startLine: chunkIndex * 2 + 1, endLine: chunkIndex * 2 + 2 }
+  const identity = { id, shortId: id.slice(0, 12), slug: name, path, kind: 'markdown', chunkIndex, ...lines }
+  const headingPath = [title, heading.slice(title.length + 1)]
+  const found = {
+    tokenEstimate: 300,
+    headingPath,
+    symbol: symbol === '' ? null : symbol,
+    address: null,
+    assetPath: null,
+  }
+  return { ...identity, content: body, contentHash: sha(body), ...found }
+}
+
+function sha(text) {
+  return createHash('sha256').update(text).digest('hex')
+}

@@ -1,0 +1,189 @@
+import { existsSync } from 'node:fs'
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { PharosError } from '../core/errors.ts'
+import {
+  averageFigures,
+  type Comparison,
+  comparePairs,
+  EQUAL,
+  type Figures,
+  METRICS,
+  percentile,
+} from '../core/search/metrics.ts'
+import { decodeText } from '../core/text/decode.ts'
+import type { EvaluatedQuery } from '../library/operations/evaluate-search.ts'
+import { AdvisedError } from './advised.ts'
+import { readInput } from './input.ts'
+import { VERSION } from './version.ts'
+
+/** What a set of questions came to. */
+export interface EvalRun {
+  readonly k: number
+  readonly measuredAt: string
+  readonly engines: readonly string[]
+  readonly figures: Figures
+  readonly p50Ms: number
+  readonly p95Ms: number
+  readonly queries: readonly EvalRunQuery[]
+}
+
+/** What one of them came to. */
+export type EvalRunQuery = Pick<EvaluatedQuery, 'query' | 'place' | 'figures'>
+
+/** Sums up what questions came to. */
+export function createRun(evaluated: readonly EvaluatedQuery[], k: number, now: number): EvalRun {
+  const times = evaluated.map(({ ms }) => ms)
+  return {
+    k,
+    measuredAt: new Date(now).toISOString(),
+    engines: [...new Set(evaluated.flatMap(({ engines }) => engines))],
+    figures: averageFigures(evaluated.map(({ figures }) => figures)),
+    p50Ms: percentile(times, 0.5),
+    p95Ms: percentile(times, 0.95),
+    queries: evaluated,
+  }
+}
+
+/** Another run over the same questions, and what has changed since. */
+export interface EvalBaseline {
+  /** What to call it. */
+  readonly name: string
+  readonly run: EvalRun
+  /** By nDCG, question by question. */
+  readonly comparison: Comparison
+  readonly better: readonly EvalChange[]
+  readonly worse: readonly EvalChange[]
+  /** Questions that only one of the two has. */
+  readonly unpaired: number
+}
+
+/** A question that is answered otherwise than before: where the first expected page stood, and stands. */
+export interface EvalChange {
+  readonly query: string
+  readonly before: number | null
+  readonly after: number | null
+}
+
+/** Compares a run with an earlier one, question by question. The largest changes come first. */
+export function createBaseline(name: string, run: EvalRun, now: EvalRun): EvalBaseline {
+  const earlier = new Map(run.queries.map((one) => [one.query, one]))
+  const pairs = now.queries.flatMap((after) => {
+    const before = earlier.get(after.query)
+    return before === undefined ? [] : [{ before, after, gain: after.figures.ndcg - before.figures.ndcg }]
+  })
+  const changes = (sign: 1 | -1) =>
+    pairs
+      .filter(({ gain }) => gain * sign > EQUAL)
+      .sort((a, b) => (b.gain - a.gain) * sign)
+      .map(({ before, after }) => ({ query: after.query, before: before.place, after: after.place }))
+  return {
+    name,
+    run,
+    comparison: comparePairs(pairs.map(({ before, after }) => [before.figures.ndcg, after.figures.ndcg])),
+    better: changes(1),
+    worse: changes(-1),
+    unpaired: run.queries.length + now.queries.length - 2 * pairs.length,
+  }
+}
+
+/** A run as it is saved and printed as JSON. */
+export function runRecord({
+  k,
+  measuredAt,
+  engines,
+  figures,
+  p50Ms,
+  p95Ms,
+  queries,
+}: EvalRun): Record<string, unknown> {
+  return {
+    format: FORMAT,
+    pharos: VERSION,
+    measured_at: measuredAt,
+    k,
+    engines,
+    figures,
+    p50_ms: p50Ms,
+    p95_ms: p95Ms,
+    queries: queries.map(({ query, place, figures: own }) => ({ query, place, figures: own })),
+  }
+}
+
+/** Raised when the form of a saved run changes. */
+const FORMAT = 1
+
+/** Reads a run that was saved. */
+export async function readRun(path: string): Promise<EvalRun> {
+  const { name, bytes } = await readInput(path, MAX_BYTES)
+  const run = parseRun(bytes)
+  if (run !== undefined) return run
+  const advice = 'give a file that `pharos eval … --save <file>` has written'
+  throw new PharosError('INPUT_UNREADABLE', { source: name, problem: 'it is no saved run of eval', advice })
+}
+
+/** Larger files are no lists of questions, nor what came of them. */
+export const MAX_BYTES: number = 64 * 1024 * 1024
+
+function parseRun(bytes: Uint8Array): EvalRun | undefined {
+  const decoded = decodeText(bytes)
+  const value = 'text' in decoded ? parseJson(decoded.text) : undefined
+  if (!isRecord(value) || value['format'] !== FORMAT || !Array.isArray(value['queries'])) return undefined
+  const { measured_at: measuredAt, k, engines, figures, p50_ms: p50Ms, p95_ms: p95Ms, queries } = value
+  const isWhole =
+    typeof k === 'number' &&
+    typeof measuredAt === 'string' &&
+    Array.isArray(engines) &&
+    engines.every((engine) => typeof engine === 'string') &&
+    typeof p50Ms === 'number' &&
+    typeof p95Ms === 'number' &&
+    isFigures(figures) &&
+    queries.every(isRunQuery)
+  return isWhole ? { measuredAt, k, engines, figures, p50Ms, p95Ms, queries } : undefined
+}
+
+function isRunQuery(value: unknown): value is EvalRunQuery {
+  if (!isRecord(value) || typeof value['query'] !== 'string' || !isFigures(value['figures'])) return false
+  return value['place'] === null || typeof value['place'] === 'number'
+}
+
+function isFigures(value: unknown): value is Figures {
+  return isRecord(value) && METRICS.every((metric) => Number.isFinite(value[metric]))
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // What cannot be parsed is no saved run, which is all that is asked.
+    return undefined
+  }
+}
+
+/** Refuses to save over anything but a saved run: a list of questions is soon named by mistake. */
+export async function checkSavePlace(path: string): Promise<void> {
+  if (path === '') throw new PharosError('USAGE', { problem: '--save: expected the name of a file, got an empty one' })
+  if (!existsSync(path)) return
+  const { bytes } = await readInput(path, MAX_BYTES)
+  if (bytes.length > 0 && parseRun(bytes) === undefined) throw refuse(path, 'there is something else')
+}
+
+/** Saves a run beside its place and moves it there, so that there is either the old one or the whole new one. */
+export async function saveRun(path: string, run: EvalRun): Promise<void> {
+  const temporary = `${path}.pharos-${process.pid}`
+  try {
+    await writeFile(temporary, `${JSON.stringify(runRecord(run))}\n`)
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw refuse(path, error instanceof Error && 'code' in error ? String(error.code) : String(error), error)
+  }
+}
+
+function refuse(path: string, problem: string, cause?: unknown): AdvisedError {
+  const refused = new PharosError('OUTPUT_REFUSED', { path, problem }, { cause })
+  return new AdvisedError(refused, 'choose another place with --save')
+}

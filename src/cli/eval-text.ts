@@ -1,0 +1,177 @@
+import { METRICS, type Metric } from '../core/search/metrics.ts'
+import type { EvaluatedQuery } from '../library/operations/evaluate-search.ts'
+import type { EvalBaseline, EvalChange, EvalRun } from './eval-run.ts'
+import { type Colors, countOf, printableLine } from './terminal.ts'
+
+/** What there is to show of a run. */
+export interface EvalReport {
+  readonly run: EvalRun
+  readonly evaluated: readonly EvaluatedQuery[]
+  readonly baselines: readonly EvalBaseline[]
+  /** Figures that are lower than they must be. */
+  readonly missed: readonly MissedMinimum[]
+  /** Shows every question. */
+  readonly isVerbose: boolean
+}
+
+/** A figure that is lower than it must be. */
+export interface MissedMinimum {
+  readonly metric: Metric
+  readonly least: number
+  readonly value: number
+}
+
+/** Questions that are listed; all of them with `--verbose`. */
+const LISTED = 10
+
+/** A run for people: the figures beside those of the baselines, what has changed, and what was not found. */
+export function writeEval(report: EvalReport, colors: Colors): string {
+  const { run, evaluated, baselines, missed, isVerbose } = report
+  const most = isVerbose ? Number.POSITIVE_INFINITY : LISTED
+  const engines = run.engines.length === 0 ? '' : `, by ${run.engines.join(' and ')}`
+  const blocks = [
+    `${colors.bold(countOf(run.queries.length, 'question'))}${engines}, first ${run.k} pages`,
+    writeFigures(run, baselines, colors),
+    ...baselines.map((baseline) => writeChanges(baseline, most, colors)),
+    ...writeMisses(evaluated, most, run.k, colors),
+    ...(isVerbose ? [writeQueries(evaluated, colors)] : []),
+    ...missed.map(({ metric, least, value }) => {
+      // Rounded, a figure could look as if it were enough.
+      return `${colors.red('FAIL')}  ${nameOf(metric, run.k)} is ${Number(value.toFixed(6))}, expected at least ${least}`
+    }),
+  ]
+  return blocks.join('\n\n')
+}
+
+const TITLES: Readonly<Record<Metric, string>> = {
+  'success@1': 'success@1',
+  'success@5': 'success@5',
+  'success@10': 'success@10',
+  mrr: 'MRR',
+  ndcg: 'nDCG',
+  recall: 'recall',
+  precision: 'precision',
+}
+
+/** `nDCG@10` */
+function nameOf(metric: Metric, k: number): string {
+  return metric.includes('@') ? metric : `${TITLES[metric]}@${k}`
+}
+
+/** The figures, and those of each baseline with what has changed since. */
+function writeFigures(run: EvalRun, baselines: readonly EvalBaseline[], colors: Colors): string {
+  const names = baselines.map(({ name }) => printableLine(name))
+  // Wide enough for its name, and for a figure with a change after it.
+  const widths = names.map((name) => Math.max(name.length, CHANGED_FIGURE) + GAP)
+  const line = (title: string, now: string, others: readonly string[]) =>
+    `  ${title.padEnd(14)}${now.padStart(8)}${others.join('')}`
+  const figures = METRICS.map((metric) => {
+    const now = run.figures[metric]
+    const others = baselines.map(({ run: { figures: before } }, i) => {
+      const change = writeChange(now - before[metric])
+      const paint = change.startsWith('+') ? colors.green : change.startsWith('−') ? colors.red : colors.dim
+      return `${before[metric].toFixed(3).padStart((widths[i] ?? 0) - 8)}  ${paint(change)}`
+    })
+    return line(nameOf(metric, run.k), now.toFixed(3), others)
+  })
+  const times = (['p50Ms', 'p95Ms'] as const).map((name) => {
+    const others = baselines.map(({ run: before }, i) =>
+      writeMs(before[name])
+        .padStart((widths[i] ?? 0) - 8)
+        .padEnd(widths[i] ?? 0),
+    )
+    return line(`time ${name.slice(0, 3)}`, writeMs(run[name]), others).trimEnd()
+  })
+  const heads = names.map((name, i) => name.padStart(widths[i] ?? 0))
+  return [...(names.length === 0 ? [] : [colors.dim(line('', 'now', heads))]), ...figures, ...times].join('\n')
+}
+
+/** Columns that `0.850  +0.020` takes. */
+const CHANGED_FIGURE = 13
+
+/** Columns between two runs. */
+const GAP = 4
+
+/** `+0.020`; a change that is no longer seen has no sign. */
+function writeChange(change: number): string {
+  const written = Math.abs(change).toFixed(3)
+  return `${Number(written) === 0 ? '±' : change > 0 ? '+' : '−'}${written}`
+}
+
+function writeMs(ms: number): string {
+  return `${ms < 10 ? ms.toFixed(1) : Math.round(ms).toLocaleString('en')} ms`
+}
+
+/** Below this chance wins and losses are hardly an accident. */
+const SIGNIFICANT = 0.05
+
+function writeChanges(
+  { name, comparison, better, worse, unpaired }: EvalBaseline,
+  most: number,
+  colors: Colors,
+): string {
+  const { wins, losses, ties, chance } = comparison
+  const verdict = chance < SIGNIFICANT ? 'hardly chance' : 'may be chance'
+  const doubt =
+    wins + losses === 0
+      ? ''
+      : ` (sign test p = ${chance < 0.001 ? chance.toExponential(0) : chance.toFixed(3)}: ${verdict})`
+  const others = unpaired === 0 ? [] : [`  ${countOf(unpaired, 'question')} of only one of the two left out`]
+  return [
+    `against ${printableLine(name)}: ${wins} better, ${losses} worse, ${ties} the same${doubt}`,
+    ...others,
+    ...listChanges('worse', worse, most, colors.red),
+    ...listChanges('better', better, most, colors.green),
+  ].join('\n')
+}
+
+function listChanges(
+  word: string,
+  changes: readonly EvalChange[],
+  most: number,
+  paint: (text: string) => string,
+): string[] {
+  const listed = changes.slice(0, most).map(({ query, before, after }) => {
+    return `  ${paint(word.padEnd(6))}  ${writePlace(before).padStart(3)} → ${writePlace(after).padEnd(3)}  ${printableLine(query)}`
+  })
+  return [...listed, ...writeRest(changes.length - listed.length, ` ${word}`)]
+}
+
+function writeRest(count: number, word: string): string[] {
+  return count > 0 ? [`  … and ${count} more${word} (--verbose)`] : []
+}
+
+/** A place, or that there is none. */
+function writePlace(place: number | null): string {
+  return place === null ? '–' : String(place)
+}
+
+/** What was not found, with what came first instead. */
+function writeMisses(evaluated: readonly EvaluatedQuery[], most: number, k: number, colors: Colors): string[] {
+  const misses = evaluated.filter(({ figures }) => figures.recall === 0)
+  if (misses.length === 0) return []
+  const listed = misses.slice(0, most).map(({ query, expectations, found }) => {
+    const expected = expectations.map((one) => one.expected).join(' or ')
+    const first = found[0] === undefined ? 'nothing was found' : `first: ${shortAddress(found[0])}`
+    return `  ${printableLine(query)}\n    ${colors.dim(printableLine(`expected: ${expected}; ${first}`))}`
+  })
+  return [
+    [`not among the first ${k}: ${misses.length}`, ...listed, ...writeRest(misses.length - listed.length, '')].join(
+      '\n',
+    ),
+  ]
+}
+
+/** An address without its site. */
+function shortAddress(url: string): string {
+  return url.replace(/^[a-z]+:\/\/[^/]*\//i, '')
+}
+
+/** Every question, with its place: `    1  1.000    3.2 ms  retry after`. */
+function writeQueries(evaluated: readonly EvaluatedQuery[], colors: Colors): string {
+  const lines = evaluated.map(({ query, place, figures, ms }) => {
+    const figure = `${writePlace(place).padStart(5)}  ${figures.ndcg.toFixed(3)}`
+    return `${figure}  ${colors.dim(writeMs(ms).padStart(8))}  ${printableLine(query)}`
+  })
+  return [colors.dim('place   nDCG      time  question'), ...lines].join('\n')
+}

@@ -1,0 +1,230 @@
+import { createColors } from 'picocolors'
+import { describe, expect, test } from 'vitest'
+import type { PageMention, Passage, SearchAnswer, Widening } from '../library/search.ts'
+import { answerRecord } from './hit-record.ts'
+import { writeAge, writeAnswer, writeMarkdownAnswer, writeNothing } from './hit-text.ts'
+import type { Screen } from './text-lines.ts'
+
+const NOW = Date.UTC(2026, 1, 20, 10, 30)
+const HOUR = 3_600_000
+const PLAIN: Screen = { colors: createColors(false), hasLinks: false, columns: 80 }
+const ID = '0123456789ab'.padEnd(64, 'c')
+
+const PASSAGE: Passage = {
+  sourceId: '5f0c',
+  source: 'guide@2',
+  version: '2',
+  title: 'Guide',
+  url: 'https://docs.example/guide#retry',
+  headingPath: ['Guide', 'Retry'],
+  startLine: 5,
+  endLine: 9,
+  text: '## Retry\n\nWait for Retry-After.\n',
+  tokens: 9,
+  isCut: false,
+  chunk: `guide@2/${ID}`,
+  chunkIds: [ID],
+  score: 12.5,
+  terms: ['wait'],
+  checkedAt: NOW - 2 * HOUR,
+  changedAt: NOW - 9 * 24 * HOUR,
+}
+
+const MENTION: PageMention = {
+  sourceId: '5f0c',
+  source: 'guide@2',
+  version: '2',
+  title: 'Limits',
+  url: 'https://docs.example/limits',
+  headingPath: [],
+  line: 'Do not wait longer.',
+  chunk: `guide@2/${'d'.repeat(64)}`,
+  score: 3,
+}
+
+function answerOf(change: Partial<SearchAnswer>): SearchAnswer {
+  return {
+    query: 'wait',
+    engines: ['words'],
+    notices: [],
+    searched: ['guide@2'],
+    passages: [PASSAGE],
+    more: [MENTION],
+    tokens: 9,
+    cursor: null,
+    widen: [],
+    ...change,
+  }
+}
+
+describe('an answer on a screen', () => {
+  test('has place, address, age and name of each passage before its text, and then the other pages', () => {
+    expect(writeAnswer(answerOf({}), PLAIN, NOW)).toBe(
+      [
+        '1  Guide > Retry',
+        '   https://docs.example/guide#retry',
+        '   guide@2/0123456789ab, lines 5-9, checked 2 hours ago, changed 1 week ago',
+        '',
+        '   ## Retry',
+        '',
+        '   Wait for Retry-After.',
+        '',
+        'also on these pages:',
+        '',
+        '2  Limits',
+        '   https://docs.example/limits  guide@2/dddddddddddd',
+        '   Do not wait longer.',
+      ].join('\n'),
+    )
+  })
+
+  test('marks what matched, in the pages that are only mentioned too', () => {
+    const colors = createColors(true)
+    const text = writeAnswer(answerOf({ query: 'Do longer' }), { ...PLAIN, colors }, NOW)
+    expect(text).toContain(`   ${colors.bold(colors.yellow('Wait'))} for Retry-After.`)
+    expect(text).toContain(`   Do not ${colors.bold(colors.yellow('wait'))} ${colors.bold(colors.yellow('longer'))}.`)
+  })
+
+  test('has addresses that can be clicked where the terminal can do that', () => {
+    expect(writeAnswer(answerOf({}), { ...PLAIN, hasLinks: true }, NOW)).toContain(
+      '\x1b]8;;https://docs.example/limits\x1b\\https://docs.example/limits\x1b]8;;\x1b\\',
+    )
+  })
+
+  test('names the page before a heading that is not its title, and says what was cut', () => {
+    const passage = { ...PASSAGE, headingPath: ['Retry'], isCut: true, endLine: 5 }
+    const [heading, , facts] = writeAnswer(answerOf({ passages: [passage] }), PLAIN, NOW).split('\n')
+    expect(heading).toBe('1  Guide > Retry')
+    const named = { ...PASSAGE, title: 'Guide — Example 2 documentation' }
+    expect(writeAnswer(answerOf({ passages: [named] }), PLAIN, NOW)).toMatch(/^1 {2}Guide > Retry\n/)
+    expect(facts).toContain(', line 5, checked 2 hours ago, changed 1 week ago, cut to fit (--tokens)')
+  })
+})
+
+describe('an answer in a pipe', () => {
+  test('is Markdown with each passage fenced', () => {
+    expect(writeMarkdownAnswer(answerOf({}))).toBe(
+      [
+        '## 1. Guide > Retry',
+        '',
+        '<https://docs.example/guide#retry>',
+        'chunk guide@2/0123456789ab, lines 5-9, checked 2026-02-20, changed 2026-02-11',
+        '',
+        '```markdown',
+        '## Retry',
+        '',
+        'Wait for Retry-After.',
+        '```',
+        '',
+        '## Also on these pages',
+        '',
+        '2. Limits',
+        '   <https://docs.example/limits>',
+        '   chunk guide@2/dddddddddddd',
+        '   Do not wait longer.',
+      ].join('\n'),
+    )
+  })
+
+  test('has no passage that can leave its fence, nor steer a terminal', () => {
+    const text = '````\n```\n## 2. Fake > Passage\n\x1b[2J'
+    const written = writeMarkdownAnswer(answerOf({ passages: [{ ...PASSAGE, text }], more: [] })).split('\n')
+    expect(written.slice(-6)).toEqual(['`````markdown', '````', '```', '## 2. Fake > Passage', '\u{fffd}[2J', '`````'])
+  })
+})
+
+describe('a score', () => {
+  const part = { word: 'wait', field: 'body', terms: ['wait', 'waits'], frequency: 2.5, documents: 1200, score: 8 }
+  const explain = {
+    words: { parts: [part, { ...part, field: 'head', frequency: 1, documents: 1, score: 4.25 }], pairs: 0.25 },
+    wordScore: 12.5,
+    linkShare: 0.25,
+    support: 2,
+    similarity: 0.81,
+    fusion: '0.7 of the words, 0.3 of the meaning',
+  }
+
+  test('is explained in columns', () => {
+    const text = writeAnswer(answerOf({ passages: [{ ...PASSAGE, explain }], more: [] }), PLAIN, NOW)
+    expect(text.split('\n').slice(-8)).toEqual([
+      '   score 12.5000: 0.7 of the words, 0.3 of the meaning',
+      '      0.8100  meaning: cosine with the question',
+      '     12.5000  words:',
+      '      8.0000    wait in body        wait, waits; 2.5 times here, in 1,200 chunks in all',
+      '      4.2500    wait in head        wait, waits; once here, in 1 chunk in all',
+      '      0.2500    neighbouring words',
+      '       25.0%  of the text stands in links, for which its words count less',
+      '      2.0000  the next best hit of the same page',
+    ])
+  })
+
+  test('is the same in a pipe and as JSON', () => {
+    const answer = answerOf({ passages: [{ ...PASSAGE, explain }] })
+    expect(writeMarkdownAnswer(answer)).toContain('```text\nscore 12.5000: 0.7 of the words, 0.3 of the meaning\n')
+    expect(answerRecord(answer)['passages']).toMatchObject([
+      { explain: { word_score: 12.5, link_share: 0.25, support: 2, similarity: 0.81, words: { pairs: 0.25 } } },
+    ])
+  })
+})
+
+test('an answer as JSON has every field of it, times as text', () => {
+  const [passage] = answerRecord(answerOf({}))['passages'] as Record<string, unknown>[]
+  expect(passage).toEqual({
+    source: 'guide@2',
+    source_id: '5f0c',
+    version: '2',
+    title: 'Guide',
+    url: 'https://docs.example/guide#retry',
+    heading_path: ['Guide', 'Retry'],
+    chunk: `guide@2/${ID}`,
+    score: 12.5,
+    start_line: 5,
+    end_line: 9,
+    text: '## Retry\n\nWait for Retry-After.\n',
+    tokens: 9,
+    is_cut: false,
+    chunk_ids: [ID],
+    terms: ['wait'],
+    checked_at: '2026-02-20T08:30:00.000Z',
+    changed_at: '2026-02-11T10:30:00.000Z',
+  })
+  const widening = { filter: 'contentType', value: 'code', pages: 3, instead: [] } as const
+  expect(answerRecord(answerOf({ passages: [], widen: [widening] }))['widen']).toEqual([
+    { filter: 'content_type', value: 'code', pages: 3, instead: [] },
+  ])
+})
+
+test.each([
+  [0, 'just now'],
+  [-HOUR, 'just now'],
+  [59_999, 'just now'],
+  [60_000, '1 minute ago'],
+  [HOUR - 1, '59 minutes ago'],
+  [5 * HOUR, '5 hours ago'],
+  [47 * HOUR, '1 day ago'],
+  [13 * 24 * HOUR, '1 week ago'],
+  [100 * 24 * HOUR, '3 months ago'],
+  [800 * 24 * HOUR, '2 years ago'],
+])('%d milliseconds ago is %s', (ms, words) => {
+  expect(writeAge(NOW - ms, NOW)).toBe(words)
+})
+
+describe('an answer without hits', () => {
+  const path: Widening = { filter: 'path', value: '/b\x1b', pages: 1, instead: ['/a'] }
+  const type: Widening = { filter: 'contentType', value: 'code', pages: 30, instead: [] }
+
+  test.each([
+    [[], 'nothing found; other words may find something'],
+    [[path, type], 'nothing found; without --path /b\u{fffd} 1 page (/a); without --content-type code 30 pages'],
+    [[{ ...path, pages: 0 }, type], 'nothing found; without --content-type code 30 pages'],
+    [
+      [
+        { ...path, pages: 0 },
+        { ...type, pages: 0 },
+      ],
+      'nothing found; other words, or fewer filters than --path /b\u{fffd}, --content-type code, may find something',
+    ],
+  ])('says what would find some', (widen, words) => {
+    expect(writeNothing(widen)).toBe(words)
+  })
+})

@@ -1,0 +1,201 @@
+import { textAnalyzer } from '../core/text/analyzer.ts'
+import { tokenize } from '../core/text/tokenize.ts'
+import type { HitExplanation, PageMention, Passage, SearchAnswer, Widening, WideningFilter } from '../library/search.ts'
+import { countOf, printable, printableLine, writeLink } from './terminal.ts'
+import { type Screen, writeTextLines } from './text-lines.ts'
+
+const INDENT = '   '
+
+/** An answer for a person at a screen. */
+export function writeAnswer({ query, passages, more }: SearchAnswer, screen: Screen, now: number): string {
+  const { colors } = screen
+  const shown = passages.map((passage, i) => {
+    const facts = [shortName(passage.chunk), linesOf(passage), ...agesOf(passage, now), ...cutOf(passage)].join(', ')
+    return [
+      writeHeading(i + 1, passage, screen),
+      `${INDENT}${writeAddress(passage.url, screen)}`,
+      `${INDENT}${colors.dim(printableLine(facts))}`,
+      '',
+      ...writeTextLines(passage.text.trimEnd(), passage.terms, screen, INDENT),
+      ...(passage.explain === undefined
+        ? []
+        : ['', ...writeScore(passage.score, passage.explain).map((line) => `${INDENT}${colors.dim(line)}`)]),
+    ].join('\n')
+  })
+  // Of a page that is only mentioned nothing says which of its words matched: those of the question, in any form that did.
+  const terms = [...passages.flatMap((passage) => passage.terms), ...wordsOf(query)]
+  const further = more.map((page, i) => {
+    return [
+      writeHeading(passages.length + i + 1, page, screen),
+      `${INDENT}${writeAddress(page.url, screen)}  ${colors.dim(printableLine(shortName(page.chunk)))}`,
+      ...(page.line === '' ? [] : writeTextLines(page.line.replace(/\s+/g, ' '), terms, screen, INDENT)),
+    ].join('\n')
+  })
+  const title = further.length === 0 ? [] : [colors.dim('also on these pages:')]
+  return [...shown, ...title, ...further].join('\n\n')
+}
+
+function wordsOf(query: string): string[] {
+  return tokenize(query).filter((word) => !textAnalyzer.isStopWord(word))
+}
+
+function writeHeading(rank: number, hit: Passage | PageMention, { colors }: Screen): string {
+  return `${colors.dim(String(rank).padEnd(INDENT.length - 1))} ${colors.bold(printableLine(placeOf(hit)))}`
+}
+
+function writeAddress(url: string, { colors, hasLinks }: Screen): string {
+  const shown = colors.cyan(printableLine(url))
+  return hasLinks ? writeLink(shown, url) : shown
+}
+
+/**
+ * The same for whoever reads a pipe: Markdown, in which each passage is fenced by more marks than it has itself, so that it
+ * cannot be taken for anything but a quotation.
+ */
+export function writeMarkdownAnswer({ passages, more }: SearchAnswer): string {
+  const shown = passages.map((passage, i) => {
+    const text = printable(passage.text.trimEnd())
+    const fence = fenceFor(text)
+    const facts = [shortName(passage.chunk), linesOf(passage), ...datesOf(passage), ...cutOf(passage)].join(', ')
+    const score =
+      passage.explain === undefined ? [] : ['', '```text', ...writeScore(passage.score, passage.explain), '```']
+    return [
+      `## ${i + 1}. ${printableLine(placeOf(passage))}`,
+      '',
+      `<${printableLine(passage.url)}>`,
+      printableLine(`chunk ${facts}`),
+      '',
+      `${fence}markdown`,
+      text,
+      fence,
+      ...score,
+    ].join('\n')
+  })
+  const further = more.map((page, i) => {
+    const line = page.line === '' ? [] : [`   ${printableLine(page.line)}`]
+    return [
+      `${passages.length + i + 1}. ${printableLine(placeOf(page))}`,
+      `   <${printableLine(page.url)}>`,
+      `   ${printableLine(`chunk ${shortName(page.chunk)}`)}`,
+      ...line,
+    ].join('\n')
+  })
+  return [...shown, ...(further.length === 0 ? [] : [`## Also on these pages\n\n${further.join('\n')}`])].join('\n\n')
+}
+
+function fenceFor(text: string): string {
+  const runs = text.match(/`{3,}/g) ?? []
+  return '`'.repeat(runs.reduce((longest, run) => Math.max(longest, run.length), 2) + 1)
+}
+
+/** The headings of a hit, below the title of its page unless the first of them says the same, as it mostly does. */
+function placeOf({ title, headingPath }: Pick<Passage, 'title' | 'headingPath'>): string {
+  const [first = ''] = headingPath
+  const isTitled = title === '' || (first !== '' && title.startsWith(first))
+  return (isTitled ? headingPath : [title, ...headingPath]).join(' > ')
+}
+
+/** Enough of its id to find it again. */
+function shortName(chunk: string): string {
+  const slash = chunk.lastIndexOf('/')
+  return chunk.slice(0, slash + 1 + 12)
+}
+
+function linesOf({ startLine, endLine }: Pick<Passage, 'startLine' | 'endLine'>): string {
+  return startLine === endLine ? `line ${startLine}` : `lines ${startLine}-${endLine}`
+}
+
+/** Says of a passage that it is only the beginning of what it shows. */
+function cutOf({ isCut }: Passage): string[] {
+  return isCut ? ['cut to fit (--tokens)'] : []
+}
+
+/** When a page was looked at last and when it was last another one, for people. */
+export function agesOf({ checkedAt, changedAt }: Pick<Passage, 'checkedAt' | 'changedAt'>, now: number): string[] {
+  const [checked, changed] = [writeAge(checkedAt, now), writeAge(changedAt, now)]
+  return checked === changed ? [`checked and changed ${checked}`] : [`checked ${checked}`, `changed ${changed}`]
+}
+
+function datesOf({ checkedAt, changedAt }: Passage): string[] {
+  return [`checked ${dateOf(checkedAt)}`, `changed ${dateOf(changedAt)}`]
+}
+
+function dateOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10)
+}
+
+const AGES = [
+  ['year', 365 * 86_400_000],
+  ['month', 30 * 86_400_000],
+  ['week', 7 * 86_400_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const
+
+/** `just now`, `5 minutes ago`, `1 day ago` */
+export function writeAge(at: number, now: number): string {
+  const [unit, ms] = AGES.find(([, length]) => now - at >= length) ?? []
+  return unit === undefined ? 'just now' : `${countOf(Math.floor((now - at) / ms), unit)} ago`
+}
+
+/** Where a score comes from, as aligned lines. */
+function writeScore(score: number, explanation: HitExplanation): string[] {
+  const { words, wordScore, linkShare, support, similarity, fusion } = explanation
+  const parts = (words?.parts ?? []).map((part) => ({
+    score: part.score,
+    what: `${part.word} in ${part.field}`,
+    why: `${part.terms.join(', ')}; ${timesOf(part.frequency)} here, in ${countOf(part.documents, 'chunk')} in all`,
+  }))
+  const pairs = words === null || words.pairs === 0 ? [] : [{ score: words.pairs, what: 'neighbouring words', why: '' }]
+  const rows = [...parts, ...pairs]
+  const width = rows.reduce((longest, { what }) => Math.max(longest, what.length), 0)
+  return [
+    `score ${score.toFixed(4)}: ${fusion}`,
+    ...(similarity === null ? [] : [`${figure(similarity)}  meaning: cosine with the question`]),
+    `${figure(wordScore)}  words:`,
+    ...rows.map(({ score: part, what, why }) => `${figure(part)}    ${what.padEnd(width)}  ${why}`.trimEnd()),
+    ...(linkShare === 0 ? [] : [`${percent(linkShare)}  of the text stands in links, for which its words count less`]),
+    ...(support === 0 ? [] : [`${figure(support)}  the next best hit of the same page`]),
+  ].map(printableLine)
+}
+
+function timesOf(frequency: number): string {
+  return frequency === 1 ? 'once' : `${Number(frequency.toFixed(2))} times`
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)}%`.padStart(9)
+}
+
+function figure(score: number): string {
+  return score.toFixed(4).padStart(9)
+}
+
+/** The flags by which filters are set. */
+const FLAGS: Readonly<Record<WideningFilter, string>> = {
+  sources: '--source',
+  version: '--version',
+  path: '--path',
+  kind: '--kind',
+  heading: '--heading',
+  symbol: '--symbol',
+  contentType: '--content-type',
+  language: '--language',
+  minScore: '--min-score',
+  query: '',
+}
+
+/** Says that nothing was found, and what would find something. */
+export function writeNothing(widen: readonly Widening[]): string {
+  const words = widen.filter(({ pages }) => pages > 0).map(writeWidening)
+  if (words.length > 0) return printableLine(`nothing found; ${words.join('; ')}`)
+  const filters = widen.map(({ filter, value }) => `${FLAGS[filter]} ${value}`.trim()).join(', ')
+  const fewer = filters === '' ? '' : `, or fewer filters than ${filters},`
+  return printableLine(`nothing found; other words${fewer} may find something`)
+}
+
+function writeWidening({ filter, value, pages, instead }: Widening): string {
+  const others = instead.length === 0 ? '' : ` (${instead.join(', ')})`
+  return `without ${FLAGS[filter]} ${value} ${countOf(pages, 'page')}${others}`
+}

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import type { EffectiveConfig } from '../config.ts'
+import { PharosError } from '../core/errors.ts'
+import type { Library } from '../library/library.ts'
+import type { Mcp } from '../mcp/server.ts'
+import { interruptible } from './interrupt.ts'
+import { addLibraryOptions, FETCH_SETTINGS, openConfigured } from './library.ts'
+import { type CommonFlags, configOf, wholeNumber } from './options.ts'
+import { type Streams, Terminal } from './terminal.ts'
+import { VERSION } from './version.ts'
+
+interface McpFlags extends CommonFlags {
+  readonly http?: boolean
+  readonly port?: number
+  readonly readOnly?: boolean
+  readonly exportTo?: string
+}
+
+const DEFAULT_PORT = 6280
+const LARGEST_PORT = 65_535
+
+/** `pharos mcp` */
+export function addMcp(program: Command, streams: Streams): void {
+  const command = program
+    .command('mcp')
+    .description('serve the library to agents, over stdio or HTTP on this machine (MCP)')
+    .option('--http', 'over streamable HTTP instead of stdio')
+    .option('--port <port>', `port for --http, 0 for any (default: ${DEFAULT_PORT})`, wholeNumber('--port', 0))
+    .option('--read-only', 'without the tools that write or fetch')
+    .option('--export-to <dir>', 'where export_pack writes (default: packs, beside the library)')
+    .addHelpText('after', '\nExamples:\n  $ pharos mcp --read-only\n  $ pharos mcp --http --port 6280')
+  addLibraryOptions(command, FETCH_SETTINGS)
+  command.action(async (flags: McpFlags) => {
+    const config = configOf(command)
+    const terminal = new Terminal(flags, streams)
+    if (flags.port !== undefined && flags.http !== true) {
+      throw new PharosError('USAGE', { problem: '--port is for --http' })
+    }
+    if ((flags.port ?? 0) > LARGEST_PORT) {
+      throw new PharosError('USAGE', { problem: `--port: expected a number up to ${LARGEST_PORT}, got ${flags.port}` })
+    }
+    await interruptible(async (signal) => {
+      const mcp = await openMcp(config, flags)
+      try {
+        if (flags.http === true) await serveHttp(mcp, flags.port ?? DEFAULT_PORT, terminal, signal)
+        else await serveStdio(mcp, signal)
+      } finally {
+        await mcp.close()
+      }
+    })
+  })
+}
+
+async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
+  const { createMcp } = await import('../mcp/server.ts')
+  const isReadOnly = flags.readOnly === true
+  const { library: path } = config.values
+  const folder = resolve(flags.exportTo ?? join(dirname(path), 'packs'))
+  return createMcp({
+    version: VERSION,
+    isReadOnly,
+    async openLibrary() {
+      if (isReadOnly && !existsSync(path)) {
+        throw new PharosError('LIBRARY_UNUSABLE', { library: path, problem: 'it does not exist' })
+      }
+      return openConfigured(config)
+    },
+    async openJobs(library) {
+      const { createJobs } = await import('../library/crawl-jobs.ts')
+      return createJobs(library)
+    },
+    ...(isReadOnly
+      ? {}
+      : {
+          async exportPack(library, input) {
+            const { exportSource } = await import('./export-source.ts')
+            return exportSource(library, input, folder)
+          },
+          startBackground: embedInBackground,
+        }),
+  })
+}
+
+/** How long it waits for new chunks. */
+const REST_MS = 30_000
+
+/** Gives vectors to chunks that have none, for as long as the server runs. Without a model nothing happens. */
+async function embedInBackground(library: Library, signal: AbortSignal): Promise<void> {
+  if (library.openEmbedder === undefined || library.vectors === undefined) return
+  const { embedLibrary } = await import('../library/operations/embed-library.ts')
+  while (!signal.aborted) {
+    for await (const _ of embedLibrary(library, { signal })) {
+      // Every batch lets the requests that came meanwhile go first.
+      await library.clock.sleep(0, signal)
+    }
+    await library.clock.sleep(REST_MS, signal)
+  }
+}
+
+/** Serves one client until it is gone. */
+async function serveStdio(mcp: Mcp, signal: AbortSignal): Promise<void> {
+  const { serveStdio: serve } = await import('@modelcontextprotocol/server/stdio')
+  const gone = new Promise<void>((done) => {
+    process.stdin.once('end', done).once('close', done)
+    process.stdout.once('error', () => done())
+    signal.addEventListener('abort', () => done(), { once: true })
+  })
+  const connection = serve(mcp.createServer)
+  await gone
+  await connection.close()
+  process.stdin.destroy()
+}
+
+/** Serves HTTP until it is told to stop. */
+async function serveHttp(mcp: Mcp, port: number, terminal: Terminal, signal: AbortSignal): Promise<void> {
+  const { createHttpHandler } = await import('../mcp/http.ts')
+  const { listen } = await import('./listen.ts')
+  const handler = createHttpHandler({ createServer: mcp.createServer, newId: randomUUID, now: Date.now })
+  const server = await listen(handler.fetch, port)
+  const url = `${server.origin}/mcp`
+  terminal.answer(`MCP at ${url}`, { url })
+  await new Promise<void>((stop) => {
+    signal.addEventListener('abort', () => stop(), { once: true })
+    if (signal.aborted) stop()
+  })
+  await handler.close()
+  await server.close()
+}

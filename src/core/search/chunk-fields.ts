@@ -1,0 +1,39 @@
+import type { Chunk } from '../model.ts'
+import { findDefinitions } from './definitions.ts'
+
+/** The fields by which a chunk of a library is found, each scored on its own, with their weights. */
+export const CHUNK_FIELDS = { head: 1, definitions: 1, body: 1 } as const
+
+/** What there is to index of a chunk. */
+export type IndexedChunk = Pick<Chunk, 'path' | 'kind' | 'headingPath' | 'symbol' | 'content'> & {
+  /** Title of its page. */
+  readonly title: string
+}
+
+/**
+ * The text of each field of a chunk. What a chunk defines counts by its names alone: parameters and types stand in the body as
+ * well, and would make the field of a long signature count less.
+ */
+export function chunkFields({
+  title,
+  kind,
+  headingPath,
+  symbol,
+  content,
+}: IndexedChunk): Record<keyof typeof CHUNK_FIELDS, readonly string[]> {
+  const isMarkdown = kind === 'markdown' || kind === 'html'
+  const names = isMarkdown ? findDefinitions(content).map(({ name }) => name) : []
+  return {
+    head: [title, ...headingPath],
+    definitions: symbol === null ? names : [symbol, ...names],
+    body: [isMarkdown ? dropLinkTargets(content) : content],
+  }
+}
+
+/** Where a link or an image leads: one pair of parentheses inside it at most. */
+const LINK_TARGET = /\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?: "[^"]*")?\)/g
+
+/** A text as a reader sees it: addresses behind links say nothing about it, and would be found by their parts. */
+function dropLinkTargets(markdown: string): string {
+  return markdown.includes('](') ? markdown.replace(LINK_TARGET, ']') : markdown
+}

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest'
+import { createChunkTests, type FilteredChunk } from './chunk-filter.ts'
+import { traitsOf } from './content-type.ts'
+
+const chunk = (more: Partial<FilteredChunk> = {}): FilteredChunk => ({
+  kind: 'markdown',
+  headingPath: ['Guide', 'First steps', 'C++ & Rust'],
+  symbol: null,
+  content: 'Text.',
+  ...more,
+})
+
+test('asks nothing where nothing is given', () => {
+  expect(createChunkTests({})).toEqual({ traits: undefined, page: undefined, chunk: undefined })
+})
+
+describe('a path', () => {
+  const passes = (path: string, url: string) =>
+    createChunkTests({ path }).page?.({ url, key: url.replace('file:///home/', ''), language: null })
+
+  test.each([
+    ['/docs', 'https://a.test/docs/x', true],
+    ['docs/', 'https://a.test/docs/x', true],
+    ['/docs/x', 'https://a.test/docs', false],
+    ['/docs/*.html', 'https://a.test/docs/x.html', true],
+    ['/docs/*.html', 'https://a.test/docs/x/y.html', false],
+    ['**/y.html', 'https://a.test/docs/x/y.html', true],
+    ['*.html', 'https://a.test/docs/x/y.html', true],
+    ['/größe', 'https://a.test/gr%C3%B6%C3%9Fe/1', true],
+    ['/gr%c3%b6%c3%9fe/*', 'https://a.test/gr%C3%B6%C3%9Fe/1', true],
+    // What is no glob is the beginning of a path.
+    ['/a{b', 'https://a.test/a%7Bb/c', true],
+    ['/[x', 'https://a.test/y', false],
+    ['/broken', 'no address', false],
+    ['/caf', 'https://a.test/caf%E9/x', true],
+    // A file has the path that it has in its folder.
+    ['/docs', 'file:///home/docs/readme.md', true],
+    ['/home', 'file:///home/docs/readme.md', false],
+    ['docs/*.md', 'file:///home/docs/readme.md', true],
+  ])('%s of %s: %s', (path, url, expected) => {
+    expect(passes(path, url)).toBe(expected)
+  })
+})
+
+test('a language is one with its regions', () => {
+  const { page } = createChunkTests({ language: 'pt' })
+  const passes = (language: string | null) => page?.({ url: 'https://a.test/', key: 'https://a.test/', language })
+  expect(['pt', 'PT', 'pt-BR', 'ptx', 'en', '', null].map(passes)).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+  ])
+})
+
+test('a path and a language have to hold both', () => {
+  const { page } = createChunkTests({ language: 'en', path: '/a' })
+  expect(page?.({ url: 'https://a.test/a', key: 'a', language: 'en' })).toBe(true)
+  expect(page?.({ url: 'https://a.test/b', key: 'b', language: 'en' })).toBe(false)
+  expect(page?.({ url: 'https://a.test/a', key: 'a', language: 'de' })).toBe(false)
+})
+
+test('a heading is one whole slug of the path, or several that follow each other', () => {
+  const passes = (heading: string) => createChunkTests({ heading }).chunk?.(chunk())
+  expect(['guide', 'first-steps', 'First steps', 'guide/first-steps', '/c-rust/'].map(passes)).toEqual(
+    Array(5).fill(true),
+  )
+  expect(['first', 'steps', 'guide/c-rust', 'first-steps/guide', 'other'].map(passes)).toEqual(Array(5).fill(false))
+})
+
+test('a symbol is the beginning of what is defined, whole or behind what qualifies it', () => {
+  const dump = chunk({ content: 'Some text.\n\n`json.dump(obj, fp)`\n\nWrites.' })
+  const passes = (symbol: string, tested = dump) => createChunkTests({ symbol }).chunk?.(tested)
+  expect(['json', 'json.dump', 'dump', 'Dum'].map((symbol) => passes(symbol))).toEqual(Array(4).fill(true))
+  expect(['son', 'obj', 'json.load', 'ump'].map((symbol) => passes(symbol))).toEqual(Array(4).fill(false))
+  expect(passes('parse', chunk({ kind: 'rust', symbol: 'Parser::parse' }))).toBe(true)
+  expect(passes('parse', chunk())).toBe(false)
+})
+
+test('a kind and a content type are read from what the index keeps', () => {
+  const { traits } = createChunkTests({ kind: 'markdown', contentType: 'code' })
+  expect(traits?.(traitsOf({ kind: 'markdown', content: '```\na\n```' }))).toBe(true)
+  expect(traits?.(traitsOf({ kind: 'markdown', content: 'a' }))).toBe(false)
+  expect(traits?.(traitsOf({ kind: 'python', content: 'a' }))).toBe(false)
+})

@@ -1,0 +1,118 @@
+import { slugify } from '../chunk/slug.ts'
+import type { Chunk, Kind } from '../model.ts'
+import { normalizePercent } from '../url/key.ts'
+import { findGlobProblem, matchesPathGlob, parsePathGlob } from '../url/path-glob.ts'
+import { type ContentType, readTraits } from './content-type.ts'
+import { symbolsOf } from './definitions.ts'
+
+/** What a chunk must be to be found. Every condition that is given has to hold. */
+export interface ChunkConditions {
+  /** A glob on the path of the page, or the beginning of that path. */
+  readonly path?: string
+  readonly kind?: Kind
+  /** Slug of a heading, or of several joined by `/`: part of the heading path, written as slugs. */
+  readonly heading?: string
+  /** Beginning of the name of something that the chunk defines, qualified or not. */
+  readonly symbol?: string
+  readonly contentType?: ContentType
+  /** Language of the page, BCP 47; `en` holds for `en-GB` as well. */
+  readonly language?: string
+}
+
+/** What is asked of the page of a chunk. */
+export interface FilteredPage {
+  readonly url: string
+  /** What its source knows it by; of a file, its path in the folder. */
+  readonly key: string
+  readonly language: string | null
+}
+
+/** What is asked of the text of a chunk. */
+export type FilteredChunk = Pick<Chunk, 'kind' | 'headingPath' | 'symbol' | 'content'>
+
+/** Tells whether something fulfils what is asked of it; undefined where nothing is. */
+export type Test<T> = ((tested: T) => boolean) | undefined
+
+/** The tests of a filter, from the cheapest to the most expensive. */
+export interface ChunkTests {
+  /** Of the kind and content type, as {@link traitsOf} writes them. */
+  readonly traits: Test<number>
+  readonly page: Test<FilteredPage>
+  readonly chunk: Test<FilteredChunk>
+}
+
+/** Makes the tests of a filter. */
+export function createChunkTests(conditions: ChunkConditions): ChunkTests {
+  const { path, kind, heading, symbol, contentType, language } = conditions
+  return {
+    traits: combine([
+      kind === undefined ? undefined : (traits) => readTraits(traits).kind === kind,
+      contentType === undefined ? undefined : (traits) => readTraits(traits).contentType === contentType,
+    ]),
+    page: combine([
+      path === undefined ? undefined : testPath(path),
+      language === undefined ? undefined : testLanguage(language),
+    ]),
+    chunk: combine([
+      heading === undefined ? undefined : testHeading(heading),
+      symbol === undefined ? undefined : testSymbol(symbol),
+    ]),
+  }
+}
+
+function combine<T>(tests: readonly Test<T>[]): Test<T> {
+  const given = tests.filter((test) => test !== undefined)
+  return given.length === 0 ? undefined : (tested) => given.every((test) => test(tested))
+}
+
+/** A path without anything that makes it a glob is the beginning of the paths that are meant. */
+function testPath(asked: string): (page: FilteredPage) => boolean {
+  const prefix = normalizePercent(asked.startsWith('/') ? asked : `/${asked}`)
+  if (!/[*?[\\]/.test(asked) || findGlobProblem(asked) !== undefined) {
+    return (page) => pathsOf(page).some((path) => path.startsWith(prefix))
+  }
+  const glob = parsePathGlob(asked)
+  return (page) => pathsOf(page).some((path) => matchesPathGlob(glob, path))
+}
+
+/**
+ * The path of a page: in the folder, where it is a file, and otherwise that of its address, as it is sent and as it is read; none
+ * where there is no address.
+ */
+function pathsOf({ url, key }: Pick<FilteredPage, 'url' | 'key'>): string[] {
+  if (url.startsWith('file:')) return [`/${key}`]
+  if (!URL.canParse(url)) return []
+  const { pathname } = new URL(url)
+  try {
+    return [normalizePercent(pathname), decodeURI(pathname)]
+  } catch {
+    // Not UTF-8: there is no other way to write it.
+    return [pathname]
+  }
+}
+
+function testLanguage(asked: string): (page: FilteredPage) => boolean {
+  const wanted = asked.toLowerCase()
+  return ({ language }) => {
+    const found = language?.toLowerCase()
+    return found === wanted || found?.startsWith(`${wanted}-`) === true
+  }
+}
+
+function testHeading(asked: string): (chunk: FilteredChunk) => boolean {
+  const wanted = `/${asked.split('/').filter(Boolean).map(slugify).join('/')}/`
+  return ({ headingPath }) => `/${headingPath.map(slugify).join('/')}/`.includes(wanted)
+}
+
+function testSymbol(asked: string): (chunk: FilteredChunk) => boolean {
+  const wanted = asked.toLowerCase()
+  return (chunk) => symbolsOf(chunk).some((name) => beginsWith(name.toLowerCase(), wanted))
+}
+
+/** Tells whether a name begins so, whole or behind one of the names that qualify it. */
+function beginsWith(name: string, wanted: string): boolean {
+  for (let at = name.indexOf(wanted); at >= 0; at = name.indexOf(wanted, at + 1)) {
+    if (at === 0 || /[.:#/\\]/.test(name.charAt(at - 1))) return true
+  }
+  return false
+}

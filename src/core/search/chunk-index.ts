@@ -1,0 +1,396 @@
+import { textAnalyzer } from '../text/analyzer.ts'
+import { CHUNK_FIELDS, chunkFields, type IndexedChunk } from './chunk-fields.ts'
+import type { ChunkTests, FilteredChunk, FilteredPage } from './chunk-filter.ts'
+import { traitsOf } from './content-type.ts'
+import { readDocumentTable, type SegmentDocument } from './document-table.ts'
+import type { Explanation } from './explain.ts'
+import { type EncodedSegment, mergeSegments, type Segment, SegmentBuilder, type SegmentView } from './segment.ts'
+import { SegmentSearch } from './segment-search.ts'
+import { BlockDirectory } from './term-blocks.ts'
+
+/**
+ * The full-text index over the chunks of a library, by their numbers. It takes new chunks in by the hundred: one page at a time
+ * would take several times as long. What it has not seen yet is taken in before a search, so that nobody can tell.
+ *
+ * It is made of segments that are never changed. A chunk that goes is noted as dead, and is dropped when its segment is next merged
+ * with others; scores depend on the living chunks alone. Everything that writes runs inside the transaction of the caller.
+ */
+export interface ChunkIndex {
+  /** Says that there are chunks up to this number; takes some in when there are many. */
+  announce(last: number): void
+  /** Whether there are chunks that it has not taken in. */
+  isBehind(): boolean
+  /** Takes some of what is new in, or tidies up a little; false when there is nothing left to do. */
+  advance(): boolean
+  /** Takes the chunks of a page in again, as far as it has done so before. */
+  rewrite(first: number, count: number): void
+  /** Removes the chunks of a page, which have consecutive numbers. */
+  remove(first: number, count: number): void
+  /** The best chunks, best first. */
+  search(query: ChunkQuery): ChunkMatch[]
+  /** Makes a test of chunks by their number, for those who find them otherwise. */
+  createTest(tests: ChunkTests): (number: number) => boolean
+}
+
+/** What to look for. */
+export interface ChunkQuery {
+  readonly query: string
+  readonly limit: number
+  /** Numbers of the sources that may be found; all without it. */
+  readonly sources: ReadonlySet<number> | undefined
+  readonly tests: ChunkTests
+  readonly explain: boolean
+}
+
+/** A chunk that matched. */
+export interface ChunkMatch {
+  readonly number: number
+  readonly score: number
+  readonly terms: readonly string[]
+  readonly explain?: Explanation
+}
+
+/** A chunk that is to be taken in. */
+export interface NewChunk extends IndexedChunk {
+  readonly number: number
+  readonly id: string
+  readonly source: number
+  readonly page: number
+}
+
+/** Where an index is kept, and what it has to know of the library around it. */
+export interface IndexShelf {
+  readState(): IndexState
+  writeState(state: IndexState): void
+  /** In the order in which they were added. */
+  listSegments(): SegmentRecord[]
+  openSegment(id: number): Pick<EncodedSegment, 'documents' | 'directory'> & Pick<Segment, 'readBlock'>
+  /** Adds a segment under an id that was never used before. */
+  addSegment(segment: EncodedSegment): void
+  /** Removes a segment with its runs of dead chunks. */
+  removeSegment(id: number): void
+  /** In the order of segments and numbers. */
+  listDead(): DeadRun[]
+  addDead(run: DeadRun): void
+  /** Runs of chunks that are to be taken in again. */
+  listStale(): Run[]
+  addStale(run: Run): void
+  removeStale(run: Run): void
+  /** Removes everything. */
+  clear(): void
+  /** The number of the newest chunk, 0 without any. */
+  newestChunk(): number
+  /** Chunks in the order of their numbers. */
+  readChunks(run: Run, limit: number): NewChunk[]
+  readPage(page: number): FilteredPage | undefined
+  readChunk(number: number): (FilteredChunk & { readonly page: number }) | undefined
+}
+
+/** How far an index has come. */
+export interface IndexState {
+  /** By which rules it was made. One that was made by others is made anew. */
+  readonly format: string
+  /** The last chunk that was taken in. */
+  readonly last: number
+  /** Changes with every change of segments and dead chunks. */
+  readonly generation: number
+}
+
+/** Chunks with consecutive numbers, both ends included. */
+export interface Run {
+  readonly first: number
+  readonly last: number
+}
+
+/** Chunks of a segment that are not there any more. */
+export interface DeadRun extends Run {
+  readonly segment: number
+}
+
+/** What is known of a segment without reading it. */
+export interface SegmentRecord extends Run {
+  readonly id: number
+  readonly count: number
+}
+
+const FIELD_NAMES = Object.keys(CHUNK_FIELDS) as (keyof typeof CHUNK_FIELDS)[]
+const { length: FIELD_COUNT } = FIELD_NAMES
+
+/** Changes whenever the same chunks are to be indexed otherwise: libraries then make their index anew, out of their chunks. */
+const INDEX_VERSION = 1
+const FORMAT = [INDEX_VERSION, textAnalyzer.id, ...FIELD_NAMES].join(' ')
+
+/** So many new chunks are worth a transaction's work on the index, and so many are taken in by one. */
+const WORTHWHILE = 1024
+const CHUNKS_AT_ONCE = 2048
+
+/** So many segments of about one size are merged. */
+const FAN_IN = 8
+/** So many chunks are in a segment at most: others who write wait for a merge, and twice this takes twice as long. */
+const LARGEST = 8192
+/** Where there are many below one of these sizes they are merged. What is larger than all of them is left alone. */
+const SIZES = [2 * FAN_IN, 128, 1024, LARGEST / 2] as const
+/** So many are merged in a transaction that has taken others in. */
+const FEW = 1024
+/** After so many pages it is looked whether there is something to merge. */
+const TIDY_EVERY = 64
+
+/** Creates the index that is kept on a shelf. */
+export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
+  const cache = new Map<number, Segment>()
+  let announced = 0
+  let searched: { readonly generation: number; readonly search: SegmentSearch } | undefined
+
+  const load = (id: number): Segment => {
+    const { documents, directory, readBlock } = shelf.openSegment(id)
+    return {
+      table: readDocumentTable(documents, FIELD_COUNT),
+      directory: new BlockDirectory(directory),
+      readBlock,
+    }
+  }
+  const view = (records: readonly SegmentRecord[]): SegmentView[] => {
+    const runs = groupRuns(shelf.listDead())
+    return records.map(({ id }) => {
+      const segment = cache.get(id) ?? load(id)
+      return { segment, dead: markDead(segment, runs.get(id)) }
+    })
+  }
+  const open = (): SegmentSearch => {
+    const { format, generation } = shelf.readState()
+    if (searched?.generation === generation) return searched.search
+    const records = format === FORMAT ? shelf.listSegments() : []
+    const views = view(records)
+    // Only here, where nothing is being written: a segment that is never committed leaves its id to another one.
+    cache.clear()
+    records.forEach(({ id }, i) => {
+      const segment = views[i]?.segment
+      if (segment) cache.set(id, segment)
+    })
+    const search = new SegmentSearch(views, { fields: CHUNK_FIELDS, analyzer })
+    searched = { generation, search }
+    return search
+  }
+  const change = (state: Partial<IndexState> = {}): void => {
+    const before = shelf.readState()
+    shelf.writeState({ ...before, ...state, generation: before.generation + 1 })
+  }
+
+  /** Chunks that have to be taken in: those that changed, and then new ones. */
+  const takeNext = (): NewChunk[] => {
+    const chunks: NewChunk[] = []
+    for (const run of shelf.listStale()) {
+      if (chunks.length >= CHUNKS_AT_ONCE) return chunks
+      for (const chunk of shelf.readChunks(run, Number.MAX_SAFE_INTEGER)) chunks.push(chunk)
+      shelf.removeStale(run)
+    }
+    const { last } = shelf.readState()
+    const fresh = shelf.readChunks({ first: last + 1, last: Number.MAX_SAFE_INTEGER }, CHUNKS_AT_ONCE - chunks.length)
+    const newest = fresh.at(-1)
+    if (newest) change({ last: newest.number })
+    return [...chunks, ...fresh]
+  }
+  const takeIn = (): boolean => {
+    const chunks = takeNext()
+    if (chunks.length === 0) return false
+    shelf.addSegment(buildSegment(chunks))
+    change()
+    return true
+  }
+  /** Merges some segments where there are many, with this many chunks at most; false where there is nothing to do. */
+  const tidy = (most: number): boolean => {
+    const inputs = chooseInputs(shelf.listSegments(), shelf.listDead(), most)
+    if (inputs.length === 0) return false
+    const merged = mergeSegments(view(inputs), FIELD_COUNT)
+    for (const { id } of inputs) shelf.removeSegment(id)
+    if (merged) shelf.addSegment(merged)
+    change()
+    return true
+  }
+  const advance = (): boolean => {
+    if (shelf.readState().format !== FORMAT) {
+      shelf.clear()
+      change({ format: FORMAT, last: 0 })
+    }
+    const isNew = takeIn()
+    return tidy(isNew ? FEW : LARGEST) || isNew
+  }
+  const remove = (first: number, count: number): void => {
+    const run = { first, last: first + count - 1 }
+    shelf.removeStale(run)
+    const touched = shelf.listSegments().filter((segment) => segment.first <= run.last && segment.last >= run.first)
+    for (const { id } of touched) shelf.addDead({ ...run, segment: id })
+    if (touched.length > 0) change()
+  }
+
+  return {
+    announce: (last) => {
+      announced++
+      if (last - shelf.readState().last >= WORTHWHILE) advance()
+      else if (announced % TIDY_EVERY === 0) tidy(LARGEST)
+    },
+    isBehind: () => {
+      const { format, last } = shelf.readState()
+      return shelf.newestChunk() > last || (last > 0 && format !== FORMAT) || shelf.listStale().length > 0
+    },
+    advance,
+    rewrite: (first, count) => {
+      const { last } = shelf.readState()
+      if (first > last) return
+      remove(first, count)
+      shelf.addStale({ first, last: Math.min(first + count - 1, last) })
+    },
+    remove,
+    search: ({ query, limit, sources, tests, explain }) => {
+      const accept = createAccept(shelf, sources, tests)
+      const hits = open().search(query, limit, { explain, ...(accept && { accept }) })
+      return hits.map(({ document, ...hit }) => ({ ...hit, number: document.number }))
+    },
+    createTest: ({ traits, page, chunk }) => {
+      if (!traits && !page && !chunk) return () => true
+      const isPageAccepted = rememberPages(shelf, page)
+      return (number) => {
+        const found = shelf.readChunk(number)
+        if (!found) return false
+        return (traits?.(traitsOf(found)) ?? true) && isPageAccepted(found.page) && (chunk?.(found) ?? true)
+      }
+    },
+  }
+}
+
+function buildSegment(chunks: readonly NewChunk[]): EncodedSegment {
+  const builder = new SegmentBuilder(analyzer, FIELD_COUNT)
+  for (const chunk of chunks) {
+    const { number, source, page } = chunk
+    const fields = chunkFields(chunk)
+    builder.add(
+      { number, source, page, traits: traitsOf(chunk), order: orderOf(chunk.id) },
+      FIELD_NAMES.map((name) => fields[name]),
+    )
+  }
+  return builder.build()
+}
+
+/** The first 48 bits of an id: equal scores are put in the order of ids. */
+function orderOf(id: string): number {
+  const bits = Number.parseInt(id.slice(0, 12), 16)
+  return Number.isNaN(bits) ? 0 : bits
+}
+
+/** The segments that are best merged now, with this many chunks at most; none where that is not worth it. */
+function chooseInputs(records: readonly SegmentRecord[], dead: readonly DeadRun[], most: number): SegmentRecord[] {
+  const losses = new Map<number, number>()
+  for (const { segment, first, last } of dead) losses.set(segment, (losses.get(segment) ?? 0) + last - first + 1)
+  const segments = records.map((record) => ({
+    record,
+    living: Math.max(0, record.count - (losses.get(record.id) ?? 0)),
+  }))
+  const wasted = segments.filter(({ record, living }) => living * 2 < record.count)
+  const chosen = limitSize(wasted, most)
+  if (chosen.length > 0) return chosen
+  for (const size of SIZES) {
+    const alike = segments.filter(({ living }) => living < size)
+    if (alike.length < FAN_IN) continue
+    const some = limitSize(alike, most)
+    return some.length > 1 ? some : []
+  }
+  return []
+}
+
+/** As many as make no more chunks than this, the oldest first. */
+function limitSize(
+  segments: readonly { readonly record: SegmentRecord; readonly living: number }[],
+  most: number,
+): SegmentRecord[] {
+  const chosen: SegmentRecord[] = []
+  let sum = 0
+  for (const { record, living } of segments) {
+    sum += living
+    if (sum > most) break
+    chosen.push(record)
+  }
+  return chosen
+}
+
+/** The runs of each segment, in order; those that overlap become one. */
+function groupRuns(runs: readonly DeadRun[]): Map<number, Run[]> {
+  const groups = new Map<number, Run[]>()
+  for (const { segment, first, last } of runs) {
+    const group = groups.get(segment) ?? []
+    groups.set(segment, group)
+    const before = group.at(-1)
+    if (before && before.last >= first) group[group.length - 1] = { ...before, last: Math.max(before.last, last) }
+    else group.push({ first, last })
+  }
+  return groups
+}
+
+/** Marks the documents of a segment that lie in one of the runs. */
+function markDead({ table }: Segment, runs: readonly Run[] | undefined): Uint8Array | undefined {
+  if (!runs) return undefined
+  const dead = new Uint8Array(table.count)
+  table.numbers.forEach((number, place) => {
+    let low = 0
+    let high = runs.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((runs[middle]?.first ?? 0) <= number) low = middle + 1
+      else high = middle
+    }
+    if (number <= (runs[low - 1]?.last ?? -1)) dead[place] = 1
+  })
+  return dead
+}
+
+/** A test of pages by their number, each of which is looked at once. */
+function rememberPages(shelf: IndexShelf, test: ChunkTests['page']): (page: number) => boolean {
+  if (!test) return () => true
+  const pages = new Map<number, boolean>()
+  return (number) => {
+    const known = pages.get(number)
+    if (known !== undefined) return known
+    const page = shelf.readPage(number)
+    const isAccepted = page !== undefined && test(page)
+    pages.set(number, isAccepted)
+    return isAccepted
+  }
+}
+
+/** Tells whether a document may be found; undefined where all may. */
+function createAccept(
+  shelf: IndexShelf,
+  sources: ReadonlySet<number> | undefined,
+  { traits, page, chunk }: ChunkTests,
+): ((document: SegmentDocument) => boolean) | undefined {
+  if (!sources && !traits && !page && !chunk) return undefined
+  const isPageAccepted = rememberPages(shelf, page)
+  const isChunkAccepted = (number: number): boolean => {
+    if (!chunk) return true
+    const found = shelf.readChunk(number)
+    return found !== undefined && chunk(found)
+  }
+  return (document) =>
+    (sources?.has(document.source) ?? true) &&
+    (traits?.(document.traits) ?? true) &&
+    isPageAccepted(document.page) &&
+    isChunkAccepted(document.number)
+}
+
+/** The rules for text, with the stems of words met lately: text repeats itself, and to look one up is faster than to make it. */
+const analyzer = rememberStems()
+const MAX_STEMS = 50_000
+
+function rememberStems(): typeof textAnalyzer {
+  const stems = new Map<string, string>()
+  return {
+    ...textAnalyzer,
+    stem: (token) => {
+      const known = stems.get(token)
+      if (known !== undefined) return known
+      const made = textAnalyzer.stem(token)
+      if (stems.size >= MAX_STEMS) stems.clear()
+      stems.set(token, made)
+      return made
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { KINDS } from '../model.ts'
+import { contentTypeOf, readTraits, traitsOf } from './content-type.ts'
+
+const markdown = (...lines: string[]) => contentTypeOf({ kind: 'markdown', content: lines.join('\n') })
+
+test('is what the larger part of the lines is', () => {
+  expect(markdown('One line.', 'Another one.')).toBe('prose')
+  expect(markdown('See:', '```', 'a()', 'b()', '```')).toBe('code')
+  expect(markdown('See:', '', '~~~~js', 'a()', '~~~', 'b()', '~~~~')).toBe('code')
+  expect(markdown('One.', 'Two.', 'Three.', 'Four.', '```', 'a()', '```')).toBe('prose')
+  expect(markdown('- ```sh', '  ls', '  ```')).toBe('code')
+  expect(markdown('Some `code` in a line, ``` too.')).toBe('prose')
+  // A fence that is never closed.
+  expect(markdown('See:', '```', 'a()', 'b()')).toBe('code')
+})
+
+test('is code in a language of its own, whatever its comments say', () => {
+  expect(contentTypeOf({ kind: 'python', content: '# Only words here.' })).toBe('code')
+  expect(contentTypeOf({ kind: 'json', content: '{}' })).toBe('code')
+  expect(contentTypeOf({ kind: 'text', content: 'Words.' })).toBe('prose')
+})
+
+test('is kept with the kind in a small number', () => {
+  for (const kind of KINDS) {
+    for (const content of ['words', '```\na\n```']) {
+      expect(readTraits(traitsOf({ kind, content }))).toEqual({ kind, contentType: contentTypeOf({ kind, content }) })
+    }
+  }
+})

@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest'
+import { findDefinitions, symbolsOf } from './definitions.ts'
+
+describe('a definition', () => {
+  const stated: Record<string, [line: string, name: string]> = {
+    'a function alone on its line': ['`json.dump(obj, fp, *, skipkeys=False)`', 'json.dump'],
+    'a class with the word for it': ['`class asyncio.Queue(maxsize=0)`', 'asyncio.Queue'],
+    'a function of C with its type': ['`PyObject *PyTuple_GetItem(PyObject *p, Py_ssize_t pos)`', 'PyTuple_GetItem'],
+    'an option': ['`--max-pages`', '--max-pages'],
+    'an option with its value': ['`--max-pages=COUNT`', '--max-pages'],
+    'a constant': ['`errno.E2BIG`', 'errno.E2BIG'],
+    'an item of a list': ['- `retry.limit`', 'retry.limit'],
+    'a heading': ['### `Parser.parse(text)`', 'Parser.parse'],
+    'a setting in bold with its type': ['**`primary_conninfo` (`string`)**', 'primary_conninfo'],
+    'a term in bold': ['**bytecode**', 'bytecode'],
+    'the first cell of a row': ['| `covar_pop` ( *`Y`* `double` ) → `double` | Yes |', 'covar_pop'],
+    'a span that holds a backtick': ['``a`b``', 'a`b'],
+  }
+  test.each(Object.entries(stated))('is %s', (_, [line, name]) => {
+    expect(findDefinitions(line).map((one) => one.name)).toEqual([name])
+  })
+
+  const others: Record<string, string> = {
+    'a sentence with code in it': 'Call `json.dump` to write.',
+    'two bold words': '**one** and **two**',
+    'a row that begins with text': '| name | `covar_pop` |',
+    'code inside a fence': '```\n`x`\n**y**\n```',
+    'a fence itself': '```js',
+  }
+  test.each(Object.entries(others))('is not %s', (_, text) => {
+    expect(findDefinitions(text)).toEqual([])
+  })
+
+  test('says where it stands, what it says and how it is written', () => {
+    expect(findDefinitions('Intro.\n\n`f(x)`\n\nDoes.\n\n**term**\n')).toEqual([
+      { name: 'f', signature: 'f(x)', line: 2, isCode: true },
+      { name: 'term', signature: 'term', line: 6, isCode: false },
+    ])
+  })
+
+  test('takes linear time on hostile lines', () => {
+    const lines = [`**${'*a'.repeat(800)}`, `| ${'`'.repeat(1500)}`, `\`${' `'.repeat(700)}`, `- ${'**'.repeat(700)}x`]
+    expect(
+      findDefinitions(
+        Array.from({ length: 500 }, () => lines)
+          .flat()
+          .join('\n'),
+      ).length,
+    ).toBeLessThan(3000)
+  })
+})
+
+describe('symbols', () => {
+  test('are those of the language, or what a text writes as code', () => {
+    expect(symbolsOf({ kind: 'python', symbol: 'Parser.parse', content: '`x`' })).toEqual(['Parser.parse'])
+    expect(symbolsOf({ kind: 'markdown', symbol: null, content: '`x`\n\n**Note**' })).toEqual(['x'])
+    expect(symbolsOf({ kind: 'text', symbol: null, content: '`x`' })).toEqual([])
+  })
+})

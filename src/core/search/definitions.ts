@@ -1,0 +1,76 @@
+import type { Chunk } from '../model.ts'
+
+/** Something that a text defines: a function, an option, a setting, a term. */
+export interface Definition {
+  /** Its name, qualified as the text gives it (`json.dump`, `--max-pages`). */
+  readonly name: string
+  /** The line that states it, without the marks around it. */
+  readonly signature: string
+  /** Line of the text, from 0. */
+  readonly line: number
+  /** Whether the text writes it as code, rather than in bold alone. */
+  readonly isCode: boolean
+}
+
+/** A paragraph, list item or heading that is nothing but a code span: how reference pages state what they define. */
+const CODE_LINE = /^ {0,8}(?:[-*+] {1,3})?(?:#{2,6} {1,3})?(`+) ?([^`](?:.*[^`])?) ?\1(?: {0,2}[¶#])? {0,4}$/
+
+/** One that is nothing but bold text: the term of a definition list. */
+const BOLD_LINE = /^ {0,8}(?:[-*+] {1,3})?\*\*([^*].*)\*\*:? {0,4}$/
+
+/** A row of a table whose first cell begins with a code span. */
+const CODE_CELL = /^ {0,8}\| ?(?:\*\*)?(`+) ?([^`|](?:[^|]*?[^`|])?) ?\1/
+
+const FENCE = /^ {0,8}(?:> ?)*(`{3,}|~{3,})/
+
+/** A longer line is a paragraph. */
+const MAX_LINE_CHARS = 1600
+const MAX_SIGNATURE_CHARS = 400
+
+/** What a piece of Markdown defines, in its order. Fenced code is not looked at. */
+export function findDefinitions(markdown: string): Definition[] {
+  if (!markdown.includes('`') && !markdown.includes('**')) return []
+  const found: Definition[] = []
+  let fence = ''
+  markdown.split('\n').forEach((text, line) => {
+    const [, marker] = FENCE.exec(text) ?? []
+    if (marker !== undefined && (fence === '' || marker.startsWith(fence))) fence = fence === '' ? marker : ''
+    if (fence !== '' || marker !== undefined || text.length > MAX_LINE_CHARS) return
+    const stated = signatureIn(text)
+    const name = stated === undefined ? '' : nameIn(stated.signature)
+    if (stated !== undefined && name !== '') found.push({ name, ...stated, line })
+  })
+  return found
+}
+
+function signatureIn(line: string): Pick<Definition, 'signature' | 'isCode'> | undefined {
+  const code = (CODE_LINE.exec(line) ?? CODE_CELL.exec(line))?.[2]
+  const bold = code === undefined ? BOLD_LINE.exec(line)?.[1] : undefined
+  // Bold text that ends and begins again is a sentence with two bold words.
+  if (bold?.includes('**') === true) return undefined
+  const text = code ?? bold
+  if (text === undefined) return undefined
+  const signature = (code ?? text.replace(/[`*]/g, '')).slice(0, MAX_SIGNATURE_CHARS)
+  return { signature, isCode: text === code || text.includes('`') }
+}
+
+/** Words before a name that say what it is. */
+const QUALIFIERS =
+  /^(?:(?:abstract|async|awaitable|class|classmethod|const|coroutine|def|enum|exception|export|extern|final|fn|fun|func|function|inline|interface|let|macro|method|module|mut|namespace|package|private|property|protected|pub|public|static|staticmethod|struct|trait|type|union|unsafe|val|var|virtual|void)\s+)+/
+
+/** The name that a signature states: the word before its parameters, or its first word. */
+function nameIn(signature: string): string {
+  const plain = signature.replace(QUALIFIERS, '')
+  const [beforeParameters = ''] = plain.split(/[(=]/, 1)
+  const isCall = plain.charAt(beforeParameters.length) === '('
+  const words = beforeParameters.split(/[\s*&]+/).filter((word) => word !== '')
+  const name = (isCall ? words.at(-1) : words[0]) ?? plain.split(/\s/, 1)[0] ?? ''
+  return name.replace(/[,;:]+$/, '')
+}
+
+/** Everything a chunk defines, by name: what its own language says, or what its text states as code. */
+export function symbolsOf({ symbol, kind, content }: Pick<Chunk, 'symbol' | 'kind' | 'content'>): string[] {
+  if (symbol !== null) return [symbol]
+  if (kind !== 'markdown' && kind !== 'html') return []
+  return findDefinitions(content).flatMap(({ name, isCode }) => (isCode ? [name] : []))
+}

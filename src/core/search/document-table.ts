@@ -1,0 +1,81 @@
+import { ByteReader, ByteWriter } from './bytes.ts'
+
+/** What is kept of a document besides its terms. */
+export interface SegmentDocument {
+  /** The number by which its owner knows it. */
+  readonly number: number
+  readonly source: number
+  readonly page: number
+  /** A small number that says of what kind it is. */
+  readonly traits: number
+  /** Decides between documents with equal scores: the smaller value comes first. At most 48 bits. */
+  readonly order: number
+}
+
+/** The documents of a segment, column by column; inside the segment they are known by their places. */
+export interface DocumentTable {
+  readonly count: number
+  readonly numbers: Float64Array
+  readonly sources: Uint32Array
+  readonly pages: Float64Array
+  readonly traits: Uint32Array
+  readonly orders: Float64Array
+  /** Tokens by document and field: `lengths[document * fieldCount + field]`. */
+  readonly lengths: Uint32Array
+}
+
+/** Writes a table. Neighbours are alike, so that numbers are written as differences. */
+export function writeDocumentTable(
+  documents: readonly SegmentDocument[],
+  lengths: ArrayLike<number>,
+): Uint8Array<ArrayBuffer> {
+  const writer = new ByteWriter(documents.length * 16 + 16)
+  writer.writeNumber(documents.length)
+  for (const column of COLUMNS) {
+    let last = 0
+    for (const { [column]: value } of documents) {
+      writer.writeNumber(value >= last ? (value - last) * 2 : (last - value) * 2 - 1)
+      last = value
+    }
+  }
+  for (const { order } of documents) writer.writeNumber(order)
+  for (let i = 0; i < lengths.length; i++) writer.writeNumber(lengths[i] ?? 0)
+  return writer.toBytes()
+}
+
+const COLUMNS = ['number', 'source', 'page', 'traits'] as const
+
+/** Reads what `writeDocumentTable` wrote. */
+export function readDocumentTable(bytes: Uint8Array, fieldCount: number): DocumentTable {
+  const reader = new ByteReader(bytes)
+  const count = reader.readCount()
+  const readDifferences = <T extends Float64Array | Uint32Array>(column: T): T => {
+    let last = 0
+    for (let i = 0; i < count; i++) {
+      const difference = reader.readNumber()
+      last += difference % 2 === 0 ? difference / 2 : -(difference + 1) / 2
+      column[i] = last
+    }
+    return column
+  }
+  const numbers = readDifferences(new Float64Array(count))
+  const sources = readDifferences(new Uint32Array(count))
+  const pages = readDifferences(new Float64Array(count))
+  const traits = readDifferences(new Uint32Array(count))
+  const orders = new Float64Array(count)
+  for (let i = 0; i < count; i++) orders[i] = reader.readNumber()
+  const lengths = new Uint32Array(count * fieldCount)
+  for (let i = 0; i < lengths.length; i++) lengths[i] = reader.readNumber()
+  return { count, numbers, sources, pages, traits, orders, lengths }
+}
+
+/** One document of a table. */
+export function documentAt(table: DocumentTable, place: number): SegmentDocument {
+  return {
+    number: table.numbers[place] ?? 0,
+    source: table.sources[place] ?? 0,
+    page: table.pages[place] ?? 0,
+    traits: table.traits[place] ?? 0,
+    order: table.orders[place] ?? 0,
+  }
+}

@@ -1,0 +1,104 @@
+import type { Expectation } from './metrics.ts'
+
+/** A question and what it should find. */
+export interface JudgedQuery {
+  readonly query: string
+  readonly expectations: readonly Expectation[]
+}
+
+/** Questions, or what is wrong with the text and in which line. */
+export type ParsedQueries =
+  | { readonly queries: readonly JudgedQuery[] }
+  | { readonly line: number; readonly problem: string }
+
+/**
+ * Reads questions, one a line: the words, a tab, and what they should find, several with `|` between them; after another tab
+ * the grade that it is worth, 1 unless given. Lines that begin with `#` and empty ones are left out. Lines with the same words
+ * are one question.
+ */
+export function parseQueries(text: string): ParsedQueries {
+  const queries = new Map<string, Map<string, number>>()
+  for (const [i, line] of text.split(/\r\n|\r|\n/).entries()) {
+    if (line.trim() === '' || line.startsWith('#')) continue
+    const [query = '', targets, grade = '1', ...rest] = line.split('\t').map((part) => part.trim())
+    const expected = (targets ?? '').split('|').map(dropFragment).filter(Boolean)
+    const problem = problemOf({ query, targets, expected, grade, rest })
+    if (problem !== undefined) return { line: i + 1, problem }
+    const grades = queries.get(query) ?? new Map<string, number>()
+    for (const one of expected) grades.set(one, Math.max(Number(grade), grades.get(one) ?? 0))
+    queries.set(query, grades)
+  }
+  return {
+    queries: Array.from(queries, ([query, grades]) => {
+      return { query, expectations: Array.from(grades, ([expected, grade]) => ({ expected, grade })) }
+    }),
+  }
+}
+
+interface LineParts {
+  readonly query: string
+  readonly targets: string | undefined
+  readonly expected: readonly string[]
+  readonly grade: string
+  readonly rest: readonly string[]
+}
+
+function problemOf({ query, targets, expected, grade, rest }: LineParts): string | undefined {
+  if (targets === undefined) return `expected a query, a tab and what it should find, got no tab in ${quote(query)}`
+  if (query === '') return 'expected a query before the first tab, got none'
+  if (expected.length === 0)
+    return `expected the address of a page or a chunk id for ${quote(query)}, got ${quote(targets)}`
+  if (!/^\d+(?:\.\d+)?$/.test(grade) || !(Number(grade) > 0) || Number(grade) > MAX_GRADE) {
+    return `expected a grade above 0 and up to ${MAX_GRADE}, got ${quote(grade)}`
+  }
+  return rest.length > 0 ? `expected at most three columns, got ${rest.length + 3}` : undefined
+}
+
+const MAX_GRADE = 1000
+
+/** A part of a line that fits a message. */
+function quote(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
+}
+
+/** A page that was found, with those of its chunks that were. */
+export interface FoundPage {
+  readonly url: string
+  /** `<source>/<id>` each. */
+  readonly chunks: readonly string[]
+}
+
+/** Beginning of a chunk id that is long enough to name a chunk, with or without its source. */
+const CHUNK_NAME = /(?:^|\/)[0-9a-f]{12,64}$/
+
+/**
+ * Whether a page is the expected one: its address ends with that, in whole parts of the path, or one of its chunks has that id.
+ * Fragments and queries of addresses are not looked at.
+ */
+export function isExpected({ url, chunks }: FoundPage, expected: string): boolean {
+  if (CHUNK_NAME.test(expected) && chunks.some((chunk) => isChunk(chunk, expected))) return true
+  const page = plainAddress(url)
+  const wanted = plainAddress(expected).replace(/^\/+/, '')
+  return wanted !== '' && (page === wanted || page.endsWith(`/${wanted}`))
+}
+
+function isChunk(chunk: string, expected: string): boolean {
+  return expected.includes('/')
+    ? chunk.startsWith(expected)
+    : chunk.slice(chunk.lastIndexOf('/') + 1).startsWith(expected)
+}
+
+/** An address as people write it: without fragment, query and slashes at its end, and with its characters as they are. */
+export function plainAddress(url: string): string {
+  const plain = dropFragment(url).replace(/\/+$/, '')
+  try {
+    return decodeURI(plain)
+  } catch {
+    // A percent sign that stands for itself: the address is taken as it is.
+    return plain
+  }
+}
+
+function dropFragment(url: string): string {
+  return url.trim().replace(/[?#].*$/s, '')
+}

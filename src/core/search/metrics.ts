@@ -1,0 +1,133 @@
+/** How well one question was answered; every figure is from 0 to 1, more is better. */
+export interface Figures {
+  /** Share of what was expected that is among the first k. */
+  readonly recall: number
+  /** Share of the first k that was expected. */
+  readonly precision: number
+  /** 1 over the place of the first that was expected, 0 where none is among the first k; its mean is the MRR. */
+  readonly mrr: number
+  /** Discounted gain of the first k against that of the best order there could be. */
+  readonly ndcg: number
+  /** 1 where something expected stands first, else 0; its mean is the hit rate. */
+  readonly 'success@1': number
+  /** The same for the first five. */
+  readonly 'success@5': number
+  /** The same for the first ten. */
+  readonly 'success@10': number
+}
+
+/** Names of all figures, in the order in which they are shown. */
+export const METRICS = ['success@1', 'success@5', 'success@10', 'mrr', 'ndcg', 'recall', 'precision'] as const
+
+/** One of {@link METRICS}. */
+export type Metric = (typeof METRICS)[number]
+
+/** Something that a question should find. */
+export interface Expectation {
+  readonly expected: string
+  /** How much it is worth to find it, above 0. */
+  readonly grade: number
+}
+
+/** What one result is worth. */
+export interface Judgement {
+  /** The grades of all that it was expected for. */
+  readonly gain: number
+  /** How many expectations it meets. */
+  readonly met: number
+}
+
+/** Judges results in their order. Nothing counts twice: a second result for the same expectation is worth nothing. */
+export function judgeResults<T>(
+  results: readonly T[],
+  expectations: readonly Expectation[],
+  isFound: (result: T, expected: string) => boolean,
+): Judgement[] {
+  const open = new Set(expectations)
+  return results.map((result) => {
+    const met = [...open].filter(({ expected }) => isFound(result, expected))
+    for (const expectation of met) open.delete(expectation)
+    return { gain: met.reduce((sum, { grade }) => sum + grade, 0), met: met.length }
+  })
+}
+
+/** The place of the first result that was expected, from 1; null where there is none. */
+export function placeOf(judgements: readonly Judgement[]): number | null {
+  return judgements.findIndex(({ met }) => met > 0) + 1 || null
+}
+
+/**
+ * Measures one ranking against all that was expected. Gain is linear in the grade, as trec_eval has it. A result that meets
+ * several expectations at once can do better than one for each, and then counts as the best there could be.
+ */
+export function measureRanking(
+  judgements: readonly Judgement[],
+  expectations: readonly Pick<Expectation, 'grade'>[],
+  k: number,
+): Figures {
+  const first = judgements.slice(0, k)
+  const place = placeOf(judgements)
+  const met = first.reduce((sum, judgement) => sum + judgement.met, 0)
+  const ideal = expectations.map(({ grade }) => grade).toSorted((a, b) => b - a)
+  const best = discountedGain(ideal.slice(0, k))
+  const within = (depth: number) => (place !== null && place <= depth ? 1 : 0)
+  return {
+    recall: met / (expectations.length || 1),
+    precision: first.filter((judgement) => judgement.met > 0).length / k,
+    mrr: within(k) / (place ?? 1),
+    ndcg: best === 0 ? 0 : Math.min(1, discountedGain(first.map(({ gain }) => gain)) / best),
+    'success@1': within(1),
+    'success@5': within(5),
+    'success@10': within(10),
+  }
+}
+
+/** The sum of grades, each divided by the logarithm of its place: Järvelin and Kekäläinen, 2002. */
+function discountedGain(grades: readonly number[]): number {
+  return grades.reduce((sum, grade, i) => sum + grade / Math.log2(i + 2), 0)
+}
+
+/** The mean of each figure; all are 0 where there are none. */
+export function averageFigures(all: readonly Figures[]): Figures {
+  const mean = (metric: Metric) => all.reduce((sum, figures) => sum + figures[metric], 0) / (all.length || 1)
+  // Every figure is named in the list, as its type demands.
+  return Object.fromEntries(METRICS.map((metric) => [metric, mean(metric)])) as unknown as Figures
+}
+
+/** The smallest value that the given share of all values does not exceed. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0
+}
+
+/** How two runs over the same questions compare. */
+export interface Comparison {
+  readonly wins: number
+  readonly losses: number
+  readonly ties: number
+  /** How likely wins and losses are at least so uneven by chance alone. */
+  readonly chance: number
+}
+
+/** Compares a figure of the same questions before and after a change. */
+export function comparePairs(pairs: readonly (readonly [before: number, after: number])[]): Comparison {
+  const wins = pairs.filter(([before, after]) => after - before > EQUAL).length
+  const losses = pairs.filter(([before, after]) => before - after > EQUAL).length
+  return { wins, losses, ties: pairs.length - wins - losses, chance: signTest(wins, losses) }
+}
+
+/** Figures that differ by less are the same: sums of fractions have an error. */
+export const EQUAL = 1e-9
+
+/** The two-sided sign test: the chance that a fair coin falls at least so unevenly. */
+function signTest(wins: number, losses: number): number {
+  const throws = wins + losses
+  // Logarithms, because the powers of a thousand throws are no longer numbers.
+  let logChance = -throws * Math.LN2
+  let tail = 0
+  for (let heads = 0; heads <= Math.min(wins, losses); heads++) {
+    tail += Math.exp(logChance)
+    logChance += Math.log(throws - heads) - Math.log(heads + 1)
+  }
+  return Math.min(1, 2 * tail)
+}

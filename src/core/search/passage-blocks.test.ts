@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest'
+import { scanBlocks } from './passage-blocks.ts'
+
+/** Blocks as `type start-end`, with `<n` for those that continue block n, `!` for signatures and `…` for what leads on. */
+function scan(markdown: string): string[] {
+  return scanBlocks(markdown.split('\n')).map(({ type, start, end, parent, isSignature, leadsOn }) => {
+    const marks = `${parent < 0 ? '' : ` <${parent}`}${isSignature ? ' !' : ''}${leadsOn ? ' …' : ''}`
+    return `${type} ${start}-${end}${marks}`
+  })
+}
+
+test('headings, paragraphs and blank lines', () => {
+  expect(scan('# One\nText\ngoes on.\n\n\n## Two\n\nFor example:\n')).toEqual([
+    'heading 0-1 …',
+    'text 1-3',
+    'heading 5-6 …',
+    'text 7-8 …',
+  ])
+})
+
+test('fences, with anything in them, up to a line that closes them', () => {
+  expect(scan('```js\n# no\n\n```js\n~~~\n````\nText')).toEqual(['fence 0-6', 'text 6-7'])
+  expect(scan('~~~\n```\n~~~ x\n~~~')).toEqual(['fence 0-4'])
+  expect(scan('``` not ` a fence\nText')).toEqual(['text 0-2'])
+})
+
+test('a fence that is never closed goes on to the end', () => {
+  expect(scan('Text\n```\na\n\nb\n\n')).toEqual(['text 0-1', 'fence 1-5'])
+})
+
+test('tables from their header on', () => {
+  expect(scan('Text\n| a | b |\n|---|:-:|\n| 1 | 2 |\nlast\n\nText')).toEqual(['text 0-1', 'table 1-5', 'text 6-7'])
+  expect(scan('a | b\n- | -\n1 | 2\n# End')).toEqual(['table 0-3', 'heading 3-4 …'])
+  expect(scan('a | b\n---\nText')).toEqual(['text 0-3'])
+})
+
+test('list items and what continues them', () => {
+  const list =
+    '- one\n  goes on\n\n  ```\n  code\n  ```\n- two\n  - three\n\n    deep\n\n1. four\n\n   | a | b |\n   |---|---|\n   | 1 | 2 |\n\nText'
+  expect(scan(list)).toEqual([
+    'text 0-2',
+    'fence 3-6 <0',
+    'text 6-7',
+    'text 7-8 <2',
+    'text 9-10 <3',
+    'text 11-12',
+    'table 13-16 <5',
+    'text 17-18',
+  ])
+})
+
+test('a fence in a list item ends with the item, closed or not', () => {
+  expect(scan('- ```\n  code\n  ```\n\n- a\n\n  ```\n  open\n\nText')).toEqual([
+    'fence 0-3',
+    'text 4-5',
+    'fence 6-8 <1',
+    'text 9-10',
+  ])
+})
+
+test('quotes are one block, with fences in them', () => {
+  expect(scan('> [!NOTE]\n> ```\n> code\n>\n> ```\n> end\nText')).toEqual(['text 0-6', 'text 6-7'])
+})
+
+test('signatures lead on to what describes them', () => {
+  expect(scan('`json.dump(obj, fp)`\n\nWrites *obj*.\n\n### `load(fp)`')).toEqual([
+    'text 0-1 ! …',
+    'text 2-3',
+    'heading 4-5 ! …',
+  ])
+})

@@ -1,0 +1,143 @@
+import { isBlank } from '../text/lines.ts'
+import { findDefinitions } from './definitions.ts'
+
+/** A block of Markdown as far as showing parts of a page needs to know it. Lines count from 0. */
+export interface PassageBlock {
+  readonly type: 'heading' | 'fence' | 'table' | 'text'
+  readonly start: number
+  /** The line after its last; blank lines that follow are not part of it. */
+  readonly end: number
+  /** Place of the block that opens the list item it continues; -1 for one that stands on its own. */
+  readonly parent: number
+  /** Whether it states what something is called by; what follows describes that. */
+  readonly isSignature: boolean
+  /** Whether it says little without what follows: a heading, a signature, a line that ends with a colon. */
+  readonly leadsOn: boolean
+}
+
+const HEADING = /^ {0,3}#{1,6}(?:[ \t]|$)/
+const ITEM = /^([ \t]*)((?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))/
+const QUOTE = /^ {0,3}>/
+const FENCE = /^([ \t]*)(`{3,}(?=[^`]*$)|~{3,})/
+/** The row under the header of a table. One bar at least, else it is a line or the underline of a heading. */
+const DELIMITER = /^[ \t]*(?=[^|]*\|)\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/
+
+/** A list item that may still go on. */
+interface OpenItem {
+  readonly block: number
+  /** Column where its content stands. */
+  readonly indent: number
+}
+
+/**
+ * Reads the blocks of lines that begin where a block begins. It knows no more of Markdown than where a reader must not be cut
+ * off, which takes one look at each line: a parse of a whole page would take longer than the search for it.
+ */
+export function scanBlocks(lines: readonly string[]): PassageBlock[] {
+  const blocks: PassageBlock[] = []
+  const items: OpenItem[] = []
+  for (let at = 0; at < lines.length; ) {
+    const line = lines[at] ?? ''
+    if (isBlank(line)) {
+      at++
+      continue
+    }
+    const indent = indentOf(line)
+    while ((items.at(-1)?.indent ?? 0) > indent) items.pop()
+    const parent = items.at(-1)?.block ?? -1
+    const base = items.at(-1)?.indent ?? 0
+    const marker = ITEM.exec(line)
+    const text = marker === null ? line : ' '.repeat(marker[0].length) + line.slice(marker[0].length)
+    if (marker !== null && indent < base + 4)
+      items.push({ block: blocks.length, indent: indent + (marker[2] ?? '').length })
+    const [type, end] = readBlock(lines, at, text, items.at(-1)?.indent ?? 0)
+    blocks.push(createBlock(type, lines, at, end, parent))
+    at = end
+  }
+  return blocks
+}
+
+/** What begins at a line, whose list marker is written as spaces, and where it ends. */
+function readBlock(lines: readonly string[], at: number, text: string, base: number): [PassageBlock['type'], number] {
+  const fence = FENCE.exec(text)
+  if (fence !== null && (fence[1] ?? '').length < base + 4)
+    return ['fence', endOfFence(lines, at, fence[2] ?? '', base)]
+  if (HEADING.test(text)) return ['heading', at + 1]
+  if (QUOTE.test(text.trimStart())) return ['text', endOfRun(lines, at, isOutsideQuote)]
+  if (isTableAt(lines, at, text)) return ['table', endOfRun(lines, at + 1, isNoRow)]
+  return ['text', endOfRun(lines, at, isNewBlock)]
+}
+
+/** The line after a fence. One that is never closed goes on to the end of its list item, or of everything. */
+function endOfFence(lines: readonly string[], at: number, marker: string, base: number): number {
+  let last = at
+  for (let i = at + 1; i < lines.length; i++) {
+    const line = lines[i] ?? ''
+    if (isBlank(line)) continue
+    const indent = indentOf(line)
+    if (indent < base) break
+    last = i
+    const rest = line.trim()
+    if (indent < base + 4 && rest.length >= marker.length && rest === (marker[0] ?? '').repeat(rest.length)) break
+  }
+  return last + 1
+}
+
+/** The line after the one at `at` and those that follow it, up to a blank one or one of which `ends` says that it begins anew. */
+function endOfRun(
+  lines: readonly string[],
+  at: number,
+  ends: (line: string, lines: readonly string[], at: number) => boolean,
+): number {
+  let end = at + 1
+  while (end < lines.length && !isBlank(lines[end] ?? '') && !ends(lines[end] ?? '', lines, end)) end++
+  return end
+}
+
+function isTableAt(lines: readonly string[], at: number, text: string): boolean {
+  return text.includes('|') && DELIMITER.test(lines[at + 1] ?? '')
+}
+
+function isOutsideQuote(line: string): boolean {
+  return !line.trimStart().startsWith('>')
+}
+
+function isNoRow(line: string): boolean {
+  return HEADING.test(line) || FENCE.test(line) || QUOTE.test(line)
+}
+
+function isNewBlock(line: string, lines: readonly string[], at: number): boolean {
+  return isNoRow(line) || ITEM.test(line) || isTableAt(lines, at, line)
+}
+
+function createBlock(
+  type: PassageBlock['type'],
+  lines: readonly string[],
+  start: number,
+  end: number,
+  parent: number,
+): PassageBlock {
+  const isSignature = (type === 'text' || type === 'heading') && statesName(lines[start] ?? '')
+  const leadsOn = type === 'heading' || (type === 'text' && (isSignature || endsWithColon(lines[end - 1] ?? '')))
+  return { type, start, end, parent, isSignature, leadsOn }
+}
+
+function statesName(line: string): boolean {
+  return line.includes('`') && findDefinitions(line).length > 0
+}
+
+function endsWithColon(line: string): boolean {
+  return /[:：]\s*$/.test(line)
+}
+
+/** Columns before the first character, a tabulator reaching to the next multiple of four. */
+function indentOf(line: string): number {
+  let column = 0
+  for (let i = 0; i < line.length; i++) {
+    const char = line.charCodeAt(i)
+    if (char === 0x20) column++
+    else if (char === 0x09) column += 4 - (column % 4)
+    else break
+  }
+  return column
+}

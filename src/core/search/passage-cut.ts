@@ -1,0 +1,133 @@
+import { clipText, isBlank } from '../text/lines.ts'
+import type { PassageBlock } from './passage-blocks.ts'
+
+/** Part of a block, its frame closed. */
+export interface CutBlock {
+  readonly text: string
+  /** Lines it is made of, from 0; the line after the last. */
+  readonly start: number
+  readonly end: number
+}
+
+/** Where a cut begins: at the chunk that was found. */
+export interface CutPlace {
+  readonly line: number
+  readonly content: string
+}
+
+/**
+ * Cuts a block that is too large to be shown whole: a fence keeps its opening and closing lines, a table its header and whole rows,
+ * other text ends after a line or a word. Undefined when not even a part can be shown.
+ */
+export function cutBlock(
+  lines: readonly string[],
+  block: PassageBlock,
+  place: CutPlace,
+  limit: number,
+): CutBlock | undefined {
+  switch (block.type) {
+    case 'fence':
+      return cutFence(lines, block, place, limit)
+    case 'table':
+      return cutTable(lines, block, place, limit)
+    default:
+      return cutText(lines, block, place, limit)
+  }
+}
+
+function cutFence(
+  lines: readonly string[],
+  block: PassageBlock,
+  { line }: CutPlace,
+  limit: number,
+): CutBlock | undefined {
+  const opening = lines[block.start] ?? ''
+  const [, before = '', marker = ''] = /^(.*?)(`{3,}|~{3,})/.exec(opening) ?? []
+  const closing = before.replace(/[^>\s]/g, ' ') + marker
+  const isClosed = (lines[block.end - 1] ?? '').trim().startsWith(marker) && block.end > block.start + 1
+  const body = { start: Math.max(block.start + 1, line), end: isClosed ? block.end - 1 : block.end }
+  const room = limit - opening.length - closing.length - 2
+  const part = takeLines(lines, body.start, body.end, room)
+  if (part === undefined) return undefined
+  const start = body.start === block.start + 1 ? block.start : body.start
+  return { text: `${opening}\n${part.text}\n${closing}`, start, end: part.end }
+}
+
+function cutTable(
+  lines: readonly string[],
+  block: PassageBlock,
+  { line }: CutPlace,
+  limit: number,
+): CutBlock | undefined {
+  const head = lines.slice(block.start, block.start + 2).join('\n')
+  const first = block.start + 2
+  const from = Math.max(first, line)
+  let end = from
+  let text = head
+  for (; end < block.end && text.length + (lines[end]?.length ?? 0) + 1 <= limit; end++) text += `\n${lines[end] ?? ''}`
+  return end === from ? undefined : { text, start: from === first ? block.start : from, end }
+}
+
+function cutText(
+  lines: readonly string[],
+  block: PassageBlock,
+  { line, content }: CutPlace,
+  limit: number,
+): CutBlock | undefined {
+  const from = Math.min(Math.max(block.start, line), block.end - 1)
+  const first = lines[from] ?? ''
+  // A line that is longer than a chunk was cut inside: the part that was found is looked up in it.
+  const [begin = ''] = content.split('\n', 1)
+  const at = first.length > limit ? startOfWord(first, Math.max(0, first.indexOf(begin.slice(0, 80)))) : 0
+  const rest = [first.slice(at), ...lines.slice(from + 1, block.end)]
+  const part = takeLines(rest, 0, rest.length, limit - (QUOTE.test(first) ? CLOSING : 0))
+  return part && { text: closeFences(part.text), start: from, end: from + part.end }
+}
+
+/** A chunk of a long line may begin inside a word; a passage begins with the next one. */
+function startOfWord(line: string, at: number): number {
+  if (at === 0 || line.charAt(at - 1) === ' ') return at
+  const space = line.indexOf(' ', at)
+  return space < 0 ? at : space + 1
+}
+
+/** As many whole lines as fit; of one that does not fit itself the words that do. */
+function takeLines(
+  lines: readonly string[],
+  start: number,
+  end: number,
+  room: number,
+): { readonly text: string; readonly end: number } | undefined {
+  if (room < 1) return undefined
+  const first = lines[start] ?? ''
+  if (first.length > room) {
+    const clipped = clipText(first, room)
+    const space = clipped.lastIndexOf(' ')
+    const text = space > room / 2 ? clipped.slice(0, space) : clipped
+    return isBlank(text) ? undefined : { text, end: start + 1 }
+  }
+  let text = first
+  let last = start + 1
+  for (; last < end && text.length + (lines[last]?.length ?? 0) + 1 <= room; last++) text += `\n${lines[last] ?? ''}`
+  return { text, end: last }
+}
+
+const QUOTE = /^[ \t]*>/
+
+/** Room for a line that closes a fence in a quote. */
+const CLOSING = 16
+
+/** Closes a fence in a quote that was cut. */
+function closeFences(text: string): string {
+  let open = ''
+  let prefix = ''
+  for (const line of text.split('\n')) {
+    const [, before = '', marker = '', after = ''] = /^((?:[ \t]*>)+[ \t]?)(`{3,}|~{3,})(.*)$/.exec(line) ?? []
+    if (marker === '') continue
+    if (open === '') {
+      open = marker
+      prefix = before
+    } else if (marker.startsWith(open) && after.trim() === '') open = ''
+  }
+  return open === '' ? text : `${text}\n${prefix}${open}`
+}

@@ -1,0 +1,309 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { chunkPage } from '../chunk/chunk-page.ts'
+import { parseBlocks } from '../markdown/blocks.ts'
+import type { Chunk } from '../model.ts'
+import { splitLines } from '../text/lines.ts'
+import { createGrower, type GrownPassage, type Growth, type LineRange, type PassageRoom } from './passages.ts'
+
+const ROOM: PassageRoom = { target: 100, most: 160, left: 750, budget: 750 }
+
+/** What becomes of the chunk that holds a text. */
+function growAt(markdown: string, text: string, room: Partial<PassageRoom> = {}, taken: LineRange[] = []): Growth {
+  const chunks = chunkPage({ markdown }, 'page', { sizes: { targetChars: 200, maxChars: 400 } })
+  const chunk = chunks.find(({ content }) => content.includes(text))
+  if (chunk === undefined) throw new Error(`no chunk has ${text}`)
+  const terms = text.toLowerCase().match(/[a-z]+/g) ?? []
+  const hit = { chunkId: chunk.id, content: chunk.content, isMarkdown: true, terms }
+  return createGrower({ markdown, chunks }).grow(hit, { ...ROOM, ...room }, taken)
+}
+
+function shown(growth: Growth): GrownPassage {
+  if (typeof growth === 'string') throw new Error(`expected a passage, got ${growth}`)
+  return growth
+}
+
+const words = (word: string, count: number) => Array.from({ length: count }, (_, i) => `${word}${i}`).join(' ')
+
+describe('a hit grows', () => {
+  test('to its whole section when that is short, with the sections in it', () => {
+    const markdown = `# Guide\n\n${words('intro', 80)}\n\n## Install\n\nRun it.\n\n### Options\n\nNeedle here.\n\n## Next\n\n${words('other', 80)}\n`
+    const { text, startLine, endLine, isCut } = shown(growAt(markdown, 'Needle'))
+    expect(text).toBe('## Install\n\nRun it.\n\n### Options\n\nNeedle here.')
+    expect([startLine, endLine, isCut]).toEqual([5, 11, false])
+  })
+
+  test('to the whole page when that is short', () => {
+    const markdown = '# Guide\n\nOne.\n\n## Two\n\nNeedle.\n'
+    expect(shown(growAt(markdown, 'Needle')).text).toBe(markdown.trimEnd())
+  })
+
+  test('by its neighbours in the section up to the target, and no further', () => {
+    const paragraphs = Array.from({ length: 30 }, (_, i) => words(`p${i}w`, 10))
+    const { text, tokens } = shown(growAt(`# Guide\n\n${paragraphs.join('\n\n')}\n`, 'p15w3'))
+    expect(text).toContain(paragraphs[15])
+    expect(text.split('\n\n').every((part) => paragraphs.includes(part))).toBe(true)
+    expect(tokens).toBeLessThanOrEqual(ROOM.target)
+    expect(tokens).toBeGreaterThan(ROOM.target / 2)
+  })
+
+  test('to the sections below where its own is hardly more than a heading', () => {
+    const below = (name: string) => `### ${name}\n\n${words(name, 16)}\n`
+    const markdown = `# Guide\n\n## Needle\n\n${below('one')}\n${below('two')}\n${below('three')}\n${below('four')}\n`
+    const { text } = shown(growAt(markdown, '## Needle'))
+    expect(text.startsWith('## Needle\n\n### one')).toBe(true)
+    expect(text).not.toContain('four')
+  })
+
+  test('from a signature on to what describes it', () => {
+    const before = words('before', 60)
+    const markdown = `# API\n\n${before}\n\n\`needle(a, b)\`\n\n${words('about', 40)}\n\n\`other(c)\`\n\n${words('else', 60)}\n`
+    const { text } = shown(growAt(markdown, 'needle(a'))
+    expect(text.startsWith('`needle(a, b)`\n\nabout0')).toBe(true)
+    expect(text).toContain('about39')
+  })
+
+  test('from a description back to its signature', () => {
+    const markdown = `# API\n\n${words('before', 60)}\n\n\`call(a, b)\`\n\n${words('about', 30)}\n\nThe needle.\n\n${words('tail', 90)}\n`
+    const { text, under } = shown(growAt(markdown, 'The needle.'))
+    expect(text.startsWith('`call(a, b)`\n\nabout0')).toBe(true)
+    expect(text).toContain('The needle.')
+    expect(under).toBeNull()
+  })
+
+  test('and names the signature where that is too far above', () => {
+    const far = Array.from({ length: 12 }, (_, i) => words(`far${i}x`, 12)).join('\n\n')
+    const { text, under } = shown(growAt(`# API\n\n\`call(a, b)\`\n\n${far}\n\nThe needle.\n`, 'The needle.'))
+    expect(text).not.toContain('call(')
+    expect(under).toBe('call(a, b)')
+  })
+
+  test('from a line that ends with a colon on to what it announces', () => {
+    const code = '```js\nneedle()\n```'
+    const markdown = `# Guide\n\n${words('a', 60)}\n\nFor example the thimble:\n\n${code}\n\n${words('b', 60)}\n`
+    expect(shown(growAt(markdown, 'the thimble:')).text).toContain(code)
+  })
+
+  test('back to the beginning of its list item', () => {
+    const item = (name: string) => `- ${words(name, 12)}\n\n  More of ${name} follows.\n`
+    const markdown = `# List\n\n${['one', 'two', 'three', 'four', 'five', 'six'].map(item).join('\n')}\n`
+    const { text } = shown(growAt(markdown, 'More of four', { target: 60, most: 90 }))
+    expect(text).toMatch(/^(?:- |# List)/)
+    expect(text).toContain(item('four').trimEnd())
+  })
+})
+
+describe('blocks stay whole', () => {
+  const rows = Array.from({ length: 40 }, (_, i) => `| row ${i} | ${words(`cell${i}x`, 3)} |`)
+  const table = `| name | value |\n| --- | --- |\n${rows.join('\n')}`
+  const code = `\`\`\`js\n${Array.from({ length: 40 }, (_, i) => `call${i}(one, two)`).join('\n\n')}\n\`\`\``
+
+  test('a table that fits the answer is shown from its header on', () => {
+    const { text, isCut } = shown(growAt(`# T\n\n${table}\n`, 'cell30x1'))
+    expect(isCut).toBe(false)
+    expect(text).toContain(table)
+  })
+
+  test('a fence that fits the answer is shown whole', () => {
+    expect(shown(growAt(`# T\n\nBefore.\n\n${code}\n`, 'call20(')).text).toContain(code)
+  })
+
+  test('a block that fits the answer, but not what is left of it, has to wait', () => {
+    expect(growAt(`# T\n\n${table}\n`, 'cell30x1', { left: 100 })).toBe('too-large')
+  })
+
+  test('a table that does not fit the answer is cut at rows, its header repeated', () => {
+    const room = { target: 60, most: 90, left: 100, budget: 100 }
+    const { text, isCut, startLine, endLine, tokens } = shown(growAt(`# T\n\n${table}\n`, 'cell30x1', room))
+    const [head, rule, ...shownRows] = text.split('\n')
+    expect([head, rule]).toEqual(['| name | value |', '| --- | --- |'])
+    expect(shownRows.length).toBeGreaterThan(1)
+    expect(shownRows).toEqual(rows.slice(startLine - 5, endLine - 4))
+    expect(isCut).toBe(true)
+    expect(tokens).toBeLessThanOrEqual(100)
+  })
+
+  test('a fence that does not fit the answer is cut at lines and closed', () => {
+    const room = { target: 60, most: 90, left: 100, budget: 100 }
+    const { text, isCut } = shown(growAt(`# T\n\n${code}\n`, 'call20(', room))
+    expect(text.startsWith('```js\n')).toBe(true)
+    expect(text.endsWith('\n```')).toBe(true)
+    expect(text).toContain('call20(one, two)')
+    expect(isCut).toBe(true)
+  })
+
+  test('a paragraph that does not fit the answer is cut at a word, from where it matched on', () => {
+    const room = { target: 20, most: 20, left: 20, budget: 20 }
+    const { text, isCut, tokens } = shown(growAt(`# T\n\n${words('word', 400)}\n`, 'word300', room))
+    expect(text).toMatch(/^word\d+( word\d+)+$/)
+    expect(Number(/\d+/.exec(text)?.[0])).toBeGreaterThan(200)
+    expect(isCut).toBe(true)
+    expect(tokens).toBeLessThanOrEqual(20)
+  })
+})
+
+describe('what is taken', () => {
+  const paragraphs = Array.from({ length: 12 }, (_, i) => words(`p${i}w`, 12))
+  const markdown = `# Guide\n\n${paragraphs.join('\n\n')}\n`
+
+  test('is not shown again', () => {
+    expect(growAt(markdown, 'p5w1', {}, [{ startLine: 1, endLine: 99 }])).toBe('shown')
+  })
+
+  test('is not entered', () => {
+    const taken = { startLine: 11, endLine: 13 }
+    const { startLine, endLine } = shown(growAt(markdown, 'p9w1', {}, [taken]))
+    expect(startLine > taken.endLine || endLine < taken.startLine).toBe(true)
+  })
+
+  test('is joined by what follows it, if both together are not too large', () => {
+    const chunks = chunkPage({ markdown }, 'page')
+    const grower = createGrower({ markdown, chunks })
+    const range = (startLine: number, endLine: number): GrownPassage => {
+      return { startLine, endLine, text: '', tokens: 0, isCut: false, under: null }
+    }
+    const joined = grower.join(range(7, 9), range(3, 5), 500)
+    expect(joined?.text).toBe(paragraphs.slice(0, 4).join('\n\n'))
+    expect([joined?.startLine, joined?.endLine]).toEqual([3, 9])
+    expect(grower.join(range(3, 5), range(7, 9), 20)).toBeUndefined()
+    expect(grower.join(range(3, 5), range(9, 11), 500)).toBeUndefined()
+  })
+})
+
+test('what is no Markdown is shown as it was cut', () => {
+  const markdown = 'def one():\n    """\n    ```\n    """\n\ndef two():\n    return needle\n'
+  const spans = [
+    { id: 'a', startLine: 1, endLine: 5, headingPath: [] },
+    { id: 'b', startLine: 6, endLine: 7, headingPath: [] },
+  ]
+  const hit = { chunkId: 'b', content: 'def two():\n    return needle', isMarkdown: false, terms: ['needle'] }
+  const grower = createGrower({ markdown, chunks: spans })
+  expect(shown(grower.grow(hit, { ...ROOM, target: 8 }, [])).text).toBe('def two():\n    return needle')
+  expect(shown(grower.grow(hit, ROOM, [])).text).toBe(markdown.trimEnd())
+})
+
+test('lines may end with CR LF', () => {
+  const markdown = '# Guide\r\n\r\nOne needle.\r\n\r\nTwo.\r\n'
+  const { text, startLine, endLine } = shown(growAt(markdown, 'needle'))
+  expect(text).toBe('# Guide\n\nOne needle.\n\nTwo.')
+  expect([startLine, endLine]).toEqual([1, 5])
+})
+
+describe('whatever the page is', () => {
+  const word = fc.constantFrom('alpha', 'beta', 'gamma', 'delta', 'needle', 'epsilon', 'zeta')
+  const sentence = fc.array(word, { minLength: 1, maxLength: 30 }).map((all) => all.join(' '))
+  const indent = (text: string) => text.replace(/^(?=.)/gm, '  ')
+  const fence = fc
+    .tuple(
+      fc.constantFrom('```', '~~~', '````'),
+      fc.array(fc.oneof(sentence, fc.constantFrom('', '# no heading', '| no | table |')), { maxLength: 12 }),
+    )
+    .map(([marker, lines]) => `${marker}\n${lines.join('\n')}\n${marker}`)
+  const table = fc
+    .array(fc.tuple(word, sentence), { minLength: 1, maxLength: 12 })
+    .map((rows) => `| a | b |\n| --- | --- |\n${rows.map(([a, b]) => `| ${a} | ${b} |`).join('\n')}`)
+  const signature = word.map((name) => `\`${name}(one, two)\``)
+  const leaf = fc.oneof(
+    sentence,
+    fence,
+    table,
+    signature,
+    sentence.map((text) => `${text}:`),
+  )
+  const list = fc
+    .array(fc.array(leaf, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 4 })
+    .map((items) => items.map((item) => `- ${indent(item.join('\n\n')).trimStart()}`).join('\n\n'))
+  const quote = leaf.map((text) => text.replace(/^/gm, '> '))
+  const heading = fc.tuple(fc.integer({ min: 1, max: 4 }), word).map(([level, text]) => `${'#'.repeat(level)} ${text}`)
+  const page = fc
+    .array(fc.oneof({ weight: 4, arbitrary: leaf }, list, quote, heading), { minLength: 1, maxLength: 25 })
+    .map((blocks) => `${blocks.join('\n\n')}\n`)
+  const anything = fc
+    .array(
+      fc.constantFrom(
+        '```',
+        '~~~',
+        '',
+        '- a',
+        '  - b',
+        '    c',
+        '| a | b |',
+        '|-|-|',
+        '> q',
+        '> ```',
+        '# h',
+        'x',
+        '1. y',
+        '\t```',
+        '`f()`',
+      ),
+      { maxLength: 40 },
+    )
+    .map((lines) => lines.join('\n'))
+  const rooms = fc.record({ target: fc.integer({ min: 5, max: 200 }), budget: fc.integer({ min: 5, max: 400 }) })
+
+  /** Grows every chunk of a page, one after the other, as an answer would. */
+  function growAll(markdown: string, target: number, budget: number): { passages: GrownPassage[]; chunks: Chunk[] } {
+    const chunks = chunkPage({ markdown }, 'page', { sizes: { targetChars: 150, maxChars: 300 } })
+    const grower = createGrower({ markdown, chunks })
+    const passages: GrownPassage[] = []
+    let left = budget
+    for (const chunk of chunks.toReversed()) {
+      const hit = { chunkId: chunk.id, content: chunk.content, isMarkdown: true, terms: ['needle'] }
+      const grown = grower.grow(hit, { target, most: Math.round(target * 1.6), left, budget }, passages)
+      if (typeof grown === 'string') continue
+      passages.push(grown)
+      left -= grown.tokens
+    }
+    return { passages, chunks }
+  }
+
+  test('passages fit their budget, do not overlap, and are the lines they say', () => {
+    fc.assert(
+      fc.property(fc.oneof(page, anything), rooms, (markdown, { target, budget }) => {
+        const lines = splitLines(markdown)
+        const { passages } = growAll(markdown, target, budget)
+        expect(passages.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(budget)
+        const sorted = passages.toSorted((a, b) => a.startLine - b.startLine)
+        sorted.forEach((passage, i) => {
+          expect(passage.startLine).toBeLessThanOrEqual(passage.endLine)
+          expect(passage.startLine).toBeGreaterThan(sorted[i - 1]?.endLine ?? 0)
+          if (!passage.isCut) expect(passage.text).toBe(lines.slice(passage.startLine - 1, passage.endLine).join('\n'))
+        })
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('passages of written pages are whole blocks, as a parser of Markdown sees them', () => {
+    fc.assert(
+      fc.property(page, rooms, (markdown, { target, budget }) => {
+        const blocks = [...parseBlocks(splitLines(markdown))].flatMap((block) =>
+          block.leaves.length > 0 ? block.leaves : [block],
+        )
+        for (const { startLine, endLine, isCut } of growAll(markdown, target, budget).passages) {
+          if (isCut) continue
+          for (const { open, close } of blocks) {
+            const isInside = open >= startLine - 1 && close <= endLine
+            const isOutside = close <= startLine - 1 || open >= endLine
+            expect(isInside || isOutside, `lines ${startLine}-${endLine} split ${open + 1}-${close}`).toBe(true)
+          }
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('every chunk is shown, where there is room', () => {
+    fc.assert(
+      fc.property(page, (markdown) => {
+        const { passages, chunks } = growAll(markdown, 100, 100_000)
+        for (const { startLine, endLine, content } of chunks) {
+          const isShown = passages.some((one) => one.startLine <= endLine && startLine <= one.endLine)
+          expect(isShown, content).toBe(true)
+        }
+      }),
+      { numRuns: 100 },
+    )
+  })
+})

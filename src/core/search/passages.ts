@@ -1,0 +1,467 @@
+import { estimateTokens } from '../text/estimate.ts'
+import { isBlank, splitLines } from '../text/lines.ts'
+import { findDefinitions } from './definitions.ts'
+import { createLineStarts, type LineStarts } from './line-starts.ts'
+import { type PassageBlock, scanBlocks } from './passage-blocks.ts'
+import { cutBlock } from './passage-cut.ts'
+
+/** A page as far as showing parts of it goes. */
+export interface PassagePage {
+  readonly markdown: string
+  /** In the order of the page. */
+  readonly chunks: readonly PassageSpan[]
+}
+
+/** Lines of a page, from 1, the last one included. */
+export interface LineRange {
+  readonly startLine: number
+  readonly endLine: number
+}
+
+/** Where a chunk stands in its page. */
+export interface PassageSpan extends LineRange {
+  readonly id: string
+  readonly headingPath: readonly string[]
+}
+
+/** A chunk that was found, and by which words. */
+export interface PassageHit {
+  readonly chunkId: string
+  readonly content: string
+  /** Whether the page is Markdown; the chunks of anything else are shown as they were cut. */
+  readonly isMarkdown: boolean
+  readonly terms: readonly string[]
+}
+
+/** How large a passage may become, in model tokens. */
+export interface PassageRoom {
+  /** Neighbours are taken in up to here. */
+  readonly target: number
+  /** The chunk itself, and what is needed to understand it, is taken in up to here. */
+  readonly most: number
+  /** What is left of the answer. */
+  readonly left: number
+  /** The whole answer: only a block that is larger than this is ever cut. */
+  readonly budget: number
+}
+
+/** A readable part of a page around a hit. */
+export interface GrownPassage extends LineRange {
+  readonly text: string
+  readonly tokens: number
+  readonly isCut: boolean
+  /** The signature that the text describes, where it stands too far above to be shown with it. */
+  readonly under: string | null
+}
+
+/** What becomes of a hit: a passage, nothing that is not shown already, or more than there is room for. */
+export type Growth = GrownPassage | 'shown' | 'too-large'
+
+/** Makes hits of one page readable. */
+export interface PassageGrower {
+  /** Grows a hit, without entering the lines that are taken. */
+  grow(hit: PassageHit, room: PassageRoom, taken: readonly LineRange[]): Growth
+  /** Two passages with nothing but blank lines between them as one; undefined when something is, or it takes more tokens. */
+  join(a: GrownPassage, b: GrownPassage, most: number): GrownPassage | undefined
+}
+
+/** The part of a page under one heading, without the parts under headings below it. */
+interface Region {
+  /** Places of its first and last chunk. */
+  readonly first: number
+  readonly last: number
+  /** Lines of the page before it. */
+  readonly offset: number
+  readonly lines: readonly string[]
+  readonly blocks: readonly PassageBlock[]
+  /** Length of the lines before each line, with their ends. */
+  readonly lengths: Uint32Array
+}
+
+/** Neighbouring blocks of a region by their places, the last one included. */
+interface Run {
+  readonly first: number
+  readonly last: number
+}
+
+/** Chunks on each side of a hit that are looked at where a section is long. */
+const NEIGHBOURS = 12
+
+/** Characters for each token of the estimate. */
+const CHARS_PER_TOKEN = 4
+
+/** Reads a page for the hits in it. Only the sections they stand in are looked at. */
+export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
+  const startOf = createLineStarts(markdown)
+  const places = new Map(chunks.map(({ id }, place) => [id, place]))
+  const regions = new Map<number, Region>()
+
+  const readLines = ({ startLine, endLine }: LineRange): string[] => {
+    return splitLines(markdown.slice(startOf(startLine), startOf(endLine + 1)))
+  }
+  /** Length of lines without the end of the last; at least that of what is shown of them. */
+  const measure = ({ startLine, endLine }: LineRange): number => {
+    const end = startOf(endLine + 1)
+    return end - startOf(startLine) - (markdown.charAt(end - 1) === '\n' ? 1 : 0)
+  }
+  const show = (range: LineRange, isCut = false, under: string | null = null): GrownPassage => {
+    const text = readLines(range).join('\n')
+    const { startLine, endLine } = range
+    return { startLine, endLine, text, tokens: estimateTokens(text), isCut, under }
+  }
+
+  const readRegion = (first: number, last: number, isMarkdown: boolean): Region => {
+    const startLine = chunks[first]?.startLine ?? 1
+    const lines = readLines({ startLine, endLine: chunks[last]?.endLine ?? startLine })
+    const offset = startLine - 1
+    const spans = chunks.slice(first, last + 1)
+    const blocks = isMarkdown ? scanBlocks(lines) : spans.map((span) => spanBlock(span, offset, lines))
+    return { first, last, offset, lines, blocks, lengths: sumLengths(lines) }
+  }
+
+  /** Of a long section the neighbourhood of a chunk, from where a block begins; undefined when that cannot be told. */
+  const readNeighbourhood = (place: number, whole: Run): Region | undefined => {
+    let first = Math.max(whole.first, place - NEIGHBOURS)
+    const last = Math.min(whole.last, place + NEIGHBOURS)
+    while (first > whole.first && !isBlank(readLines(lineBefore(chunks[first])).join(''))) first--
+    const before = markdown.slice(startOf(chunks[whole.first]?.startLine ?? 1), startOf(chunks[first]?.startLine ?? 1))
+    if (before.includes('```') || before.includes('~~~')) return undefined
+    const region = readRegion(first, last, true)
+    if (last === whole.last) return region
+    // The last block may go on after the last line that was read.
+    const open = region.blocks.at(-1)
+    const isHit = open !== undefined && region.offset + open.start < (chunks[place]?.endLine ?? 0)
+    return isHit || open?.type === 'fence' ? undefined : { ...region, blocks: region.blocks.slice(0, -1) }
+  }
+
+  const regionOf = (place: number, isMarkdown: boolean): Region => {
+    const whole = findRun(chunks, place, chunks[place]?.headingPath.length ?? 0, true)
+    const isLong = isMarkdown && whole.last - whole.first > 2 * NEIGHBOURS
+    const known = regions.get(whole.first)
+    if (known !== undefined) return known
+    const region =
+      (isLong ? readNeighbourhood(place, whole) : undefined) ?? readRegion(whole.first, whole.last, isMarkdown)
+    if (region.first === whole.first && region.last === whole.last) regions.set(whole.first, region)
+    return region
+  }
+
+  /** The largest section around a chunk that fits, with all the sections in it; undefined when none does. */
+  const findSection = (place: number, limit: number, isFree: (range: LineRange) => boolean): LineRange | undefined => {
+    let found: LineRange | undefined
+    for (let depth = chunks[place]?.headingPath.length ?? 0; depth >= 0; depth--) {
+      const { first, last } = findRun(chunks, place, depth, false)
+      const range = withoutBlankEnd(startOf, markdown, spanOf(chunks, first, last))
+      if (measure(range) > limit || !isFree(range)) break
+      found = range
+    }
+    return found
+  }
+
+  /** A range that ends with its section, with the sections below that fit as well. */
+  const takeInBelow = (
+    range: LineRange,
+    region: Region,
+    limit: number,
+    isFree: (range: LineRange) => boolean,
+  ): LineRange => {
+    const path = chunks[region.first]?.headingPath ?? []
+    let grown = range
+    for (let next = region.last + 1; next < chunks.length; ) {
+      if (!startsWith(chunks[next]?.headingPath ?? [], path, path.length)) break
+      const run = findRun(chunks, next, chunks[next]?.headingPath.length ?? 0, true)
+      const { endLine } = withoutBlankEnd(startOf, markdown, spanOf(chunks, next, run.last))
+      const wider = { startLine: range.startLine, endLine }
+      if (measure(wider) > limit || !isFree({ startLine: grown.endLine + 1, endLine })) break
+      grown = wider
+      next = run.last + 1
+    }
+    return grown
+  }
+
+  return {
+    grow(hit, room, taken) {
+      const place = places.get(hit.chunkId)
+      const span = place === undefined ? undefined : chunks[place]
+      if (place === undefined || span === undefined) return 'shown'
+      const isFree = (range: LineRange) => !taken.some((other) => overlaps(other, range))
+      const region = regionOf(place, hit.isMarkdown)
+      const grown = growRun(region, span, hit, room, isFree)
+      if (grown === 'shown' || grown === 'too-large') return grown
+      if ('cut' in grown) return grown.cut
+      const limit = Math.min(room.target, room.left) * CHARS_PER_TOKEN
+      const own = rangeOf(region, grown.run)
+      const section = hit.isMarkdown ? findSection(place, limit, isFree) : undefined
+      if (section !== undefined && contains(section, own)) return show(section)
+      const isWhole = grown.run.last === region.blocks.length - 1 && !isSamePath(chunks, region.last, region.last + 1)
+      const isShort = (own.endLine - own.startLine < 2 || sizeOf(region, grown.run) < limit / 2) && hit.isMarkdown
+      const range = isWhole && isShort ? takeInBelow(own, region, limit, isFree) : own
+      return show(range, false, grown.under)
+    },
+    join(a, b, most) {
+      const [upper, lower] = a.startLine < b.startLine ? [a, b] : [b, a]
+      const between = readLines({ startLine: upper.endLine + 1, endLine: lower.startLine - 1 })
+      if (upper.isCut || lower.isCut || between.some((line) => !isBlank(line))) return undefined
+      const joined = show({ startLine: upper.startLine, endLine: lower.endLine }, false, upper.under)
+      return joined.tokens <= most ? joined : undefined
+    },
+  }
+}
+
+/** What becomes of a hit within its region. */
+type GrownRun =
+  | { readonly run: Run; readonly under: string | null }
+  | { readonly cut: GrownPassage }
+  | 'shown'
+  | 'too-large'
+
+function growRun(
+  region: Region,
+  span: PassageSpan,
+  hit: PassageHit,
+  room: PassageRoom,
+  isFree: (range: LineRange) => boolean,
+): GrownRun {
+  const { blocks } = region
+  const free = (place: number) =>
+    place >= 0 && place < blocks.length && isFree(rangeOf(region, { first: place, last: place }))
+  const core = blocksOf(region, span)
+  const candidates = placesOf(core).filter(free)
+  const focus = findFocus(region, candidates, span, hit.terms)
+  if (focus === undefined) return 'shown'
+  const open = { first: focus, last: focus }
+  const reach = room.most * CHARS_PER_TOKEN
+  while (free(open.first - 1) && sizeOf(region, { first: open.first - 1, last: focus }) <= reach) open.first--
+  while (free(open.last + 1) && sizeOf(region, { first: focus, last: open.last + 1 }) <= reach) open.last++
+
+  const left = room.left * CHARS_PER_TOKEN
+  const alone = { first: focus, last: focus }
+  if (sizeOf(region, alone) > room.budget * CHARS_PER_TOKEN) {
+    const cut = cutPassage(region, focus, span, hit, Math.min(room.target * CHARS_PER_TOKEN, left))
+    return cut === undefined ? 'too-large' : { cut }
+  }
+  const wanted = takeInNeeded(region, alone, open, room.most * CHARS_PER_TOKEN)
+  // What is left of an answer is not filled with something that cannot be understood.
+  if (sizeOf(region, wanted) > left && room.left < room.budget) return 'too-large'
+  const most = Math.min(room.most * CHARS_PER_TOKEN, left)
+  const needed = takeInNeeded(region, alone, open, most)
+  const whole = joinRuns(needed, clipRun(dropTail(region, core, focus), open))
+  const target = Math.min(room.target * CHARS_PER_TOKEN, left)
+  const chunk = sizeOf(region, whole) <= most ? whole : fill(region, needed, whole, target)
+  const run = fill(region, chunk, open, target)
+  return { run, under: findUnder(region, run, focus) }
+}
+
+/** Of a chunk that begins with the end of one item or definition and goes on with another, the part that is meant. */
+function dropTail({ blocks }: Region, core: Run, focus: number): Run {
+  const isOwn = (place: number) =>
+    rootOf(blocks, place) >= core.first || rootOf(blocks, place) === rootOf(blocks, focus)
+  const first = placesOf({ first: core.first, last: focus }).find(isOwn) ?? focus
+  if (blocks[first]?.leadsOn === true) return { first, last: core.last }
+  const next = placesOf({ first, last: focus }).find((place) => blocks[place]?.isSignature === true)
+  return { first: next ?? first, last: core.last }
+}
+
+/** Adds to blocks what they cannot be read without: what they lead to, the item they continue, the signature they describe. */
+function takeInNeeded(region: Region, run: Run, open: Run, most: number): Run {
+  const { blocks } = region
+  let { first, last } = run
+  const fits = (from: number, to: number) =>
+    from >= open.first && to <= open.last && sizeOf(region, { first: from, last: to }) <= most
+  while (blocks[last]?.leadsOn === true && fits(first, last + 1)) last++
+  const opener = rootOf(blocks, first)
+  if (fits(opener, last)) first = opener
+  const signature = findSignature(blocks, first)
+  if (signature !== undefined && fits(signature, last)) first = signature
+  while (blocks[first - 1]?.leadsOn === true && fits(first - 1, last)) first--
+  return { first, last }
+}
+
+/** The nearest signature at or above a block that no heading parts from it. */
+function findSignature(blocks: readonly PassageBlock[], from: number): number | undefined {
+  for (let place = from; place >= 0; place--) {
+    if (blocks[place]?.isSignature === true) return place
+    if (blocks[place]?.type === 'heading') return undefined
+  }
+  return undefined
+}
+
+/** The block that opens the outermost list item which a block continues; the block itself when there is none. */
+function rootOf(blocks: readonly PassageBlock[], from: number): number {
+  let place = from
+  for (let parent = blocks[place]?.parent ?? -1; parent >= 0; parent = blocks[place]?.parent ?? -1) place = parent
+  return place
+}
+
+/**
+ * Takes in neighbours as long as they fit: first back to what opens the text, then onwards. Where another definition begins there
+ * is enough once the text has some size.
+ */
+function fill(region: Region, run: Run, within: Run, limit: number): Run {
+  const { blocks } = region
+  let { first, last } = run
+  const fits = (from: number, to: number) =>
+    from >= within.first && to <= within.last && sizeOf(region, { first: from, last: to }) <= limit
+  for (;;) {
+    const opens = blocks[first]?.type === 'heading' || blocks[first]?.isSignature === true
+    const above = rootOf(blocks, first - 1)
+    const below = endOfLead(blocks, last + 1)
+    const isEnough = blocks[last + 1]?.isSignature === true && sizeOf(region, { first, last }) * 2 >= limit
+    if (!opens && fits(above, last)) first = above
+    else if (!isEnough && fits(first, below)) last = below
+    else return { first, last }
+  }
+}
+
+/** The block that ends what begins at a block: those that lead on take the next one with them. */
+function endOfLead(blocks: readonly PassageBlock[], from: number): number {
+  let place = from
+  while (blocks[place]?.leadsOn === true && place + 1 < blocks.length) place++
+  return place
+}
+
+/** The signature above a text that does not show it. Only calls: other code on a line of its own may be an example. */
+function findUnder(region: Region, run: Run, focus: number): string | null {
+  const place = findSignature(region.blocks, focus)
+  if (place === undefined || place >= run.first) return null
+  const [definition] = findDefinitions(region.lines[region.blocks[place]?.start ?? 0] ?? '')
+  return definition?.signature.includes('(') === true ? definition.signature : null
+}
+
+/** The block with most of the words that were asked for in the lines of the chunk; one that states a name counts double. */
+function findFocus(
+  region: Region,
+  candidates: readonly number[],
+  { startLine, endLine }: LineRange,
+  terms: readonly string[],
+): number | undefined {
+  if (candidates.length < 2) return candidates[0]
+  const from = startLine - 1 - region.offset
+  const to = endLine - region.offset
+  let best: number | undefined
+  let most = -1
+  for (const place of candidates) {
+    const { start = 0, end = 0, isSignature = false } = region.blocks[place] ?? {}
+    const text = region.lines.slice(Math.max(start, from), Math.min(end, to)).join('\n').toLowerCase()
+    const found = terms.filter((term) => text.includes(term)).length * (isSignature ? 2 : 1)
+    if (found > most) {
+      best = place
+      most = found
+    }
+  }
+  return best
+}
+
+function cutPassage(
+  region: Region,
+  focus: number,
+  span: PassageSpan,
+  hit: PassageHit,
+  limit: number,
+): GrownPassage | undefined {
+  const block = region.blocks[focus]
+  const cut =
+    block && cutBlock(region.lines, block, { line: span.startLine - 1 - region.offset, content: hit.content }, limit)
+  if (cut === undefined) return undefined
+  const { text, start, end } = cut
+  const tokens = estimateTokens(text)
+  const lines = { startLine: region.offset + start + 1, endLine: region.offset + end }
+  return { ...lines, text, tokens, isCut: true, under: null }
+}
+
+/** The neighbours of a chunk whose heading paths agree with its own up to a depth, or are as long as well. */
+function findRun(chunks: readonly PassageSpan[], place: number, depth: number, isExact: boolean): Run {
+  const path = chunks[place]?.headingPath ?? []
+  const belongs = (at: number, neighbour: number) => {
+    const chunk = chunks[at]
+    if (chunk === undefined || !startsWith(chunk.headingPath, path, depth)) return false
+    if (isExact && chunk.headingPath.length !== depth) return false
+    // Chunks of sorted keys do not stand in the order of their lines, and are no neighbours.
+    const [upper, lower] = at < neighbour ? [chunk, chunks[neighbour]] : [chunks[neighbour], chunk]
+    return (upper?.endLine ?? 0) <= (lower?.startLine ?? 0)
+  }
+  let first = place
+  let last = place
+  while (belongs(first - 1, first)) first--
+  while (belongs(last + 1, last)) last++
+  return { first, last }
+}
+
+function startsWith(path: readonly string[], other: readonly string[], depth: number): boolean {
+  if (path.length < depth) return false
+  for (let i = 0; i < depth; i++) if (path[i] !== other[i]) return false
+  return true
+}
+
+function isSamePath(chunks: readonly PassageSpan[], a: number, b: number): boolean {
+  const path = chunks[a]?.headingPath ?? []
+  const other = chunks[b]?.headingPath
+  return other !== undefined && other.length === path.length && startsWith(other, path, path.length)
+}
+
+/** The line before a chunk. */
+function lineBefore(span: PassageSpan | undefined): LineRange {
+  const line = (span?.startLine ?? 1) - 1
+  return { startLine: line, endLine: line }
+}
+
+function spanOf(chunks: readonly PassageSpan[], first: number, last: number): LineRange {
+  return { startLine: chunks[first]?.startLine ?? 1, endLine: chunks[last]?.endLine ?? 1 }
+}
+
+function withoutBlankEnd(startOf: LineStarts, markdown: string, { startLine, endLine }: LineRange): LineRange {
+  let last = endLine
+  while (last > startLine && isBlank(markdown.slice(startOf(last), startOf(last + 1)))) last--
+  return { startLine, endLine: last }
+}
+
+/** A chunk that is shown as it was cut. */
+function spanBlock({ startLine, endLine }: LineRange, offset: number, lines: readonly string[]): PassageBlock {
+  const start = startLine - 1 - offset
+  let end = endLine - offset
+  while (end > start + 1 && isBlank(lines[end - 1] ?? '')) end--
+  return { type: 'text', start, end, parent: -1, isSignature: false, leadsOn: false }
+}
+
+function sumLengths(lines: readonly string[]): Uint32Array {
+  const lengths = new Uint32Array(lines.length + 1)
+  lines.forEach((line, i) => {
+    lengths[i + 1] = (lengths[i] ?? 0) + line.length + 1
+  })
+  return lengths
+}
+
+/** Length of blocks as they are shown. */
+function sizeOf({ blocks, lengths }: Region, { first, last }: Run): number {
+  return (lengths[blocks[last]?.end ?? 0] ?? 0) - (lengths[blocks[first]?.start ?? 0] ?? 0) - 1
+}
+
+function rangeOf({ blocks, offset }: Region, { first, last }: Run): LineRange {
+  return { startLine: offset + (blocks[first]?.start ?? 0) + 1, endLine: offset + (blocks[last]?.end ?? 0) }
+}
+
+/** The blocks that have lines in a range. */
+function blocksOf({ blocks, offset }: Region, { startLine, endLine }: LineRange): Run {
+  const first = blocks.findIndex(({ end }) => offset + end >= startLine)
+  const last = blocks.findLastIndex(({ start }) => offset + start < endLine)
+  return { first: Math.max(0, first), last }
+}
+
+function placesOf({ first, last }: Run): number[] {
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i)
+}
+
+function joinRuns(a: Run, b: Run): Run {
+  return { first: Math.min(a.first, b.first), last: Math.max(a.last, b.last) }
+}
+
+function clipRun(run: Run, open: Run): Run {
+  return { first: Math.max(run.first, open.first), last: Math.min(run.last, open.last) }
+}
+
+function overlaps(a: LineRange, b: LineRange): boolean {
+  return a.startLine <= b.endLine && b.startLine <= a.endLine
+}
+
+function contains(outer: LineRange, inner: LineRange): boolean {
+  return outer.startLine <= inner.startLine && inner.endLine <= outer.endLine
+}

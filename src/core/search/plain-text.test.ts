@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest'
+import { writePlain } from './plain-text.ts'
+
+test('marks of blocks and targets of links are left out', () => {
+  expect(writePlain('## The [`json`](/lib/json_(x).html "JSON") module')).toBe('The `json` module')
+  expect(writePlain('> [!NOTE]\n> Mind *this*.')).toBe('\nMind *this*.')
+  expect(writePlain('- one\n2. two').split('\n')).toEqual(['one', 'two'])
+  expect(writePlain('| a | b |\n| --- | --- |\n| ![c](d.png) | e |').replace(/\s+/g, ' ').trim()).toBe('a b c e')
+  expect(writePlain('```js\ncode()\n```').trim()).toBe('code()')
+  expect(writePlain('\\_\\_init\\_\\_')).toBe('__init__')
+})

@@ -1,0 +1,180 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { textAnalyzer } from '../text/analyzer.ts'
+import { readDocumentTable, type SegmentDocument } from './document-table.ts'
+import { SearchIndex } from './search-index.ts'
+import { type EncodedSegment, mergeSegments, SegmentBuilder, type SegmentView } from './segment.ts'
+import { SegmentSearch } from './segment-search.ts'
+import { BlockDirectory } from './term-blocks.ts'
+
+const FIELDS = { head: 1, names: 0.5, body: 2 } as const
+const FIELD_NAMES = Object.keys(FIELDS) as (keyof typeof FIELDS)[]
+
+/** A document of these tests: the texts of its fields. */
+type Texts = Readonly<Record<keyof typeof FIELDS, readonly string[]>>
+
+const WORDS = [
+  ...['connect', 'connected', 'connection', 'connecting', 'the', 'of', 'file', 'files', 'read_file', 'readFile'],
+  ...[
+    'fs.readFileSync',
+    'utf-8',
+    'UTF8',
+    '3.11',
+    'v3.11.4',
+    'C++',
+    'naïve',
+    'Σίγμα',
+    '東京',
+    '京都',
+    '東',
+    '天気です',
+    '😀',
+  ],
+]
+
+const text = fc.array(fc.constantFrom(...WORDS), { maxLength: 12 }).map((words) => words.join(' '))
+const texts: fc.Arbitrary<Texts> = fc.record({
+  head: fc.array(text, { maxLength: 2 }),
+  names: fc.array(fc.constantFrom(...WORDS), { maxLength: 2 }),
+  body: fc.array(text, { maxLength: 2 }),
+})
+
+function createDocument(number: number, documents: number): SegmentDocument {
+  // Another order than that of the numbers, without ties.
+  return {
+    number,
+    source: number % 3,
+    page: number >> 2,
+    traits: number % 5,
+    order: (number * 7919) % (documents * 7920),
+  }
+}
+
+function build(documents: readonly (readonly [SegmentDocument, Texts])[]): EncodedSegment {
+  const builder = new SegmentBuilder(textAnalyzer, FIELD_NAMES.length)
+  for (const [document, fields] of documents) {
+    builder.add(
+      document,
+      FIELD_NAMES.map((field) => fields[field]),
+    )
+  }
+  return builder.build()
+}
+
+function open({ documents, directory, blocks }: EncodedSegment, isDead: (number: number) => boolean): SegmentView {
+  const table = readDocumentTable(documents, FIELD_NAMES.length)
+  const dead = Uint8Array.from(table.numbers, (number) => (isDead(number) ? 1 : 0))
+  const readBlock = (block: number): Uint8Array => {
+    const bytes = blocks[block]
+    if (!bytes) throw new RangeError(`no block ${block}`)
+    return bytes
+  }
+  const segment = { table, directory: new BlockDirectory(directory), readBlock }
+  return { segment, dead: dead.includes(1) ? dead : undefined }
+}
+
+/** Cuts a list at some places. */
+function cut<T>(list: readonly T[], sizes: readonly number[]): T[][] {
+  const parts: T[][] = []
+  let at = 0
+  for (const size of sizes) {
+    if (at < list.length) parts.push(list.slice(at, at + size))
+    at += size
+  }
+  return at < list.length ? [...parts, list.slice(at)] : parts
+}
+
+const keyOf = ({ order }: SegmentDocument): string => String(order).padStart(12, '0')
+
+describe('a search over segments', () => {
+  test('gives what one index over the living documents gives, whatever the layout, deletions and merges', () => {
+    fc.assert(
+      fc.property(
+        fc.array(texts, { minLength: 1, maxLength: 30 }),
+        fc.array(fc.integer({ min: 1, max: 8 }), { maxLength: 8 }),
+        fc.array(fc.nat(29), { maxLength: 12 }),
+        fc.array(fc.nat(29), { maxLength: 6 }),
+        fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 4 }),
+        fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 6 }).map((words) => words.join(' ')),
+        fc.integer({ min: 1, max: 40 }),
+        (given, sizes, deadEarly, deadLate, merges, query, limit) => {
+          const documents = given.map((fields, i) => [createDocument(i, given.length), fields] as const)
+          const early = new Set(deadEarly)
+          const late = new Set(deadLate)
+          const segments = cut(documents, sizes).map(build)
+          const merged = cut(segments, merges).flatMap(
+            (group) =>
+              mergeSegments(
+                group.map((segment) => open(segment, (number) => early.has(number))),
+                FIELD_NAMES.length,
+              ) ?? [],
+          )
+          const views = merged.map((segment) => open(segment, (number) => late.has(number)))
+          const search = new SegmentSearch(views, { fields: FIELDS, analyzer: textAnalyzer })
+
+          const index = new SearchIndex({ fields: FIELDS, analyzer: textAnalyzer })
+          const living = documents.filter(([{ number }]) => !early.has(number) && !late.has(number))
+          for (const [document, fields] of living) index.add(keyOf(document), fields)
+
+          const accept = ({ source }: Pick<SegmentDocument, 'source'>) => source !== 1
+          const accepted = new Set(living.filter(([document]) => accept(document)).map(([document]) => keyOf(document)))
+          for (const isFiltered of [false, true]) {
+            const expected = index.search(query, {
+              limit,
+              explain: true,
+              ...(isFiltered && { filter: (key) => accepted.has(key) }),
+            })
+            const hits = search.search(query, limit, { explain: true, ...(isFiltered && { accept }) })
+            expect(hits.map(({ document, ...hit }) => ({ key: keyOf(document), ...hit }))).toEqual(expected)
+          }
+          expect(merged.reduce((sum, { count }) => sum + count, 0)).toBe(
+            documents.filter(([{ number }]) => !early.has(number)).length,
+          )
+        },
+      ),
+      { numRuns: process.env['TEST_LONG'] ? 5000 : 300 },
+    )
+  })
+
+  test('keeps what belongs to a document', () => {
+    const documents = Array.from({ length: 50 }, (_, i) => createDocument(i * 1000 + 2 ** 33, 50))
+    const segment = build(documents.map((document, i) => [document, { head: [], names: [], body: [`word${i}`] }]))
+    const search = new SegmentSearch([open(segment, () => false)], { fields: FIELDS, analyzer: textAnalyzer })
+    expect(documents.map((_, i) => search.search(`word${i}`, 1)[0]?.document)).toEqual(documents)
+    expect([segment.first, segment.last, segment.count]).toEqual([2 ** 33, 2 ** 33 + 49_000, 50])
+  })
+
+  test('finds every stem among many blocks, and none that is not there', () => {
+    const words = Array.from({ length: 3000 }, (_, i) => `w${(i * 2654435761) % 2 ** 32}x`)
+    const long = ['漢字'.repeat(31), `${'ß'.repeat(60)}end`, 'a', 'zzz']
+    const all = [...words, ...long]
+    const segment = build(all.map((word, i) => [createDocument(i, all.length), { head: [], names: [], body: [word] }]))
+    expect(segment.blocks.length).toBeGreaterThan(5)
+    const search = new SegmentSearch([open(segment, () => false)], { fields: FIELDS, analyzer: textAnalyzer })
+    all.forEach((word, i) => {
+      expect(search.search(word, 3, {}).map(({ document }) => document.number)).toContain(i)
+    })
+    for (const word of ['0', 'b', 'w1', 'w9999999999x', 'zzzz', '\u{10ffff}'])
+      expect(search.search(word, 3)).toEqual([])
+  })
+
+  test('counts words beyond all measure like any others', () => {
+    const documents = [{ head: [], names: [], body: ['many '.repeat(70_000), 'other'] }]
+    const segment = build(documents.map((fields, i) => [createDocument(i, 1), fields]))
+    const search = new SegmentSearch([open(segment, () => false)], { fields: FIELDS, analyzer: textAnalyzer })
+    const index = new SearchIndex({ fields: FIELDS, analyzer: textAnalyzer })
+    for (const fields of documents) index.add('0', fields)
+    const [hit] = search.search('many other', 5)
+    expect(hit?.score).toBe(index.search('many other')[0]?.score)
+  })
+
+  test('finds nothing in nothing', () => {
+    const search = new SegmentSearch([], { fields: FIELDS, analyzer: textAnalyzer })
+    expect(search.search('word', 5)).toEqual([])
+    const empty = build([[createDocument(1, 1), { head: [], names: [], body: [''] }]])
+    expect(mergeSegments([open(empty, () => true)], FIELD_NAMES.length)).toBeUndefined()
+    expect(
+      new SegmentSearch([open(empty, () => false)], { fields: FIELDS, analyzer: textAnalyzer }).search('x', 5),
+    ).toEqual([])
+  })
+})

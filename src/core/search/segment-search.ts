@@ -1,0 +1,349 @@
+import type { Analyzer } from './analyzer.ts'
+import { documentAt, type SegmentDocument } from './document-table.ts'
+import { type Explanation, explainAll } from './explain.ts'
+import type { Postings } from './postings.ts'
+import { type ParsedWord, parseQuery } from './query.ts'
+import { DEFAULT_RANKING, type QueryWord, type RankedQuery, Ranking, type RankingOptions } from './ranking.ts'
+import type { SegmentView } from './segment.ts'
+import { encodeText, findEntry } from './term-blocks.ts'
+import { PostingsReader, type TermPostings } from './term-postings.ts'
+
+/** How a set of segments is searched. */
+export interface SegmentSearchOptions {
+  /** Names of the fields with the weight of a match in each, in the order in which documents were given. */
+  readonly fields: Readonly<Record<string, number>>
+  readonly analyzer: Analyzer
+  readonly ranking?: RankingOptions
+}
+
+/** A document that matches a query. */
+export interface SegmentHit {
+  readonly document: SegmentDocument
+  readonly score: number
+  /** The terms of the document that matched, in the order of the query. */
+  readonly terms: readonly string[]
+  readonly explain?: Explanation
+}
+
+/**
+ * Searches segments as one index. Its scores are those of a `SearchIndex` over the living documents, however these are spread
+ * over segments.
+ */
+export class SegmentSearch {
+  readonly #views: readonly SegmentView[]
+  /** The number of each segment's first document among all. */
+  readonly #bases: readonly number[]
+  readonly #dead: Uint8Array | undefined
+  readonly #fields: readonly string[]
+  readonly #analyzer: Analyzer
+  readonly #ranking: Ranking
+  readonly #hasVariants: boolean
+
+  constructor(views: readonly SegmentView[], { fields, analyzer, ranking = {} }: SegmentSearchOptions) {
+    this.#views = views
+    this.#fields = Object.keys(fields)
+    this.#analyzer = analyzer
+    const { length: fieldCount } = this.#fields
+    const size = views.reduce((sum, { segment }) => sum + segment.table.count, 0)
+    const lengths = new Uint32Array(size * fieldCount)
+    const order = new Float64Array(size)
+    const dead = views.some((view) => view.dead) ? new Uint8Array(size) : undefined
+    let base = 0
+    let count = size
+    this.#bases = views.map((view) => {
+      const { table } = view.segment
+      const from = base
+      base += table.count
+      lengths.set(table.lengths, from * fieldCount)
+      order.set(table.orders, from)
+      for (let i = 0; view.dead && i < table.count; i++) {
+        if (view.dead[i] !== 1) continue
+        count--
+        lengths.fill(0, (from + i) * fieldCount, (from + i + 1) * fieldCount)
+        if (dead) dead[from + i] = 1
+      }
+      return from
+    })
+    this.#dead = dead
+    const constants = { ...DEFAULT_RANKING, ...ranking }
+    this.#hasVariants = constants.variantWeight > 0
+    this.#ranking = new Ranking({ lengths, fieldCount, count, order }, Object.values(fields), constants)
+  }
+
+  /** The documents that match a query best and are accepted, best first. */
+  search(
+    query: string,
+    limit: number,
+    options: { readonly accept?: (document: SegmentDocument) => boolean; readonly explain?: boolean } = {},
+  ): SegmentHit[] {
+    const { accept, explain = false } = options
+    const { terms, ...asked } = this.#look(parseQuery(query, this.#analyzer))
+    const ranked = this.#ranking.rank(asked, limit, accept && ((document) => accept(this.#documentAt(document))))
+    const nameOf = (term: number): string => terms[term] ?? ''
+    const explained = explain ? explainAll(this.#ranking, asked, ranked, this.#fields, nameOf) : []
+    return ranked.map(({ document, score, terms: matched }, i) => {
+      const hit = { document: this.#documentAt(document), score, terms: matched.map(nameOf) }
+      const explanation = explained[i]
+      return explanation ? { ...hit, explain: explanation } : hit
+    })
+  }
+
+  #documentAt(document: number): SegmentDocument {
+    const segment = this.#segmentOf(document)
+    const view = this.#views[segment]
+    if (!view) throw new RangeError(`Expected the number of a document, got ${document}`)
+    return documentAt(view.segment.table, document - (this.#bases[segment] ?? 0))
+  }
+
+  #segmentOf(document: number): number {
+    let low = 0
+    let high = this.#bases.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.#bases[middle] ?? 0) <= document) low = middle + 1
+      else high = middle
+    }
+    return low - 1
+  }
+
+  /** Looks the words of a query up in all segments. */
+  #look(parsed: readonly ParsedWord[]): RankedQuery & { readonly terms: readonly string[] } {
+    const found = new FoundTerms(this.#views)
+    const words = parsed.map((word) => this.#lookWord(word, found))
+    return {
+      words,
+      terms: found.names,
+      postings: found.parts.length === 0 ? this.#fields.map(() => NO_POSTINGS) : this.#readPostings(found.parts),
+      findPairs: (documents, asked) => this.#findPairs(documents, asked, found.parts),
+    }
+  }
+
+  #lookWord({ word, stem, forms, weight }: ParsedWord, found: FoundTerms): QueryWord {
+    const group = found.addStem(stem)
+    if (!this.#hasVariants) group.clear()
+    for (const [form, term] of found.longForms(stem)) {
+      if (form !== word || !this.#hasVariants) continue
+      found.addStem(this.#analyzer.stem(term))
+      group.add(term)
+    }
+    const exact = forms.filter((form) => found.has(form))
+    const variants = [...group].filter((term) => !exact.includes(term)).sort(this.#analyzer.compare)
+    return {
+      word,
+      weight,
+      exact: exact.map((term) => found.id(term)),
+      variants: variants.map((term) => found.id(term)),
+    }
+  }
+
+  /** Decodes the postings of all terms, field by field. */
+  #readPostings(parts: readonly TermPart[][]): Postings[] {
+    const fields = this.#fields.map(() => new PostingsList())
+    const last = fields.at(-1)
+    const reader = new PostingsReader(fields.length)
+    const dead = this.#dead
+    for (const term of parts) {
+      for (const field of fields) field.beginTerm()
+      for (const { segment, postings } of term) {
+        const base = this.#bases[segment] ?? 0
+        const most = postings.middle - postings.start
+        for (const field of fields) field.reserve(most)
+        reader.begin(postings)
+        while (reader.next()) {
+          const document = base + reader.document
+          if (dead !== undefined && dead[document] === 1) continue
+          if (reader.isInLastOnly) last?.add(document, reader.total)
+          else for (let i = 0; i < fields.length; i++) fields[i]?.add(document, reader.frequencies[i] ?? 0)
+        }
+      }
+    }
+    return fields.map((field) => field.finish())
+  }
+
+  /** Finds neighbouring words by the places of their terms. */
+  #findPairs(documents: readonly number[], words: readonly QueryWord[], parts: readonly TermPart[][]): Uint8Array {
+    const found = new Uint8Array(documents.length * words.length)
+    const wanted = this.#groupBySegment(documents)
+    const wordOfTerm = new Map(
+      words.flatMap(({ exact, variants }, i) => [...exact, ...variants].map((term) => [term, i])),
+    )
+    let previous: (number[] | undefined)[] = []
+    words.forEach(({ exact, variants }, word) => {
+      const terms = [...exact, ...variants].filter((term) => wordOfTerm.get(term) === word)
+      const current = this.#readPlaces(
+        terms.flatMap((term) => parts[term] ?? []),
+        wanted,
+        documents.length,
+      )
+      documents.forEach((_, i) => {
+        if (areNeighbours(previous[i], current[i])) found[i * words.length + word] = 1
+      })
+      previous = current
+    })
+    return found
+  }
+
+  /** By segment, the documents of a list in it: their places in the segment, ascending, and in the list. */
+  #groupBySegment(documents: readonly number[]): Map<number, Wanted[]> {
+    const groups = new Map<number, Wanted[]>()
+    documents.forEach((document, index) => {
+      const segment = this.#segmentOf(document)
+      const group = groups.get(segment) ?? []
+      groups.set(segment, group)
+      group.push({ place: document - (this.#bases[segment] ?? 0), index })
+    })
+    for (const group of groups.values()) group.sort((a, b) => a.place - b.place)
+    return groups
+  }
+
+  #readPlaces(
+    parts: readonly TermPart[],
+    wanted: ReadonlyMap<number, readonly Wanted[]>,
+    count: number,
+  ): (number[] | undefined)[] {
+    const places: (number[] | undefined)[] = new Array(count)
+    const reader = new PostingsReader(this.#fields.length)
+    for (const { segment, postings } of parts) {
+      const group = wanted.get(segment) ?? []
+      let next = 0
+      reader.begin(postings)
+      while (next < group.length && reader.next()) {
+        while ((group[next]?.place ?? Number.POSITIVE_INFINITY) < reader.document) next++
+        const asked = group[next]
+        if (asked?.place !== reader.document) {
+          reader.skipPlaces()
+          continue
+        }
+        const list = places[asked.index] ?? []
+        places[asked.index] = list
+        let place = 0
+        for (let left = reader.total; left > 0; left--) {
+          place += reader.readDistance()
+          list.push(place)
+        }
+      }
+    }
+    return places
+  }
+}
+
+/** A document whose places are asked for. */
+interface Wanted {
+  readonly place: number
+  readonly index: number
+}
+
+/** The postings of a term in one segment. */
+interface TermPart {
+  readonly segment: number
+  readonly postings: TermPostings
+}
+
+/** Tells whether a place of the second list is right behind one of the first. */
+function areNeighbours(before: readonly number[] | undefined, after: readonly number[] | undefined): boolean {
+  if (!before || !after) return false
+  const places = new Set(before)
+  return after.some((place) => places.has(place - 1))
+}
+
+const NO_POSTINGS: Postings = {
+  offsets: new Uint32Array(1),
+  documents: new Uint32Array(0),
+  frequencies: new Uint16Array(0),
+}
+
+/** The terms that a query has met in the segments, numbered in the order in which they were met. */
+class FoundTerms {
+  readonly names: string[] = []
+  readonly parts: TermPart[][] = []
+  readonly #views: readonly SegmentView[]
+  readonly #ids = new Map<string, number>()
+  readonly #stems = new Map<
+    string,
+    { readonly terms: Set<string>; readonly longForms: (readonly [string, string])[] }
+  >()
+
+  constructor(views: readonly SegmentView[]) {
+    this.#views = views
+  }
+
+  has(term: string): boolean {
+    return this.#ids.has(term)
+  }
+
+  id(term: string): number {
+    return this.#ids.get(term) ?? -1
+  }
+
+  longForms(stem: string): readonly (readonly [string, string])[] {
+    return this.#stems.get(stem)?.longForms ?? []
+  }
+
+  /** Looks a stem up, once, and returns its terms in a set of the caller's own. */
+  addStem(stem: string): Set<string> {
+    const known = this.#stems.get(stem)
+    if (known) return new Set(known.terms)
+    const bytes = encodeText(stem)
+    const terms = new Set<string>()
+    const longForms: (readonly [string, string])[] = []
+    this.#views.forEach(({ segment: { directory, readBlock } }, segment) => {
+      const block = directory.find(bytes)
+      const entry = block < 0 ? undefined : findEntry(readBlock(block), bytes)
+      if (!entry) return
+      longForms.push(...entry.longForms)
+      for (const postings of entry.terms) {
+        terms.add(postings.term)
+        this.#add(postings.term, { segment, postings })
+      }
+    })
+    this.#stems.set(stem, { terms, longForms })
+    return new Set(terms)
+  }
+
+  #add(term: string, part: TermPart): void {
+    const id = this.#ids.get(term)
+    if (id === undefined) {
+      this.#ids.set(term, this.names.length)
+      this.names.push(term)
+      this.parts.push([part])
+    } else {
+      this.parts[id]?.push(part)
+    }
+  }
+}
+
+/** Postings of one field that are being collected. */
+class PostingsList {
+  readonly #offsets: number[] = []
+  #documents = new Uint32Array(256)
+  #frequencies = new Uint16Array(256)
+  #count = 0
+
+  beginTerm(): void {
+    this.#offsets.push(this.#count)
+  }
+
+  /** Makes room for so many postings. */
+  reserve(count: number): void {
+    const { length } = this.#documents
+    if (this.#count + count <= length) return
+    const capacity = Math.max(this.#count + count, length * 2)
+    const documents = new Uint32Array(capacity)
+    documents.set(this.#documents)
+    this.#documents = documents
+    const frequencies = new Uint16Array(capacity)
+    frequencies.set(this.#frequencies)
+    this.#frequencies = frequencies
+  }
+
+  add(document: number, frequency: number): void {
+    if (frequency === 0) return
+    this.#documents[this.#count] = document
+    this.#frequencies[this.#count++] = Math.min(frequency, 0xffff)
+  }
+
+  finish(): Postings {
+    const offsets = Uint32Array.from([...this.#offsets, this.#count])
+    return { offsets, documents: this.#documents, frequencies: this.#frequencies }
+  }
+}

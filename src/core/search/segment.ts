@@ -1,0 +1,334 @@
+import { compareUtf8 } from '../text/order.ts'
+import type { Analyzer } from './analyzer.ts'
+import { ByteWriter } from './bytes.ts'
+import { type DocumentTable, documentAt, type SegmentDocument, writeDocumentTable } from './document-table.ts'
+import {
+  type BlockDirectory,
+  BlockWriter,
+  readEntries,
+  type StemEntry,
+  writeAfter,
+  writeLongForms,
+} from './term-blocks.ts'
+import { PostingsReader, PostingsWriter, type TermPostings } from './term-postings.ts'
+import { Vocabulary } from './vocabulary.ts'
+
+/** A part of an index that is never changed, as it is stored. */
+export interface EncodedSegment {
+  /** The numbers of its documents lie between these. */
+  readonly first: number
+  readonly last: number
+  readonly count: number
+  readonly documents: Uint8Array
+  readonly directory: Uint8Array
+  readonly blocks: readonly Uint8Array[]
+}
+
+/** A stored part of an index, as far as it is kept in memory. */
+export interface Segment {
+  readonly table: DocumentTable
+  readonly directory: BlockDirectory
+  readonly readBlock: (block: number) => Uint8Array
+}
+
+/** A segment and which of its documents are not there any more: 1 at their places, undefined for none. */
+export interface SegmentView {
+  readonly segment: Segment
+  readonly dead: Uint8Array | undefined
+}
+
+/** Makes a segment of documents that are given one after the other. */
+export class SegmentBuilder {
+  readonly #analyzer: Analyzer
+  readonly #fieldCount: number
+  readonly #documents: SegmentDocument[] = []
+  readonly #lengths: number[] = []
+  readonly #vocabulary = new Vocabulary()
+  /** Terms by token. */
+  #tokens = new Uint32Array(1 << 14)
+  #tokenCount = 0
+
+  constructor(analyzer: Analyzer, fieldCount: number) {
+    this.#analyzer = analyzer
+    this.#fieldCount = fieldCount
+  }
+
+  /** Adds a document with the texts of its fields. */
+  add(document: SegmentDocument, fields: readonly (readonly string[])[]): void {
+    const vocabulary = this.#vocabulary
+    const visit = (source: string, start: number, end: number): void => {
+      if (this.#tokenCount === this.#tokens.length) this.#tokens = extend(this.#tokens)
+      this.#tokens[this.#tokenCount++] = vocabulary.intern(source, start, end)
+    }
+    this.#documents.push(document)
+    for (let field = 0; field < this.#fieldCount; field++) {
+      const before = this.#tokenCount
+      for (const text of fields[field] ?? []) this.#analyzer.visitTokens(text, visit)
+      this.#lengths.push(this.#tokenCount - before)
+    }
+  }
+
+  build(): EncodedSegment {
+    const blocks = new BlockWriter()
+    const entry = new ByteWriter()
+    const occurrences = this.#sortOccurrences()
+    const postings = new PostingsWriter(new ByteWriter(), new ByteWriter())
+    const { terms, idsByStem, longForms } = this.#groupTerms()
+    for (const stem of sortTexts([...idsByStem.keys()])) {
+      const ids = idsByStem.get(stem) ?? []
+      entry.clear()
+      entry.writeNumber(ids.length)
+      for (const id of ids) {
+        writeAfter(entry, stem, terms[id] ?? '')
+        this.#writePostings(postings, occurrences, id)
+        postings.finish(entry)
+      }
+      writeLongForms(entry, longForms.get(stem) ?? [])
+      blocks.add(stem, entry)
+    }
+    return { ...describe(this.#documents, this.#lengths), ...blocks.finish() }
+  }
+
+  #groupTerms(): TermGroups {
+    const terms: string[] = []
+    const idsByStem = new Map<string, number[]>()
+    const longForms = new Map<string, [string, string][]>()
+    for (let id = 0; id < this.#vocabulary.size; id++) {
+      const term = this.#vocabulary.term(id)
+      terms.push(term)
+      const stem = this.#analyzer.stem(term)
+      const ids = idsByStem.get(stem)
+      if (ids) ids.push(id)
+      else idsByStem.set(stem, [id])
+      for (const form of this.#analyzer.shortForms?.(term) ?? []) {
+        const formStem = this.#analyzer.stem(form)
+        longForms.set(formStem, [...(longForms.get(formStem) ?? []), [form, term]])
+        if (!idsByStem.has(formStem)) idsByStem.set(formStem, [])
+      }
+    }
+    return { terms, idsByStem, longForms }
+  }
+
+  /** The occurrences of each term, those of `term` from `offsets[term]` to `offsets[term + 1]`, by counting sort. */
+  #sortOccurrences(): Occurrences {
+    const offsets = new Uint32Array(this.#vocabulary.size + 1)
+    const tokens = this.#tokens.subarray(0, this.#tokenCount)
+    for (const term of tokens) offsets[term + 1] = (offsets[term + 1] ?? 0) + 1
+    for (let term = 0; term < this.#vocabulary.size; term++) {
+      offsets[term + 1] = (offsets[term + 1] ?? 0) + (offsets[term] ?? 0)
+    }
+    const next = offsets.slice()
+    const documents = new Uint32Array(tokens.length)
+    const places = new Uint32Array(tokens.length)
+    let token = 0
+    for (let document = 0; document < this.#documents.length; document++) {
+      const start = token
+      for (let field = 0; field < this.#fieldCount; field++) {
+        token += this.#lengths[document * this.#fieldCount + field] ?? 0
+      }
+      for (let i = start; i < token; i++) {
+        const term = tokens[i] ?? 0
+        const at = next[term] ?? 0
+        next[term] = at + 1
+        documents[at] = document
+        places[at] = i - start
+      }
+    }
+    return { offsets, documents, places }
+  }
+
+  #writePostings(writer: PostingsWriter, { offsets, documents, places }: Occurrences, term: number): void {
+    const frequencies = new Uint32Array(this.#fieldCount)
+    const to = offsets[term + 1] ?? 0
+    writer.begin()
+    for (let i = offsets[term] ?? 0; i < to; ) {
+      const document = documents[i] ?? 0
+      frequencies.fill(0)
+      let previous = 0
+      let field = 0
+      let fieldEnd = this.#lengths[document * this.#fieldCount] ?? 0
+      for (; i < to && documents[i] === document; i++) {
+        const place = places[i] ?? 0
+        while (place >= fieldEnd) fieldEnd += this.#lengths[document * this.#fieldCount + ++field] ?? 1
+        frequencies[field] = (frequencies[field] ?? 0) + 1
+        writer.addPlace(place - previous)
+        previous = place
+      }
+      writer.addDocument(document, frequencies)
+    }
+  }
+}
+
+interface Occurrences {
+  readonly offsets: Uint32Array
+  readonly documents: Uint32Array
+  readonly places: Uint32Array
+}
+
+/** The terms of a segment by their stems. */
+interface TermGroups {
+  /** By the number of the term. */
+  readonly terms: readonly string[]
+  readonly idsByStem: ReadonlyMap<string, readonly number[]>
+  /** By the stem of a short form. */
+  readonly longForms: ReadonlyMap<string, StemEntry['longForms']>
+}
+
+/** Puts texts in the order of their bytes. The built-in order is the same up to the surrogates, and several times faster. */
+function sortTexts(texts: string[]): string[] {
+  if (texts.some((text) => BEYOND.test(text))) return texts.sort(compareUtf8)
+  // biome-ignore lint/suspicious/useArraySortCompare: the order of UTF-16 units is what is wanted here
+  return texts.sort()
+}
+
+const BEYOND = /[\ud800-\uffff]/
+
+/** Makes one segment of several; undefined when none of their documents is alive. */
+export function mergeSegments(views: readonly SegmentView[], fieldCount: number): EncodedSegment | undefined {
+  const { documents, lengths, inputs } = layOut(views, fieldCount)
+  if (documents.length === 0) return undefined
+  const blocks = new BlockWriter()
+  const entry = new ByteWriter()
+  const terms = new ByteWriter()
+  const reader = new PostingsReader(fieldCount)
+  const postings = new PostingsWriter(new ByteWriter(), new ByteWriter())
+  for (const { stem, parts } of alignEntries(inputs)) {
+    let count = 0
+    terms.clear()
+    for (const [term, found] of collectTerms(parts)) {
+      mergePostings(found, reader, postings)
+      if (postings.isEmpty) continue
+      writeAfter(terms, stem, term)
+      postings.finish(terms)
+      count++
+    }
+    const longForms = collectLongForms(parts)
+    if (count + longForms.length === 0) continue
+    entry.clear()
+    entry.writeNumber(count)
+    entry.writeBytes(terms.buffer.subarray(0, terms.length))
+    writeLongForms(entry, longForms)
+    blocks.add(stem, entry)
+  }
+  return { ...describe(documents, lengths), ...blocks.finish() }
+}
+
+/** A segment that is merged, with the new places of its documents, -1 for those that are dropped. */
+interface Input {
+  readonly segment: Segment
+  readonly places: Int32Array
+}
+
+/** An entry of one of the segments. */
+interface Part {
+  readonly entry: StemEntry
+  readonly places: Int32Array
+}
+
+/** Puts the living documents of all segments one behind the other. */
+function layOut(
+  views: readonly SegmentView[],
+  fieldCount: number,
+): { readonly documents: SegmentDocument[]; readonly lengths: number[]; readonly inputs: Input[] } {
+  const documents: SegmentDocument[] = []
+  const lengths: number[] = []
+  const inputs = views.map(({ segment, dead }) => {
+    const { table } = segment
+    const places = new Int32Array(table.count).fill(-1)
+    for (let i = 0; i < table.count; i++) {
+      if (dead?.[i] === 1) continue
+      places[i] = documents.length
+      documents.push(documentAt(table, i))
+      for (let field = 0; field < fieldCount; field++) lengths.push(table.lengths[i * fieldCount + field] ?? 0)
+    }
+    return { segment, places }
+  })
+  return { documents, lengths, inputs }
+}
+
+/** Visits the stems of all segments in their order, each with its entries. */
+function* alignEntries(inputs: readonly Input[]): Generator<{ readonly stem: string; readonly parts: Part[] }> {
+  const cursors = inputs.map(({ segment, places }) => {
+    const entries = readSegment(segment)
+    return { entries, places, current: entries.next() }
+  })
+  for (;;) {
+    let stem: string | undefined
+    for (const { current } of cursors) {
+      if (!current.done && (stem === undefined || compareUtf8(current.value.stem, stem) < 0)) stem = current.value.stem
+    }
+    if (stem === undefined) return
+    const parts: Part[] = []
+    for (const cursor of cursors) {
+      const { current, places } = cursor
+      if (current.done || current.value.stem !== stem) continue
+      parts.push({ entry: current.value, places })
+      cursor.current = cursor.entries.next()
+    }
+    yield { stem, parts }
+  }
+}
+
+function* readSegment({ directory, readBlock }: Segment): Generator<StemEntry, void, void> {
+  for (let block = 0; block < directory.size; block++) yield* readEntries(readBlock(block))
+}
+
+interface PlacedPostings {
+  readonly postings: TermPostings
+  readonly places: Int32Array
+}
+
+function collectTerms(parts: readonly Part[]): Map<string, PlacedPostings[]> {
+  const terms = new Map<string, PlacedPostings[]>()
+  for (const { entry, places } of parts) {
+    for (const postings of entry.terms) {
+      const found = terms.get(postings.term)
+      if (found) found.push({ postings, places })
+      else terms.set(postings.term, [{ postings, places }])
+    }
+  }
+  return terms
+}
+
+/** The terms that short forms find. One that no document holds any more is kept: it finds nothing. */
+function collectLongForms(parts: readonly Part[]): StemEntry['longForms'] {
+  const longForms = new Map<string, readonly [string, string]>()
+  for (const { entry } of parts) for (const pair of entry.longForms) longForms.set(JSON.stringify(pair), pair)
+  return [...longForms.values()]
+}
+
+function mergePostings(found: readonly PlacedPostings[], reader: PostingsReader, writer: PostingsWriter): void {
+  writer.begin()
+  for (const { postings, places } of found) {
+    reader.begin(postings)
+    while (reader.next()) {
+      const place = places[reader.document] ?? -1
+      if (place < 0) {
+        reader.skipPlaces()
+        continue
+      }
+      reader.fillFrequencies()
+      writer.addDocument(place, reader.frequencies)
+      for (let left = reader.total; left > 0; left--) writer.addPlace(reader.readDistance())
+    }
+  }
+}
+
+function describe(
+  documents: readonly SegmentDocument[],
+  lengths: readonly number[],
+): Pick<EncodedSegment, 'first' | 'last' | 'count' | 'documents'> {
+  let first = Number.POSITIVE_INFINITY
+  let last = Number.NEGATIVE_INFINITY
+  for (const { number } of documents) {
+    first = Math.min(first, number)
+    last = Math.max(last, number)
+  }
+  return { first, last, count: documents.length, documents: writeDocumentTable(documents, lengths) }
+}
+
+function extend(array: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
+  const extended = new Uint32Array(array.length * 2)
+  extended.set(array)
+  return extended
+}

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { compareQuantized, quantizeVector } from './quantized-vector.ts'
+import { SignIndex } from './sign-index.ts'
+
+/** A vector of length 1 around one of a few middles, as those of texts are. */
+function vectorOf(seed: number, dimensions = 384): Float32Array {
+  const noise = (i: number) => (((Math.imul(i, 2654435761) ^ Math.imul(i, 40503)) >>> 0) / 2 ** 32) * 2 - 1
+  const raw = Float32Array.from(
+    { length: dimensions },
+    (_, i) => noise((seed % 7) * 1000 + i + 1) + noise(seed * 100_000 + i + 1),
+  )
+  const length = Math.hypot(...raw)
+  return raw.map((value) => value / length)
+}
+
+const everything = () => true
+
+test('finds most of the nearest among ten times as many', () => {
+  const index = new SignIndex(384)
+  const vectors = Array.from({ length: 3000 }, (_, i) => quantizeVector(vectorOf(i + 1)))
+  vectors.forEach((bytes, i) => {
+    index.add(i, 0, bytes)
+  })
+  expect(index.size).toBe(3000)
+  let found = 0
+  for (let query = 5001; query < 5011; query++) {
+    const vector = vectorOf(query)
+    const similarities = vectors.map((bytes) => compareQuantized(vector, bytes))
+    const nearest = [...vectors.keys()].sort((a, b) => (similarities[b] ?? 0) - (similarities[a] ?? 0)).slice(0, 20)
+    const rough = new Set(index.nearest(quantizeVector(vector), 200, everything))
+    expect(rough.size).toBeGreaterThanOrEqual(200)
+    expect(rough.size).toBeLessThan(400)
+    found += nearest.filter((key) => rough.has(key)).length
+  }
+  // Chance would find 13 of the 200.
+  expect(found).toBeGreaterThan(150)
+})
+
+test('gives everything when asked for more than there is, of the groups that are asked for', () => {
+  const index = new SignIndex(40)
+  for (let i = 0; i < 10; i++) index.add(100 + i, i % 2, quantizeVector(vectorOf(i, 40)))
+  const query = quantizeVector(vectorOf(99, 40))
+  expect(index.nearest(query, 50, everything)).toHaveLength(10)
+  expect(index.nearest(query, 50, (group) => group === 1)).toEqual([101, 103, 105, 107, 109])
+  expect(index.nearest(query, 50, () => false)).toEqual([])
+})
+
+test('a vector is nearest to itself, its opposite farthest', () => {
+  const index = new SignIndex(384)
+  const vector = vectorOf(3)
+  index.add(1, 0, quantizeVector(vector))
+  index.add(2, 0, quantizeVector(vector.map((value) => -value)))
+  expect(index.nearest(quantizeVector(vector), 1, everything)).toEqual([1])
+})

@@ -1,0 +1,196 @@
+import { ByteReader, ByteWriter } from './bytes.ts'
+import type { TermPostings } from './term-postings.ts'
+
+/** The terms that share a stem, with their postings. */
+export interface StemEntry {
+  readonly stem: string
+  readonly terms: readonly TermPostings[]
+  /** Short forms with this stem, each with a term that it finds. */
+  readonly longForms: readonly (readonly [form: string, term: string])[]
+}
+
+/** Entries fill a block up to this size, which is what one page of a database file takes. */
+const BLOCK_BYTES = 4000
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** The bytes of a text. Their order is that of entries and blocks. */
+export function encodeText(text: string): Uint8Array {
+  return encoder.encode(text)
+}
+
+/** Puts entries, which come in the order of their stems, into blocks. */
+export class BlockWriter {
+  readonly #blocks: Uint8Array[] = []
+  readonly #directory = new ByteWriter()
+  readonly #block = new ByteWriter(2 * BLOCK_BYTES)
+  #previous = ''
+
+  add(stem: string, entry: ByteWriter): void {
+    const size = entry.length + 3 * stem.length + 8
+    if (this.#block.length > 0 && this.#block.length + size > BLOCK_BYTES) this.#closeBlock()
+    if (this.#block.length === 0) {
+      this.#previous = ''
+      this.#directory.writeText(stem)
+    }
+    writeAfter(this.#block, this.#previous, stem)
+    this.#previous = stem
+    this.#block.writeNumber(entry.length)
+    this.#block.writeBytes(entry.buffer.subarray(0, entry.length))
+  }
+
+  finish(): { readonly blocks: readonly Uint8Array[]; readonly directory: Uint8Array } {
+    if (this.#block.length > 0) this.#closeBlock()
+    return { blocks: this.#blocks, directory: this.#directory.toBytes() }
+  }
+
+  #closeBlock(): void {
+    this.#blocks.push(this.#block.toBytes())
+    this.#block.clear()
+  }
+}
+
+/** Writes a text as what differs from another one: how many bytes they share, and the rest. */
+export function writeAfter(writer: ByteWriter, before: string, text: string): void {
+  if (isAscii(text)) {
+    let shared = 0
+    while (shared < text.length && before.charCodeAt(shared) === text.charCodeAt(shared)) shared++
+    writer.writeNumber(shared)
+    writer.writeNumber(text.length - shared)
+    for (let i = shared; i < text.length; i++) writer.writeNumber(text.charCodeAt(i))
+    return
+  }
+  const [bytesBefore, bytes] = [encodeText(before), encodeText(text)]
+  let shared = 0
+  while (shared < bytes.length && bytesBefore[shared] === bytes[shared]) shared++
+  writer.writeNumber(shared)
+  writer.writeNumber(bytes.length - shared)
+  writer.writeBytes(bytes.subarray(shared))
+}
+
+/** Terms are short and mostly ASCII, for which encoders and decoders take several times as long as a loop. */
+function isAscii(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false
+  return true
+}
+
+/** Writes the terms that short forms find, behind the terms of their entry. */
+export function writeLongForms(writer: ByteWriter, longForms: StemEntry['longForms']): void {
+  if (longForms.length === 0) return
+  writer.writeNumber(longForms.length)
+  for (const [form, term] of longForms) {
+    writer.writeText(form)
+    writer.writeText(term)
+  }
+}
+
+/** Knows the first stem of each block. */
+export class BlockDirectory {
+  readonly #bytes: Uint8Array
+  /** Where the stem of each block begins and ends. */
+  readonly #starts: Uint32Array
+  readonly #ends: Uint32Array
+
+  constructor(bytes: Uint8Array) {
+    const starts: number[] = []
+    const ends: number[] = []
+    const reader = new ByteReader(bytes)
+    while (reader.remaining > 0) {
+      const { length } = reader.readBytes(reader.readNumber())
+      const end = bytes.length - reader.remaining
+      starts.push(end - length)
+      ends.push(end)
+    }
+    this.#bytes = bytes
+    this.#starts = Uint32Array.from(starts)
+    this.#ends = Uint32Array.from(ends)
+  }
+
+  get size(): number {
+    return this.#starts.length
+  }
+
+  /** The block that holds a stem if any does; -1 when it comes before all. */
+  find(stem: Uint8Array): number {
+    let low = 0
+    let high = this.#starts.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (compareBytes(this.#bytes.subarray(this.#starts[middle], this.#ends[middle]), stem) <= 0) low = middle + 1
+      else high = middle
+    }
+    return low - 1
+  }
+}
+
+/** Orders two texts by their bytes. */
+export function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  const shorter = Math.min(a.length, b.length)
+  for (let i = 0; i < shorter; i++) {
+    const difference = (a[i] ?? 0) - (b[i] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return a.length - b.length
+}
+
+/** Finds the entry of a stem in its block. */
+export function findEntry(block: Uint8Array, stem: Uint8Array): StemEntry | undefined {
+  const reader = new ByteReader(block)
+  // How much of the stem the last entry began with. That entry came before it, so that one which shares more with the last entry
+  // does so as well, and one which shares less comes after it: only what shares as much has to be looked at.
+  let matched = 0
+  while (reader.remaining > 0) {
+    const shared = reader.readNumber()
+    const suffix = reader.readBytes(reader.readNumber())
+    const entry = reader.readBytes(reader.readNumber())
+    if (shared > matched) continue
+    if (shared < matched) return undefined
+    let same = 0
+    while (same < suffix.length && suffix[same] === stem[matched + same]) same++
+    matched += same
+    if (same === suffix.length && matched === stem.length) return readEntry(decoder.decode(stem), entry)
+    if (same < suffix.length && (suffix[same] ?? 0) > (stem[matched] ?? -1)) return undefined
+  }
+  return undefined
+}
+
+/** The entries of a block, in their order. */
+export function* readEntries(block: Uint8Array): Generator<StemEntry, void, void> {
+  const reader = new ByteReader(block)
+  let stem = ''
+  while (reader.remaining > 0) {
+    stem = readAfter(reader, stem)
+    yield readEntry(stem, reader.readBytes(reader.readNumber()))
+  }
+}
+
+function readAfter(reader: ByteReader, before: string): string {
+  const shared = reader.readNumber()
+  const suffix = reader.readBytes(reader.readNumber())
+  if (isAscii(before) && suffix.every((byte) => byte < 0x80)) {
+    return before.slice(0, shared) + Reflect.apply(String.fromCharCode, null, suffix)
+  }
+  const bytes = new Uint8Array(shared + suffix.length)
+  bytes.set(encodeText(before).subarray(0, shared))
+  bytes.set(suffix, shared)
+  return decoder.decode(bytes)
+}
+
+function readEntry(stem: string, bytes: Uint8Array): StemEntry {
+  const reader = new ByteReader(bytes)
+  const terms: TermPostings[] = []
+  for (let left = reader.readCount(); left > 0; left--) {
+    const term = readAfter(reader, stem)
+    const documents = reader.readNumber()
+    const places = reader.readNumber()
+    const start = bytes.length - reader.remaining
+    reader.readBytes(documents + places)
+    terms.push({ term, bytes, start, middle: start + documents, end: start + documents + places })
+  }
+  const longForms: [string, string][] = []
+  for (let left = reader.remaining > 0 ? reader.readCount() : 0; left > 0; left--) {
+    longForms.push([reader.readText(), reader.readText()])
+  }
+  return { stem, terms, longForms }
+}

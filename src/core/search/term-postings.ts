@@ -1,0 +1,158 @@
+import type { ByteWriter } from './bytes.ts'
+
+/**
+ * Where one term occurs in the documents of a segment, as two streams of numbers that stand one behind the other: by document,
+ * ascending, how often it holds the term in each field; and the places of these occurrences among all tokens of the document.
+ */
+export interface TermPostings {
+  readonly term: string
+  readonly bytes: Uint8Array
+  readonly start: number
+  /** Where the places begin. */
+  readonly middle: number
+  readonly end: number
+}
+
+// What the low bits of a document's number say. Most terms stand once or twice in the last field, the body, and nowhere else.
+const ANY = 0
+const LAST_MANY = 3
+
+/** Writes the postings of one term. */
+export class PostingsWriter {
+  readonly #documents: ByteWriter
+  readonly #places: ByteWriter
+  #previous = -1
+
+  constructor(documents: ByteWriter, places: ByteWriter) {
+    this.#documents = documents
+    this.#places = places
+  }
+
+  /** Begins another term. */
+  begin(): void {
+    this.#documents.clear()
+    this.#places.clear()
+    this.#previous = -1
+  }
+
+  /** Adds a document, its number higher than the one before; its places are to follow. */
+  addDocument(document: number, frequencies: Uint32Array): void {
+    const lastField = frequencies.length - 1
+    let mask = 0
+    for (let field = 0; field <= lastField; field++) if ((frequencies[field] ?? 0) > 0) mask |= 1 << field
+    const inLast = frequencies[lastField] ?? 0
+    const code = mask === 1 << lastField ? Math.min(inLast, LAST_MANY) : ANY
+    this.#documents.writeNumber((document - this.#previous - 1) * 4 + code)
+    this.#previous = document
+    if (code === LAST_MANY) this.#documents.writeNumber(inLast)
+    if (code !== ANY) return
+    this.#documents.writeNumber(mask)
+    for (const frequency of frequencies) if (frequency > 0) this.#documents.writeNumber(frequency)
+  }
+
+  /** Adds a place of the last document, as its distance from the one before. */
+  addPlace(distance: number): void {
+    this.#places.writeNumber(distance)
+  }
+
+  get isEmpty(): boolean {
+    return this.#documents.length === 0
+  }
+
+  /** Writes both streams behind their lengths. */
+  finish(writer: ByteWriter): void {
+    writer.writeNumber(this.#documents.length)
+    writer.writeNumber(this.#places.length)
+    writer.writeBytes(this.#documents.buffer.subarray(0, this.#documents.length))
+    writer.writeBytes(this.#places.buffer.subarray(0, this.#places.length))
+  }
+}
+
+/**
+ * Goes through the postings of a term. One reader serves many, and what it read stands in its properties: there are hundreds of
+ * thousands in a query. Bytes are trusted: what is damaged gives wrong numbers, never an endless loop.
+ */
+export class PostingsReader {
+  document = -1
+  /** How often the document holds the term, all fields. */
+  total = 0
+  /** Whether it does so in the last field only; the frequencies by field are not filled in then. */
+  isInLastOnly = false
+  readonly frequencies: Uint32Array
+  #bytes: Uint8Array = new Uint8Array(0)
+  #position = 0
+  #end = 0
+  #place = 0
+
+  constructor(fieldCount: number) {
+    this.frequencies = new Uint32Array(fieldCount)
+  }
+
+  begin({ bytes, start, middle }: TermPostings): void {
+    this.document = -1
+    this.#bytes = bytes
+    this.#position = start
+    this.#end = middle
+    this.#place = middle
+  }
+
+  /** Goes to the next document; false when there is none. */
+  next(): boolean {
+    if (this.#position >= this.#end) return false
+    const header = this.#readNumber()
+    this.document += (header >>> 2) + 1
+    const code = header & 3
+    this.isInLastOnly = code !== ANY
+    if (code === ANY) this.#readFrequencies()
+    else this.total = code === LAST_MANY ? this.#readNumber() : code
+    return true
+  }
+
+  /** Fills in the frequencies by field, also where there is only the last. */
+  fillFrequencies(): void {
+    if (!this.isInLastOnly) return
+    this.frequencies.fill(0)
+    this.frequencies[this.frequencies.length - 1] = this.total
+  }
+
+  /** Reads the distance of a place of this document from the one before. All of them must be read or skipped. */
+  readDistance(): number {
+    const bytes = this.#bytes
+    let byte = bytes[this.#place++] ?? 0
+    let value = byte & 0x7f
+    for (let shift = 7; byte > 0x7f; shift += 7) {
+      byte = bytes[this.#place++] ?? 0
+      value |= (byte & 0x7f) << shift
+    }
+    return value
+  }
+
+  /** Skips the places of this document. */
+  skipPlaces(): void {
+    const bytes = this.#bytes
+    let place = this.#place
+    for (let left = this.total; left > 0; left--) while ((bytes[place++] ?? 0) > 0x7f);
+    this.#place = place
+  }
+
+  #readFrequencies(): void {
+    const mask = this.#readNumber()
+    this.total = 0
+    for (let field = 0; field < this.frequencies.length; field++) {
+      const frequency = (mask & (1 << field)) === 0 ? 0 : this.#readNumber()
+      this.frequencies[field] = frequency
+      this.total += frequency
+    }
+  }
+
+  #readNumber(): number {
+    const bytes = this.#bytes
+    let byte = bytes[this.#position++] ?? 0
+    let value = byte & 0x7f
+    for (let shift = 7; byte > 0x7f; shift += 7) {
+      byte = bytes[this.#position++] ?? 0
+      value |= (byte & 0x7f) << shift
+    }
+    return value >>> 0
+  }
+}

@@ -1,0 +1,140 @@
+import Range from 'semver/classes/range.js'
+import SemVer from 'semver/classes/semver.js'
+import outside from 'semver/ranges/outside.js'
+import {
+  compareParsed,
+  isName,
+  isPrerelease,
+  isSameVersion,
+  newestFirst,
+  parseVersion,
+  type Version,
+} from './version.ts'
+
+/** What a request for a version came to. */
+export interface VersionMatch {
+  /** The one that was meant; null when there is none. */
+  readonly best: string | null
+  /** All that would do, the newest first; `best` is the first of them. */
+  readonly matches: readonly string[]
+  /** What the request was taken for. A series is a version with numbers left out: `5` or `5.2`. */
+  readonly kind: 'latest' | 'exact' | 'series' | 'range'
+  /** Whether only prereleases would do, although none was asked for. */
+  readonly isPrerelease: boolean
+  /** Whether it is older than what was asked for: the newest one before that. */
+  readonly isOlder: boolean
+}
+
+/** How strictly a request is taken. */
+export interface MatchOptions {
+  /** Takes the newest version before the one that was asked for, where there is no such. @default false */
+  readonly orOlder?: boolean | undefined
+}
+
+/**
+ * Finds the version that is meant: by `latest` or nothing, by a version, by numbers of which the last are left out (`5`,
+ * `5.2`), by a range as semver has them (`^5.2`, `5.x`, `>=5 <6`, `5.2 - 5.4`) or by a name. A version that is labelled
+ * exactly so comes before anything else. Prereleases are taken where they are asked for, or nothing else would do.
+ */
+export function matchVersion(
+  target: string | undefined,
+  versions: Iterable<string>,
+  { orOlder = false }: MatchOptions = {},
+): VersionMatch {
+  const sorted = newestFirst(versions)
+  const asked = target?.trim() ?? ''
+  if (asked === '' || asked.toLowerCase() === 'latest') return createMatch('latest', preferReleases(sorted))
+  const parsed = parseVersion(asked)
+  const same = sorted.filter(({ text }) => text === target || text === asked)
+  if (same.length === 0) same.push(...sorted.filter((version) => isMeant(version, parsed)))
+  if (same.length > 0) return createMatch('exact', { versions: same, isPrerelease: false })
+  const range = isSeries(parsed) || isName(parsed) ? parseRange(asked) : undefined
+  const kind = range === undefined ? 'exact' : isName(parsed) ? 'range' : 'series'
+  const found = range === undefined ? { versions: [], isPrerelease: false } : within(sorted, asked, range)
+  if (found.versions.length > 0 || !orOlder) return createMatch(kind, found)
+  const isBefore = (version: Version) =>
+    range === undefined ? !isName(parsed) && compareParsed(version, parsed) < 0 : outside(semverOf(version), range, '<')
+  const older = preferReleases(sorted.filter((version) => !isName(version) && isBefore(version)))
+  return { ...createMatch(kind, older), isOlder: older.versions.length > 0 }
+}
+
+/** Whether a version is the very one that was asked for. `5` asks for any 5.x, unless one is labelled `5` or `v5`. */
+function isMeant(version: Version, asked: Version): boolean {
+  if (isSeries(asked) && version.numbers.length !== asked.numbers.length) return false
+  return isSameVersion(version, asked)
+}
+
+/** Whether numbers are left out. */
+function isSeries(version: Version): boolean {
+  return !isName(version) && version.numbers.length < 3 && !isPrerelease(version)
+}
+
+/** Some versions, the newest first, and whether they are prereleases for want of anything else. */
+interface Choice {
+  readonly versions: readonly Version[]
+  readonly isPrerelease: boolean
+}
+
+function createMatch(kind: VersionMatch['kind'], { versions, isPrerelease }: Choice): VersionMatch {
+  const matches = versions.map(({ text }) => text)
+  return { best: matches[0] ?? null, matches, kind, isPrerelease, isOlder: false }
+}
+
+/** Releases and names, or prereleases where there is nothing else. */
+function preferReleases(versions: readonly Version[]): Choice {
+  const releases = versions.filter((version) => !isPrerelease(version))
+  return releases.length > 0
+    ? { versions: releases, isPrerelease: false }
+    : { versions, isPrerelease: versions.length > 0 }
+}
+
+/** What is within a range by semver's rule, which leaves out prereleases that the range does not name. */
+function within(versions: readonly Version[], asked: string, range: Range): Choice {
+  const numbered = versions.filter((version) => !isName(version))
+  const strict = numbered.filter((version) => range.test(semverOf(version)))
+  if (strict.length > 0) return { versions: strict, isPrerelease: false }
+  const wide = parseRange(asked, true) ?? range
+  const loose = numbered.filter((version) => wide.test(semverOf(version)))
+  return { versions: loose, isPrerelease: loose.length > 0 }
+}
+
+/** Semver has three numbers: further ones order versions and say nothing about ranges. */
+function semverOf(version: Version): SemVer {
+  return new SemVer(writeSemver(version))
+}
+
+function writeSemver({ numbers, prerelease }: Version): string {
+  const [major = 0, minor = 0, patch = 0] = numbers
+  return `${major}.${minor}.${patch}${writePrerelease(prerelease)}`
+}
+
+function writePrerelease(prerelease: Version['prerelease']): string {
+  return prerelease.length === 0 ? '' : `-${prerelease.join('.')}`
+}
+
+/** What stands between the versions of a range: spaces, bars, and signs before a version. */
+const VERSION_IN_RANGE = /[^\s|<>=~^]+/g
+
+/** Reads a range; undefined for what is none. Dates and zeros before a number are made what semver knows. */
+function parseRange(text: string, includePrerelease = false): Range | undefined {
+  if (text.length > MAX_RANGE_CHARS) return undefined
+  const known = text.replace(VERSION_IN_RANGE, (part) => {
+    const version = parseVersion(part)
+    return isName(version) ? part.replace(/(?<![\w-])0+(?=\d)/g, '') : writePartial(version)
+  })
+  try {
+    return new Range(known, { includePrerelease })
+  } catch (error) {
+    // Semver throws one kind of error for everything that is no range; that is the answer here.
+    if (error instanceof TypeError) return undefined
+    throw error
+  }
+}
+
+const MAX_RANGE_CHARS = 256
+
+/** As many numbers as were given, since those left out mean any. */
+function writePartial(version: Version): string {
+  const { numbers, prerelease } = version
+  return prerelease.length > 0 || numbers.length > 2 ? writeSemver(version) : numbers.join('.')
+}

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { InstallProblem } from './install-problem.ts'
+
+/**
+ * Has the user's own npm fetch the tarball of a package into a new folder of `work`, and gives its path. Where it comes from, and
+ * how, is npm's business and its configuration's; nothing of the package is run.
+ */
+export async function packWithNpm(spec: string, work: string, signal?: AbortSignal): Promise<string> {
+  // Away from any project, whose settings are none of ours.
+  const folder = await mkdtemp(join(work, 'npm-'))
+  const { code, output } = await runNpm(
+    ['pack', spec, '--ignore-scripts', '--pack-destination', folder, '--loglevel=error', '--no-update-notifier'],
+    folder,
+    signal,
+  )
+  const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'))
+  if (code === 0 && tarball !== undefined) return join(folder, tarball)
+  throw new InstallProblem(`npm cannot fetch ${spec}: ${problemIn(output)}`, adviceFor(output))
+}
+
+interface NpmRun {
+  readonly code: number | null
+  readonly output: string
+}
+
+function runNpm(args: readonly string[], folder: string, signal: AbortSignal | undefined): Promise<NpmRun> {
+  return new Promise((resolve, reject) => {
+    // On Windows npm is a script that only a shell starts; none of its arguments comes from outside.
+    const child = spawn('npm', args, {
+      cwd: folder,
+      shell: process.platform === 'win32',
+      ...(signal ? { signal } : {}),
+    })
+    let output = ''
+    const keep = (some: Buffer): void => {
+      output = (output + some.toString('utf8')).slice(-4000)
+    }
+    child.stdout.on('data', keep)
+    child.stderr.on('data', keep)
+    child.on('error', (error) => {
+      const isMissing = 'code' in error && error.code === 'ENOENT'
+      reject(
+        isMissing
+          ? new InstallProblem(
+              'npm is not there',
+              'install npm, which comes with Node, or give a folder with the model by --from',
+            )
+          : error,
+      )
+    })
+    child.on('close', (code) => resolve({ code, output }))
+  })
+}
+
+/** What npm says first about a failure, without what stands before it, and without what only names the failure. */
+function problemIn(output: string): string {
+  const said = output
+    .split('\n')
+    .flatMap((line) => /^npm (?:error|ERR!) (.*\S)/.exec(line)?.[1] ?? [])
+    .filter((line) => !/^(?:code|syscall|errno|path|dest|A complete log) /.test(line))
+  return said[0]?.replace(/^(?:enoent|notarget|\d{3}) /, '') ?? 'it says nothing'
+}
+
+function adviceFor(output: string): string {
+  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET/.test(output)) {
+    return 'check the network and the registry npm is set to, then run the same command again, or use --from'
+  }
+  if (/ENOSPC/.test(output)) return 'free about 250 MB, then run the same command again'
+  if (/E404|ETARGET/.test(output)) return 'the registry npm is set to does not have it: set another, or use --from'
+  return 'try `npm ping`, then run the same command again, or use --from'
+}

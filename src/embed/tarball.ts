@@ -1,0 +1,94 @@
+import { createReadStream } from 'node:fs'
+import { mkdir, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { createGunzip } from 'node:zlib'
+
+const BLOCK = 512
+
+/**
+ * Takes files out of a tarball of npm: where `targetOf` says, by their path in it (`package/…`). Everything else is passed over.
+ * Links and the like are not made.
+ */
+export async function extractTarball(file: string, targetOf: (path: string) => string | undefined): Promise<void> {
+  const input = createReadStream(file)
+  const unpacked = createGunzip()
+  // The reader of the one has to hear of a failure of the other.
+  input.on('error', (error) => unpacked.destroy(error))
+  const bytes = new ByteSource(input.pipe(unpacked))
+  let longPath: string | undefined
+  for (;;) {
+    const header = await bytes.read(BLOCK)
+    if (header.length < BLOCK || header[0] === 0) return
+    const size = Number.parseInt(readText(header, 124, 12), 8)
+    if (!Number.isSafeInteger(size)) throw new Error(`${file} is damaged`)
+    const padding = (BLOCK - (size % BLOCK)) % BLOCK
+    const type = readText(header, 156, 1)
+    // A record before a file says its path where that is long (POSIX.1-2001, pax).
+    if (type === 'x') {
+      longPath = /\d+ path=(.*)\n/.exec((await bytes.read(size)).toString('utf8'))?.[1]
+      await bytes.read(padding)
+      continue
+    }
+    const prefix = readText(header, 345, 155)
+    const path = longPath ?? (prefix === '' ? '' : `${prefix}/`) + readText(header, 0, 100)
+    longPath = undefined
+    const target = type === '0' || type === '' ? targetOf(path) : undefined
+    if (target === undefined) await bytes.copy(size)
+    else await writeFile(target, bytes, size)
+    await bytes.read(padding)
+  }
+}
+
+async function writeFile(target: string, bytes: ByteSource, size: number): Promise<void> {
+  await mkdir(dirname(target), { recursive: true })
+  const file = await open(target, 'w')
+  try {
+    await bytes.copy(size, async (some) => {
+      await file.write(some)
+    })
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+function readText(header: Buffer, start: number, length: number): string {
+  const field = header.subarray(start, start + length)
+  const end = field.indexOf(0)
+  return field.toString('utf8', 0, end < 0 ? length : end).trim()
+}
+
+/** Bytes of a stream, as many at a time as are wanted. */
+class ByteSource {
+  readonly #chunks: AsyncIterator<Buffer>
+  #rest: Buffer = Buffer.alloc(0)
+
+  constructor(stream: AsyncIterable<Buffer>) {
+    this.#chunks = stream[Symbol.asyncIterator]()
+  }
+
+  /** Fewer at the end of the stream only. */
+  async read(size: number): Promise<Buffer> {
+    const parts: Buffer[] = []
+    await this.copy(size, async (some) => void parts.push(some), true)
+    return Buffer.concat(parts)
+  }
+
+  /** Hands on so many bytes, or passes over them. */
+  async copy(size: number, take?: (some: Buffer) => Promise<void>, mayEnd = false): Promise<void> {
+    for (let left = size; left > 0; ) {
+      if (this.#rest.length === 0) {
+        const next = await this.#chunks.next()
+        if (next.done === true) {
+          if (mayEnd) return
+          throw new Error('the tarball ends too early')
+        }
+        this.#rest = next.value
+      }
+      const some = this.#rest.subarray(0, left)
+      await take?.(some)
+      this.#rest = this.#rest.subarray(some.length)
+      left -= some.length
+    }
+  }
+}

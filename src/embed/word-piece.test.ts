@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest'
+import { parseWordPiece, tokenizeText } from './word-piece.ts'
+
+const PIECES = [
+  '[PAD]', '[UNK]', '[CLS]', '[SEP]', 'un', '##aff', '##able', 'cafe', 'a', 'b', 'c', '##b', '日', '本', '(', ')', '.', '-', 'x', '##x', 'i', 'σ', '##ς', '«', '+',
+] // biome-ignore format: a list of words
+
+function fileOf(more: Readonly<Record<string, unknown>> = {}): string {
+  return JSON.stringify({
+    normalizer: { type: 'BertNormalizer', lowercase: true },
+    pre_tokenizer: { type: 'BertPreTokenizer' },
+    model: {
+      type: 'WordPiece',
+      unk_token: '[UNK]',
+      continuing_subword_prefix: '##',
+      max_input_chars_per_word: 100,
+      vocab: Object.fromEntries(PIECES.map((piece, id) => [piece, id])),
+    },
+    ...more,
+  })
+}
+
+const vocabulary = parseWordPiece(fileOf())
+const piecesOf = (text: string, limit = 256) => tokenizeText(text, vocabulary, limit).map((id) => PIECES[id])
+const inside = (text: string) => piecesOf(text).slice(1, -1)
+
+test('a text stands between its marks', () => {
+  expect(piecesOf('')).toEqual(['[CLS]', '[SEP]'])
+  expect(piecesOf('a')).toEqual(['[CLS]', 'a', '[SEP]'])
+})
+
+describe('words', () => {
+  test.each<[string, string, string[]]>([
+    ['are cut into the longest pieces there are', 'unaffable', ['un', '##aff', '##able']],
+    ['are unknown as a whole if a part is', 'unaffyable', ['[UNK]']],
+    ['of too many characters are unknown', 'x'.repeat(101), ['[UNK]']],
+    ['of as many as there may be are not', 'x'.repeat(100), ['x', ...Array.from({ length: 99 }, () => '##x')]],
+    ['lose their case and their accents', 'CAFÉ Cafe\u0301', ['cafe', 'cafe']],
+    ['lose what has no form, and hold together', 'a\u200b\u00adb \u0000\ufffdc', ['a', '##b', 'c']],
+    ['end at any space', 'a\u3000b\u00a0c\ta\n', ['a', 'b', 'c', 'a']],
+    ['end at marks, each of which is one', 'a(b).-«+', ['a', '(', 'b', ')', '.', '-', '«', '+']],
+    ['are single ideographs', 'a日本b', ['a', '日', '本', 'b']],
+    ['are not confused by half a character', '\ud800a', ['a']],
+    ['may end in a letter that has two lower forms', 'ΣΣ', ['σ', '##ς']],
+    ['are not special because they look so', '[SEP]', ['[UNK]', '[UNK]', '[UNK]']],
+  ])('%s', (_what, text, pieces) => {
+    expect(inside(text)).toEqual(pieces)
+  })
+})
+
+test('a long text is cut at the limit, its end mark included', () => {
+  const tokens = piecesOf('a '.repeat(1000), 16)
+  expect(tokens).toHaveLength(16)
+  expect(tokens.at(-1)).toBe('[SEP]')
+})
+
+test('a tokenizer of another kind is refused', () => {
+  expect(() => parseWordPiece(fileOf({ model: { type: 'BPE' } }))).toThrow('not WordPiece')
+  expect(() => parseWordPiece(fileOf({ normalizer: { type: 'BertNormalizer', lowercase: false } }))).toThrow(
+    'lower case',
+  )
+  expect(() => parseWordPiece(fileOf({ pre_tokenizer: { type: 'ByteLevel' } }))).toThrow('cut words')
+  const vocab = { '[UNK]': 0, '[CLS]': 1 }
+  const model = { type: 'WordPiece', unk_token: '[UNK]', continuing_subword_prefix: '##', vocab }
+  expect(() => parseWordPiece(fileOf({ model }))).toThrow('no [SEP]')
+})

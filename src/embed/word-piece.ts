@@ -1,0 +1,101 @@
+/** What is read of a `tokenizer.json`. */
+export interface WordPieceVocabulary {
+  readonly pieces: ReadonlyMap<string, number>
+  readonly unknown: number
+  /** Stands before every text. */
+  readonly start: number
+  /** Stands after it. */
+  readonly end: number
+  /** Words of more characters are unknown. */
+  readonly maxWordChars: number
+}
+
+/** Reads a `tokenizer.json` of a BERT model that lowers case; throws a plain `Error` that says what is wrong with it. */
+export function parseWordPiece(json: string): WordPieceVocabulary {
+  // What is used of it is checked below.
+  const file = JSON.parse(json) as TokenizerFile
+  const { model, normalizer, pre_tokenizer: splitter } = file
+  if (model?.type !== 'WordPiece' || model.continuing_subword_prefix !== CONTINUATION) {
+    throw new Error('its tokenizer is not WordPiece')
+  }
+  if (normalizer?.type !== 'BertNormalizer' || normalizer.lowercase !== true) {
+    throw new Error('its tokenizer does not lower case as BERT does')
+  }
+  if (splitter?.type !== 'BertPreTokenizer') throw new Error('its tokenizer does not cut words as BERT does')
+  const pieces = new Map(Object.entries(model.vocab ?? {}))
+  const idOf = (piece: string): number => {
+    const id = pieces.get(piece)
+    if (typeof id !== 'number') throw new Error(`its vocabulary has no ${piece}`)
+    return id
+  }
+  return {
+    pieces,
+    unknown: idOf(model.unk_token ?? '[UNK]'),
+    start: idOf('[CLS]'),
+    end: idOf('[SEP]'),
+    maxWordChars: model.max_input_chars_per_word ?? 100,
+  }
+}
+
+interface TokenizerFile {
+  readonly model?: {
+    readonly type?: string
+    readonly vocab?: Readonly<Record<string, number>>
+    readonly unk_token?: string
+    readonly continuing_subword_prefix?: string
+    readonly max_input_chars_per_word?: number
+  }
+  readonly normalizer?: { readonly type?: string; readonly lowercase?: boolean }
+  readonly pre_tokenizer?: { readonly type?: string }
+}
+
+/** Marks a piece that goes on with a word. */
+const CONTINUATION = '##'
+
+/** The longest text that is looked at: more than enough for any model, and no work for what is cut off anyway. */
+const CHARS_PER_TOKEN = 40
+
+/**
+ * The tokens of a text between those that stand around it, at most `limit` in all. Names of special tokens in a text are words
+ * like others: what is embedded is data.
+ */
+export function tokenizeText(text: string, vocabulary: WordPieceVocabulary, limit: number): number[] {
+  const tokens = [vocabulary.start]
+  for (const word of splitWords(text.slice(0, limit * CHARS_PER_TOKEN))) {
+    if (tokens.length >= limit - 1) break
+    tokens.push(...cutWord(word, vocabulary))
+  }
+  return [...tokens.slice(0, limit - 1), vocabulary.end]
+}
+
+/** Nothing, the mark of what could not be read, and all that has no form: controls, formats, unassigned and private ones. */
+const FORMLESS = /(?![\t\n\r])[\0\ufffd\p{C}]/gu
+const IDEOGRAPH =
+  /[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u{20000}-\u{2a6df}\u{2a700}-\u{2b73f}\u{2b740}-\u{2b81f}\u{2b920}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/gu
+const ACCENT = /\p{Mn}/gu
+/** A mark of punctuation alone, or anything else up to the next one. ASCII symbols are punctuation, others are not. */
+const WORD = /[!-/:-@[-`{-~\p{P}]|[^\s!-/:-@[-`{-~\p{P}]+/gu
+
+function splitWords(text: string): string[] {
+  const plain = text.toWellFormed().replace(FORMLESS, '').replace(IDEOGRAPH, ' $& ')
+  return plain.normalize('NFD').replace(ACCENT, '').toLowerCase().match(WORD) ?? []
+}
+
+/** The longest pieces of a word from left to right. A word of which some part is no piece is unknown as a whole. */
+function cutWord(word: string, { pieces, unknown, maxWordChars }: WordPieceVocabulary): number[] {
+  const chars = [...word]
+  if (chars.length > maxWordChars) return [unknown]
+  const found: number[] = []
+  for (let start = 0; start < chars.length; ) {
+    let end = chars.length
+    let piece: number | undefined
+    for (; end > start; end--) {
+      piece = pieces.get((start === 0 ? '' : CONTINUATION) + chars.slice(start, end).join(''))
+      if (piece !== undefined) break
+    }
+    if (piece === undefined) return [unknown]
+    found.push(piece)
+    start = end
+  }
+  return found
+}

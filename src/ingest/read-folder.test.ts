@@ -1,0 +1,201 @@
+import { spawnSync } from 'node:child_process'
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createPack } from '../core/pack/pack.ts'
+import { readPage } from '../crawl/read-page.ts'
+import type { FileReading } from '../library/folder.ts'
+import { chunkFolder } from './chunk-folder.ts'
+import { openFolderReader } from './folders.ts'
+import { writePack } from './pack-output.ts'
+import { nodeSha256 } from './sha256.ts'
+
+let root = ''
+
+beforeEach(() => {
+  root = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'pharos-read-')))
+})
+
+afterEach(() => {
+  fs.rmSync(root, { recursive: true, force: true })
+})
+
+function write(files: Readonly<Record<string, string | Uint8Array>>): void {
+  for (const [path, content] of Object.entries(files)) {
+    fs.mkdirSync(dirname(join(root, path)), { recursive: true })
+    fs.writeFileSync(join(root, path), content)
+  }
+}
+
+const UNKNOWN = { version: null, stamp: null }
+
+/** Opens a folder as if it were an hour later, so that all files are old, unless another time is given. */
+function open(path = root, now = Date.now() + 3_600_000) {
+  const reader = openFolderReader({
+    readPage: async (snapshot, key) => readPage(snapshot, key, nodeSha256),
+    openGrammars: () => Promise.reject(new Error('no code is read here')),
+    maxFileBytes: 1000,
+    exclude: [join(root, 'library.db-wal')],
+    now: () => now,
+  })
+  return reader.open(pathToFileURL(path).href)
+}
+
+async function walk(path?: string): Promise<Record<string, string>> {
+  const found: Record<string, string> = {}
+  for await (const entry of (await open(path)).walk(new AbortController().signal)) {
+    found[entry.path] = entry.type === 'refused' ? `${entry.refusal.reason} ${entry.refusal.pattern}` : entry.type
+  }
+  return found
+}
+
+test('lists what is to be read, and what is not with its reason', async () => {
+  write({
+    'a.md': 'a',
+    'b.GIF': 'b',
+    'library.db-wal': 'x',
+    '.venv/x.py': 'x',
+    'sub/.gitignore': '/x.txt',
+    'sub/x.txt': 'x',
+  })
+  fs.symlinkSync('a.md', join(root, 'c.md'))
+  fs.writeFileSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from('bad\xff.md', 'latin1')]), 'a')
+  expect(await walk()).toEqual({
+    'a.md': 'file',
+    'b.GIF': 'not-text *.gif',
+    'library.db-wal': 'excluded what Pharos wrote',
+    '.venv/': 'excluded .venv',
+    'c.md': 'excluded symbolic links',
+    'bad\u{fffd}.md': 'bad-url its name is not valid UTF-8',
+    'sub/.gitignore': 'file',
+    'sub/x.txt': 'ignored /x.txt',
+  })
+  expect(await walk(join(root, 'a.md'))).toEqual({ 'a.md': 'file' })
+})
+
+describe('a file that was read before', () => {
+  test('is not read again while it looks the same, and not taken as changed while it is the same', async () => {
+    write({ 'a.md': '# A\n\na\n' })
+    const first = await (await open()).read('a.md', UNKNOWN)
+    expect(first).toMatchObject({ type: 'page', bytes: 7, version: nodeSha256('# A\n\na\n') })
+    const known = knownOf(first)
+    expect(await (await open()).read('a.md', known)).toEqual({ type: 'unchanged', ...known, bytes: 0, detail: null })
+    fs.utimesSync(join(root, 'a.md'), new Date(0), new Date(0))
+    const touched = await (await open()).read('a.md', known)
+    expect(touched).toMatchObject({ type: 'unchanged', bytes: 7, version: known.version })
+    expect(knownOf(touched).stamp).not.toBe(known.stamp)
+    write({ 'a.md': '# A\n\nb\n' })
+    expect((await (await open()).read('a.md', known)).type).toBe('page')
+    // Without what its bytes were, how it looks says nothing.
+    expect((await (await open()).read('a.md', { ...known, version: null })).type).toBe('page')
+  })
+
+  test('is read again when it had just been written: it could have changed within one tick of the clock', async () => {
+    write({ 'a.md': '# A\n\na\n' })
+    const fresh = await (await open(root, Date.now() + 1000)).read('a.md', UNKNOWN)
+    expect(knownOf(fresh)).toEqual({ version: nodeSha256('# A\n\na\n'), stamp: null })
+  })
+})
+
+describe('a file that is not there', () => {
+  test('is missing while its folder is there, and proves nothing once the folder is another one', async () => {
+    write({ 'docs/a.md': 'a', 'docs/b': 'b' })
+    const folder = await open(join(root, 'docs'))
+    expect(await folder.read('x.md', UNKNOWN)).toEqual({ type: 'missing' })
+    expect(await folder.read('b/x.md', UNKNOWN)).toEqual({ type: 'missing' })
+    fs.renameSync(join(root, 'docs'), join(root, 'moved'))
+    await expect(folder.read('a.md', UNKNOWN)).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
+    fs.mkdirSync(join(root, 'docs'))
+    await expect(folder.read('a.md', UNKNOWN)).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
+  })
+
+  test('cannot be outside of the folder', async () => {
+    write({ 'docs/a.md': 'a', 'secret.md': 's' })
+    const folder = await open(join(root, 'docs'))
+    for (const path of ['../secret.md', 'x/../../secret.md', '/etc/passwd', '.', '']) {
+      expect(await folder.read(path, UNKNOWN), path).toEqual({ type: 'missing' })
+    }
+  })
+})
+
+test('no link is followed, and no pipe waited for', async () => {
+  write({ 'a.md': 'a' })
+  fs.symlinkSync('a.md', join(root, 'link.md'))
+  spawnSync('mkfifo', [join(root, 'pipe.md')])
+  const folder = await open()
+  expect(await folder.read('link.md', UNKNOWN)).toMatchObject({ type: 'failed', reason: 'unreadable' })
+  expect(await folder.read('pipe.md', UNKNOWN)).toMatchObject({ type: 'no-page', reason: 'not-text' })
+})
+
+test('a credential leaves a file out where it is likely one, and is never repeated', async () => {
+  const key = `AKIA${'Q7RT2MXZ5WBN3KVP'}`
+  const password = 'password: "correct-horse-battery"\n'
+  write({
+    'a.sql': `-- ${key}\n`,
+    'b.yaml': password,
+    '.env.local': password,
+    'c.sql': password,
+    'd.md': key,
+    'e.rst': password,
+  })
+  const folder = await open()
+  const read = async (path: string) => {
+    const reading = await folder.read(path, UNKNOWN)
+    expect(JSON.stringify({ ...reading, record: undefined })).not.toMatch(/AKIA|correct-horse/)
+    return reading.type === 'no-page' ? `${reading.reason} ${reading.pattern}` : reading.type
+  }
+  expect(await read('a.sql')).toBe('secret line 1 looks like an AWS access key')
+  expect(await read('b.yaml')).toBe('secret line 1 looks like a password or key')
+  expect(await read('.env.local')).toBe('secret line 1 looks like a password or key')
+  for (const path of ['c.sql', 'd.md', 'e.rst']) expect(await read(path)).toBe('page')
+  expect(await folder.read('c.sql', UNKNOWN)).toMatchObject({ detail: 'line 1 looks like a password or key' })
+})
+
+test.each([
+  ['nowhere', 'SOURCE_NOT_FOUND', 'there is no folder or file at ROOT/nowhere'],
+  ['a.md/b', 'SOURCE_UNREADABLE', 'ROOT/a.md/b cannot be used: it cannot be read (ENOTDIR)'],
+  ['pipe', 'SOURCE_UNREADABLE', 'ROOT/pipe cannot be used: it is neither a folder nor a file'],
+  ['pack', 'SOURCE_IS_PACK', 'ROOT/pack is itself a pack'],
+])('%s is refused with %s', async (name, code, message) => {
+  write({ 'a.md': 'a' })
+  spawnSync('mkfifo', [join(root, 'pipe')])
+  await writePack(createPack((await chunkFolder(root)).files), { out: join(root, 'pack'), root })
+  await expect(open(join(root, name))).rejects.toMatchObject({ code, message: message.replace('ROOT', root) })
+})
+
+test('what may not be read fails, and is not taken for gone', () => {
+  write({ 'open.md': 'a', 'closed.md': 'a', 'closed/in.md': 'a' })
+  fs.chmodSync(join(root, 'closed.md'), 0)
+  fs.chmodSync(join(root, 'closed'), 0)
+  fs.chmodSync(root, 0o755)
+  const program = `
+    const { openFolderReader } = await import(${JSON.stringify(join(import.meta.dirname, 'folders.ts'))})
+    const readPage = async () => ({ extraction: { type: 'no-page', reason: 'empty', detail: '', target: null }, record: null })
+    const folder = await openFolderReader({ readPage, maxFileBytes: 1000 }).open(${JSON.stringify(pathToFileURL(root).href)})
+    const entries = await Array.fromAsync(folder.walk(new AbortController().signal))
+    const known = { version: null, stamp: null }
+    const read = [await folder.read('closed.md', known), await folder.read('closed/in.md', known)]
+    console.log(JSON.stringify([Object.fromEntries(entries.map(({ path, type }) => [path, type])), ...read]))`
+  const identity = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+    ...identity,
+    encoding: 'utf8',
+    env: { NODE_NO_WARNINGS: '1' },
+    cwd: '/',
+  })
+  fs.chmodSync(join(root, 'closed'), 0o755)
+  if (stdout === '') throw new Error(stderr)
+  const failed = { type: 'failed', reason: 'unreadable', detail: 'cannot be read (EACCES)' }
+  expect(JSON.parse(stdout)).toEqual([
+    { 'open.md': 'file', 'closed.md': 'file', 'closed/': 'unreadable' },
+    failed,
+    failed,
+  ])
+})
+
+function knownOf(reading: FileReading): { readonly version: string | null; readonly stamp: string | null } {
+  if (!('version' in reading)) throw new Error(`nothing is known of a file that is ${reading.type}`)
+  return { version: reading.version, stamp: reading.stamp }
+}

@@ -1,0 +1,192 @@
+import type { Stats } from 'node:fs'
+import { access, constants, lstat, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { kindOf } from '../core/chunk/kind.ts'
+import { PharosError } from '../core/errors.ts'
+import { extensionOf } from '../core/text/path.ts'
+import type { Refusal } from '../crawl/ledger.ts'
+import type { FileReading, FolderEntry, FolderReader, KnownFile, OpenFolder } from '../library/folder.ts'
+import { type FilePageOptions, type FilePages, openFilePages } from './read-file-page.ts'
+import { type FileStamp, readStable } from './read-stable.ts'
+import { nodeSha256 } from './sha256.ts'
+import { isSystemError, looksLikePack, type WalkEntry, walkFolder } from './walk-folder.ts'
+
+/** How folders of a library are read. */
+export interface FolderReaderOptions extends FilePageOptions {
+  /** A larger file is left out. */
+  readonly maxFileBytes: number
+  /** Absolute paths that are passed over, such as those of the library itself. */
+  readonly exclude?: readonly string[]
+  /** The time in milliseconds; a file changed less than two seconds before it is read is read again next time. @default Date.now */
+  readonly now?: () => number
+}
+
+/** Opens folders by their addresses; must be closed. */
+export interface FolderOpener extends Pick<FolderReader, 'open' | 'cut'> {
+  close(): Promise<void>
+}
+
+/** Creates what opens folders. Nothing is read before one is opened. */
+export function createFolderOpener(options: FolderReaderOptions): FolderOpener {
+  const pages = openFilePages(options)
+  return { open: (address) => openFolder(address, pages, options), cut: pages.cut, close: () => pages.close() }
+}
+
+async function openFolder(address: string, pages: FilePages, options: FolderReaderOptions): Promise<OpenFolder> {
+  const { path, facts } = await findPlace(fileURLToPath(address))
+  const isFolder = facts.isDirectory()
+  const url = pathToFileURL(path).href.replace(/\/?$/, isFolder ? '/' : '')
+  const root = isFolder ? path : dirname(path)
+  const { maxFileBytes, now = Date.now } = options
+  const openedAt = now()
+  return {
+    url,
+    name: basename(path) || path,
+    async *walk(signal) {
+      if (!isFolder) {
+        yield { type: 'file', path: basename(path) }
+        return
+      }
+      for await (const entry of walkFolder(path, { signal, exclude: options.exclude ?? [] })) {
+        const found = describeEntry(entry)
+        if (found?.type === 'unreadable' && found.path === '') throw unreadable(path, 'it cannot be listed')
+        if (found !== undefined) yield found
+      }
+    },
+    async read(file, known) {
+      try {
+        return await readFile({ root, url, path: file, maxFileBytes, openedAt }, known, pages)
+      } catch (error) {
+        if (!isSystemError(error)) throw error
+        const isMissing = error.code === 'ENOENT' || error.code === 'ENOTDIR'
+        if (!isMissing) return { type: 'failed', reason: 'unreadable', detail: `cannot be read (${error.code})` }
+        // A disk that was taken out takes all its files along, and proves nothing about any of them.
+        const isThere = isFolder ? await isSamePlaceAs(path, facts) : await isListed(dirname(path))
+        if (!isThere) throw new PharosError('SOURCE_NOT_FOUND', { path }, { cause: error })
+        return { type: 'missing' }
+      }
+    },
+  }
+}
+
+/** The real path of a source and what is there. */
+async function findPlace(given: string): Promise<{ readonly path: string; readonly facts: Stats }> {
+  try {
+    const path = await realpath(given)
+    const facts = await stat(path)
+    if (facts.isDirectory()) {
+      if (looksLikePack(path, [{ name: 'manifest.llm.tsv' }])) throw new PharosError('SOURCE_IS_PACK', { path: given })
+      await access(path, constants.R_OK | constants.X_OK)
+    } else {
+      if (!facts.isFile()) throw unreadable(given, 'it is neither a folder nor a file')
+      await access(path, constants.R_OK)
+    }
+    return { path, facts }
+  } catch (cause) {
+    if (!isSystemError(cause)) throw cause
+    if (cause.code === 'ENOENT') throw new PharosError('SOURCE_NOT_FOUND', { path: given }, { cause })
+    throw unreadable(given, `it cannot be read (${cause.code})`, cause)
+  }
+}
+
+function unreadable(path: string, problem: string, cause?: unknown): PharosError {
+  return new PharosError('SOURCE_UNREADABLE', { path, problem }, { cause })
+}
+
+/** Whether at a path there is still what was there. */
+async function isSamePlaceAs(path: string, facts: Stats): Promise<boolean> {
+  const { dev, ino } = await stat(path).catch(() => ({ dev: -1, ino: -1 }))
+  return dev === facts.dev && ino === facts.ino
+}
+
+async function isListed(folder: string): Promise<boolean> {
+  return access(folder, constants.R_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  )
+}
+
+function describeEntry(entry: WalkEntry): FolderEntry | undefined {
+  switch (entry.type) {
+    // Its rules are obeyed as far as they go, and it is a file like others.
+    case 'half-obeyed':
+      return undefined
+    case 'file': {
+      const refusal = kindOf(entry.path) === 'image' ? refuse('not-text', `*.${extensionOf(entry.path)}`) : undefined
+      return refusal === undefined ? entry : { type: 'refused', path: entry.path, refusal }
+    }
+    case 'skipped': {
+      const path = entry.isFolder ? entry.path.replace(/\/?$/, '/').replace(/^\/$/, '') : entry.path
+      if (entry.reason === 'unreadable') return { type: 'unreadable', path }
+      return { type: 'refused', path, refusal: REFUSALS[entry.reason](entry.rule) }
+    }
+  }
+}
+
+function refuse(reason: Refusal['reason'], pattern: string | null): Refusal {
+  return { reason, pattern, target: null }
+}
+
+type Skipped = Extract<WalkEntry, { type: 'skipped' }>
+
+/** What the ledger says of what the walk passes over. */
+const REFUSALS: Readonly<Record<Exclude<Skipped['reason'], 'unreadable'>, (rule: string | null) => Refusal>> = {
+  ignored: (rule) => refuse('ignored', rule),
+  'build-folder': (rule) => refuse('excluded', rule),
+  binary: (rule) => refuse('not-text', rule),
+  link: () => refuse('excluded', 'symbolic links'),
+  special: () => refuse('not-text', 'neither a file nor a folder'),
+  pack: () => refuse('excluded', 'what Pharos wrote'),
+  name: () => refuse('bad-url', 'its name is not valid UTF-8'),
+}
+
+/** A file and how it is read. */
+interface FilePlace {
+  readonly root: string
+  /** Address of the source. */
+  readonly url: string
+  readonly path: string
+  readonly maxFileBytes: number
+  readonly openedAt: number
+}
+
+/** The coarsest clock of a file system in use ticks every two seconds. */
+const SETTLE_MS = 2000
+
+async function readFile(file: FilePlace, known: KnownFile, pages: FilePages): Promise<FileReading> {
+  const { root, path, maxFileBytes, openedAt } = file
+  // What was recorded here never leads out of the folder; a library that came from elsewhere might.
+  if (path.split('/').some((part) => part === '' || part === '.' || part === '..')) return { type: 'missing' }
+  const place = join(root, path)
+  if (known.version !== null && known.stamp !== null && known.stamp === writeStamp(await lstat(place))) {
+    return { type: 'unchanged', ...known, bytes: 0, detail: null }
+  }
+  const outcome = await readStable(place, maxFileBytes)
+  if (outcome.type === 'too-large') {
+    const detail = `${outcome.size} bytes, more than ${maxFileBytes}`
+    return { type: 'no-page', reason: 'too-large', pattern: 'maxFileBytes', ...UNKNOWN, bytes: 0, detail }
+  }
+  if (outcome.type === 'not-a-file') {
+    const pattern = 'neither a file nor a folder'
+    return { type: 'no-page', reason: 'not-text', pattern, ...UNKNOWN, bytes: 0, detail: null }
+  }
+  const { bytes, stamp, isStable } = outcome
+  const version = nodeSha256(bytes)
+  // A file written in the last moments could change again within the clock's step and look the same.
+  const isSettled = Math.max(stamp.mtimeMs, stamp.ctimeMs) < openedAt - SETTLE_MS
+  const now: KnownFile = isStable ? { version, stamp: isSettled ? writeStamp(stamp) : null } : UNKNOWN
+  if (isStable && version === known.version) return { type: 'unchanged', ...now, bytes: bytes.length, detail: null }
+  const read = await pages.read({ path, bytes, source: file.url })
+  if (read.type === 'failed') return read
+  const detail = isStable ? read.detail : 'changed while it was read; this is its last state seen'
+  if (read.type === 'no-page') return { ...read, ...now, bytes: bytes.length, detail }
+  const { record, isFinal } = read
+  return { type: 'page', record, ...(isFinal ? now : UNKNOWN), bytes: bytes.length, detail }
+}
+
+const UNKNOWN: KnownFile = { version: null, stamp: null }
+
+function writeStamp({ size, mtimeMs, ctimeMs }: FileStamp): string {
+  return `${size} ${mtimeMs} ${ctimeMs}`
+}

@@ -1,0 +1,318 @@
+import { anchoredUrl } from '../core/search/anchored-url.ts'
+import { type ComparableText, createComparable, isNearDuplicate } from '../core/search/near-duplicates.ts'
+import {
+  createGrower,
+  type GrownPassage,
+  type LineRange,
+  type PassageGrower,
+  type PassageRoom,
+} from '../core/search/passages.ts'
+import { writePlain } from '../core/search/plain-text.ts'
+import { writeSnippet } from '../core/search/snippet.ts'
+import { textAnalyzer } from '../core/text/analyzer.ts'
+import { compareVersions } from '../core/version/version.ts'
+import type { RankedHit } from './ranked-hits.ts'
+import type { PageMention, Passage } from './search.ts'
+import { labelOf, type Source } from './source.ts'
+import type { PageText, Store } from './store.ts'
+
+/** What an answer is made of. */
+export interface AnswerParts {
+  readonly passages: readonly Passage[]
+  readonly more: readonly PageMention[]
+  readonly tokens: number
+}
+
+/** How much an answer may hold. */
+export interface AnswerRoom {
+  /** Pages. */
+  readonly limit: number
+  /** Model tokens of the passages. */
+  readonly tokens: number
+}
+
+/** Turns hits into answers, one after the other, so that nothing is shown twice and nothing is left out. */
+export interface AnswerComposer {
+  /** Adds hits that come after those that are there. */
+  add(hits: readonly RankedHit[]): void
+  /** Whether there are hits that were not shown yet. */
+  readonly hasHits: boolean
+  compose(room: AnswerRoom): Promise<AnswerParts>
+}
+
+/** Passages of one page in one answer: more of them would crowd out other pages. */
+const MOST_PER_PAGE = 3
+
+/** A text with more links than this is a list of them: worth a mention, as long as there is anything else to show. */
+const LIST_OF_LINKS = 0.75
+
+/** With less than this share left, no further passage is begun. */
+const LEAST_SHARE = 1 / 25
+
+/** After so many hits that did not fit what is left, no others are tried. */
+const MOST_MISSES = 3
+
+/** What a passage of its kind may grow to, as shares of an answer, and within which tokens. */
+const FIRST = { share: 1 / 4, least: 240, most: 1500 }
+const FURTHER = { share: 1 / 7, least: 150, most: 800 }
+
+/** A page that hits stand in. */
+interface OpenPage {
+  readonly text: PageText
+  readonly grower: PassageGrower
+  /** Lines that were shown, in this answer or one before. */
+  readonly taken: LineRange[]
+}
+
+/** A passage of the answer that is being made. */
+interface Draft {
+  readonly page: OpenPage
+  grown: GrownPassage
+  /** Best first. */
+  readonly hits: RankedHit[]
+  said: ComparableText
+}
+
+/** Begins answers from the pages of a store. `sources` are those that hits can come from. */
+export function createComposer(store: Store, sources: readonly Source[]): AnswerComposer {
+  const byId = new Map(sources.map((source) => [source.id, source]))
+  const pages = new Map<string, OpenPage | null>()
+  /** What was said in earlier answers. */
+  const earlier: ComparableText[] = []
+  let queue: readonly RankedHit[] = []
+  const shownTexts = new Set<string>()
+
+  const openPage = async ({ sourceId, chunk }: RankedHit): Promise<OpenPage | null> => {
+    const key = keyOf({ sourceId, chunk })
+    const known = pages.get(key)
+    if (known !== undefined) return known
+    const text = await store.readPageText(sourceId, chunk.path)
+    // Without its source or its page a hit was removed while it was looked for.
+    const page = text === undefined ? null : { text, grower: createGrower(text), taken: [] }
+    pages.set(key, page)
+    return page
+  }
+
+  return {
+    get hasHits() {
+      return queue.length > 0
+    },
+    add(hits) {
+      const known = hits.filter(({ sourceId }) => byId.has(sourceId))
+      queue = [...queue, ...dropRepeats(known, byId, shownTexts)]
+    },
+    async compose({ limit, tokens }) {
+      const answer = createDraftAnswer(limit, tokens, byId, earlier)
+      const rest: RankedHit[] = []
+      const hasText = queue.some(({ linkShare }) => linkShare < LIST_OF_LINKS)
+      for (const hit of queue) {
+        const isShown = !hasText || hit.linkShare < LIST_OF_LINKS
+        if (answer.isFull(hit)) rest.push(hit)
+        else if (!isShown || !(await answer.take(hit, () => openPage(hit)))) {
+          answer.mention(hit)
+          rest.push(hit)
+        }
+      }
+      queue = rest
+      const drafts = answer.listDrafts()
+      for (const { said } of drafts) earlier.push(said)
+      const passages = drafts.map((draft) => createPassage(draft, byId)).sort((a, b) => b.score - a.score)
+      const more = answer.listMentions().map((hit) => createMention(hit, byId))
+      return { passages, more, tokens: passages.reduce((sum, passage) => sum + passage.tokens, 0) }
+    },
+  }
+}
+
+/** An answer that is being made. */
+interface DraftAnswer {
+  /** Whether a hit is on a page for which there is no room. */
+  isFull(hit: RankedHit): boolean
+  /** Mentions the page of a hit, unless a passage shows it. */
+  mention(hit: RankedHit): void
+  /** Takes a hit into the answer; false when it has to wait for the next one. */
+  take(hit: RankedHit, open: () => Promise<OpenPage | null>): Promise<boolean>
+  listDrafts(): readonly Draft[]
+  /** The best hit of each page that has no passage. */
+  listMentions(): readonly RankedHit[]
+}
+
+function createDraftAnswer(
+  limit: number,
+  budget: number,
+  sources: ReadonlyMap<string, Source>,
+  earlier: readonly ComparableText[],
+): DraftAnswer {
+  /** The passages of each page of the answer; a page without is mentioned. */
+  const pages = new Map<string, { readonly first: RankedHit; readonly drafts: Draft[] }>()
+  const drafts: Draft[] = []
+  let left = budget
+  let misses = 0
+
+  const pageOf = (hit: RankedHit) => {
+    const key = keyOf(hit)
+    const known = pages.get(key)
+    if (known !== undefined) return known
+    const page = { first: hit, drafts: [] }
+    pages.set(key, page)
+    return page
+  }
+
+  /** Joins a passage to its neighbour, if there is one and both fit in one. */
+  const joinNeighbour = (hit: RankedHit, grown: GrownPassage, page: OpenPage, own: readonly Draft[]): boolean => {
+    for (const draft of own) {
+      if (!isSamePath(draft.hits[0]?.chunk.headingPath, hit.chunk.headingPath)) continue
+      const { most } = sizesFor(drafts.indexOf(draft), budget, left)
+      const joined = page.grower.join(draft.grown, grown, most)
+      const added = (joined?.tokens ?? 0) - draft.grown.tokens
+      if (joined === undefined || added > left) continue
+      left -= added
+      draft.grown = joined
+      draft.hits.push(hit)
+      draft.said = createComparable(joined.text)
+      page.taken.push(grown)
+      return true
+    }
+    return false
+  }
+
+  /** Puts a passage in the place of one that says the same for an older version; true when there is one that says the same. */
+  const meetsDuplicate = (hit: RankedHit, grown: GrownPassage, page: OpenPage, said: ComparableText): boolean => {
+    if (earlier.some((other) => isNearDuplicate(other, said))) return true
+    const twin = drafts.find((draft) => isNearDuplicate(draft.said, said))
+    if (twin === undefined) return false
+    const [best] = twin.hits
+    const added = grown.tokens - twin.grown.tokens
+    if (best === undefined || !isNewer(sources.get(hit.sourceId), sources.get(best.sourceId)) || added > left)
+      return true
+    left -= added
+    drafts.splice(drafts.indexOf(twin), 1)
+    const old = pages.get(keyOf(best))
+    old?.drafts.splice(old.drafts.indexOf(twin), 1)
+    if (old?.drafts.length === 0) pages.delete(keyOf(best))
+    const draft = { page, grown, hits: [hit], said }
+    drafts.push(draft)
+    pageOf(hit).drafts.push(draft)
+    page.taken.push(grown)
+    return true
+  }
+
+  return {
+    isFull: (hit) => pages.size >= limit && !pages.has(keyOf(hit)),
+    mention: (hit) => void pageOf(hit),
+    async take(hit, open) {
+      const known = pages.get(keyOf(hit))
+      const isFilled = left < budget * LEAST_SHARE || misses >= MOST_MISSES
+      if (isFilled || (known?.drafts.length ?? 0) >= MOST_PER_PAGE) return false
+      const page = await open()
+      if (page === null) return true
+      const { chunk, terms } = hit
+      const isMarkdown = chunk.kind === 'markdown'
+      const room = sizesFor(drafts.length, budget, left)
+      const grown = page.grower.grow({ chunkId: chunk.id, content: chunk.content, isMarkdown, terms }, room, page.taken)
+      if (grown === 'shown') {
+        known?.drafts.find((draft) => overlaps(draft.grown, chunk))?.hits.push(hit)
+        return true
+      }
+      if (grown === 'too-large') {
+        pageOf(hit)
+        if (left < budget) misses++
+        // What does not even fit an empty answer is never shown: it is mentioned, and the next answer goes on after it.
+        return left === budget
+      }
+      if (joinNeighbour(hit, grown, page, known?.drafts ?? [])) return true
+      const said = createComparable(grown.text)
+      if (meetsDuplicate(hit, grown, page, said)) return true
+      left -= grown.tokens
+      const draft = { page, grown, hits: [hit], said }
+      drafts.push(draft)
+      pageOf(hit).drafts.push(draft)
+      page.taken.push(grown)
+      return true
+    },
+    listDrafts: () => drafts,
+    listMentions: () => [...pages.values()].filter((page) => page.drafts.length === 0).map(({ first }) => first),
+  }
+}
+
+/** How large the next passage may become: the first one shows more. */
+function sizesFor(passages: number, budget: number, left: number): PassageRoom {
+  const { share, least, most } = passages === 0 ? FIRST : FURTHER
+  const target = Math.min(most, Math.max(least, Math.round(budget * share)))
+  return { target, most: Math.round(target * 1.6), left, budget }
+}
+
+/** Of chunks with the same text the one of the newest version; texts that were there before are left out. */
+function dropRepeats(
+  hits: readonly RankedHit[],
+  sources: ReadonlyMap<string, Source>,
+  shown: Set<string>,
+): RankedHit[] {
+  const best = new Map<string, RankedHit>()
+  for (const hit of hits) {
+    const { contentHash } = hit.chunk
+    const other = best.get(contentHash)
+    if (shown.has(contentHash)) continue
+    if (other === undefined || isNewer(sources.get(hit.sourceId), sources.get(other.sourceId)))
+      best.set(contentHash, hit)
+  }
+  for (const text of best.keys()) shown.add(text)
+  return hits.filter((hit) => best.get(hit.chunk.contentHash) === hit)
+}
+
+function isNewer(a: Source | undefined, b: Source | undefined): boolean {
+  if (a === undefined || b === undefined || a.name !== b.name) return false
+  return compareVersions(a.version ?? '', b.version ?? '') > 0
+}
+
+function createPassage({ page, grown, hits }: Draft, sources: ReadonlyMap<string, Source>): Passage {
+  const sorted = hits.toSorted((a, b) => b.score - a.score)
+  const [best] = sorted
+  if (best === undefined) throw new TypeError('Expected a passage to have a hit, got none')
+  const { chunk, score, explanation } = best
+  const { startLine, endLine, text, tokens, isCut, under } = grown
+  return {
+    ...placeOf(best, sources),
+    url: anchoredUrl(best.url, page.text.sections, chunk.startLine),
+    headingPath: under === null ? chunk.headingPath : [...chunk.headingPath, under],
+    startLine,
+    endLine,
+    text,
+    tokens,
+    isCut,
+    chunkIds: sorted.map((hit) => hit.chunk.id),
+    score,
+    terms: [...new Set(sorted.flatMap(({ terms }) => terms))],
+    checkedAt: page.text.checkedAt,
+    changedAt: page.text.changedAt,
+    ...(explanation === undefined ? {} : { explain: explanation }),
+  }
+}
+
+/** A page is mentioned without the anchor of a section: to know it the page would have to be read. */
+function createMention(hit: RankedHit, sources: ReadonlyMap<string, Source>): PageMention {
+  const { url, chunk, terms, score } = hit
+  const line = writeSnippet(writePlain(chunk.content), terms, { chars: 160, visitTokens: textAnalyzer.visitTokens })
+  return { ...placeOf(hit, sources), url, headingPath: chunk.headingPath, line, score }
+}
+
+/** What every part of an answer says of where it comes from. */
+function placeOf(
+  { sourceId, title, chunk }: RankedHit,
+  sources: ReadonlyMap<string, Source>,
+): Pick<Passage, 'sourceId' | 'source' | 'version' | 'title' | 'chunk'> {
+  const source = sources.get(sourceId)
+  const label = source === undefined ? sourceId : labelOf(source)
+  return { sourceId, source: label, version: source?.version ?? null, title, chunk: `${label}/${chunk.id}` }
+}
+
+function keyOf({ sourceId, chunk }: Pick<RankedHit, 'sourceId' | 'chunk'>): string {
+  return `${sourceId} ${chunk.path}`
+}
+
+function isSamePath(a: readonly string[] | undefined, b: readonly string[]): boolean {
+  return a !== undefined && a.length === b.length && a.every((heading, i) => heading === b[i])
+}
+
+function overlaps(a: LineRange, b: LineRange): boolean {
+  return a.startLine <= b.endLine && b.startLine <= a.endLine
+}

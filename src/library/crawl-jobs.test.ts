@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest'
+import { type Stage, stage } from '../../test/sites/crawl.ts'
+import { page } from '../../test/sites/site.ts'
+import { createJobs } from './crawl-jobs.ts'
+import type { Job, Jobs } from './jobs.ts'
+import type { Library } from './library.ts'
+
+/** A site whose pages take a while. */
+function stageSlow(count = 6, delayMs = 40): Promise<Stage> {
+  const paths = Array.from({ length: count }, (_, i) => `/p${i}`)
+  return stage({
+    '/': page('Start', [...paths, '/missing', 'https://elsewhere.example/']),
+    ...Object.fromEntries(paths.map((path) => [path, { body: page(path), delayMs }])),
+  })
+}
+
+async function untilEnd(jobs: Jobs, crawlId: string): Promise<Job> {
+  const job = jobs.find(crawlId)
+  if (job === undefined) throw new Error('there is no such crawl')
+  const patience = AbortSignal.timeout(30_000)
+  for await (const _ of job.follow(patience)) {
+    // Only its end is waited for.
+  }
+  if (job.endedAt === null) throw new Error('it did not end')
+  return job
+}
+
+test('a crawl goes on after its start was answered, and is counted', async () => {
+  const { library, source } = await stageSlow()
+  const jobs = createJobs(library)
+  const crawlId = await jobs.start(source, { kind: 'add' })
+  expect(jobs.find(crawlId)).toMatchObject({ crawlId, sourceId: source.id, endedAt: null, summary: null })
+  await expect(jobs.start(source, { kind: 'add' })).rejects.toMatchObject({ code: 'CRAWL_RUNNING' })
+  const job = await untilEnd(jobs, crawlId)
+  expect(job.summary).toMatchObject({ end: 'completed', indexed: 7 })
+  expect(job.progress).toMatchObject({
+    pagesCrawled: 7,
+    pagesSkipped: 0,
+    pagesTotal: 7,
+    errors: 1,
+    errorUrls: [{ url: expect.stringContaining('/missing'), reason: 'not-found, answered 404' }],
+    filtered: 1,
+    filteredUrls: [{ url: 'https://elsewhere.example/', reason: 'off-site' }],
+  })
+  const { endedAt } = job
+  const again = await jobs.start(source, { kind: 'recrawl' })
+  expect(await untilEnd(jobs, again)).toMatchObject({ progress: { pagesCrawled: 7, pagesSkipped: 7 } })
+  expect(jobs.list().map((one) => one.crawlId)).toEqual([again, crawlId])
+  expect(job.endedAt).toBe(endedAt)
+})
+
+test('a refused start leaves nothing behind', async () => {
+  const { library, source } = await stageSlow()
+  const jobs = createJobs(library)
+  const scope = { block: ['https://not-a-path/'] }
+  await expect(jobs.start(source, { kind: 'add', scope })).rejects.toMatchObject({ code: 'USAGE' })
+  expect(jobs.list()).toEqual([])
+  expect(await library.store.listCrawls(source.id, 10)).toEqual([])
+})
+
+test('whoever cancels waits for a moment, and closing waits for the end', async () => {
+  const { library, source } = await stageSlow(40, 100)
+  const jobs = createJobs(library)
+  const first = await jobs.start(source, { kind: 'add' })
+  expect(await jobs.cancel(first)).toBe(true)
+  expect((await untilEnd(jobs, first)).summary?.end).toBe('cancelled')
+  expect(await jobs.cancel(first)).toBe(false)
+  expect(await jobs.cancel('unknown')).toBe(false)
+
+  // The interrupted one goes on, under its id.
+  expect(await jobs.start(source, { kind: 'add' })).toBe(first)
+  await jobs.close()
+  expect(jobs.find(first)?.endedAt).not.toBeNull()
+  await expect(jobs.start(source, { kind: 'add' })).rejects.toMatchObject({ code: 'INTERRUPTED' })
+})
+
+test('one that ended is forgotten after its time, one that runs is not', async () => {
+  const { library, source } = await stageSlow(2, 300)
+  let ahead = 0
+  const later: Library = { ...library, clock: { ...library.clock, now: () => library.clock.now() + ahead } }
+  const jobs = createJobs(later, { keepMs: 3_600_000 })
+  const crawlId = await jobs.start(source, { kind: 'add' })
+  ahead = 7_200_000
+  expect(jobs.find(crawlId)).toBeDefined()
+  ahead = 0
+  await untilEnd(jobs, crawlId)
+  ahead = 3_599_000
+  expect(jobs.list()).toHaveLength(1)
+  ahead = 3_601_000
+  expect(jobs.list()).toEqual([])
+  expect(jobs.find(crawlId)).toBeUndefined()
+})
+
+test('a crawl that breaks off says why', async () => {
+  const { library, source } = await stageSlow()
+  const broken: Library = {
+    ...library,
+    readPage: () => {
+      throw new Error('out of paper')
+    },
+    store: { ...library.store, settle: () => Promise.reject(new Error('the ledger is torn')) },
+  }
+  Object.setPrototypeOf(broken.store, Object.getPrototypeOf(library.store))
+  const jobs = createJobs(broken)
+  const job = await untilEnd(jobs, await jobs.start(source, { kind: 'add' }))
+  expect(job).toMatchObject({ error: 'the ledger is torn', summary: null })
+})

@@ -1,0 +1,215 @@
+import { PharosError } from '../core/errors.ts'
+import { EventQueue } from '../crawl/event-queue.ts'
+import type { CrawlEvent, CrawlSummary } from '../crawl/events.ts'
+import type { Job, JobProgress, Jobs } from './jobs.ts'
+import type { Library } from './library.ts'
+import type { CrawlInput } from './operations/crawl-source.ts'
+import { FILTER_REASONS } from './operations/describe-source.ts'
+import { labelOf, type Source } from './source.ts'
+
+/** How crawls in the background are kept. */
+export interface JobsOptions {
+  /** How long one that ended is remembered, in milliseconds. @default 1 h */
+  readonly keepMs?: number
+  /** How long whoever cancels one waits for its end, in milliseconds. @default 500 ms */
+  readonly cancelMs?: number
+}
+
+const KEEP_MS = 3_600_000
+const CANCEL_MS = 500
+/** So many addresses that failed, and as many that were filtered, are remembered of each. */
+const MAX_LISTED = 20
+
+/** Runs crawls of a library in the background of this process. */
+export function createJobs(library: Library, options: JobsOptions = {}): Jobs {
+  const { clock } = library
+  const { keepMs = KEEP_MS, cancelMs = CANCEL_MS } = options
+  // In the order of their starts.
+  const jobs = new Map<string, RunningJob>()
+  let isClosed = false
+
+  const forgetOld = () => {
+    for (const [id, { endedAt }] of jobs) {
+      if (endedAt !== null && clock.now() - endedAt >= keepMs) jobs.delete(id)
+    }
+  }
+  return {
+    async start(source, input) {
+      if (isClosed) throw new PharosError('INTERRUPTED')
+      forgetOld()
+      const job = new RunningJob(library, source, input)
+      await job.begin()
+      // One that goes on is the newest again.
+      jobs.delete(job.crawlId)
+      jobs.set(job.crawlId, job)
+      if (isClosed) await job.stop()
+      return job.crawlId
+    },
+    async cancel(crawlId) {
+      const job = jobs.get(crawlId)
+      if (job === undefined || job.endedAt !== null) return false
+      const isOver = new AbortController()
+      const late = clock.sleep(cancelMs, isOver.signal).catch(() => undefined)
+      await Promise.race([job.stop(), late])
+      isOver.abort()
+      return true
+    },
+    find(crawlId) {
+      forgetOld()
+      return jobs.get(crawlId)
+    },
+    list() {
+      forgetOld()
+      return [...jobs.values()].reverse()
+    },
+    async close() {
+      isClosed = true
+      await Promise.all([...jobs.values()].map((job) => job.stop()))
+    },
+  }
+}
+
+/** A crawl that runs here, and what its events have told. */
+class RunningJob implements Job {
+  readonly sourceId: string
+  readonly startedAt: number
+  endedAt: number | null = null
+  summary: CrawlSummary | null = null
+  error: string | null = null
+  readonly #library: Library
+  readonly #source: Source
+  readonly #input: CrawlInput
+  readonly #abort = new AbortController()
+  readonly #followers = new Set<EventQueue<CrawlEvent>>()
+  readonly #tally = new Tally()
+  #crawlId = ''
+  #work: Promise<void> = Promise.resolve()
+
+  constructor(library: Library, source: Source, input: CrawlInput) {
+    this.#library = library
+    this.#source = source
+    this.#input = input
+    this.sourceId = source.id
+    this.startedAt = library.clock.now()
+  }
+
+  get crawlId(): string {
+    return this.#crawlId
+  }
+
+  get progress(): JobProgress {
+    return this.#tally.progress
+  }
+
+  /** Waits until the crawl is recorded; the rest goes on by itself. */
+  async begin(): Promise<void> {
+    // Loaded when it is needed: the engine knows every public suffix, which takes long to read.
+    const { crawlSource } = await import('./operations/crawl-source.ts')
+    const events = crawlSource(this.#library, this.#source, this.#input, this.#abort.signal)
+    const first = await events.next()
+    if (first.done === true || first.value.type !== 'started') {
+      throw new PharosError('INTERNAL', { problem: `the crawl of ${labelOf(this.#source)} did not begin` })
+    }
+    this.#crawlId = first.value.crawlId
+    this.#work = this.#read(events)
+  }
+
+  /** Stops it, and waits for that. */
+  async stop(): Promise<void> {
+    this.#abort.abort(new PharosError('INTERRUPTED'))
+    await this.#work
+  }
+
+  async *follow(signal: AbortSignal): AsyncGenerator<CrawlEvent, void, void> {
+    if (this.endedAt !== null || signal.aborted) return
+    const queue = new EventQueue<CrawlEvent>()
+    const leave = () => queue.close()
+    this.#followers.add(queue)
+    signal.addEventListener('abort', leave, { once: true })
+    try {
+      yield* queue
+    } finally {
+      signal.removeEventListener('abort', leave)
+      this.#followers.delete(queue)
+    }
+  }
+
+  async #read(events: AsyncIterable<CrawlEvent>): Promise<void> {
+    try {
+      for await (const event of events) {
+        this.#tally.note(event)
+        if (event.type === 'ended') this.summary = event.summary
+        // Whoever follows slowly misses something rather than hold up the crawl.
+        for (const follower of this.#followers) if (!follower.isFull) follower.push(event)
+      }
+    } catch (error) {
+      this.error = error instanceof Error ? error.message : String(error)
+    } finally {
+      this.endedAt = this.#library.clock.now()
+      for (const follower of this.#followers) follower.close()
+    }
+  }
+}
+
+/** Reasons for which the scope refuses an address. */
+const FILTERS: ReadonlySet<string> = new Set(FILTER_REASONS)
+
+/** What is counted of a crawl. */
+class Tally {
+  #indexed = 0
+  #unchanged = 0
+  #queued = 0
+  #errors = 0
+  #filtered = 0
+  readonly #errorUrls: JobProgress['errorUrls'][number][] = []
+  readonly #filteredUrls: JobProgress['filteredUrls'][number][] = []
+
+  get progress(): JobProgress {
+    const pagesCrawled = this.#indexed + this.#unchanged
+    return {
+      pagesCrawled,
+      pagesSkipped: this.#unchanged,
+      pagesTotal: pagesCrawled + this.#queued,
+      errors: this.#errors,
+      errorUrls: [...this.#errorUrls],
+      filtered: this.#filtered,
+      filteredUrls: [...this.#filteredUrls],
+    }
+  }
+
+  note(event: CrawlEvent): void {
+    switch (event.type) {
+      case 'enqueued':
+        this.#queued++
+        return
+      case 'settled':
+        this.#settle(event)
+        return
+      case 'dropped':
+        if (!FILTERS.has(event.reason)) return
+        this.#filtered++
+        if (this.#filteredUrls.length < MAX_LISTED) {
+          this.#filteredUrls.push({ url: event.url, reason: event.reason, pattern: event.pattern })
+        }
+        return
+      case 'progress':
+        // What an earlier run left to be done is in these numbers only.
+        this.#queued = event.queued
+        return
+      case 'ended':
+        this.#queued = event.summary.ledger.states.pending + event.summary.ledger.states.leased
+    }
+  }
+
+  #settle({ url, state, reason, detail }: Extract<CrawlEvent, { type: 'settled' }>): void {
+    if (state === 'pending' || state === 'leased') return
+    this.#queued = Math.max(0, this.#queued - 1)
+    if (state === 'indexed') this.#indexed++
+    if (state === 'unchanged') this.#unchanged++
+    if (state !== 'failed') return
+    this.#errors++
+    if (this.#errorUrls.length < MAX_LISTED) {
+      this.#errorUrls.push({ url, reason: [reason, detail].filter((part) => part !== null).join(', ') })
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { DEFAULT_SCOPE } from '../core/url/scope.ts'
+import { isSamePlace, keysOf, writeFileUrl } from './folder.ts'
+import { DEFAULT_SETTINGS } from './operations/add-source.ts'
+import type { Source } from './source.ts'
+
+function sourceAt(url: string): Source {
+  const facts = { id: '1', name: 'docs', version: null, createdAt: 0, scope: DEFAULT_SCOPE, settings: DEFAULT_SETTINGS }
+  return { ...facts, url, siteUrl: url }
+}
+
+const NO_FOLDERS = {}
+
+test.each([
+  ['a.md', 'file:///home/me/docs/a.md'],
+  ['a b/ü.md', 'file:///home/me/docs/a%20b/%C3%BC.md'],
+  ['what?#1 100%.md', 'file:///home/me/docs/what%3F%231%20100%25.md'],
+  ['@scope/x+y=z;(1),[2].md', 'file:///home/me/docs/@scope/x+y=z;(1),%5B2%5D.md'],
+  ['back\\slash\n.md', 'file:///home/me/docs/back%5Cslash%0A.md'],
+])('%j has an address that leads back to it', (path, url) => {
+  const source = sourceAt('file:///home/me/docs/')
+  expect(writeFileUrl(source.url, path)).toBe(url)
+  expect(new URL(url).href).toBe(url)
+  expect(keysOf(NO_FOLDERS, source, url)).toEqual([path])
+  expect(keysOf(NO_FOLDERS, source, `/home/me/docs/${path}`)).toEqual([path])
+})
+
+test.each([
+  ['a/../b.md', ['b.md']],
+  ['./a.md', ['a.md']],
+  ['../other/a.md', []],
+  ['/home/me/docs2/a.md', []],
+  ['file:///home/me/docs/', []],
+  ['file:///etc/passwd', []],
+  ['https://example.com/a.md', []],
+])('in a folder, %s is known as %j', (text, keys) => {
+  expect(keysOf(NO_FOLDERS, sourceAt('file:///home/me/docs/'), text)).toEqual(keys)
+})
+
+test('a path that begins where its reader is comes after one that begins at the folder', () => {
+  const folders = {
+    addressOf: (text: string) => `file:///home/me/${text}`,
+    open: () => Promise.reject(new Error('nothing is opened')),
+    cut: () => Promise.reject(new Error('nothing is cut')),
+  }
+  expect(keysOf({ folders }, sourceAt('file:///home/me/docs/'), 'docs/a.md')).toEqual(['docs/a.md', 'a.md'])
+  expect(keysOf({ folders }, sourceAt('https://example.com/'), 'docs/a.md')).toEqual(['https://example.com/docs/a.md'])
+})
+
+test('a single file has no other address than its own', () => {
+  const source = sourceAt('file:///home/me/a%20b.md')
+  expect(writeFileUrl(source.url, 'a b.md')).toBe(source.url)
+  for (const text of [source.url, '/home/me/a b.md', 'a b.md'])
+    expect(keysOf(NO_FOLDERS, source, text)).toEqual(['a b.md'])
+  expect(keysOf(NO_FOLDERS, source, '/home/me/c.md')).toEqual([])
+})
+
+test.each([
+  ['file:///a/b/', 'file:///a/b', true],
+  ['file:///a/%62/', '/a/b', true],
+  ['file:///', 'file:///', true],
+  ['file:///a/b', 'file:///a/b/c', false],
+  ['https://a.example/', 'https://a.example/', false],
+  ['file:///100%/', 'file:///100%', true],
+])('%s and %s are one place: %s', (a, b, isSame) => {
+  expect(isSamePlace(a, b)).toBe(isSame)
+})

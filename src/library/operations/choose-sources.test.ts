@@ -1,0 +1,220 @@
+import fc from 'fast-check'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { runCrawl, stageLibrary, stageSite } from '../../../test/sites/crawl.ts'
+import type { Site } from '../../../test/sites/site.ts'
+import { PharosError } from '../../core/errors.ts'
+import type { OpenLibrary } from '../../open-library.ts'
+import { labelOf, type Source } from '../source.ts'
+import { addSource } from './add-source.ts'
+import { chooseSources, type SourceChoiceInput } from './choose-sources.ts'
+import { findSource } from './find-source.ts'
+import { findVersion, type VersionQuery } from './find-version.ts'
+
+let site: Site
+let library: OpenLibrary
+
+beforeEach(async () => {
+  site = await stageSite({ '/': '<title>Start</title><main><h1>Start</h1><p>Words enough to be a page.</p></main>' })
+  library = await stageLibrary()
+})
+
+/** Adds sources by their labels. What has an exclamation mark is crawled to its end, the rest has only been begun. */
+async function add(...labels: string[]): Promise<Source[]> {
+  const sources: Source[] = []
+  for (const label of labels) {
+    const [name = '', version] = label.replace('!', '').split('@')
+    const source = await addSource(library, { url: `${site.origin}/`, name, version })
+    const signal = label.endsWith('!') ? new AbortController().signal : AbortSignal.abort()
+    const { summary } = await runCrawl(library, source, { kind: 'add' }, site.origin, signal)
+    expect(summary.end).toBe(label.endsWith('!') ? 'completed' : 'cancelled')
+    sources.push(source)
+  }
+  return sources
+}
+
+async function choose(input: SourceChoiceInput): Promise<readonly [labels: string[], notices: readonly string[]]> {
+  const { sources, notices } = await chooseSources(library, input)
+  return [sources.map(labelOf), notices]
+}
+
+async function find(query: VersionQuery): Promise<readonly [best: string | undefined, message: string]> {
+  const { best, message } = await findVersion(library, query)
+  return [best?.version, message]
+}
+
+describe('finding a version', () => {
+  test('takes the newest that is complete, and says what it passed over', async () => {
+    await add('guide@5.2.0!', 'guide@5.10.0!', 'guide@6.0.0', 'guide', 'other@9.0.0!')
+    const found = await findVersion(library, { name: 'guide' })
+    expect(found.best?.version).toBe('5.10.0')
+    expect(found.versions.map(({ version, isComplete }) => [version, isComplete])).toEqual([
+      ['6.0.0', false],
+      ['5.10.0', true],
+      ['5.2.0', true],
+    ])
+    expect(found.hasUnversioned).toBe(true)
+    expect(found.message).toBe(
+      'guide@5.10.0 is the newest; guide@6.0.0 is newer, but not complete yet; versions, newest first: 6.0.0 (not complete), 5.10.0, 5.2.0; there are also unversioned docs of guide',
+    )
+  })
+
+  test('switches to a new version when it is complete', async () => {
+    const [, fresh] = await add('guide@5.0!', 'guide@6.0')
+    expect((await find({ name: 'guide', target: '>=5' }))[0]).toBe('5.0')
+    if (fresh === undefined) throw new Error('it was not added')
+    await runCrawl(library, fresh, { kind: 'recrawl' }, site.origin)
+    expect((await find({ name: 'guide', target: '>=5' }))[0]).toBe('6.0')
+    await runCrawl(library, fresh, { kind: 'refresh' }, site.origin, AbortSignal.abort())
+    expect((await find({ name: 'guide', target: '>=5' }))[0]).toBe('6.0')
+  })
+
+  test('takes the newest where none is complete, and says so', async () => {
+    await add('guide@5.0', 'guide@5.1')
+    expect(await find({ name: 'guide', target: '5.x' })).toEqual([
+      '5.1',
+      'guide@5.1 is the newest that matches 5.x; guide@5.1 is not complete: no crawl of all of it has come to its end; versions, newest first: 5.1 (not complete), 5.0 (not complete)',
+    ])
+  })
+
+  test('answers an exact request with that version or none, complete or not', async () => {
+    await add('guide@5.2.0!', 'guide@6.0.0')
+    expect((await find({ name: 'guide', target: '6.0.0' }))[0]).toBe('6.0.0')
+    expect(await find({ name: 'guide', target: '5.2.1' })).toEqual([
+      undefined,
+      'there is no version 5.2.1 of guide; versions, newest first: 6.0.0 (not complete), 5.2.0',
+    ])
+    expect(await find({ name: 'guide', target: '5.2.1', orOlder: true })).toEqual([
+      '5.2.0',
+      'there is no 5.2.1: guide@5.2.0 is the newest before it; versions, newest first: 6.0.0 (not complete), 5.2.0',
+    ])
+  })
+
+  test('says that only a prerelease would do, and that there are only unversioned docs', async () => {
+    await add('guide@6.0.0-rc.1!', 'plain!')
+    expect(await find({ name: 'guide', target: '6.x' })).toEqual([
+      '6.0.0-rc.1',
+      'guide@6.0.0-rc.1 is the newest that matches 6.x; guide@6.0.0-rc.1 is a prerelease: there is no release that would do; versions, newest first: 6.0.0-rc.1',
+    ])
+    expect(await find({ name: 'plain' })).toEqual([undefined, 'plain has no versions; there are unversioned docs'])
+    expect(await find({ name: 'plain', target: '2.0' })).toEqual([
+      undefined,
+      'there is no version 2.0 of plain; there are also unversioned docs of plain',
+    ])
+  })
+
+  test('names what an unknown name may have been meant for', async () => {
+    await add('guide@5.0!', 'manual!')
+    await expect(find({ name: 'guid' })).rejects.toMatchObject({
+      code: 'SOURCE_UNKNOWN',
+      message: 'no source guid in :memory:, did you mean guide?',
+    })
+    await expect(find({ name: 'react' })).rejects.toMatchObject({
+      message: 'no source react in :memory:; there are guide@5.0, manual',
+    })
+  })
+})
+
+describe('choosing sources', () => {
+  test('means all of them where nothing is said, or all versions', async () => {
+    await add('guide@5.0!', 'guide@6.0', 'manual!')
+    expect(await choose({})).toEqual([['guide@5.0', 'guide@6.0', 'manual'], []])
+    expect(await choose({ version: '*' })).toEqual([['guide@5.0', 'guide@6.0', 'manual'], []])
+    expect(await choose({ sources: ['guide'], version: '*' })).toEqual([['guide@5.0', 'guide@6.0'], []])
+    expect(await choose({ sources: [] })).toEqual([['guide@5.0', 'guide@6.0', 'manual'], []])
+  })
+
+  test('by a name alone means its newest complete version', async () => {
+    await add('guide@5.0!', 'guide@5.1!', 'guide@6.0', 'manual!')
+    expect(await choose({ sources: ['guide', 'manual'] })).toEqual([
+      ['guide@5.1', 'manual'],
+      ['searched guide@5.1; versions: 6.0 (not complete), 5.1, 5.0', 'guide@6.0 is newer, but not complete yet'],
+    ])
+  })
+
+  test('by id, label, range or start names each once', async () => {
+    const [guide] = await add('guide@5.0!', 'guide@5.1!', 'manual@1!')
+    await addSource(library, { url: `${site.origin}/elsewhere/`, name: 'faq' })
+    expect((await choose({ sources: [guide?.id ?? ''] }))[0]).toEqual(['guide@5.0'])
+    expect(await choose({ sources: ['guide@5.0', guide?.id ?? ''] })).toEqual([['guide@5.0'], []])
+    expect((await choose({ sources: ['guide@5', 'guide@^5.0', 'guide@latest'] }))[0]).toEqual(['guide@5.1'])
+    expect((await choose({ sources: ['guide@*'] }))[0]).toEqual(['guide@5.0', 'guide@5.1'])
+    expect(await choose({ sources: [`${site.origin}/elsewhere#top`] })).toEqual([
+      ['faq'],
+      ['faq is not complete: no crawl of all of it has come to its end'],
+    ])
+    await expect(choose({ sources: [`${site.origin}/`] })).rejects.toMatchObject({ code: 'USAGE' })
+  })
+
+  test('by a version holds for the sources that are named', async () => {
+    await add('guide@5.0!', 'guide@6.0!', 'manual!')
+    expect((await choose({ sources: ['guide'], version: '5.x' }))[0]).toEqual(['guide@5.0'])
+    expect((await choose({ sources: ['guide@6.0'], version: '>=5' }))[0]).toEqual(['guide@6.0'])
+    expect((await choose({ sources: ['manual'], version: 'latest' }))[0]).toEqual(['manual'])
+    await expect(choose({ sources: ['guide@6.0'], version: '5.x' })).rejects.toMatchObject({ code: 'VERSION_UNKNOWN' })
+    await expect(choose({ sources: ['guide'], version: '7' })).rejects.toMatchObject({
+      code: 'VERSION_UNKNOWN',
+      message: 'no version 7 of guide; there are 6.0, 5.0',
+    })
+    await expect(choose({ sources: ['manual'], version: '5.0' })).rejects.toMatchObject({
+      message: 'no version 5.0 of manual; there are only docs without a version',
+    })
+  })
+
+  test('by a version alone holds for every name that has it', async () => {
+    await add('guide@5.0!', 'guide@6.0!', 'manual@5.3!', 'plain!')
+    expect(await choose({ version: '5.x' })).toEqual([
+      ['guide@5.0', 'manual@5.3'],
+      ['1 source without a version left out'],
+    ])
+    expect(await choose({ version: 'latest' })).toEqual([['guide@6.0', 'manual@5.3', 'plain'], []])
+    await expect(choose({ version: '7.0.0' })).rejects.toMatchObject({
+      code: 'VERSION_UNKNOWN',
+      message: 'no version 7.0.0 of any source; there are guide@5.0, guide@6.0, manual@5.3',
+    })
+  })
+
+  test('by a name that has docs without a version as well says so', async () => {
+    await add('guide!', 'guide@5.0!')
+    expect(await choose({ sources: ['guide'] })).toEqual([
+      ['guide@5.0'],
+      ['searched guide@5.0; also docs without a version'],
+    ])
+  })
+
+  test('refuses what is unknown', async () => {
+    await add('guide@5.0!')
+    for (const text of ['giude', 'other@5.0', '@5.0', '', 'https://nowhere.invalid/']) {
+      await expect(choose({ sources: ['guide', text] })).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
+    }
+  })
+
+  test('answers any text with sources of the library, or with what is wrong', async () => {
+    await addSource(library, { url: `${site.origin}/`, name: 'guide', version: '5.0' })
+    await addSource(library, { url: `${site.origin}/`, name: 'guide', version: '^5||x' })
+    const text = fc
+      .array(fc.constantFrom('guide', '@', '5', '.', 'x', '*', ' ', '^', '>', '-', '||', 'http://', '\u0000', 'é'))
+      .map((parts) => parts.join(''))
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(text, { maxLength: 2 }),
+        fc.option(text, { nil: undefined }),
+        async (sources, version) => {
+          const answer = await choose({ sources, version }).catch((error: unknown) => error)
+          if (answer instanceof PharosError)
+            expect(['SOURCE_UNKNOWN', 'VERSION_UNKNOWN', 'USAGE']).toContain(answer.code)
+          else expect(answer).toEqual([expect.arrayContaining([expect.stringContaining('guide@')]), expect.any(Array)])
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+
+  test('leaves it to other verbs to ask which version is meant', async () => {
+    await add('guide@5.0!', 'guide@6.0!')
+    await expect(findSource(library, 'guide')).rejects.toMatchObject({
+      code: 'USAGE',
+      message: 'guide has several versions: say which, guide@5.0, guide@6.0',
+    })
+    await expect(findSource(library, 'guide@^5')).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
+  })
+})

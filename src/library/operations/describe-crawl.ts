@@ -1,0 +1,174 @@
+import { PharosError } from '../../core/errors.ts'
+import type { CrawlKind } from '../../crawl/events.ts'
+import type { Job, JobProgress, Jobs } from '../jobs.ts'
+import type { Library } from '../library.ts'
+import type { Source } from '../source.ts'
+import type { Crawl } from '../store.ts'
+import { describeSource, FILTER_REASONS, type SourceDescription } from './describe-source.ts'
+import { hasSignOfLife, type SourceStatus } from './source-status.ts'
+
+/** How a crawl stands: as it is kept, but one that runs without a sign of life is told apart. */
+export type CrawlState = Crawl['state'] | 'interrupted'
+
+/** One crawl in a list. */
+export interface CrawlEntry {
+  readonly source: Source
+  readonly crawlId: string
+  readonly kind: CrawlKind
+  readonly state: CrawlState
+  readonly startedAt: number
+  readonly endedAt: number | null
+  /** How long it ran, or runs. */
+  readonly elapsedMs: number
+  /** Why it failed or was stopped, in words. */
+  readonly problem: string | null
+}
+
+/** Everything there is to say about a crawl of a source, while it runs or afterwards. */
+export interface CrawlReport {
+  readonly source: Source
+  readonly status: SourceStatus
+  readonly isRunning: boolean
+  /** Null for a source that was never crawled. */
+  readonly crawl: CrawlEntry | null
+  readonly progress: JobProgress
+  /** Pages and chunks that the library holds of the source. */
+  readonly pages: number
+  readonly chunks: number
+  /** The cap that bit, if one did. */
+  readonly cappedAt: number | null
+  /** Addresses that are left to be done. */
+  readonly pending: number
+}
+
+/** Reports on the crawl of a source: on the one that runs here, else on the last one as the library knows it. */
+export async function describeCrawl(
+  library: Library,
+  jobs: Jobs,
+  source: Source,
+  limit: number,
+  crawlId?: string,
+): Promise<CrawlReport> {
+  const job = jobs.list().find((one) => one.sourceId === source.id && one.crawlId === (crawlId ?? one.crawlId))
+  if (job !== undefined && job.endedAt === null) return describeJob(library, source, job, limit)
+  const about = await describeSource(library, source, limit)
+  const { status, isRunning, pages, chunks, balance } = about
+  const crawl =
+    crawlId === undefined || about.crawl?.id === crawlId ? about.crawl : await findIn(library, source, crawlId)
+  const isLast = crawl?.id === about.crawl?.id
+  return {
+    source,
+    status,
+    isRunning: isRunning && isLast,
+    crawl: crawl === null ? null : entryOf(library, source, crawl, job?.error ?? null),
+    progress: isLast || crawl === null ? progressOf(about) : pastProgress(crawl),
+    pages,
+    chunks,
+    cappedAt: crawl?.summary?.cappedAt ?? null,
+    pending: balance.pending,
+  }
+}
+
+/** Lists crawls of all sources, newest first. */
+export async function listCrawls(library: Library, limit: number): Promise<CrawlEntry[]> {
+  const entries: CrawlEntry[] = []
+  for (const source of await library.store.listSources()) {
+    const crawls = await library.store.listCrawls(source.id, limit)
+    for (const crawl of crawls) entries.push(entryOf(library, source, crawl, null))
+  }
+  return entries.sort((a, b) => b.startedAt - a.startedAt).slice(0, limit)
+}
+
+/** The source that a crawl belongs to. */
+export async function findCrawlSource(library: Library, jobs: Jobs, crawlId: string): Promise<Source> {
+  const sources = await library.store.listSources()
+  const job = jobs.find(crawlId)
+  for (const source of sources) {
+    if (job?.sourceId === source.id) return source
+    const crawls = await library.store.listCrawls(source.id, Number.MAX_SAFE_INTEGER)
+    if (crawls.some(({ id }) => id === crawlId)) return source
+  }
+  throw new PharosError('CRAWL_UNKNOWN', { crawl: crawlId, library: library.store.location })
+}
+
+async function findIn({ store }: Library, source: Source, crawlId: string): Promise<Crawl | null> {
+  const crawls = await store.listCrawls(source.id, Number.MAX_SAFE_INTEGER)
+  return crawls.find(({ id }) => id === crawlId) ?? null
+}
+
+async function describeJob(library: Library, source: Source, job: Job, limit: number): Promise<CrawlReport> {
+  const { store, clock } = library
+  const [crawl] = await store.listCrawls(source.id, 1)
+  const kind = crawl?.kind ?? 'add'
+  const { errorUrls, filteredUrls, ...counts } = job.progress
+  const progress = { ...counts, errorUrls: errorUrls.slice(0, limit), filteredUrls: filteredUrls.slice(0, limit) }
+  return {
+    source,
+    status: kind === 'add' ? 'CRAWLING' : 'UPDATING',
+    isRunning: true,
+    crawl: {
+      source,
+      crawlId: job.crawlId,
+      kind,
+      state: 'running',
+      startedAt: job.startedAt,
+      endedAt: null,
+      elapsedMs: clock.now() - job.startedAt,
+      problem: null,
+    },
+    progress,
+    ...(await store.countContent(source.id)),
+    cappedAt: null,
+    pending: progress.pagesTotal - progress.pagesCrawled,
+  }
+}
+
+function entryOf({ clock, runner, limits }: Library, source: Source, crawl: Crawl, error: string | null): CrawlEntry {
+  const { id: crawlId, kind, startedAt, endedAt, heartbeatAt, summary } = crawl
+  const isOpen = crawl.state === 'running'
+  const isLeft = crawl.runner !== null && runner.isGone(crawl.runner)
+  const isAlive = isOpen && !isLeft && hasSignOfLife(crawl, clock.now(), limits.aliveMs)
+  const last = isAlive ? clock.now() : (endedAt ?? heartbeatAt)
+  return {
+    source,
+    crawlId,
+    kind,
+    state: isOpen && !isAlive ? 'interrupted' : crawl.state,
+    startedAt,
+    endedAt,
+    elapsedMs: summary?.elapsedMs ?? Math.max(0, last - startedAt),
+    problem: summary?.problem ?? error,
+  }
+}
+
+/** How far a crawl is by the ledger. */
+function progressOf({ isRunning, crawled, balance, reasons, errors, filtered }: SourceDescription): JobProgress {
+  const pagesCrawled = isRunning ? crawled : balance.indexed
+  return {
+    pagesCrawled,
+    pagesSkipped: balance.unchanged,
+    pagesTotal: isRunning ? crawled + balance.pending : balance.indexed + balance.unchanged + balance.pending,
+    errors: balance.failed,
+    errorUrls: errors.map(({ url, reason, detail }) => ({
+      url,
+      reason: [reason, detail].filter((part) => part !== null).join(', '),
+    })),
+    filtered: FILTER_REASONS.reduce((sum, reason) => sum + (reasons[`skipped/${reason}`] ?? 0), 0),
+    filteredUrls: filtered.map(({ url, reason, pattern }) => ({ url, reason: reason ?? 'refused', pattern })),
+  }
+}
+
+/** What a crawl came to that is not the last one; which addresses it had trouble with is not known any more. */
+function pastProgress({ summary }: Crawl): JobProgress {
+  const { indexed = 0, unchanged = 0, failed = 0 } = summary ?? {}
+  const pagesTotal = indexed + unchanged
+  return {
+    pagesCrawled: indexed,
+    pagesSkipped: unchanged,
+    pagesTotal,
+    errors: failed,
+    errorUrls: [],
+    filtered: 0,
+    filteredUrls: [],
+  }
+}

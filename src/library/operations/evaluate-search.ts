@@ -1,0 +1,74 @@
+import { type Figures, judgeResults, measureRanking, placeOf } from '../../core/search/metrics.ts'
+import { type FoundPage, isExpected, type JudgedQuery, plainAddress } from '../../core/search/metrics-queries.ts'
+import type { Library } from '../library.ts'
+import type { SearchAnswer, SearchInput } from '../search.ts'
+import { searchLibrary } from './search-library.ts'
+
+/** How search is measured. */
+export interface EvaluationOptions extends Pick<SearchInput, 'sources' | 'version' | 'fusion'> {
+  /** How many pages of an answer count. */
+  readonly k: number
+}
+
+/** How one question was answered. */
+export interface EvaluatedQuery extends JudgedQuery {
+  readonly figures: Figures
+  /** Where the first expected page stands, from 1; null when it was not found. */
+  readonly place: number | null
+  /** Addresses of the pages that were found, best first. */
+  readonly found: readonly string[]
+  readonly ms: number
+  readonly engines: SearchAnswer['engines']
+  readonly notices: SearchAnswer['notices']
+}
+
+/** Figures such as the hit rate among the first ten need so many pages, whatever k is. */
+const LEAST_PAGES = 10
+
+/** Asks each question and measures its answer. The first one is asked twice: what is loaded once is no part of its time. */
+export async function* evaluateSearch(
+  library: Library,
+  queries: readonly JudgedQuery[],
+  { k, ...input }: EvaluationOptions,
+  signal?: AbortSignal,
+): AsyncGenerator<EvaluatedQuery> {
+  const ask = (query: string) => searchLibrary(library, { ...input, query, limit: Math.max(k, LEAST_PAGES) }, signal)
+  if (queries[0] !== undefined) await ask(queries[0].query)
+  for (const { query, expectations } of queries) {
+    const start = performance.now()
+    const answer = await ask(query)
+    const ms = performance.now() - start
+    const pages = listPages(answer)
+    const judgements = judgeResults(pages, expectations, isExpected)
+    yield {
+      query,
+      expectations,
+      figures: measureRanking(judgements, expectations, k),
+      place: placeOf(judgements),
+      found: pages.map(({ url }) => url),
+      ms,
+      engines: answer.engines,
+      notices: answer.notices,
+    }
+  }
+}
+
+/** The pages of an answer in the order in which they first appear. */
+function listPages({ passages, more }: SearchAnswer): FoundPage[] {
+  const pages = new Map<string, { url: string; chunks: string[] }>()
+  const add = (sourceId: string, address: string, chunks: readonly string[]) => {
+    const url = plainAddress(address)
+    const page = pages.get(`${sourceId} ${url}`) ?? { url, chunks: [] }
+    page.chunks.push(...chunks)
+    pages.set(`${sourceId} ${url}`, page)
+  }
+  for (const { sourceId, source, url, chunkIds } of passages) {
+    add(
+      sourceId,
+      url,
+      chunkIds.map((id) => `${source}/${id}`),
+    )
+  }
+  for (const { sourceId, url, chunk } of more) add(sourceId, url, [chunk])
+  return [...pages.values()]
+}

@@ -1,0 +1,143 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { runCrawl, stageLibrary, stageSite } from '../../../test/sites/crawl.ts'
+import { redirect, type Site } from '../../../test/sites/site.ts'
+import { PharosError } from '../../core/errors.ts'
+import type { OpenLibrary } from '../../open-library.ts'
+import { addSource } from './add-source.ts'
+import { findChunk } from './find-chunk.ts'
+import { findPage } from './find-page.ts'
+import { listOutline } from './list-outline.ts'
+import { listSymbols } from './list-symbols.ts'
+
+const words = (word: string, count: number) => Array.from({ length: count }, (_, i) => `${word}${i}`).join(' ')
+
+const API = `<!doctype html><title>API</title><main><h1 id="api">API</h1><p>${words('intro', 30)}</p>
+<h2 id="reading">Reading</h2><p><code>tower.load(file)</code></p><p>Reads a file. ${words('read', 40)}</p>
+<h2 id="writing">Writing</h2><p><code>tower.dump(obj, file)</code></p><p>Writes a file. ${words('write', 40)}</p>
+<h3 id="options">Options</h3><p><code>--indent N</code></p><p>Indents. ${words('indent', 40)}</p></main>`
+
+const START = `<!doctype html><title>Start</title><main><h1>Start</h1><p>${words('start', 40)} <a href="/api">api</a>
+<a href="/old">old</a> <a href="/gone">gone</a></p></main>`
+
+let library: OpenLibrary
+let site: Site
+
+beforeEach(async () => {
+  library = await stageLibrary()
+  site = await stageSite({ '/': START, '/api': API, '/old': redirect('/api') })
+  for (const version of ['1.9', '1.10']) {
+    const source = await addSource(library, { url: `${site.origin}/`, name: 'tower', version })
+    await runCrawl(library, source, { kind: 'add' }, site.origin)
+  }
+})
+
+async function failure(asked: Promise<unknown>): Promise<string> {
+  try {
+    await asked
+  } catch (error) {
+    if (error instanceof PharosError) return `${error.code}: ${error.message}`
+    throw error
+  }
+  throw new Error('expected a refusal')
+}
+
+describe('a page', () => {
+  test('is found by its address, whatever its anchor, in the newest version', async () => {
+    const { source, title, markdown } = await findPage(library, { url: `${site.origin}/api/#writing` })
+    expect([source.version, title]).toEqual(['1.10', 'API'])
+    expect(markdown).toContain('## Writing')
+  })
+
+  test('is found in the source that is named, by a path on its site', async () => {
+    expect((await findPage(library, { url: '/api', source: 'tower@1.9' })).source.version).toBe('1.9')
+  })
+
+  test('is found by an address that leads to it', async () => {
+    expect((await findPage(library, { url: `${site.origin}/old` })).url).toBe(`${site.origin}/api`)
+  })
+
+  test('that is not there is refused with what is known of it', async () => {
+    const gone = await failure(findPage(library, { url: `${site.origin}/gone` }))
+    expect(gone).toContain(`PAGE_UNKNOWN: no page ${site.origin}/gone in :memory:`)
+    expect(gone).toContain('tower@1.10 has it as failed (not-found)')
+    expect(await failure(findPage(library, { url: 'https://elsewhere.example/x' }))).toMatch(/^PAGE_UNKNOWN: /)
+    expect(await failure(findPage(library, { url: '/api', source: 'towr' }))).toMatch(/^SOURCE_UNKNOWN: .*tower/)
+  })
+})
+
+describe('a chunk', () => {
+  test('is found by the name of its source and its id, or the beginning of that', async () => {
+    const page = await findPage(library, { url: `${site.origin}/api` })
+    const id = page.chunks.find(({ headingPath }) => headingPath.at(-1) === 'Writing')?.id ?? ''
+    const found = await findChunk(library, `tower@1.10/${id}`)
+    expect(found).toMatchObject({
+      name: `tower@1.10/${id}`,
+      url: `${site.origin}/api#writing`,
+      title: 'API',
+      checkedAt: page.checkedAt,
+      changedAt: page.changedAt,
+    })
+    expect(found.chunk.content).toContain('tower.dump')
+    expect((await findChunk(library, `${page.source.id}/${id.slice(0, 12)}`)).name).toBe(found.name)
+    expect((await findChunk(library, `tower@1.10/${id.toUpperCase()}`)).name).toBe(found.name)
+  })
+
+  test('that several sources have is refused, and says which', async () => {
+    const { chunks } = await findPage(library, { url: `${site.origin}/api` })
+    const id = chunks[0]?.id ?? ''
+    expect(await failure(findChunk(library, id))).toBe(
+      `CHUNK_UNKNOWN: no chunk ${id} in :memory:: several have it: tower@1.9/${id}, tower@1.10/${id}`,
+    )
+  })
+
+  test('that is not there is refused', async () => {
+    for (const name of ['', 'abc', '0123456789ab', 'tower@1.10/0123456789ab', '/', '0'.repeat(64)]) {
+      expect(await failure(findChunk(library, name))).toMatch(/^(?:CHUNK|SOURCE)_UNKNOWN: /)
+    }
+    expect(await failure(findChunk(library, 'nothing/0123456789ab'))).toMatch(/^SOURCE_UNKNOWN: /)
+  })
+})
+
+test('the outline of a page is the tree of its headings', async () => {
+  const { title, lines, sections } = await listOutline(library, { url: `${site.origin}/api` })
+  expect(title).toBe('API')
+  expect(lines).toBeGreaterThan(10)
+  const [top] = sections
+  expect([top?.title, top?.anchor]).toEqual(['API', 'api'])
+  expect(top?.children.map((section) => section.title)).toEqual(['Reading', 'Writing'])
+  expect(top?.children[1]?.children.map(({ anchor }) => anchor)).toEqual(['options'])
+})
+
+describe('symbols', () => {
+  test('of a page are in its order, each with its place', async () => {
+    const { symbols, hasMore } = await listSymbols(library, { url: `${site.origin}/api` })
+    expect(symbols.map(({ name }) => name)).toEqual(['tower.load', 'tower.dump', '--indent'])
+    const [, dump] = symbols
+    expect(dump).toMatchObject({
+      signature: 'tower.dump(obj, file)',
+      source: 'tower@1.10',
+      title: 'API',
+      url: `${site.origin}/api#writing`,
+    })
+    const { chunk } = await findChunk(library, dump?.chunk ?? '')
+    expect(chunk.content).toContain('tower.dump')
+    expect(hasMore).toBe(false)
+  })
+
+  test('of a source begin with what is asked for, as a whole or after the last dot', async () => {
+    const names = async (prefix: string, limit?: number) => {
+      const { symbols, hasMore } = await listSymbols(library, { source: 'tower@1.9', prefix, limit })
+      return [...symbols.map(({ name }) => name), hasMore]
+    }
+    expect(await names('')).toEqual(['tower.load', 'tower.dump', '--indent', false])
+    expect(await names('TOWER.')).toEqual(['tower.load', 'tower.dump', false])
+    expect(await names('du')).toEqual(['tower.dump', false])
+    expect(await names('owe')).toEqual([false])
+    expect(await names('', 2)).toEqual(['tower.load', 'tower.dump', true])
+  })
+
+  test('of everything come from every source', async () => {
+    const { symbols } = await listSymbols(library, { prefix: 'load' })
+    expect(symbols.map(({ source }) => source)).toEqual(['tower@1.9', 'tower@1.10'])
+  })
+})

@@ -1,0 +1,67 @@
+import { PharosError } from '../../core/errors.ts'
+import { suggest } from '../../core/text/nearest.ts'
+import { hideCredentials } from '../../core/url/credentials.ts'
+import { compareVersions } from '../../core/version/version.ts'
+import type { LedgerRow } from '../../crawl/ledger.ts'
+import { keysOf } from '../folder.ts'
+import type { Library } from '../library.ts'
+import { labelOf, type Source } from '../source.ts'
+import type { PageText } from '../store.ts'
+import { chooseSources } from './choose-sources.ts'
+import { findNearestPage } from './nearest-page.ts'
+
+/** Which page is meant. */
+export interface PageInput {
+  /** Address of the page, with or without an anchor; one relative to the site will do where a source is given. */
+  readonly url: string
+  /** Id, name, name@version or start URL; without it every source is asked, the newest version of each first. */
+  readonly source?: string | undefined
+}
+
+/** A stored page and the source it belongs to. */
+export interface FoundPage extends PageText {
+  readonly source: Source
+}
+
+/** Finds a stored page by an address that leads to it. Nothing is fetched. */
+export async function findPage(library: Library, { url, source }: PageInput): Promise<FoundPage> {
+  const candidates = await listCandidates(library, source)
+  const known: { readonly source: Source; readonly row: LedgerRow }[] = []
+  for (const candidate of candidates) {
+    for (const key of keysOf(library, candidate, url)) {
+      const row = await findHolder(library, candidate, key)
+      const page = await library.store.readPageText(candidate.id, row?.key ?? key)
+      if (page !== undefined) return { ...page, source: candidate }
+      if (row !== undefined) known.push({ source: candidate, row })
+    }
+  }
+  const reasons = known.map(({ source: { name, version }, row: { state, reason } }) => {
+    return `${labelOf({ name, version })} has it as ${state}${reason === null ? '' : ` (${reason})`}`
+  })
+  throw new PharosError('PAGE_UNKNOWN', {
+    url: hideCredentials(url),
+    library: source ?? library.store.location,
+    known: reasons.length === 0 ? '' : `: ${reasons.join(', ')}`,
+    nearest: suggest(await findNearestPage(library, candidates, url)),
+  })
+}
+
+/** The sources that are asked, in their order: a page of an older version is found, but not before that of the newest. */
+async function listCandidates(library: Library, source: string | undefined): Promise<readonly Source[]> {
+  const { sources } = await chooseSources(library, source === undefined ? {} : { sources: [source] })
+  const names = [...new Set(sources.map(({ name }) => name))]
+  return sources.toSorted((a, b) => {
+    return names.indexOf(a.name) - names.indexOf(b.name) || compareVersions(b.version ?? '', a.version ?? '')
+  })
+}
+
+/** The row of an address, or the one that holds its content. */
+async function findHolder({ store, limits }: Library, { id }: Source, key: string): Promise<LedgerRow | undefined> {
+  let row = await store.findRow(id, key)
+  for (let step = 0; row !== undefined && !row.hasPage && row.target !== null && step < limits.redirects; step++) {
+    const next = await store.findRow(id, row.target)
+    if (next === undefined) break
+    row = next
+  }
+  return row
+}

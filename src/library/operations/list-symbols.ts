@@ -1,0 +1,113 @@
+import { anchoredUrl } from '../../core/search/anchored-url.ts'
+import { type Definition, findDefinitions } from '../../core/search/definitions.ts'
+import { clipText, splitLines } from '../../core/text/lines.ts'
+import type { LedgerRow } from '../../crawl/ledger.ts'
+import type { Library } from '../library.ts'
+import { labelOf, type Source } from '../source.ts'
+import { chooseSources } from './choose-sources.ts'
+import { type FoundPage, findPage } from './find-page.ts'
+
+/** Which definitions are asked for. */
+export interface SymbolsInput {
+  /** Only those of this page. */
+  readonly url?: string | undefined
+  /** Id, name, name@version or start URL. */
+  readonly source?: string | undefined
+  /** Beginning of the name, or of what follows its last dot. Case does not matter. */
+  readonly prefix?: string | undefined
+  /** @default 100 */
+  readonly limit?: number | undefined
+}
+
+/** Something that a page defines. */
+export interface SymbolEntry {
+  readonly name: string
+  /** The line that states it. */
+  readonly signature: string
+  /** Name of the source, with its version where it has one. */
+  readonly source: string
+  readonly title: string
+  /** Address of the page with the anchor of the section. */
+  readonly url: string
+  /** Line of the stored page, from 1. */
+  readonly line: number
+  /** The chunk that holds it, as `get_chunk` takes it. */
+  readonly chunk: string
+}
+
+/** Definitions, in the order of sources, pages and lines. */
+export interface SymbolList {
+  readonly symbols: readonly SymbolEntry[]
+  /** Whether there are more than the limit. */
+  readonly hasMore: boolean
+}
+
+/** Lists what a page, a source or the whole library defines. */
+export async function listSymbols(library: Library, input: SymbolsInput): Promise<SymbolList> {
+  const { limit = 100, prefix = '' } = input
+  const symbols: SymbolEntry[] = []
+  for await (const page of visitPages(library, input)) {
+    for (const symbol of listPageSymbols(page)) {
+      if (!hasPrefix(symbol.name, prefix.toLowerCase())) continue
+      if (symbols.length === limit) return { symbols, hasMore: true }
+      symbols.push(symbol)
+    }
+  }
+  return { symbols, hasMore: false }
+}
+
+/** The pages that are looked at, in the order of sources and addresses. */
+async function* visitPages(
+  library: Library,
+  { url, source, prefix = '' }: SymbolsInput,
+): AsyncGenerator<FoundPage, void, void> {
+  if (url !== undefined) {
+    yield await findPage(library, { url, source })
+    return
+  }
+  const { sources } = await chooseSources(library, source === undefined ? {} : { sources: [source] })
+  for (const one of sources) {
+    for await (const { key } of visitRows(library, one)) {
+      const page = await library.store.readPageText(one.id, key)
+      if (page?.markdown.toLowerCase().includes(prefix.toLowerCase()) === true) yield { ...page, source: one }
+    }
+  }
+}
+
+/** So many rows are read at once. */
+const ROWS_AT_ONCE = 500
+
+/** The rows of a source that hold a page. */
+async function* visitRows({ store }: Library, { id }: Source): AsyncGenerator<LedgerRow, void, void> {
+  for (let after: string | undefined; ; ) {
+    const rows = await store.listRows(id, { limit: ROWS_AT_ONCE, ...(after === undefined ? {} : { after }) })
+    yield* rows.filter(({ hasPage }) => hasPage)
+    if (rows.length < ROWS_AT_ONCE) return
+    after = rows.at(-1)?.key
+  }
+}
+
+/** What a page defines: by the language it is written in, or else by what its text states. */
+function listPageSymbols(page: FoundPage): SymbolEntry[] {
+  const { source, chunks, sections, title, url } = page
+  const label = labelOf(source)
+  return listDefinitions(page).map(({ name, signature, line }) => {
+    const chunk = chunks.find(({ startLine, endLine }) => startLine <= line && line <= endLine)
+    const place = anchoredUrl(url, sections, line)
+    return { name, signature, source: label, title, url: place, line, chunk: `${label}/${chunk?.id ?? ''}` }
+  })
+}
+
+/** Names with the line that states each, from 1. */
+function listDefinitions({ markdown, chunks }: FoundPage): Omit<Definition, 'isCode'>[] {
+  const named = chunks.flatMap(({ symbol, startLine }) => (symbol === null ? [] : [{ name: symbol, line: startLine }]))
+  if (named.length === 0) return findDefinitions(markdown).map((one) => ({ ...one, line: one.line + 1 }))
+  const lines = splitLines(markdown)
+  return named.map(({ name, line }) => ({ name, signature: clipText((lines[line - 1] ?? '').trim(), 400), line }))
+}
+
+/** Whether a name begins so, as a whole or after its last dot. */
+function hasPrefix(name: string, prefix: string): boolean {
+  const lower = name.toLowerCase()
+  return lower.startsWith(prefix) || lower.slice(lower.lastIndexOf('.') + 1).startsWith(prefix)
+}

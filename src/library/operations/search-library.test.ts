@@ -1,0 +1,387 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { runCrawl, stageLibrary, stageSite } from '../../../test/sites/crawl.ts'
+import type { Answer, Site } from '../../../test/sites/site.ts'
+import { PharosError } from '../../core/errors.ts'
+import type { OpenLibrary } from '../../open-library.ts'
+import type { Library } from '../library.ts'
+import type { SearchAnswer, SearchInput } from '../search.ts'
+import type { Source } from '../source.ts'
+import type { Embedder, VectorIndex, VectorSpace } from '../vectors.ts'
+import { addSource } from './add-source.ts'
+import { findChunk } from './find-chunk.ts'
+import { searchLibrary } from './search-library.ts'
+
+let library: OpenLibrary
+
+beforeEach(async () => {
+  library = await stageLibrary()
+})
+
+const words = (word: string, count: number) => Array.from({ length: count }, (_, i) => `${word}${i}`).join(' ')
+
+/** A page that links to others; its sections are given as headings with their content. */
+function page(title: string, sections: Readonly<Record<string, string>>, links: readonly string[] = []): string {
+  const body = Object.entries(sections).map(([id, html]) => `<section id="${id}"><h2>${id}</h2>${html}</section>`)
+  const items = links.map((href) => `<li><a href="${href}">${href}</a></li>`).join('')
+  return `<!doctype html><html lang="en"><title>${title}</title><main><h1>${title}</h1>${body.join('')}<ul>${items}</ul></main></html>`
+}
+
+async function crawl(
+  pages: Readonly<Record<string, Answer>>,
+  name = 'guide',
+  version?: string,
+): Promise<[Source, Site]> {
+  const site = await stageSite(pages)
+  const source = await addSource(library, { url: `${site.origin}/`, name, version })
+  await runCrawl(library, source, { kind: 'add' }, site.origin)
+  return [source, site]
+}
+
+async function failure(input: SearchInput): Promise<string> {
+  try {
+    await searchLibrary(library, input)
+  } catch (error) {
+    if (error instanceof PharosError) return `${error.code}: ${error.message}`
+    throw error
+  }
+  throw new Error('expected a refusal')
+}
+
+/** Follows the cursors to the end. */
+async function searchAll(input: SearchInput): Promise<SearchAnswer[]> {
+  const answers: SearchAnswer[] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const answer: SearchAnswer = await searchLibrary(library, { ...input, ...(cursor === undefined ? {} : { cursor }) })
+    answers.push(answer)
+    cursor = answer.cursor
+    expect(answers.length).toBeLessThan(100)
+  }
+  return answers
+}
+
+const PAGES = {
+  '/': page('Start', { Welcome: `<p>${words('hello', 30)}</p>` }, ['/install', '/retry', '/other']),
+  '/install': page('Install', {
+    Steps: `<p>Run the installer of the lighthouse. ${words('step', 40)}</p>`,
+    Notes: `<p>${words('note', 60)}</p>`,
+  }),
+  '/retry': page('Retries', { Waiting: `<p>A retry waits for the beam of the lighthouse. ${words('wait', 20)}</p>` }),
+  '/other': page('Other', { Things: `<p>${words('thing', 40)}</p>` }),
+}
+
+describe('an answer', () => {
+  test('has passages with everything that is needed to cite them', async () => {
+    const [source, site] = await crawl(PAGES, 'guide', '1.2')
+    const answer = await searchLibrary(library, { query: 'retry beam' })
+    const [first] = answer.passages
+    expect(first).toMatchObject({
+      sourceId: source.id,
+      source: 'guide@1.2',
+      version: '1.2',
+      title: 'Retries',
+      url: `${site.origin}/retry#Waiting`,
+      headingPath: ['Retries', 'Waiting'],
+      isCut: false,
+    })
+    const stored = await library.store.readPageText(source.id, `${site.origin}/retry`)
+    const lines = stored?.markdown.split('\n').slice((first?.startLine ?? 0) - 1, first?.endLine)
+    expect(first?.text).toBe(lines?.join('\n'))
+    expect(first?.text).toContain('## Waiting')
+    expect(first?.terms).toEqual(expect.arrayContaining(['retry', 'beam']))
+    expect(first?.checkedAt).toBe(stored?.checkedAt)
+    expect(first?.changedAt).toBe(stored?.changedAt)
+    const found = await findChunk(library, first?.chunk ?? '')
+    expect(found.chunk.content).toContain('beam of the lighthouse')
+    expect(answer).toMatchObject({ engines: ['words'], notices: [], searched: ['guide@1.2'], widen: [] })
+    expect(answer.tokens).toBe(answer.passages.reduce((sum, { tokens }) => sum + tokens, 0))
+  })
+
+  test('is best first, and explains its scores when asked', async () => {
+    await crawl(PAGES)
+    const plain = await searchLibrary(library, { query: 'lighthouse beam' })
+    const scores = plain.passages.map(({ score }) => score)
+    expect(scores).toEqual(scores.toSorted((a, b) => b - a))
+    expect(plain.passages[0]?.explain).toBeUndefined()
+    const { passages } = await searchLibrary(library, { query: 'lighthouse beam', explain: true })
+    expect(passages[0]?.explain).toMatchObject({ similarity: null, fusion: 'words alone', linkShare: 0 })
+    expect(passages[0]?.explain?.words?.parts.map(({ word }) => word)).toContain('beam')
+  })
+
+  test('keeps to its budget, and mentions the pages that are beyond it', async () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 8 }, (_, i) => [
+        `/p${i}`,
+        page(`Page ${i}`, { Part: `<p>The lighthouse. ${words(`p${i}x`, 90)}</p>` }),
+      ]),
+    )
+    await crawl({ '/': page('Start', {}, Object.keys(many)), ...many })
+    const answer = await searchLibrary(library, { query: 'lighthouse', tokens: 500, limit: 6 })
+    expect(answer.tokens).toBeLessThanOrEqual(500)
+    expect(answer.passages.length).toBeGreaterThan(1)
+    const pages = [...answer.passages, ...answer.more].map(({ url }) => url.replace(/#.*/, ''))
+    expect(new Set(pages).size).toBe(6)
+    expect(answer.more.length).toBe(6 - answer.passages.length)
+    for (const { line, title, score } of answer.more) {
+      expect(line).toContain('The lighthouse.')
+      expect(line).not.toContain('\n')
+      expect(title).toMatch(/^Page \d$/)
+      expect(score).toBeGreaterThan(0)
+    }
+  })
+
+  test('leaves out what scores less than a share of the best', async () => {
+    await crawl(PAGES)
+    const all = await searchLibrary(library, { query: 'retry beam lighthouse' })
+    const best = await searchLibrary(library, { query: 'retry beam lighthouse', minScore: 1 })
+    expect(all.passages.length + all.more.length).toBeGreaterThan(1)
+    expect([best.passages.length, best.more.length, best.cursor]).toEqual([1, 0, null])
+  })
+
+  test('holds to its filters', async () => {
+    await crawl(PAGES)
+    await crawl({ '/': page('Elsewhere', { Sea: '<p>No lighthouse at all.</p>' }) }, 'sea')
+    const sources = async (input: Partial<SearchInput>) => {
+      const { passages, searched } = await searchLibrary(library, { query: 'lighthouse', ...input })
+      return [passages.map(({ title }) => title).sort(), searched]
+    }
+    expect(await sources({ sources: ['sea'] })).toEqual([['Elsewhere'], ['sea']])
+    expect(await sources({ path: '/retry' })).toEqual([['Retries'], ['guide', 'sea']])
+    expect(await sources({ heading: 'steps' })).toEqual([['Install'], ['guide', 'sea']])
+  })
+
+  test('joins the hits of one section and shows no text twice', async () => {
+    const html = Array.from({ length: 6 }, (_, i) => `<p>The lighthouse, part ${i}. ${words(`q${i}x`, 160)}</p>`).join(
+      '',
+    )
+    await crawl({ '/': page('Start', { Long: html }) })
+    const { passages } = await searchLibrary(library, { query: 'lighthouse' })
+    expect(passages.length).toBeLessThan(4)
+    expect(passages[0]?.chunkIds.length).toBeGreaterThan(1)
+    const sorted = passages.toSorted((a, b) => a.startLine - b.startLine)
+    for (const [i, { startLine }] of sorted.entries()) expect(startLine).toBeGreaterThan(sorted[i - 1]?.endLine ?? 0)
+  })
+
+  test('shows what several versions say once, by the newest', async () => {
+    const said = (version: string) => ({
+      '/': page(`Guide ${version}`, { Beam: `<p>The lighthouse beam turns. ${words('turn', 60)}</p>` }),
+      '/new': page(`News ${version}`, {
+        Beam: `<p>The beam of ${version}. ${words(`v${version.replace('.', '')}x`, 40)}</p>`,
+      }),
+    })
+    for (const version of ['1.2', '1.10', '1.9']) await crawl(said(version), 'guide', version)
+    const { passages } = await searchLibrary(library, { query: 'lighthouse beam turns', version: '*' })
+    expect(passages.filter(({ text }) => text.includes('beam turns')).map(({ version }) => version)).toEqual(['1.10'])
+  })
+
+  test('shows lists of links last: as long as there is anything else they are mentioned', async () => {
+    const links = ['/beam', ...Array.from({ length: 9 }, (_, i) => `/page${i}`)]
+    const list = links.map((href) => `<li><a href="${href}">All about the lighthouse beam of ${href}</a></li>`).join('')
+    await crawl({
+      '/': page('Contents', { Contents: `<ul>${list}</ul>` }),
+      '/beam': page('Tower', { Light: `<p>The lighthouse beam is seen from far away. ${words('far', 30)}</p>` }),
+    })
+    const answer = await searchLibrary(library, { query: 'lighthouse beam', explain: true })
+    expect(answer.passages.map(({ title, explain }) => [title, explain?.linkShare])).toEqual([['Tower', 0]])
+    expect(answer.more.map(({ title }) => title)).toEqual(['Contents'])
+    const { passages } = await searchLibrary(library, {
+      query: 'lighthouse beam',
+      cursor: answer.cursor ?? '',
+      explain: true,
+    })
+    expect(passages.map(({ title, explain }) => [title, explain?.linkShare.toFixed(1)])).toEqual([['Contents', '1.0']])
+  })
+})
+
+describe('a cursor', () => {
+  const many = Object.fromEntries(
+    Array.from({ length: 30 }, (_, i) => [
+      `/p${i}`,
+      page(`Page ${i}`, {
+        One: `<p>The lighthouse. ${words(`p${i}x`, 60)}</p>`,
+        Two: `<p>${words(`p${i}y`, 90)}</p>`,
+        Three: `<p>Again the lighthouse. ${words(`p${i}z`, 60)}</p>`,
+      }),
+    ]),
+  )
+  const site = { '/': page('Start', {}, Object.keys(many)), ...many }
+
+  test('leads through everything that matches, once', async () => {
+    await crawl(site)
+    const input = { query: 'lighthouse', tokens: 600, limit: 5 }
+    const answers = await searchAll(input)
+    const shown = answers.flatMap(({ passages }) => passages)
+    const chunks = shown.flatMap(({ sourceId, chunkIds }) => chunkIds.map((id) => `${sourceId} ${id}`))
+    expect(new Set(chunks).size).toBe(chunks.length)
+    const all = await library.store.search({ query: 'lighthouse', limit: 1000 })
+    expect(chunks.length).toBe(all.length)
+    expect(chunks.length).toBe(60)
+    for (const { passages, tokens } of answers) {
+      expect(passages.length).toBeGreaterThan(0)
+      expect(tokens).toBeLessThanOrEqual(600)
+    }
+    const lines = shown.map(({ url, startLine }) => `${url.replace(/#.*/, '')}:${startLine}`)
+    expect(new Set(lines).size).toBe(lines.length)
+    expect(await searchAll(input)).toEqual(answers)
+  })
+
+  test('is refused with another question, other filters, or when nobody gave it', async () => {
+    await crawl(site)
+    const { cursor } = await searchLibrary(library, { query: 'lighthouse' })
+    if (cursor === null) throw new Error('expected a cursor')
+    expect(await failure({ query: 'beam', cursor })).toMatch(/^CURSOR_INVALID: .*another question/)
+    expect(await failure({ query: 'lighthouse', cursor, path: '/p1' })).toMatch(/^CURSOR_INVALID: .*another question/)
+    for (const bad of ['', 'x', '0-0123456789abcdef', '999999-0123456789abcdef', `${cursor}0`, '\u0000']) {
+      expect(await failure({ query: 'lighthouse', cursor: bad })).toMatch(/^CURSOR_INVALID: /)
+    }
+  })
+})
+
+describe('a question that finds nothing', () => {
+  test('is told what would be found without each filter', async () => {
+    await crawl(PAGES, 'guide', '1.0')
+    await crawl(PAGES, 'guide', '2.0')
+    const answer = await searchLibrary(library, {
+      query: 'beam',
+      sources: ['guide'],
+      heading: 'nowhere',
+      path: '/retry',
+    })
+    expect([answer.passages, answer.more, answer.cursor]).toEqual([[], [], null])
+    expect(answer.widen).toEqual([
+      { filter: 'sources', value: 'guide', pages: 0, instead: [] },
+      { filter: 'path', value: '/retry', pages: 0, instead: [] },
+      { filter: 'heading', value: 'nowhere', pages: 1, instead: ['Waiting'] },
+    ])
+    const other = await searchLibrary(library, { query: 'beam', path: '/install' })
+    expect(other.widen).toEqual([{ filter: 'path', value: '/install', pages: 2, instead: ['/retry'] }])
+  })
+
+  test('may have no filter to blame', async () => {
+    await crawl(PAGES)
+    expect(await searchLibrary(library, { query: 'xyzzy' })).toMatchObject({
+      passages: [],
+      more: [],
+      widen: [],
+      cursor: null,
+    })
+  })
+
+  test('may meet a library without sources', async () => {
+    expect(await searchLibrary(library, { query: 'beam' })).toMatchObject({ passages: [], searched: [], cursor: null })
+  })
+})
+
+test('bad input is refused, and says what was received', async () => {
+  await crawl(PAGES)
+  const bad: [SearchInput, string][] = [
+    [{ query: ' \t' }, 'USAGE: expected words to look for, got none'],
+    [{ query: 'a', limit: 0 }, 'USAGE: expected limit to be a whole number from 1 to 100, got 0'],
+    [{ query: 'a', limit: 1.5 }, 'USAGE: expected limit to be a whole number from 1 to 100, got 1.5'],
+    [{ query: 'a', tokens: -1 }, 'USAGE: expected tokens to be a whole number from 1 to 100000, got -1'],
+    [{ query: 'a', minScore: 2 }, 'USAGE: expected minScore from 0 to 1, a share of the best score, got 2'],
+    [{ query: 'a', minScore: Number.NaN }, 'USAGE: expected minScore from 0 to 1, a share of the best score, got NaN'],
+  ]
+  for (const [input, message] of bad) expect(await failure(input)).toBe(message)
+})
+
+test('what is cancelled stops', async () => {
+  await crawl(PAGES)
+  await expect(searchLibrary(library, { query: 'beam' }, AbortSignal.abort(new Error('enough')))).rejects.toThrow(
+    'enough',
+  )
+})
+
+describe('meanings', () => {
+  const space: VectorSpace = { model: 'tiny', fingerprint: 'f1', dimensions: 2 }
+
+  /** Vectors that find one title nearest, whatever is asked. */
+  function meaningOf(title: string, embedded: number): VectorIndex {
+    const similarityOf = async (sourceId: string, chunkId: string) => {
+      const stored = await library.store.readChunk(sourceId, chunkId)
+      return stored?.title === title ? 0.9 : 0.1
+    }
+    return {
+      readSpace: async () => space,
+      replaceSpace: async () => undefined,
+      listMissing: async () => [],
+      write: async () => undefined,
+      compare: (_, chunks) => Promise.all(chunks.map(({ sourceId, chunkId }) => similarityOf(sourceId, chunkId))),
+      nearest: async (_, limit, filter) => {
+        const hits = await library.store.search({
+          query: 'things thing1',
+          limit,
+          ...(filter === undefined ? {} : { filter }),
+        })
+        return hits.map(({ sourceId, chunk }) => ({ sourceId, chunkId: chunk.id, similarity: 0.8 }))
+      },
+      count: async () => ({ embedded, chunks: 13_441 }),
+    }
+  }
+
+  function withMeanings(vectors: VectorIndex, open: Library['openEmbedder']): Library {
+    return { ...library, vectors, ...(open === undefined ? {} : { openEmbedder: open }) }
+  }
+
+  const embedder = (fingerprint = 'f1', vector: number[] | Error = [1, 0]): Embedder => ({
+    space: { ...space, fingerprint },
+    embed: async (texts) => {
+      if (vector instanceof Error) throw vector
+      return texts.map(() => Float32Array.from(vector))
+    },
+    close: async () => undefined,
+  })
+
+  test('change the order, and are named', async () => {
+    await crawl(PAGES)
+    const input = { query: 'what does the lighthouse installer do while a retry waits', explain: true }
+    const plain = await searchLibrary(library, input)
+    const lower = plain.passages.at(-1)?.title ?? ''
+    expect(lower).not.toBe(plain.passages[0]?.title)
+    const fused = await searchLibrary(
+      withMeanings(meaningOf(lower, 13_441), async () => embedder()),
+      { ...input, fusion: 'rrf' },
+    )
+    expect(fused).toMatchObject({ engines: ['words', 'vectors'], notices: [] })
+    expect(fused.passages.find(({ title }) => title === lower)?.explain?.similarity).toBeCloseTo(0.9)
+  })
+
+  test('find what no word does, within the filters', async () => {
+    await crawl(PAGES)
+    const meant = withMeanings(meaningOf('Other', 13_441), async () => embedder())
+    expect((await searchLibrary(meant, { query: 'xyzzy' })).passages[0]?.title).toBe('Other')
+    expect((await searchLibrary(meant, { query: 'xyzzy', path: '/retry' })).passages).toEqual([])
+    expect((await searchLibrary(meant, { query: 'xyzzy', fusion: 'words' })).passages).toEqual([])
+  })
+
+  test('say when they are incomplete or missing, and words answer alone', async () => {
+    await crawl(PAGES)
+    const vectors = meaningOf('Other', 1204)
+    const notices = async (open: Library['openEmbedder']) => {
+      const { engines, notices: said, passages } = await searchLibrary(withMeanings(vectors, open), { query: 'beam' })
+      expect(passages[0]?.title).toBe('Retries')
+      return [engines.join('+'), ...said]
+    }
+    const alone = '; answered by words alone'
+    expect(await notices(async () => embedder())).toEqual(['words+vectors', '1,204 of 13,441 chunks have vectors'])
+    expect(await notices(async () => undefined)).toEqual([
+      'words',
+      `the library has vectors of tiny, which is not installed${alone}`,
+    ])
+    expect(await notices(undefined)).toEqual([
+      'words',
+      `the library has vectors of tiny, which is not installed${alone}`,
+    ])
+    expect(await notices(async () => embedder('f2'))).toEqual([
+      'words',
+      `the library has vectors of another model (tiny) than the one that is installed (tiny)${alone}`,
+    ])
+    expect(await notices(() => Promise.reject(new Error('no such file')))).toEqual([
+      'words',
+      `the model cannot be loaded: no such file${alone}`,
+    ])
+    expect(await notices(async () => embedder('f1', new Error('out of memory')))).toEqual([
+      'words',
+      `the model cannot be used: out of memory${alone}`,
+    ])
+  })
+})

@@ -1,0 +1,81 @@
+import { PharosError } from '../../core/errors.ts'
+import { type AnswerParts, createComposer } from '../compose-answer.ts'
+import type { Library } from '../library.ts'
+import { type RankedHits, rankHits } from '../ranked-hits.ts'
+import { FUSIONS, type SearchAnswer, type SearchInput } from '../search.ts'
+import { MOST_ANSWERS, parseCursor, writeCursor } from '../search-cursor.ts'
+import { labelOf } from '../source.ts'
+import { chooseSources } from './choose-sources.ts'
+import { filterOf, suggestWider } from './suggest-wider.ts'
+
+/** Most pages of an answer where nothing else was said. */
+export const DEFAULT_LIMIT = 10
+
+/** About how many model tokens the passages of an answer take where nothing else was said. */
+export const DEFAULT_TOKENS = 3000
+
+/** Most that can be asked for. */
+const MOST_LIMIT = 100
+const MOST_TOKENS = 100_000
+
+/** So many parts of the hits are looked at, however often is asked for more. */
+const MOST_PARTS = 5
+
+/**
+ * Finds what answers a question, as passages that can be read and cited. A cursor takes up where an answer ended: everything
+ * before is made again, which takes as long as it took, but needs nothing to be kept.
+ */
+export async function searchLibrary(library: Library, input: SearchInput, signal?: AbortSignal): Promise<SearchAnswer> {
+  checkInput(input)
+  const { query, version, limit = DEFAULT_LIMIT, tokens = DEFAULT_TOKENS, minScore = 0, fusion = 'convex' } = input
+  const number = parseCursor(input, library.sha256)
+  const { sources, notices } = await chooseSources(library, { sources: input.sources, version })
+  const filter = { ...filterOf(input), sourceIds: sources.map(({ id }) => id) }
+  const asked = { query, filter, fusion, explain: input.explain ?? false }
+  const composer = createComposer(library.store, sources)
+  let parts = 0
+  let least = 0
+  let last: RankedHits = { hits: [], engines: ['words'], notices: [], hasMore: sources.length > 0 }
+  let answer: AnswerParts = { passages: [], more: [], tokens: 0 }
+  for (let made = 0; made <= number; made++) {
+    while (!composer.hasHits && last.hasMore && parts < MOST_PARTS) {
+      signal?.throwIfAborted()
+      last = await rankHits(library, asked, parts++, signal)
+      if (parts === 1) least = minScore * (last.hits[0]?.score ?? 0)
+      composer.add(last.hits.filter(({ score }) => score >= least))
+    }
+    answer = await composer.compose({ limit, tokens })
+  }
+  const isEmpty = number === 0 && answer.passages.length + answer.more.length === 0
+  const isLast = !composer.hasHits && (!last.hasMore || parts >= MOST_PARTS)
+  return {
+    query,
+    engines: last.engines,
+    notices: [...notices, ...last.notices],
+    searched: sources.map(labelOf),
+    ...answer,
+    cursor: isLast || number + 1 >= MOST_ANSWERS ? null : writeCursor(input, number + 1, library.sha256),
+    widen: isEmpty ? await suggestWider(library, input) : [],
+  }
+}
+
+function checkInput({ query, limit, tokens, minScore, fusion }: SearchInput): void {
+  if (query.trim() === '') throw refuse('expected words to look for, got none')
+  checkNumber('limit', limit, 1, MOST_LIMIT)
+  checkNumber('tokens', tokens, 1, MOST_TOKENS)
+  if (minScore !== undefined && !(minScore >= 0 && minScore <= 1)) {
+    throw refuse(`expected minScore from 0 to 1, a share of the best score, got ${minScore}`)
+  }
+  if (fusion !== undefined && !FUSIONS.includes(fusion)) {
+    throw refuse(`expected fusion to be one of ${FUSIONS.join(', ')}, got ${JSON.stringify(fusion)}`)
+  }
+}
+
+function checkNumber(name: string, value: number | undefined, least: number, most: number): void {
+  if (value === undefined || (Number.isInteger(value) && value >= least && value <= most)) return
+  throw refuse(`expected ${name} to be a whole number from ${least} to ${most}, got ${value}`)
+}
+
+function refuse(problem: string): PharosError {
+  return new PharosError('USAGE', { problem })
+}

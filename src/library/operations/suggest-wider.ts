@@ -1,0 +1,72 @@
+import type { Library } from '../library.ts'
+import type { SearchInput, Widening, WideningFilter } from '../search.ts'
+import { labelOf } from '../source.ts'
+import type { ChunkFilter, StoreHit } from '../store.ts'
+import { chooseSources } from './choose-sources.ts'
+
+/** The filters that a chunk has to pass. */
+export const CHUNK_FILTERS = ['path', 'kind', 'heading', 'symbol', 'contentType', 'language'] as const
+
+/** Hits that are looked at to tell what is there. */
+const MOST_HITS = 100
+
+/** Alternatives that are named. */
+const MOST_INSTEAD = 5
+
+/** The filters of a question, without the sources. */
+export function filterOf(input: SearchInput): ChunkFilter {
+  const given = CHUNK_FILTERS.flatMap((name) => (input[name] === undefined ? [] : [[name, input[name]] as const]))
+  return Object.fromEntries(given)
+}
+
+/** Tells of each condition of a question that found nothing what is there without it. */
+export async function suggestWider(library: Library, input: SearchInput): Promise<readonly Widening[]> {
+  const widenings: Widening[] = []
+  for (const filter of ['sources', 'version', ...CHUNK_FILTERS] as const) {
+    const value = input[filter]
+    if (value === undefined || (Array.isArray(value) && value.length === 0)) continue
+    const hits = await searchWithout(library, input, filter)
+    const instead = await listInstead(library, input, filter, hits)
+    const pages = new Set(hits.map(({ sourceId, url }) => `${sourceId} ${url}`)).size
+    widenings.push({ filter, value: String(value), pages, instead })
+  }
+  return widenings
+}
+
+async function searchWithout(library: Library, input: SearchInput, dropped: WideningFilter): Promise<StoreHit[]> {
+  const { [dropped as 'path']: _, ...rest } = input
+  const { sources } = await chooseSources(library, { sources: rest.sources, version: rest.version })
+  const filter = { ...filterOf(rest), sourceIds: sources.map(({ id }) => id) }
+  return library.store.search({ query: input.query, limit: MOST_HITS, filter })
+}
+
+/** What could be asked of a filter instead, by what is there. */
+async function listInstead(
+  { store }: Library,
+  input: SearchInput,
+  filter: WideningFilter,
+  hits: readonly StoreHit[],
+): Promise<readonly string[]> {
+  const sources = await store.listSources()
+  const found = new Set(hits.map(({ sourceId }) => sourceId))
+  switch (filter) {
+    case 'sources':
+      return firstOf(sources.filter(({ id }) => found.has(id)).map(labelOf))
+    case 'version':
+      return firstOf(sources.filter(({ id }) => found.has(id)).flatMap(({ version }) => version ?? []))
+    case 'path':
+      return firstOf(hits.map(({ url }) => URL.parse(url)?.pathname ?? url))
+    case 'kind':
+      return firstOf(hits.map(({ chunk }) => chunk.kind))
+    case 'heading':
+      return firstOf(hits.flatMap(({ chunk }) => chunk.headingPath.at(-1) ?? []))
+    case 'contentType':
+      return hits.length === 0 ? [] : [input.contentType === 'code' ? 'prose' : 'code']
+    default:
+      return []
+  }
+}
+
+function firstOf(values: readonly string[]): string[] {
+  return [...new Set(values)].slice(0, MOST_INSTEAD)
+}

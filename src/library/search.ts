@@ -1,0 +1,126 @@
+import type { Explanation } from '../core/search/explain.ts'
+import type { ChunkFilter } from './store.ts'
+
+/** How scores of words and of meanings become one. */
+export const FUSIONS = ['convex', 'rrf', 'words'] as const
+
+/** One of {@link FUSIONS}: weighted sum, reciprocal ranks, or words alone. */
+export type Fusion = (typeof FUSIONS)[number]
+
+/** What is asked of a library. */
+export interface SearchInput extends Omit<ChunkFilter, 'sourceIds'> {
+  readonly query: string
+  /** Ids, names, name@version or start URLs; all sources when there are none. A name alone means its newest complete version. */
+  readonly sources?: readonly string[]
+  /** Exact version, range, `latest`, or `*` for all versions of the sources. */
+  readonly version?: string
+  /** Most pages in the answer, those only mentioned included. @default 10 */
+  readonly limit?: number
+  /** About how many model tokens the passages may take. @default 3000 */
+  readonly tokens?: number
+  /** Hits below this share of the best score are left out, from 0 to 1. @default 0 */
+  readonly minScore?: number
+  /** Goes on where an answer ended: its `cursor`. */
+  readonly cursor?: string
+  readonly fusion?: Fusion
+  /** Adds to each passage where its score comes from. @default false */
+  readonly explain?: boolean
+}
+
+/** A readable part of a page that answers the question. Its text is the lines of the stored page, exactly. */
+export interface Passage {
+  readonly sourceId: string
+  /** Name of the source, with its version where it has one. */
+  readonly source: string
+  readonly version: string | null
+  readonly title: string
+  /** Address of the page with the anchor of the section. */
+  readonly url: string
+  readonly headingPath: readonly string[]
+  /** Lines of the stored page that the text is made of, from 1, inclusive. */
+  readonly startLine: number
+  readonly endLine: number
+  readonly text: string
+  /** About how many model tokens the text takes. */
+  readonly tokens: number
+  /**
+   * Whether a single block was larger than the budget, so that this is a part of it from where it matched on: a fence with its
+   * opening and closing lines, a table with its header. Only then the text is not the lines exactly.
+   */
+  readonly isCut: boolean
+  /** The chunk that matched best, as `get_chunk` takes it: `<source>/<id>`. */
+  readonly chunk: string
+  /** All chunks the passage holds that matched, best first: their ids. */
+  readonly chunkIds: readonly string[]
+  /** Score of the best chunk: for sorting, not for comparing different questions. */
+  readonly score: number
+  /** Words of the passage that matched. */
+  readonly terms: readonly string[]
+  readonly checkedAt: number
+  readonly changedAt: number
+  readonly explain?: HitExplanation
+}
+
+/** Where a score comes from. */
+export interface HitExplanation {
+  readonly words: Explanation | null
+  /** Score of the words before anything else was added. */
+  readonly wordScore: number
+  /** Share of the text that stands in links, from 0 to 1: lists of links count less. */
+  readonly linkShare: number
+  /** What the next best hit of the same page added. */
+  readonly support: number
+  /** Cosine of the meanings; null where it took no part. */
+  readonly similarity: number | null
+  /** In words: how the two became one. */
+  readonly fusion: string
+}
+
+/** A page that matched as well, without its text. */
+export interface PageMention {
+  readonly sourceId: string
+  readonly source: string
+  readonly version: string | null
+  readonly title: string
+  readonly url: string
+  readonly headingPath: readonly string[]
+  /** One line of it that shows why it is here. */
+  readonly line: string
+  readonly chunk: string
+  readonly score: number
+}
+
+/** What a library answers. */
+export interface SearchAnswer {
+  readonly query: string
+  /** What took part: always words, and meanings where there are vectors. */
+  readonly engines: readonly ('words' | 'vectors')[]
+  /** What a reader must know about the answer: vectors that are missing, a model that cannot be loaded. */
+  readonly notices: readonly string[]
+  /** Names of the sources that were searched, when they were chosen. */
+  readonly searched: readonly string[]
+  /** Best first, within the budget. */
+  readonly passages: readonly Passage[]
+  /** The pages that come after them, up to the limit. */
+  readonly more: readonly PageMention[]
+  readonly tokens: number
+  /** Asks for what comes next; null at the end. */
+  readonly cursor: string | null
+  /** What would find something where this found nothing: without which filter how much. Empty when there are passages. */
+  readonly widen: readonly Widening[]
+}
+
+/** A condition that kept everything out, and what is there without it. */
+export interface Widening {
+  /** The filter, as {@link SearchInput} names it; `query` for words that nothing holds. */
+  readonly filter: WideningFilter
+  /** What was asked of it. */
+  readonly value: string
+  /** Pages that match without it, counted up to a limit. */
+  readonly pages: number
+  /** What could be asked instead: the nearest names of sources, the versions that are there. */
+  readonly instead: readonly string[]
+}
+
+/** The conditions of a search that can be dropped. */
+export type WideningFilter = Exclude<keyof ChunkFilter, 'sourceIds'> | 'sources' | 'version' | 'minScore' | 'query'

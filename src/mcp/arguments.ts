@@ -1,0 +1,67 @@
+import { PharosError } from '../core/errors.ts'
+
+/** Names a failure of whoever called. */
+export function usage(problem: string): PharosError {
+  return new PharosError('USAGE', { problem })
+}
+
+/**
+ * The value of a parameter that has several names. Given under two of them it has to be the same; undefined when it was given
+ * under none.
+ */
+export function pick<T extends object, K extends keyof T & string>(args: T, ...names: readonly K[]): T[K] | undefined {
+  const given = names.filter((name) => args[name] !== undefined)
+  const [first, ...others] = given
+  if (first === undefined) return undefined
+  const other = others.find((name) => JSON.stringify(args[name]) !== JSON.stringify(args[first]))
+  if (other !== undefined) {
+    const [one, two] = [JSON.stringify(args[first]), JSON.stringify(args[other])]
+    throw usage(`${first} and ${other} are the same parameter, and say ${one} and ${two}: give one of them`)
+  }
+  return args[first]
+}
+
+/** The same where one of them has to be given. */
+export function need<T extends object, K extends keyof T & string>(
+  args: T,
+  ...names: readonly K[]
+): Exclude<T[K], undefined> {
+  const value = pick(args, ...names)
+  if (value === undefined) throw usage(`${names.join(' or ')} is missing`)
+  // Undefined was refused above.
+  return value as Exclude<T[K], undefined>
+}
+
+/** A list that may be written as text with commas. */
+export function listOf(value: string | readonly string[] | undefined): readonly string[] | undefined {
+  if (value === undefined) return undefined
+  const entries = typeof value === 'string' ? value.split(',') : value
+  return entries.map((entry) => entry.trim()).filter((entry) => entry !== '')
+}
+
+/** A whole number within limits: what is outside them becomes the nearest that is inside. */
+export function clamp(value: number, least: number, most: number): number {
+  return Math.min(most, Math.max(least, Math.round(value)))
+}
+
+/** An object without those of its properties that were not given. */
+export function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  // Undefined ones were just left out.
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>
+  }
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Whether a text has the form of the ids of sources, crawls and packs. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text)
+}
+
+/** Reads the id of a crawl. */
+export function parseCrawlId(text: string): string {
+  if (isUuid(text)) return text.toLowerCase()
+  const form = 'a UUID such as 123e4567-e89b-42d3-a456-426614174000'
+  throw usage(`invalid crawl ID format: expected ${form}, got ${JSON.stringify(text)}`)
+}

@@ -1,0 +1,40 @@
+import { type ErrorCode, PharosError } from '../core/errors.ts'
+import { redactSecrets } from '../core/secrets.ts'
+
+/** What to do next, in terms of tools: the table speaks to whoever uses the command line. */
+const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
+  USAGE: 'correct the arguments; the schema of the tool lists them',
+  SOURCE_UNKNOWN: 'list_sources shows the sources; one is named by id, name, name@version or start URL',
+  SOURCE_EXISTS: 'crawl it again with recrawl_source, or give another name or version',
+  VERSION_UNKNOWN: 'find_version shows the versions; ask for one of them, a range such as 5.x, or latest',
+  CRAWL_RUNNING: 'wait for it to end, or stop it with cancel_crawl; crawl_status shows how far it is',
+  CRAWL_UNKNOWN: 'crawl_status without arguments lists the crawls; a crawl is named by its id, a UUID',
+  CRAWL_UNFINISHED: 'finish it with recrawl_source first',
+  CHUNK_UNKNOWN:
+    'a chunk is named by <source>/<id>, by its id, or by its first twelve characters or more; search_docs gives the names',
+  PAGE_UNKNOWN: 'search_docs gives the addresses of pages that are there; fetch_url reads one that is not',
+  URL_INVALID: 'give an address that begins with http:// or https://',
+  INTERNAL: 'this is a defect of Pharos; `pharos doctor` checks the installation',
+}
+
+/** Advice about a failed fetch that names flags of the command line. */
+const FETCH_ADVICE: Readonly<Record<string, string>> = {
+  'address-refused': 'only the owner of this server can allow private addresses, with --allow-private when it starts',
+  'robots-disallow': 'the site asks robots not to read this page',
+  'robots-unreachable': 'try again later',
+}
+
+/** A failure as text for an agent: what happened, and what can be done about it. It always begins with `Error`. */
+export function writeError(error: unknown): string {
+  const failure = toPharosError(error)
+  const { code, message, entry, details } = failure
+  const [reason = ''] = String(details['problem'] ?? '').split(',', 1)
+  const fetchAdvice = code === 'FETCH_FAILED' ? FETCH_ADVICE[reason] : undefined
+  return `Error (${code}): ${redactSecrets(message)} – ${fetchAdvice ?? ADVICE[code] ?? entry.advice}`
+}
+
+function toPharosError(error: unknown): PharosError {
+  if (error instanceof PharosError) return error
+  const problem = error instanceof Error ? error.message : String(error)
+  return new PharosError('INTERNAL', { problem }, { cause: error })
+}

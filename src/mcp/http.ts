@@ -1,0 +1,105 @@
+import {
+  createMcpHandler,
+  hostHeaderValidationResponse,
+  isLegacyRequest,
+  localhostAllowedHostnames,
+  localhostAllowedOrigins,
+  type McpServer,
+  originValidationResponse,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server'
+
+/** What answers MCP over streamable HTTP. */
+export interface HttpHandler {
+  fetch(request: Request): Promise<Response>
+  close(): Promise<void>
+}
+
+/** What HTTP is served with. */
+export interface HttpOptions {
+  readonly createServer: () => McpServer
+  /** A new id that nobody can guess. */
+  readonly newId: () => string
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Where it answers. @default /mcp */
+  readonly path?: string
+}
+
+/** Clients that connected by the protocol of 2025 and did not say goodbye: so many are remembered, and so long. */
+const MAX_SESSIONS = 64
+const IDLE_MS = 30 * 60_000
+
+interface Session {
+  readonly transport: WebStandardStreamableHTTPServerTransport
+  readonly server: McpServer
+  usedAt: number
+}
+
+/**
+ * Serves MCP over streamable HTTP to this machine: requests that were meant for another host, or come from a page of another
+ * site, are refused. Clients of the protocol of 2026 need no session; those of 2025 get one, because cancellation, progress and
+ * requests of the server reach them only so.
+ */
+export function createHttpHandler({ createServer, newId, now, path = '/mcp' }: HttpOptions): HttpHandler {
+  const modern = createMcpHandler(createServer, { legacy: 'reject' })
+  // In the order of their last use.
+  const sessions = new Map<string, Session>()
+
+  const forget = async (id: string): Promise<void> => {
+    const session = sessions.get(id)
+    sessions.delete(id)
+    await session?.server.close()
+  }
+  const forgetIdle = async (): Promise<void> => {
+    for (const [id, { usedAt }] of [...sessions]) {
+      if (sessions.size >= MAX_SESSIONS || now() - usedAt >= IDLE_MS) await forget(id)
+    }
+  }
+  const open = async (request: Request): Promise<Response> => {
+    await forgetIdle()
+    const server = createServer()
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: newId,
+      onsessioninitialized: (id) => {
+        sessions.set(id, { transport, server, usedAt: now() })
+      },
+      onsessionclosed: (id) => {
+        sessions.delete(id)
+      },
+    })
+    await server.connect(transport)
+    const response = await transport.handleRequest(request)
+    // It was no initialization, and has been told so.
+    if (transport.sessionId === undefined) await server.close()
+    return response
+  }
+  const goOn = async (request: Request, id: string): Promise<Response> => {
+    const session = sessions.get(id)
+    if (session === undefined) return refuse(404, -32001, 'Session not found')
+    session.usedAt = now()
+    sessions.delete(id)
+    sessions.set(id, session)
+    return session.transport.handleRequest(request)
+  }
+  return {
+    async fetch(request) {
+      const refusal =
+        hostHeaderValidationResponse(request, localhostAllowedHostnames()) ??
+        originValidationResponse(request, localhostAllowedOrigins())
+      if (refusal !== undefined) return refusal
+      if (new URL(request.url).pathname !== path) return refuse(404, -32601, `Not found: MCP is at ${path}`)
+      const id = request.headers.get('mcp-session-id')
+      if (id !== null) return goOn(request, id)
+      return (await isLegacyRequest(request)) ? open(request) : modern.fetch(request)
+    },
+    async close() {
+      await modern.close()
+      for (const id of [...sessions.keys()]) await forget(id)
+    },
+  }
+}
+
+function refuse(status: number, code: number, message: string): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status })
+}

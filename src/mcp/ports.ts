@@ -1,0 +1,46 @@
+import type { McpServer } from '@modelcontextprotocol/server'
+import type { Jobs } from '../library/jobs.ts'
+import type { Library } from '../library/library.ts'
+import type { Source } from '../library/source.ts'
+
+/** A library that must be closed. */
+export interface ClosableLibrary extends Library {
+  close(): Promise<void>
+}
+
+/** What the server is made with. Nothing here is used before a tool or a resource needs it. */
+export interface McpPorts {
+  /** Version of this program. */
+  readonly version: string
+  readonly openLibrary: () => Promise<ClosableLibrary>
+  readonly openJobs: (library: Library) => Promise<Jobs>
+  /** Writes a pack of a source to a place that the owner chose. Without it there is no `export_pack`. */
+  readonly exportPack?: PackExporter
+  /** Work for as long as the server runs, such as embedding; begins when the library is first opened. */
+  readonly startBackground?: (library: Library, signal: AbortSignal) => Promise<void>
+  /** Leaves out everything that writes or fetches. @default false */
+  readonly isReadOnly?: boolean
+  /** Adds further tools, resources or prompts to each server. */
+  readonly extend?: (server: McpServer) => void
+}
+
+/** Writes a pack of a source. */
+export type PackExporter = (library: Library, input: PackInput) => Promise<WrittenPack>
+
+/** What pack is to be written. */
+export interface PackInput {
+  readonly source: Source
+  /** Whether it holds only what a model reads. */
+  readonly isCompact: boolean
+  readonly signal: AbortSignal
+}
+
+/** A pack that was written. */
+export interface WrittenPack {
+  readonly path: string
+  readonly bytes: number
+  readonly files: number
+  readonly chunks: number
+  /** About how many model tokens its text takes. */
+  readonly tokens: number
+}

@@ -1,0 +1,49 @@
+import type { CrawlEntry, CrawlReport } from '../library/operations/describe-crawl.ts'
+import type { Source } from '../library/source.ts'
+import { timeOrNull, writeTime } from './words.ts'
+
+/** What names a source. */
+export interface SourceRecord {
+  id: string
+  name: string
+  version: string | null
+  url: string
+}
+
+/** A source for programs. */
+export function sourceRecord({ id, name, version, url }: Source): SourceRecord {
+  return { id, name, version, url }
+}
+
+/** A crawl for programs. */
+export function crawlRecord(entry: CrawlEntry): Record<string, unknown> {
+  const { crawlId, source, kind, state, startedAt, endedAt, elapsedMs, problem } = entry
+  return {
+    crawlId,
+    source: sourceRecord(source),
+    kind,
+    state,
+    startedAt: writeTime(startedAt),
+    endedAt: timeOrNull(endedAt),
+    elapsedMs,
+    problem,
+  }
+}
+
+/** Everything about a crawl for programs. */
+export function reportRecord(report: CrawlReport): Record<string, unknown> {
+  const { source, status, isRunning, crawl, progress, pages, chunks, cappedAt, pending } = report
+  const { errorUrls, ...counts } = progress
+  return {
+    source: sourceRecord(source),
+    status,
+    isRunning,
+    crawl: crawl === null ? null : crawlRecord(crawl),
+    ...counts,
+    errorUrls: errorUrls.map((one) => ({ ...one, pattern: null })),
+    pending,
+    pages,
+    chunks,
+    cappedAt,
+  }
+}

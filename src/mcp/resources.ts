@@ -1,0 +1,144 @@
+import {
+  type McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceTemplate,
+  type Variables,
+} from '@modelcontextprotocol/server'
+import { PharosError } from '../core/errors.ts'
+import { isUuid } from './arguments.ts'
+import { isState, isStateFilter, STATE_FILTERS } from './crawl-states.ts'
+import { writeError } from './error-text.ts'
+import type { PackExport } from './pack-exports.ts'
+import { crawlRecord, reportRecord, sourceRecord } from './records.ts'
+import type { Shared } from './shared.ts'
+import { timeOrNull, writeTime } from './words.ts'
+
+/** Crawls in a list, and addresses of a crawl. */
+const LISTED = 200
+
+/** Adds the resources to a server. Listing them opens nothing. */
+export function addResources(server: McpServer, shared: Shared): void {
+  const mimeType = 'application/json'
+  server.registerResource(
+    'sources',
+    'docs://sources',
+    { title: 'Sources', description: 'Every indexed source with its status and size.', mimeType },
+    (uri) => answer(uri, () => readSources(shared)),
+  )
+  server.registerResource(
+    'versions',
+    new ResourceTemplate('docs://sources/{name}/versions', { list: undefined }),
+    {
+      title: 'Versions of a source',
+      description: 'The versions of one name, newest first. The name is percent-encoded.',
+      mimeType,
+    },
+    (uri, variables) => answer(uri, () => readVersions(shared, variableOf(variables, 'name'))),
+  )
+  server.registerResource(
+    'crawls',
+    'docs://crawls',
+    { title: 'Crawls', description: 'All crawls, newest first.', mimeType },
+    (uri) => answer(uri, () => readCrawls(shared, undefined)),
+  )
+  server.registerResource(
+    'crawls-by-status',
+    new ResourceTemplate('docs://crawls{?status}', { list: undefined }),
+    { title: 'Crawls by status', description: `Crawls in one state: ${STATE_FILTERS.join(', ')}.`, mimeType },
+    (uri, variables) => answer(uri, () => readCrawls(shared, variableOf(variables, 'status'))),
+  )
+  server.registerResource(
+    'crawl',
+    new ResourceTemplate('docs://crawls/{id}', { list: undefined }),
+    { title: 'A crawl', description: 'How far one crawl is, or what it came to.', mimeType },
+    (uri, variables) => answer(uri, () => readCrawl(shared, variableOf(variables, 'id'))),
+  )
+  const { packs } = shared
+  if (packs === undefined) return
+  server.registerResource(
+    'pack',
+    new ResourceTemplate('docs://packs/{id}', { list: undefined }),
+    { title: 'A pack', description: 'Whether a pack that export_pack writes is done, and where it is.', mimeType },
+    (uri, variables) => answer(uri, async () => packRecord(packs.find(variableOf(variables, 'id')), uri)),
+  )
+}
+
+/** A value as the text of a resource. What is not there, or asked for wrongly, is the caller's to mend. */
+async function answer(uri: URL, read: () => Promise<unknown>) {
+  try {
+    return { contents: [{ uri: uri.href, mimeType: 'application/json', text: JSON.stringify(await read(), null, 2) }] }
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error
+    const isMissing = error instanceof PharosError && error.entry.httpStatus === 404
+    // The code of the protocol for a resource that is not there.
+    throw new ProtocolError(isMissing ? RESOURCE_NOT_FOUND : ProtocolErrorCode.InvalidParams, writeError(error))
+  }
+}
+
+const RESOURCE_NOT_FOUND = -32002
+
+/** A part of an address, decoded. */
+function variableOf(variables: Variables, name: string): string {
+  const value = variables[name]
+  const text = Array.isArray(value) ? value.join(',') : (value ?? '')
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    // No valid encoding: then it is meant as it stands.
+    return text
+  }
+}
+
+async function readSources(shared: Shared): Promise<unknown> {
+  const library = await shared.library()
+  const { reportSource } = await import('../library/operations/source-status.ts')
+  const sources = []
+  for (const source of await library.store.listSources()) {
+    const { status, pages, chunks, crawl } = await reportSource(library, source)
+    sources.push({ ...sourceRecord(source), status, pages, chunks, lastCrawledAt: timeOrNull(crawl?.endedAt ?? null) })
+  }
+  return { sources }
+}
+
+async function readVersions(shared: Shared, name: string): Promise<unknown> {
+  const { findVersion } = await import('../library/operations/find-version.ts')
+  const { versions, hasUnversioned } = await findVersion(await shared.library(), { name })
+  return {
+    name,
+    versions: versions.map(({ version, isComplete, source }) => ({
+      version,
+      isComplete,
+      source: sourceRecord(source),
+    })),
+    hasUnversioned,
+  }
+}
+
+async function readCrawls(shared: Shared, status: string | undefined): Promise<unknown> {
+  const filter = status === '' ? undefined : status
+  if (filter !== undefined && !isStateFilter(filter)) {
+    const problem = `status: expected one of ${STATE_FILTERS.join(', ')}, got ${JSON.stringify(filter)}`
+    throw new PharosError('USAGE', { problem })
+  }
+  const { listCrawls } = await import('../library/operations/describe-crawl.ts')
+  const entries = await listCrawls(await shared.library(), LISTED)
+  return { crawls: entries.filter(({ state }) => isState(state, filter)).map(crawlRecord) }
+}
+
+async function readCrawl(shared: Shared, id: string): Promise<unknown> {
+  if (!isUuid(id)) {
+    throw new PharosError('USAGE', { problem: `invalid crawl ID format: expected a UUID, got ${JSON.stringify(id)}` })
+  }
+  const library = await shared.library()
+  const jobs = await shared.jobs()
+  const { describeCrawl, findCrawlSource } = await import('../library/operations/describe-crawl.ts')
+  const source = await findCrawlSource(library, jobs, id.toLowerCase())
+  return reportRecord(await describeCrawl(library, jobs, source, LISTED, id.toLowerCase()))
+}
+
+function packRecord(found: PackExport | undefined, uri: URL): unknown {
+  if (found === undefined) throw new ProtocolError(RESOURCE_NOT_FOUND, `Error: there is no pack at ${uri.href}`)
+  const { id, source, state, startedAt, endedAt, pack, error } = found
+  return { packId: id, source, state, startedAt: writeTime(startedAt), endedAt: timeOrNull(endedAt), pack, error }
+}

@@ -1,0 +1,42 @@
+import type { z } from 'zod'
+import type { Scope } from '../core/url/scope.ts'
+import { given, listOf, usage } from './arguments.ts'
+import { number, texts } from './schemas.ts'
+
+/** The parameters that say which addresses of a site are crawled. */
+export interface ScopeShape {
+  readonly allowPatterns: z.ZodOptional<z.ZodUnion<readonly [z.ZodString, z.ZodArray<z.ZodString>]>>
+  readonly blockPatterns: z.ZodOptional<z.ZodUnion<readonly [z.ZodString, z.ZodArray<z.ZodString>]>>
+  readonly maxDepth: z.ZodOptional<z.ZodNumber>
+  readonly maxPages: z.ZodOptional<z.ZodNumber>
+}
+
+/** They, for schemas. */
+export const SCOPE: ScopeShape = {
+  allowPatterns: texts('Globs on the URL path, as a list or with commas; where there are any, one has to match.'),
+  blockPatterns: texts('Globs on the URL path, as a list or with commas; a match refuses, whatever is allowed.'),
+  maxDepth: number('Most links between the start and a page, 0 up. No limit when not given.'),
+  maxPages: number('Most pages to take in, 1 up. No limit when not given.'),
+}
+
+/** What was given of a scope. */
+export function scopeOf(args: {
+  readonly allowPatterns?: string | readonly string[] | undefined
+  readonly blockPatterns?: string | readonly string[] | undefined
+  readonly maxDepth?: number | undefined
+  readonly maxPages?: number | undefined
+}): Partial<Scope> {
+  checkWhole('maxDepth', args.maxDepth, 0)
+  checkWhole('maxPages', args.maxPages, 1)
+  return given({
+    allow: listOf(args.allowPatterns),
+    block: listOf(args.blockPatterns),
+    maxDepth: args.maxDepth,
+    maxPages: args.maxPages,
+  })
+}
+
+function checkWhole(name: string, value: number | undefined, least: number): void {
+  if (value === undefined || (Number.isSafeInteger(value) && value >= least)) return
+  throw usage(`${name}: expected a whole number from ${least} up, got ${value}`)
+}

@@ -1,0 +1,58 @@
+import { PharosError } from '../core/errors.ts'
+import type { Jobs } from '../library/jobs.ts'
+import { createPackExports, type PackExports } from './pack-exports.ts'
+import type { ClosableLibrary, McpPorts } from './ports.ts'
+
+/** What all servers of one process share: the library, which is opened when it is first needed, and what runs on it. */
+export interface Shared {
+  readonly library: () => Promise<ClosableLibrary>
+  readonly jobs: () => Promise<Jobs>
+  readonly packs: PackExports | undefined
+  /** Stops what runs, and closes what was opened. */
+  close(): Promise<void>
+}
+
+/** Makes what servers share. Nothing is opened. */
+export function createShared(ports: McpPorts): Shared {
+  const stop = new AbortController()
+  const packs = ports.exportPack === undefined ? undefined : createPackExports(ports.exportPack)
+  let opened: Promise<ClosableLibrary> | undefined
+  let jobs: Promise<Jobs> | undefined
+  let background: Promise<void> | undefined
+
+  const open = async (): Promise<ClosableLibrary> => {
+    const library = await ports.openLibrary()
+    // What goes wrong there is told by every search that misses its work.
+    background = ports.startBackground?.(library, stop.signal).catch(() => undefined)
+    return library
+  }
+  const library = (): Promise<ClosableLibrary> => {
+    if (stop.signal.aborted) return Promise.reject(new PharosError('INTERRUPTED'))
+    opened ??= open().catch((error: unknown) => {
+      // The next call tries again: somebody may have mended it.
+      opened = undefined
+      throw error
+    })
+    return opened
+  }
+  return {
+    library,
+    jobs: () => {
+      jobs ??= library()
+        .then(ports.openJobs)
+        .catch((error: unknown) => {
+          jobs = undefined
+          throw error
+        })
+      return jobs
+    },
+    packs,
+    async close() {
+      stop.abort(new PharosError('INTERRUPTED'))
+      await (await jobs?.catch(() => undefined))?.close()
+      await packs?.close()
+      await background
+      await (await opened?.catch(() => undefined))?.close()
+    },
+  }
+}

@@ -1,0 +1,76 @@
+import { countOf } from '../core/text/count.ts'
+import { writeDuration } from '../core/text/duration.ts'
+import type { CrawlEntry, CrawlReport } from '../library/operations/describe-crawl.ts'
+import { labelOf } from '../library/source.ts'
+import { oneLine, writeTime } from './words.ts'
+
+/** Where a crawl stands: while it runs how far it is, else what it came to. */
+export function writeCrawlStatus(report: CrawlReport): string {
+  const { source, status, cappedAt, isRunning } = report
+  return [
+    // Whoever does not know of the cap takes the rest for the whole.
+    ...(cappedAt === null ? [] : [`Stopped at maxPages ${cappedAt.toLocaleString('en')}: there is more`]),
+    `Source: ${oneLine(labelOf(source))} (${oneLine(source.url)})`,
+    `Status: ${status}`,
+    ...(isRunning ? writeActive(report) : writeFinished(report)),
+  ].join('\n')
+}
+
+function writeActive({ progress, crawl }: CrawlReport): string[] {
+  const { pagesCrawled, pagesSkipped, pagesTotal } = progress
+  const percent = pagesTotal === 0 ? 0 : Math.floor((pagesCrawled * 100) / pagesTotal)
+  return [
+    `Progress: ${pagesCrawled.toLocaleString('en')}/${pagesTotal.toLocaleString('en')} pages crawled (${percent}%)`,
+    `Skipped: ${countOf(pagesSkipped, 'page')} (unchanged content)`,
+    ...writeErrors(progress),
+    ...writeFiltered(progress),
+    ...(crawl === null
+      ? []
+      : [
+          `Started: ${writeTime(crawl.startedAt)}`,
+          `Elapsed: ${writeDuration(Math.floor(crawl.elapsedMs / 1000) * 1000)}`,
+          `Crawl: ${crawl.crawlId}`,
+        ]),
+  ]
+}
+
+function writeFinished({ progress, crawl, chunks, pending }: CrawlReport): string[] {
+  const { pagesCrawled, pagesSkipped, errors, filtered } = progress
+  const isOpen = crawl?.state === 'interrupted' || crawl?.state === 'cancelled'
+  return [
+    `Last crawl: ${crawl === null ? 'never' : writeTime(crawl.endedAt ?? crawl.startedAt + crawl.elapsedMs)}`,
+    `Pages: ${pagesCrawled.toLocaleString('en')} crawled, ${pagesSkipped.toLocaleString('en')} skipped (unchanged), ${countOf(errors, 'error')}`,
+    `Chunks: ${chunks.toLocaleString('en')} total`,
+    ...(crawl === null
+      ? []
+      : [`Crawl: ${crawl.crawlId}, ${crawl.kind}, ${crawl.state} after ${writeDuration(crawl.elapsedMs)}`]),
+    ...(crawl === null || crawl.problem === null ? [] : [`Problem: ${oneLine(crawl.problem)}`]),
+    ...(isOpen ? [`Unfinished: ${countOf(pending, 'address')} left; recrawl_source goes on with it`] : []),
+    ...(errors > 0 ? writeErrors(progress) : []),
+    ...(filtered > 0 ? writeFiltered(progress) : []),
+  ]
+}
+
+function writeErrors({ errors, errorUrls }: CrawlReport['progress']): string[] {
+  const lines = errorUrls.map(({ url, reason }) => `  - ${oneLine(`${url}: ${reason}`)}`)
+  return [`Errors: ${countOf(errors, 'page')} failed`, ...lines, ...writeRest(errors - lines.length)]
+}
+
+function writeFiltered({ filtered, filteredUrls }: CrawlReport['progress']): string[] {
+  const lines = filteredUrls.map(({ url, reason, pattern }) => {
+    const rule = pattern === null || pattern === '' ? '' : ` by ${pattern}`
+    return `  - ${oneLine(`${url}: ${reason}${rule}`)}`
+  })
+  return [`Filtered: ${countOf(filtered, 'URL')} excluded by scope`, ...lines, ...writeRest(filtered - lines.length)]
+}
+
+function writeRest(count: number): string[] {
+  return count > 0 ? [`  and ${count.toLocaleString('en')} more`] : []
+}
+
+/** One line about a crawl, for lists. */
+export function writeCrawlLine({ crawlId, source, kind, state, startedAt, elapsedMs, problem }: CrawlEntry): string {
+  const why = problem === null ? '' : `: ${oneLine(problem)}`
+  const when = `started ${writeTime(startedAt)}, ${writeDuration(elapsedMs)}`
+  return `${crawlId}  ${oneLine(labelOf(source))}  ${kind}  ${state}  ${when}${why}`
+}

@@ -1,0 +1,144 @@
+import type { CallToolResult, McpServer, ServerContext, StandardSchemaWithJSON } from '@modelcontextprotocol/server'
+import type { z } from 'zod'
+import type { Jobs } from '../library/jobs.ts'
+import type { Library } from '../library/library.ts'
+import { usage } from './arguments.ts'
+import { writeError } from './error-text.ts'
+import type { PackExports } from './pack-exports.ts'
+import type { Shared } from './shared.ts'
+
+/** What a tool works with. */
+export interface ToolContext {
+  readonly library: () => Promise<Library>
+  readonly jobs: () => Promise<Jobs>
+  readonly packs: PackExports | undefined
+  /** Aborted when the caller does not want the answer any more. */
+  readonly signal: AbortSignal
+  /** Tells the caller how far the work is, if that was asked for. */
+  readonly progress: (done: number, total: number | undefined, message: string) => Promise<void>
+}
+
+/** One block of an answer. */
+export type Block = CallToolResult['content'][number]
+
+/** What a tool answers: blocks for reading, and the same for programs. */
+export interface ToolAnswer<T> {
+  readonly content: readonly (string | Block)[]
+  readonly structured: T
+}
+
+/** What a tool does to the world, as clients are told. */
+export interface ToolEffects {
+  /** Changes nothing. @default false */
+  readonly isReadOnly?: boolean
+  /** Takes something away. @default false */
+  readonly isDestructive?: boolean
+  /** Twice is the same as once. @default false */
+  readonly isIdempotent?: boolean
+  /** Reaches beyond this machine. @default false */
+  readonly isOpenWorld?: boolean
+}
+
+/** What a tool is made from. */
+export interface ToolDefinition<In extends z.ZodObject, Out extends z.ZodObject> {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly effects: ToolEffects
+  /** Whether it is there in read-only mode as well: it neither writes nor fetches. */
+  readonly isSafe: boolean
+  readonly input: In
+  readonly output: Out
+  run(args: z.output<In>, context: ToolContext): Promise<ToolAnswer<z.input<Out>>>
+}
+
+/** A tool that can be added to a server. */
+export interface Tool {
+  readonly name: string
+  /** Whether it is there in read-only mode as well. */
+  readonly isSafe: boolean
+  addTo(server: McpServer, shared: Shared): void
+}
+
+/** Makes a tool. Whatever goes wrong in it becomes an answer that begins with `Error`. */
+export function createTool<In extends z.ZodObject, Out extends z.ZodObject>(definition: ToolDefinition<In, Out>): Tool {
+  const { name, title, description, effects, isSafe, input, output, run } = definition
+  const annotations = {
+    title,
+    readOnlyHint: effects.isReadOnly ?? false,
+    destructiveHint: effects.isDestructive ?? false,
+    idempotentHint: effects.isIdempotent ?? false,
+    openWorldHint: effects.isOpenWorld ?? false,
+  }
+  const inputSchema = unchecked(input)
+  const outputSchema = writtenOnce(output, output['~standard'].validate)
+  return {
+    name,
+    isSafe,
+    addTo(server, shared) {
+      const config = { title, description, inputSchema, outputSchema, annotations }
+      server.registerTool(name, config, async (raw, context): Promise<CallToolResult> => {
+        try {
+          const { content, structured } = await run(parseArguments(input, raw), createContext(shared, context))
+          return {
+            content: content.map((block) => (typeof block === 'string' ? { type: 'text', text: block } : block)),
+            structuredContent: structured,
+          }
+        } catch (error) {
+          return { content: [{ type: 'text', text: writeError(error) }], isError: true }
+        }
+      })
+    },
+  }
+}
+
+/** The same schema for listing, but every value passes: what is wrong with it is said by us, in the form of all errors. */
+function unchecked(schema: z.ZodObject): StandardSchemaWithJSON<unknown, unknown> {
+  return writtenOnce(schema, (value) => ({ value }))
+}
+
+/** A schema that is written as JSON once: over HTTP every request has a server of its own, which lists the same. */
+function writtenOnce(
+  schema: z.ZodObject,
+  validate: StandardSchemaWithJSON['~standard']['validate'],
+): StandardSchemaWithJSON<unknown, unknown> {
+  const { input, output } = schema['~standard'].jsonSchema
+  const written = new Map<string, Record<string, unknown>>()
+  const once = (write: typeof input, direction: string): typeof input => {
+    return (options) => {
+      const key = `${direction} ${options.target}`
+      const found = written.get(key) ?? write(options)
+      written.set(key, found)
+      return found
+    }
+  }
+  const jsonSchema = { input: once(input, 'input'), output: once(output, 'output') }
+  return { '~standard': { version: 1, vendor: 'pharos', validate, jsonSchema } }
+}
+
+/** Reads arguments. Null means that a value was not given, as many models write it. */
+function parseArguments<In extends z.ZodObject>(schema: In, raw: unknown): z.output<In> {
+  const isObject = typeof raw === 'object' && raw !== null && !Array.isArray(raw)
+  const args = isObject ? Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null)) : raw
+  const parsed = schema.safeParse(args)
+  if (parsed.success) return parsed.data
+  const problems = parsed.error.issues.map(({ path, message }) =>
+    path.length === 0 ? message : `${path.join('.')}: ${message}`,
+  )
+  throw usage(problems.join('; '))
+}
+
+function createContext(shared: Shared, { mcpReq }: ServerContext): ToolContext {
+  const progressToken = mcpReq._meta?.progressToken
+  return {
+    library: shared.library,
+    jobs: shared.jobs,
+    packs: shared.packs,
+    signal: mcpReq.signal,
+    async progress(done, total, message) {
+      if (progressToken === undefined) return
+      const params = { progressToken, progress: done, message, ...(total === undefined ? {} : { total }) }
+      await mcpReq.notify({ method: 'notifications/progress', params })
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { PharosError } from '../../core/errors.ts'
+import { hideCredentials } from '../../core/url/credentials.ts'
+import { REACHES } from '../../core/url/scope.ts'
+import type { SourceInput } from '../../library/operations/add-source.ts'
+import { labelOf } from '../../library/source.ts'
+import { given, pick, usage } from '../arguments.ts'
+import { sourceRecord } from '../records.ts'
+import { SOURCE_RECORD, text, textOf } from '../schemas.ts'
+import { SCOPE, scopeOf } from '../scope-arguments.ts'
+import { createTool, type Tool } from '../tool.ts'
+import { oneLine } from '../words.ts'
+
+/** `add_source`: begins to crawl a site. */
+export const addSource: Tool = createTool({
+  name: 'add_source',
+  title: 'Add a source',
+  description: `Adds a documentation site and starts to crawl it in the background; returns the source id and the crawl id at once. Poll crawl_status until its status is INDEXED (or ERROR), then use search_docs.
+Without further arguments everything below the start URL is crawled: llms.txt, sitemaps and links are all followed, robots.txt is obeyed. Narrow it with allowPatterns and blockPatterns (globs on the URL path such as /docs/**; block wins), maxDepth, maxPages; widen it with scope. Give name and version to tell several versions of the same documentation apart.
+An interrupted first crawl of the same URL goes on where it was.`,
+  effects: { isOpenWorld: true },
+  isSafe: false,
+  input: z.strictObject({
+    url: textOf('Where to start; http or https.'),
+    name: text('What to call it. Default: host and path of the URL.'),
+    library: text('Same as name.'),
+    version: text('Version of what it documents, such as 5.2.0.'),
+    ...SCOPE,
+    scope: z
+      .enum(REACHES)
+      .optional()
+      .describe('How far it may reach: below the start (default), the whole host, or the domain with all its hosts.'),
+    llmsTxtUrl: text('Address of an llms.txt, instead of looking for one.'),
+    followRedirects: z
+      .boolean()
+      .optional()
+      .describe('Redirects within the scope are always followed, each hop checked; false is refused.'),
+  }),
+  output: z.object({ source: SOURCE_RECORD, sourceId: z.string(), crawlId: z.string(), status: z.string() }),
+  async run(args, { library, jobs, progress }) {
+    if (args.followRedirects === false) {
+      throw usage('followRedirects: a crawl always follows redirects, within its scope; leave it out')
+    }
+    // What is on this machine is for its owner to add.
+    if (!/^https?:/i.test(args.url.trim())) {
+      throw new PharosError('URL_INVALID', { url: hideCredentials(args.url), problem: 'it is no address of the web' })
+    }
+    if (args.version?.trim() === '') throw usage('version: expected a label, got an empty one')
+    const input: SourceInput = {
+      url: args.url,
+      ...given({ name: pick(args, 'name', 'library'), version: args.version }),
+      scope: { ...scopeOf(args), ...given({ reach: args.scope }) },
+      settings: given({ llmsTxtUrl: args.llmsTxtUrl }),
+    }
+    const opened = await library()
+    await progress(0, 1, 'recording the source')
+    const { takeUpSource } = await import('../../library/operations/take-up-source.ts')
+    const { source, kind, options } = await takeUpSource(opened, input)
+    const crawlId = await (await jobs()).start(source, { kind, ...options })
+    await progress(1, 1, 'crawling')
+    return {
+      content: [
+        `Added ${oneLine(labelOf(source))} (${oneLine(source.url)}).\nSource: ${source.id}\nCrawl: ${crawlId}\nStatus: CRAWLING`,
+      ],
+      structured: { source: sourceRecord(source), sourceId: source.id, crawlId, status: 'CRAWLING' },
+    }
+  },
+})

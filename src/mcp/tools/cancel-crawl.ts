@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { labelOf } from '../../library/source.ts'
+import { parseCrawlId, pick, usage } from '../arguments.ts'
+import { findOne } from '../find-one.ts'
+import { ONE_SOURCE, text } from '../schemas.ts'
+import { createTool, type Tool } from '../tool.ts'
+import { oneLine } from '../words.ts'
+
+/** `cancel_crawl`: stops a crawl. */
+export const cancelCrawl: Tool = createTool({
+  name: 'cancel_crawl',
+  title: 'Cancel a crawl',
+  description: `Stops a crawl that runs in this server, at the next good place; what it has indexed stays searchable, and recrawl_source goes on with it later. Name it by crawlId, or by the source it crawls.`,
+  effects: { isIdempotent: true },
+  isSafe: false,
+  input: z.strictObject({
+    crawlId: text('Id of the crawl, as add_source, recrawl_source and refresh_source return it.'),
+    jobId: text('Same as crawlId.'),
+    ...ONE_SOURCE,
+    version: text('The version of the source that is meant, exactly as it was given.'),
+  }),
+  output: z.object({ crawlId: z.string(), source: z.string(), isEnded: z.boolean() }),
+  async run(args, context) {
+    const given = pick(args, 'crawlId', 'jobId')
+    const id = given === undefined ? undefined : parseCrawlId(given)
+    const name = pick(args, 'source', 'library', 'sourceId')
+    if (id === undefined && name === undefined) throw usage('crawlId or source is missing: say which crawl to stop')
+    const library = await context.library()
+    const jobs = await context.jobs()
+    const { findCrawlSource } = await import('../../library/operations/describe-crawl.ts')
+    const source = id === undefined ? await findOne(library, args) : await findCrawlSource(library, jobs, id)
+    const label = oneLine(labelOf(source))
+    const isMeant = (one: string) => one === (id ?? one)
+    const job = jobs
+      .list()
+      .find(({ sourceId, crawlId, endedAt }) => sourceId === source.id && isMeant(crawlId) && endedAt === null)
+    if (job === undefined || !(await jobs.cancel(job.crawlId))) {
+      const { reportSource } = await import('../../library/operations/source-status.ts')
+      const { isRunning, crawl } = await reportSource(library, source)
+      const isElsewhere = isRunning && (id === undefined || crawl?.id === id)
+      throw usage(
+        isElsewhere ? `${label} is being crawled by another process: stop it there` : `no crawl of ${label} is running`,
+      )
+    }
+    const isEnded = job.endedAt !== null
+    return {
+      content: [
+        isEnded
+          ? `Cancelled the crawl ${job.crawlId} of ${label}.`
+          : `Cancelling the crawl ${job.crawlId} of ${label}: what is under way comes to its end first.`,
+      ],
+      structured: { crawlId: job.crawlId, source: label, isEnded },
+    }
+  },
+})

@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import type { CrawlEntry } from '../../library/operations/describe-crawl.ts'
+import { clamp, parseCrawlId, pick, usage } from '../arguments.ts'
+import { isState, STATE_FILTERS } from '../crawl-states.ts'
+import { findOne } from '../find-one.ts'
+import { crawlRecord, reportRecord } from '../records.ts'
+import { CRAWL_ENTRY, CRAWL_REPORT, number, ONE_SOURCE, orNull, text } from '../schemas.ts'
+import { writeCrawlLine, writeCrawlStatus } from '../status-text.ts'
+import { createTool, type Tool } from '../tool.ts'
+
+/** Addresses that are listed with their reason. */
+const LISTED = 20
+const LIMIT = { default: 20, least: 1, most: 200 } as const
+
+/** `crawl_status`: how far a crawl is, or what it came to. */
+export const crawlStatus: Tool = createTool({
+  name: 'crawl_status',
+  title: 'Crawl status',
+  description: `Tells how far the crawl of a source is, or what its last crawl came to: pages crawled of those known so far, pages skipped as unchanged, pages that failed with the reason, URLs that the scope filtered with the pattern, start and elapsed time; afterwards the status, last crawl, pages and chunks.
+Name the source (name, name@version, id or start URL) or one crawl by crawlId. Without either it lists crawls, newest first; status narrows that list.
+Status of a source: PENDING (never crawled), CRAWLING (first crawl runs), UPDATING (a later crawl runs), INDEXED, ERROR.`,
+  effects: { isReadOnly: true, isIdempotent: true },
+  isSafe: true,
+  input: z.strictObject({
+    ...ONE_SOURCE,
+    version: text('Version of the source, exactly as it was given.'),
+    crawlId: text('Id of a crawl, as add_source, recrawl_source and refresh_source return it.'),
+    jobId: text('Same as crawlId.'),
+    status: z.enum(STATE_FILTERS).optional().describe('When listing: only crawls in this state.'),
+    limit: number('When listing: most crawls, 1 to 200. Default 20.'),
+  }),
+  output: z.object({ report: orNull(CRAWL_REPORT), crawls: z.array(CRAWL_ENTRY) }),
+  async run(args, context) {
+    const crawlId = pick(args, 'crawlId', 'jobId')
+    const name = pick(args, 'source', 'library', 'sourceId')
+    const id = crawlId === undefined ? undefined : parseCrawlId(crawlId)
+    if (id === undefined && name === undefined && args.version !== undefined) {
+      throw usage('version alone names no source: give source as well')
+    }
+    const library = await context.library()
+    const jobs = await context.jobs()
+    const { describeCrawl, findCrawlSource, listCrawls } = await import('../../library/operations/describe-crawl.ts')
+    if (id === undefined && name === undefined) {
+      const limit = clamp(args.limit ?? LIMIT.default, LIMIT.least, LIMIT.most)
+      const all = await listCrawls(library, LIMIT.most)
+      return writeList(all.filter(({ state }) => isState(state, args.status)).slice(0, limit))
+    }
+    const source = name === undefined ? undefined : await findOne(library, args)
+    const owner = id === undefined ? source : await findCrawlSource(library, jobs, id)
+    if (owner === undefined || (source !== undefined && source.id !== owner.id)) {
+      throw usage(`crawl ${id} is not one of ${source?.name}: give one of them`)
+    }
+    const report = await describeCrawl(library, jobs, owner, LISTED, id)
+    return { content: [writeCrawlStatus(report)], structured: { report: reportRecord(report), crawls: [] } }
+  },
+})
+
+function writeList(entries: readonly CrawlEntry[]) {
+  const text = entries.length === 0 ? 'There are no such crawls.' : entries.map(writeCrawlLine).join('\n')
+  return { content: [text], structured: { report: null, crawls: entries.map(crawlRecord) } }
+}

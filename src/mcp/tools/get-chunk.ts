@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { labelOf } from '../../library/source.ts'
+import { need, usage } from '../arguments.ts'
+import { orNull, text } from '../schemas.ts'
+import { createTool, type Tool } from '../tool.ts'
+import { writeCitation, writeTime } from '../words.ts'
+
+/** `<source>/<id>`, an id, or the beginning of one. */
+const FORM = /^(?:.+\/)?[0-9a-f]{12,64}$/i
+
+/** `get_chunk`: a chunk by its name. */
+export const getChunk: Tool = createTool({
+  name: 'get_chunk',
+  title: 'Get a chunk',
+  description: `Returns the exact text of one chunk with its citation. A chunk is named as search_docs names it, <source>/<id>, or by its id alone, or by at least the first twelve characters of the id, where that is unambiguous. The name stays good for as long as the text exists.`,
+  effects: { isReadOnly: true, isIdempotent: true },
+  isSafe: true,
+  input: z.strictObject({
+    chunk: text('Name of the chunk: <source>/<id>, or an id.'),
+    chunkId: text('Same as chunk.'),
+    id: text('Same as chunk.'),
+  }),
+  output: z.object({
+    chunk: z.string(),
+    title: z.string(),
+    url: z.string(),
+    headingPath: z.array(z.string()),
+    startLine: z.number(),
+    endLine: z.number(),
+    text: z.string(),
+    tokens: z.number(),
+    kind: z.string(),
+    symbol: orNull(z.string()),
+    source: z.string(),
+    version: orNull(z.string()),
+    checkedAt: z.string(),
+    changedAt: z.string(),
+  }),
+  async run(args, { library }) {
+    const name = need(args, 'chunk', 'chunkId', 'id').trim()
+    if (!FORM.test(name)) {
+      const form = '<source>/<id>, where the id has 64 hexadecimal characters, or at least the first 12 of them'
+      throw usage(`invalid chunk ID format: expected ${form}, got ${JSON.stringify(name)}`)
+    }
+    const { findChunk } = await import('../../library/operations/find-chunk.ts')
+    const found = await findChunk(await library(), name)
+    const { chunk, title, url, source, checkedAt, changedAt } = found
+    const { headingPath, startLine, endLine, content, tokenEstimate, kind, symbol } = chunk
+    const label = labelOf(source)
+    const place = {
+      title,
+      url,
+      headingPath,
+      startLine,
+      endLine,
+      source: label,
+      checkedAt,
+      changedAt,
+      chunk: found.name,
+    }
+    return {
+      content: [writeCitation(place), content],
+      structured: {
+        chunk: found.name,
+        title,
+        url,
+        headingPath: [...headingPath],
+        startLine,
+        endLine,
+        text: content,
+        tokens: tokenEstimate,
+        kind,
+        symbol,
+        source: label,
+        version: source.version,
+        checkedAt: writeTime(checkedAt),
+        changedAt: writeTime(changedAt),
+      },
+    }
+  },
+})

@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import type { Section } from '../../core/model.ts'
+import { labelOf } from '../../library/source.ts'
+import { given, pick } from '../arguments.ts'
+import { orNull, text, textOf } from '../schemas.ts'
+import { createTool, type Tool } from '../tool.ts'
+import { oneLine, writeCitation, writeTime } from '../words.ts'
+
+/** `list_outline`: the headings of a page. */
+export const listOutline: Tool = createTool({
+  name: 'list_outline',
+  title: 'List the outline of a page',
+  description:
+    'Lists the headings of a stored page as a tree, each with its level, first and last line and anchor. read_page takes the lines as startLine and endLine.',
+  effects: { isReadOnly: true, isIdempotent: true },
+  isSafe: true,
+  input: z.strictObject({
+    url: textOf('Address of the page; a path will do where source is given.'),
+    source: text('The source: its name, name@version, id or start URL. Without it all of them are asked.'),
+    library: text('Same as source.'),
+  }),
+  output: z.object({
+    title: z.string(),
+    url: z.string(),
+    source: z.string(),
+    version: orNull(z.string()),
+    totalLines: z.number(),
+    sections: z.array(
+      z.object({
+        title: z.string(),
+        level: z.number(),
+        anchor: orNull(z.string()),
+        startLine: z.number(),
+        endLine: z.number(),
+      }),
+    ),
+    checkedAt: z.string(),
+    changedAt: z.string(),
+  }),
+  async run(args, { library }) {
+    const source = pick(args, 'source', 'library')
+    const { listOutline: list } = await import('../../library/operations/list-outline.ts')
+    const outline = await list(await library(), { url: args.url, ...given({ source }) })
+    const { title, url, lines, checkedAt, changedAt } = outline
+    const sections = flatten(outline.sections)
+    const label = labelOf(outline.source)
+    const place = { title, url, headingPath: [], startLine: 1, endLine: lines, source: label, checkedAt, changedAt }
+    const rows = sections.map(({ title: name, level, startLine, endLine }) => {
+      return `${'  '.repeat(level - 1)}${oneLine(name)} (lines ${startLine}-${endLine})`
+    })
+    return {
+      content: [
+        writeCitation({ ...place, chunk: null }),
+        rows.length === 0 ? 'This page has no headings.' : rows.join('\n'),
+      ],
+      structured: {
+        title,
+        url,
+        source: label,
+        version: outline.source.version,
+        totalLines: lines,
+        sections,
+        checkedAt: writeTime(checkedAt),
+        changedAt: writeTime(changedAt),
+      },
+    }
+  },
+})
+
+/** A tree in the order of its lines; the level says how deep each stands. */
+function flatten(sections: readonly Section[]): Omit<Section, 'children'>[] {
+  return sections.flatMap(({ children, title, level, anchor, startLine, endLine }) => {
+    return [{ title, level, anchor, startLine, endLine }, ...flatten(children)]
+  })
+}

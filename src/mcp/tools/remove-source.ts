@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { countOf } from '../../core/text/count.ts'
+import { labelOf } from '../../library/source.ts'
+import { findOne } from '../find-one.ts'
+import { sourceRecord } from '../records.ts'
+import { ONE_SOURCE, SOURCE_RECORD, text } from '../schemas.ts'
+import { createTool, type Tool } from '../tool.ts'
+import { oneLine } from '../words.ts'
+
+/** `remove_source`: takes a source out of the library. */
+export const removeSource: Tool = createTool({
+  name: 'remove_source',
+  title: 'Remove a source',
+  description: `Removes one source with all its pages and chunks from the library, and reports how many there were. A crawl of it that runs is cancelled first. This cannot be undone except by crawling again.
+Name it by source (name, name@version, id or start URL); with version, the name alone is enough. A name with several versions needs the version.`,
+  effects: { isDestructive: true },
+  isSafe: false,
+  input: z.strictObject({ ...ONE_SOURCE, version: text('The version that is meant, exactly as it was given.') }),
+  output: z.object({ removed: SOURCE_RECORD, pages: z.number(), chunks: z.number(), cancelled: z.boolean() }),
+  async run(args, { library, jobs }) {
+    const opened = await library()
+    const source = await findOne(opened, args)
+    const running = (await jobs()).list().find(({ sourceId, endedAt }) => sourceId === source.id && endedAt === null)
+    const cancelled = running !== undefined && (await (await jobs()).cancel(running.crawlId))
+    const { pages, chunks } = await opened.store.removeSource(source.id)
+    const size = `${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')}`
+    return {
+      content: [`Removed ${oneLine(labelOf(source))}: ${size}.${cancelled ? ' Its crawl was cancelled.' : ''}`],
+      structured: { removed: sourceRecord(source), pages, chunks, cancelled },
+    }
+  },
+})

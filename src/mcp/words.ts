@@ -1,0 +1,47 @@
+/** `2026-02-20T10:30:00Z` */
+export function writeTime(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
+}
+
+/** The same for what may not have happened. */
+export function timeOrNull(ms: number | null): string | null {
+  return ms === null ? null : writeTime(ms)
+}
+
+/** Text of others on one line of ours: whatever it holds, it cannot begin another. */
+export function oneLine(text: string): string {
+  return text.replace(/[\s\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim()
+}
+
+/** Where a text comes from, with everything that is needed to cite it and to ask for it again. */
+export interface Citation {
+  readonly title: string
+  readonly url: string
+  readonly headingPath: readonly string[]
+  readonly startLine: number
+  readonly endLine: number
+  /** Name of the source, with its version where it has one. */
+  readonly source: string
+  readonly checkedAt: number
+  readonly changedAt: number
+  /** As `get_chunk` takes it; null where the text is no chunk. */
+  readonly chunk: string | null
+}
+
+/**
+ * `Title — https://… — Guide > Install — lines 3-9 — guide@2.0 — checked … — changed … — chunk guide@2.0/12ab…`: stands in a
+ * block of its own before the text, which is left as it is.
+ */
+export function writeCitation(citation: Citation): string {
+  const { title, url, headingPath, startLine, endLine, source, checkedAt, changedAt, chunk } = citation
+  return [
+    oneLine(title),
+    oneLine(url),
+    ...(headingPath.length === 0 ? [] : [headingPath.map(oneLine).join(' > ')]),
+    `lines ${startLine}-${endLine}`,
+    oneLine(source),
+    `checked ${writeTime(checkedAt)}`,
+    `changed ${writeTime(changedAt)}`,
+    ...(chunk === null ? [] : [`chunk ${oneLine(chunk)}`]),
+  ].join(' — ')
+}

@@ -1,0 +1,198 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { ChunkFilter } from '../../src/library/store.ts'
+import type { VectorSpace, VectorStore } from '../../src/library/vectors.ts'
+import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { addSourceTo, writePage } from '../embed/filled-store.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'pharos-vectors-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let files = 0
+
+const STORES: Readonly<Record<string, () => Promise<VectorStore>>> = {
+  'the SQLite store in a file': () => openSqliteStore(join(folder, `${files++}.db`)),
+  'the memory store': async () => createMemoryStore(),
+}
+
+const SPACE: VectorSpace = { model: 'four', fingerprint: 'f'.repeat(64), dimensions: 4 }
+const OTHER: VectorSpace = { model: 'other', fingerprint: '0'.repeat(64), dimensions: 4 }
+const NORTH = Float32Array.of(1, 0, 0, 0)
+const EAST = Float32Array.of(0, 1, 0, 0)
+/** Between both, nearer to the north. */
+const NORTH_EAST = Float32Array.of(0.8, 0.6, 0, 0)
+
+describe.each(Object.entries(STORES))('the vectors of %s', (_name, open) => {
+  let store: VectorStore
+
+  beforeEach(async () => {
+    store = await open()
+    await addSourceTo(store, 'docs')
+  })
+  afterEach(() => store.close())
+
+  const write = (sourceId: string, chunkId: string | undefined, vector: Float32Array, space = SPACE) =>
+    store.vectors.write(space, [{ sourceId, chunkId: chunkId ?? '', vector }])
+  const missing = async (limit = 100, sourceIds?: readonly string[]) =>
+    new Set((await store.vectors.listMissing(limit, sourceIds)).map(({ chunkId }) => chunkId))
+
+  test('are missing at first, with the text that is to get them: title, headings, and content without addresses', async () => {
+    const content = '# Lights\n\nSee [the tower](https://docs.test/tower "Tower") and ![it](a(b).png).'
+    const [id] = await writePage(store, 'docs', '/a', content, { title: 'Guide', headingPath: ['Guide', 'Lights'] })
+    expect(await store.vectors.readSpace()).toBeUndefined()
+    expect(await store.vectors.listMissing(10)).toEqual([
+      { sourceId: 'docs', chunkId: id, text: 'Guide\nLights\n# Lights\n\nSee [the tower] and ![it].' },
+    ])
+    expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 1 })
+  })
+
+  test('are listed as missing up to a limit, and by source', async () => {
+    await addSourceTo(store, 'more')
+    const docs = await writePage(store, 'docs', '/a', 'one\n---\ntwo\n---\nthree')
+    const more = await writePage(store, 'more', '/b', 'four')
+    expect(await missing()).toEqual(new Set([...docs, ...more]))
+    expect((await missing(2)).size).toBe(2)
+    expect(await missing(100, ['more'])).toEqual(new Set(more))
+    expect(await missing(100, [])).toEqual(new Set())
+    expect(await store.vectors.count(['docs'])).toEqual({ embedded: 0, chunks: 3 })
+  })
+
+  test('are there once they are written, and bring their space with them', async () => {
+    const [first, second] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
+    await write('docs', first, NORTH)
+    expect(await missing()).toEqual(new Set([second]))
+    expect(await store.vectors.readSpace()).toEqual(SPACE)
+    expect(await store.vectors.count()).toEqual({ embedded: 1, chunks: 2 })
+    expect(await store.vectors.count(['docs'])).toEqual({ embedded: 1, chunks: 2 })
+  })
+
+  test('are compared with a query, those that are not there not at all', async () => {
+    const [first, second] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
+    await write('docs', first, NORTH_EAST)
+    const names = [second, first, 'nobody'].map((chunkId) => ({ sourceId: 'docs', chunkId: chunkId ?? '' }))
+    const unknown = { sourceId: 'nobody', chunkId: first ?? '' }
+    const [none, near, ...others] = await store.vectors.compare(NORTH, [...names, unknown])
+    expect([none, ...others]).toEqual([null, null, null])
+    expect(near).toBeCloseTo(0.8, 2)
+  })
+
+  test('are replaced when they are written again', async () => {
+    const [id = ''] = await writePage(store, 'docs', '/a', 'one')
+    await write('docs', id, NORTH)
+    await write('docs', id, EAST)
+    expect(await store.vectors.compare(NORTH, [{ sourceId: 'docs', chunkId: id }])).toEqual([0])
+    expect(await store.vectors.count()).toEqual({ embedded: 1, chunks: 1 })
+  })
+
+  test('of a batch are all refused when one of them is not fit to be kept', async () => {
+    const [first = '', second = ''] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
+    const bad = [Float32Array.of(0, 0, 0, 0), Float32Array.of(1, 0, 0), Float32Array.of(Number.NaN, 1, 0, 0)]
+    for (const vector of [...bad, Float32Array.of(2, 0, 0, 0), Float32Array.of(0.5, 0.5, 0.5, 0.5)]) {
+      const batch = [
+        { sourceId: 'docs', chunkId: first, vector: NORTH },
+        { sourceId: 'docs', chunkId: second, vector },
+      ]
+      await expect(store.vectors.write(SPACE, batch)).rejects.toMatchObject({
+        code: 'VECTOR_INVALID',
+        details: { chunk: second },
+      })
+    }
+    expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 2 })
+    expect(await store.vectors.readSpace()).toBeUndefined()
+  })
+
+  test('of another space are refused, and take the place of all others where that is wanted', async () => {
+    const [first, second] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
+    await write('docs', first, NORTH)
+    await expect(write('docs', second, EAST, OTHER)).rejects.toMatchObject({ code: 'VECTOR_SPACE_OTHER' })
+    expect(await store.vectors.count()).toEqual({ embedded: 1, chunks: 2 })
+    await store.vectors.replaceSpace(OTHER)
+    expect(await store.vectors.readSpace()).toEqual(OTHER)
+    expect(await missing()).toEqual(new Set([first, second]))
+    await write('docs', second, EAST, OTHER)
+    await expect(write('docs', first, NORTH)).rejects.toMatchObject({ code: 'VECTOR_SPACE_OTHER' })
+    // What was crawled is as it was.
+    expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 2 })
+  })
+
+  test('go with their chunk when its page is written anew', async () => {
+    const [id] = await writePage(store, 'docs', '/a', 'one')
+    await write('docs', id, NORTH)
+    const [changed] = await writePage(store, 'docs', '/a', 'other words')
+    expect(await missing()).toEqual(new Set([changed]))
+    expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 1 })
+    expect(await store.vectors.nearest(NORTH, 10)).toEqual([])
+  })
+
+  test('go with their source, those of others stay', async () => {
+    await addSourceTo(store, 'more')
+    const [gone] = await writePage(store, 'docs', '/a', 'one')
+    const [kept] = await writePage(store, 'more', '/b', 'two')
+    await write('docs', gone, NORTH)
+    await write('more', kept, EAST)
+    await store.removeSource('docs')
+    expect(await store.vectors.count()).toEqual({ embedded: 1, chunks: 1 })
+    expect((await store.vectors.nearest(NORTH, 10)).map(({ chunkId }) => chunkId)).toEqual([kept])
+  })
+
+  test('of chunks that are gone meanwhile are not kept', async () => {
+    await writePage(store, 'docs', '/a', 'one')
+    await write('docs', 'nobody', NORTH)
+    await write('nobody', 'nobody', NORTH)
+    expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 1 })
+  })
+
+  describe('that are nearest', () => {
+    test('come first, up to a limit', async () => {
+      const [a, b, c, d] = await writePage(store, 'docs', '/a', 'one\n---\ntwo\n---\nthree\n---\nfour')
+      await write('docs', a, EAST)
+      await write('docs', b, NORTH)
+      await write('docs', c, NORTH_EAST)
+      const found = await store.vectors.nearest(NORTH, 2)
+      expect(found.map(({ chunkId }) => chunkId)).toEqual([b, c])
+      expect(found.map(({ similarity }) => similarity)).toEqual([expect.closeTo(1, 2), expect.closeTo(0.8, 2)])
+      expect((await store.vectors.nearest(NORTH, 10)).map(({ chunkId }) => chunkId)).toEqual([b, c, a])
+      expect(d).toBeDefined()
+    })
+
+    test('hold every filter', async () => {
+      await addSourceTo(store, 'more')
+      const [prose] = await writePage(store, 'docs', '/guide/a', 'just words', { headingPath: ['Install', 'On Linux'] })
+      const [code] = await writePage(store, 'docs', '/api/b', '```c\nint x;\nint y;\n```', { language: 'de' })
+      const [symbol] = await writePage(store, 'more', '/api/c', '`json.dump(obj)`\n\nWrites it.')
+      const all = { docs: [prose, code], more: [symbol] }
+      for (const [sourceId, ids] of Object.entries(all)) for (const id of ids) await write(sourceId, id, NORTH)
+      const found = async (filter: ChunkFilter) =>
+        new Set((await store.vectors.nearest(NORTH, 10, filter)).map(({ chunkId }) => chunkId))
+      expect(await found({})).toEqual(new Set([prose, code, symbol]))
+      expect(await found({ sourceIds: ['more'] })).toEqual(new Set([symbol]))
+      expect(await found({ sourceIds: [] })).toEqual(new Set())
+      expect(await found({ path: '/api' })).toEqual(new Set([code, symbol]))
+      expect(await found({ path: '/api/**', sourceIds: ['docs'] })).toEqual(new Set([code]))
+      expect(await found({ heading: 'install/on-linux' })).toEqual(new Set([prose]))
+      expect(await found({ symbol: 'json.d' })).toEqual(new Set([symbol]))
+      expect(await found({ contentType: 'code' })).toEqual(new Set([code]))
+      expect(await found({ language: 'de' })).toEqual(new Set([code]))
+      expect(await found({ kind: 'json' })).toEqual(new Set())
+    })
+  })
+})
+
+test('vectors of SQLite are as they were when the file is opened again, and are seen by others at once', async () => {
+  const path = join(folder, 'again.db')
+  const first = await openSqliteStore(path)
+  const second = await openSqliteStore(path)
+  await addSourceTo(first, 'docs')
+  const [id = ''] = await writePage(first, 'docs', '/a', 'one')
+  expect(await second.vectors.count()).toEqual({ embedded: 0, chunks: 1 })
+  await first.vectors.write(SPACE, [{ sourceId: 'docs', chunkId: id, vector: NORTH }])
+  expect(await second.vectors.count()).toEqual({ embedded: 1, chunks: 1 })
+  await first.close()
+  await second.close()
+  const third = await openSqliteStore(path)
+  expect(await third.vectors.readSpace()).toEqual(SPACE)
+  expect(await third.vectors.compare(NORTH, [{ sourceId: 'docs', chunkId: id }])).toEqual([expect.closeTo(1, 2)])
+  await third.close()
+})

@@ -1,0 +1,287 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { installModel } from '../../src/embed/install.ts'
+import { runtimePlace } from '../../src/embed/model-files.ts'
+import { openOnnxEmbedder } from '../../src/embed/onnx-embedder.ts'
+import { parseWordPiece, tokenizeText } from '../../src/embed/word-piece.ts'
+import { embedLibrary } from '../../src/library/operations/embed-library.ts'
+import { searchLibrary } from '../../src/library/operations/search-library.ts'
+import type { Embedder } from '../../src/library/vectors.ts'
+import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
+import { addSourceTo, writePage } from './filled-store.ts'
+
+/*
+ * The real model, installed as users install it: once for this copy of the project, because it is a download of 130 MB.
+ */
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const modelFolder = join(root, 'node_modules', '.cache', 'pharos-embedding')
+const scratch = mkdtempSync(join(tmpdir(), 'pharos-model-'))
+
+beforeAll(async () => {
+  await installModel({ folder: modelFolder })
+}, 300_000)
+afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+
+const cosine = (a: Float32Array | undefined, b: Float32Array | undefined): number =>
+  a?.reduce((sum, value, i) => sum + value * (b?.[i] ?? 0), 0) ?? 0
+
+async function withEmbedder<T>(work: (embedder: Embedder) => Promise<T>, folder = modelFolder): Promise<T> {
+  const embedder = await openOnnxEmbedder({ folder })
+  if (embedder === undefined) throw new Error('no model is installed')
+  try {
+    return await work(embedder)
+  } finally {
+    await embedder.close()
+  }
+}
+
+describe('the installation', () => {
+  test('is left alone when it is there', async () => {
+    const steps: string[] = []
+    const installed = await installModel({ folder: modelFolder, onStep: (step) => steps.push(step) })
+    expect(installed).toMatchObject({ model: 'present', runtime: 'present', space: { dimensions: 384 } })
+    expect(steps).toEqual(['embedding a text'])
+  })
+
+  test('has what this machine needs, and its licences', () => {
+    expect(readFileSync(join(modelFolder, 'model', 'NOTICE'), 'utf8')).toContain('all-MiniLM-L6-v2')
+    const programs = join(runtimePlace(modelFolder), 'node_modules', 'onnxruntime-node', 'bin', 'napi-v6')
+    expect(existsSync(join(programs, process.platform, process.arch))).toBe(true)
+    expect(existsSync(join(programs, process.platform === 'win32' ? 'darwin' : 'win32'))).toBe(false)
+  })
+
+  test('can be copied from a folder, without any network', async () => {
+    const folder = join(scratch, 'copied')
+    const installed = await installModel({ folder, from: modelFolder })
+    expect(installed).toMatchObject({ model: 'installed', runtime: 'installed' })
+    const [here, there] = await Promise.all([
+      withEmbedder(async ({ space }) => space),
+      withEmbedder(async ({ space }) => space, folder),
+    ])
+    expect(there).toEqual(here)
+    rmSync(folder, { recursive: true })
+  })
+})
+
+describe('the tokens of a text', () => {
+  // As the reference tokenizer of the model's makers gives them.
+  test.each<[string, number[]]>([
+    ['Hello, world!', [101, 7592, 1010, 2088, 999, 102]],
+    ['os.path.join()', [101, 9808, 1012, 4130, 1012, 3693, 1006, 1007, 102]],
+    ['Café naïve Ångström', [101, 7668, 15743, 17076, 15687, 102]],
+    ['unbelievably', [101, 4895, 8671, 2666, 3567, 6321, 102]],
+    ['日本語 text', [101, 1864, 1876, 1950, 3793, 102]],
+    ['--max-pages=10', [101, 1011, 1011, 4098, 1011, 5530, 1027, 2184, 102]],
+    ['😀', [101, 100, 102]],
+  ])('%s', (text, tokens) => {
+    const vocabulary = parseWordPiece(readFileSync(join(modelFolder, 'model', 'tokenizer.json'), 'utf8'))
+    expect(tokenizeText(text, vocabulary, 256)).toEqual(tokens)
+  })
+})
+
+describe('the embedder', () => {
+  test('gives vectors of length 1 that are near where the meaning is', () =>
+    withEmbedder(async (embedder) => {
+      const [question, answer, other] = await embedder.embed([
+        'How do I parse JSON?',
+        'json.loads deserialises a document to a Python object',
+        'The weather in Hamburg is rainy',
+      ])
+      expect(cosine(question, question)).toBeCloseTo(1, 5)
+      expect(cosine(question, answer)).toBeGreaterThan(0.4)
+      expect(cosine(question, other)).toBeLessThan(0.15)
+    }))
+
+  test('gives a text the same vector whatever stands beside it', () =>
+    withEmbedder(async (embedder) => {
+      const [alone] = await embedder.embed(['a lighthouse'])
+      const among = await embedder.embed(['much longer '.repeat(100), 'a lighthouse', ''])
+      expect(among[1]).toEqual(alone)
+      expect(among[2]?.length).toBe(384)
+    }))
+
+  test('stops for whoever does not want to wait, and goes on for others', () =>
+    withEmbedder(async (embedder) => {
+      const stop = new AbortController()
+      const many = embedder.embed(
+        Array.from({ length: 500 }, (_, i) => `text ${i} `.repeat(60)),
+        stop.signal,
+      )
+      const refused = expect(many).rejects.toThrow('enough')
+      const [query] = await embedder.embed(['a question in between'])
+      expect(query?.length).toBe(384)
+      stop.abort(new Error('enough'))
+      await refused
+      expect((await embedder.embed(['after'])).length).toBe(1)
+    }))
+
+  test('says so when it was closed, also to those who wait', async () => {
+    const embedder = await openOnnxEmbedder({ folder: modelFolder })
+    const waiting = Promise.allSettled([embedder?.embed(['one']), embedder?.embed(['two', 'three'])])
+    await embedder?.close()
+    expect((await waiting).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    await expect(embedder?.embed(['four'])).rejects.toMatchObject({ code: 'EMBEDDER_UNUSABLE' })
+  })
+
+  test('says what is wrong with a model that cannot be loaded', async () => {
+    const folder = join(scratch, 'harmed')
+    mkdirSync(folder)
+    cpSync(join(modelFolder, 'model'), join(folder, 'model'), { recursive: true })
+    cpSync(runtimePlace(modelFolder), runtimePlace(folder), { recursive: true })
+    writeFileSync(join(folder, 'model', 'model_quantized.onnx'), 'no model')
+    await withEmbedder(async (embedder) => {
+      await expect(embedder.embed(['one'])).rejects.toMatchObject({
+        code: 'EMBEDDER_UNUSABLE',
+        message: expect.stringMatching(/cannot be used: .+/),
+      })
+    }, folder)
+    // An installation mends it.
+    expect(await installModel({ folder, from: modelFolder })).toMatchObject({ model: 'installed', runtime: 'present' })
+    rmSync(folder, { recursive: true })
+  })
+})
+
+describe('a library with vectors', () => {
+  const PAGES = {
+    '/a': 'Deserialises a document to an object and returns it.',
+    '/b': 'The keeper lights the lamp of the tower every evening, so that ships find the harbour.',
+    '/c': 'Rain is expected in the north, with strong winds from the sea.',
+  }
+
+  async function fill(path: string): Promise<OpenLibrary> {
+    const library = await openLibrary({ path, version: '0.0.0', modelFolder })
+    await addSourceTo(library.store, 'docs')
+    for (const [at, text] of Object.entries(PAGES)) await writePage(library.store, 'docs', at, text, { title: 'Page' })
+    return library
+  }
+
+  const firstOf = async (library: OpenLibrary, query: string) => {
+    const { passages, more, engines, notices } = await searchLibrary(library, { query })
+    const [first] = [...passages, ...more]
+    return { url: first && new URL(first.url).pathname, engines, notices }
+  }
+
+  test('finds what shares no word with the question, as soon as it is embedded', async () => {
+    const library = await fill(':memory:')
+    const query = 'how boats are guided home'
+    expect(await firstOf(library, query)).toEqual({ url: undefined, engines: ['words'], notices: [] })
+    const seen = []
+    for await (const progress of embedLibrary(library, { batch: 2 })) seen.push(progress.embedded)
+    expect(seen).toEqual([0, 2, 3])
+    expect(await firstOf(library, query)).toEqual({ url: '/b', engines: ['words', 'vectors'], notices: [] })
+    await library.close()
+  })
+
+  test('says what is not embedded yet, and finds that by its words', async () => {
+    const library = await fill(':memory:')
+    for await (const _ of embedLibrary(library));
+    await writePage(library.store, 'docs', '/new', 'A foghorn replaces the lamp where the coast is misty.')
+    const answer = await firstOf(library, 'foghorn')
+    expect(answer.url).toBe('/new')
+    expect(answer.notices).toEqual(['3 of 4 chunks have vectors'])
+    await library.close()
+  })
+
+  test('answers by words, and says why, when the model does not work any more', async () => {
+    const path = join(scratch, 'words.db')
+    const filled = await fill(path)
+    for await (const _ of embedLibrary(filled));
+    await filled.close()
+    const without = await openLibrary({ path, version: '0.0.0', modelFolder: join(scratch, 'nowhere') })
+    const answer = await firstOf(without, 'lamp')
+    expect(answer).toMatchObject({ url: '/b', engines: ['words'] })
+    expect(answer.notices.join()).toContain('not installed')
+    await expect(embedLibrary(without).next()).rejects.toMatchObject({ code: 'EMBEDDER_MISSING' })
+    await without.close()
+  })
+
+  describe('on the command line', () => {
+    const main = join(root, 'src', 'cli', 'main.ts')
+    const path = join(scratch, 'cli.db')
+    const args = ['--library', path, '--model-folder', modelFolder]
+    const pharos = (...words: string[]) => {
+      const { stdout, stderr, status } = spawnSync(process.execPath, [main, ...words], { encoding: 'utf8' })
+      return { stdout, stderr, status }
+    }
+    beforeAll(async () => {
+      const library = await fill(path)
+      // Enough that a run can be interrupted.
+      const long = Array.from({ length: 200 }, (_, i) => `Chunk ${i}. ${'The lamp is lit at dusk. '.repeat(8)}`)
+      await writePage(library.store, 'docs', '/long', long.join('\n---\n'))
+      await library.close()
+    })
+
+    test('embed run is interrupted without loss, and goes on where it was', async () => {
+      const child = spawn(process.execPath, [main, 'embed', 'run', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+      let stderr = ''
+      child.stderr.on('data', (some) => {
+        stderr += some
+      })
+      const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+      const counter = await openLibrary({ path, version: '0.0.0' })
+      const count = async () => (await counter.vectors?.count())?.embedded ?? 0
+      for (let waited = 0; (await count()) === 0 && waited < 60_000; waited += 20) {
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+      child.kill('SIGINT')
+      expect(await ended).toBe(130)
+      expect(stderr).toContain('go on with: pharos embed run')
+      const before = await count()
+      expect(before).toBeGreaterThan(0)
+      expect(before).toBeLessThan(203)
+      await counter.close()
+
+      const { stdout, status } = pharos('embed', 'run', 'docs', '--json', ...args)
+      expect(status).toBe(0)
+      expect(JSON.parse(stdout)).toMatchObject({ made: 203 - before, embedded: 203, chunks: 203 })
+      expect(pharos('embed', 'run', ...args).stdout).toContain('nothing to embed: 203 of 203 chunks have a vector')
+    })
+
+    test('embed status tells the model, the vectors, and how far each source is', () => {
+      expect(JSON.parse(pharos('embed', 'status', '--json', ...args).stdout)).toMatchObject({
+        model: { name: 'all-MiniLM-L6-v2', dimensions: 384, problem: null },
+        is_comparable: true,
+        sources: [{ name: 'docs', embedded: 203, chunks: 203 }],
+      })
+      const nowhere = pharos('embed', 'status', '--library', path, '--model-folder', join(scratch, 'none'))
+      expect(nowhere).toMatchObject({ status: 0, stdout: expect.stringContaining('none is installed') })
+    })
+
+    test('embed install says that it is there, and where npm is missing or unreachable', () => {
+      expect(JSON.parse(pharos('embed', 'install', '--json', ...args).stdout)).toMatchObject({
+        model_state: 'present',
+        runtime_state: 'present',
+      })
+      const elsewhere = ['embed', 'install', '--model-folder', join(scratch, 'fresh')]
+      const run = (env: Readonly<Record<string, string>>) =>
+        spawnSync(process.execPath, [main, ...elsewhere], { encoding: 'utf8', env })
+      const noNpm = run({ PATH: scratch })
+      expect(noNpm).toMatchObject({ status: 3, stdout: '', stderr: expect.stringContaining('npm is not there') })
+      const offline = {
+        PATH: process.env['PATH'] ?? '',
+        npm_config_registry: 'http://127.0.0.1:1/',
+        npm_config_fetch_retries: '0',
+        npm_config_cache: join(scratch, 'npm-cache'),
+      }
+      const noNetwork = run(offline)
+      expect(noNetwork).toMatchObject({ status: 3, stderr: expect.stringContaining('check the network') })
+    })
+
+    test.each([
+      [['embed'], "missing required argument 'what'"],
+      [['embed', 'destroy'], 'destroy'],
+      [['embed', 'install', 'docs'], 'takes no source'],
+      [['embed', 'status', '--replace'], 'takes no --replace'],
+      [['embed', 'run', '--from', 'x'], 'takes no --from'],
+      [['embed', 'run', 'nobody', ...args], 'no source nobody'],
+    ])('%j is refused', (words, problem) => {
+      const { stderr, status } = pharos(...words)
+      expect(stderr).toContain(problem)
+      expect([2, 3]).toContain(status)
+    })
+  })
+})

@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'vitest'
+import { connect } from './connect.ts'
+
+/** All tools, as they are listed. */
+const ALL = [
+  'search_docs',
+  'list_sources',
+  'add_source',
+  'remove_source',
+  'crawl_status',
+  'recrawl_source',
+  'refresh_source',
+  'cancel_crawl',
+  'index_statistics',
+  'find_version',
+  'fetch_url',
+  'read_page',
+  'get_chunk',
+  'list_outline',
+  'list_symbols',
+  'export_pack',
+]
+const WRITING = [
+  'add_source',
+  'remove_source',
+  'recrawl_source',
+  'refresh_source',
+  'cancel_crawl',
+  'fetch_url',
+  'export_pack',
+]
+
+const exportPack = () => Promise.reject(new Error('nothing is written here'))
+
+test('there are exactly the tools of the contract, each described precisely and annotated', async () => {
+  const { client, opened } = await connect({ exportPack })
+  const { tools } = await client.listTools()
+  expect(tools.map(({ name }) => name)).toEqual(ALL)
+  for (const { name, description = '', annotations, inputSchema, outputSchema } of tools) {
+    expect(Buffer.byteLength(description), name).toBeLessThan(2000)
+    expect(description.length, name).toBeGreaterThan(80)
+    expect(inputSchema['additionalProperties'], name).toBe(false)
+    expect(outputSchema?.['type'], name).toBe('object')
+    for (const [parameter, schema] of Object.entries(inputSchema.properties ?? {})) {
+      expect((schema as { description?: string }).description, `${name} ${parameter}`).toMatch(/\.$/)
+    }
+    expect(annotations, name).toMatchObject({
+      readOnlyHint: !WRITING.includes(name) || name === 'fetch_url',
+      destructiveHint: ['remove_source', 'recrawl_source', 'refresh_source'].includes(name),
+      openWorldHint: ['add_source', 'recrawl_source', 'refresh_source', 'fetch_url'].includes(name),
+    })
+  }
+  await client.listResources()
+  await client.listPrompts()
+  expect(opened()).toBe(0)
+})
+
+test('read-only mode has nothing that writes or fetches', async () => {
+  const { client, call } = await connect({ isReadOnly: true })
+  const { tools } = await client.listTools()
+  expect(tools.map(({ name }) => name)).toEqual(ALL.filter((name) => !WRITING.includes(name)))
+  await expect(call('add_source', { url: 'https://docs.invalid/' })).rejects.toThrow(/not found/)
+  const { resourceTemplates } = await client.listResourceTemplates()
+  expect(resourceTemplates.map(({ name }) => name)).not.toContain('pack')
+})
+
+/** Tool, the parameters that are one, and the other arguments it needs. */
+const ALIASES: readonly (readonly [string, readonly string[], Record<string, unknown>])[] = [
+  ['search_docs', ['source', 'library'], { query: 'kiln' }],
+  ['search_docs', ['maxResults', 'limit'], { query: 'kiln' }],
+  ['search_docs', ['heading', 'sectionPath'], { query: 'kiln' }],
+  ['add_source', ['name', 'library'], { url: 'https://docs.invalid/' }],
+  ['remove_source', ['source', 'library', 'sourceId'], {}],
+  ['crawl_status', ['source', 'library', 'sourceId'], {}],
+  ['crawl_status', ['crawlId', 'jobId'], {}],
+  ['recrawl_source', ['source', 'library', 'sourceId'], {}],
+  ['refresh_source', ['source', 'library', 'sourceId'], {}],
+  ['cancel_crawl', ['crawlId', 'jobId'], {}],
+  ['cancel_crawl', ['source', 'library', 'sourceId'], {}],
+  ['find_version', ['library', 'source', 'name'], {}],
+  ['find_version', ['targetVersion', 'target', 'version'], { library: 'guide' }],
+  ['read_page', ['source', 'library'], { url: 'https://docs.invalid/' }],
+  ['get_chunk', ['chunk', 'chunkId', 'id'], {}],
+  ['list_outline', ['source', 'library'], { url: 'https://docs.invalid/' }],
+  ['list_symbols', ['source', 'library'], {}],
+  ['list_symbols', ['limit', 'maxResults'], {}],
+  ['export_pack', ['source', 'library', 'sourceId'], {}],
+]
+
+describe('parameters of two names', () => {
+  test.each(ALIASES)('%s: %s', async (tool, names, others) => {
+    const { call, say } = await connect({ exportPack })
+    const isNumber = names.includes('limit')
+    const value = (n: number) => (isNumber ? n : `${tool === 'add_source' ? '@' : ''}${'a'.repeat(11 + n)}`)
+    const answers = []
+    for (const name of names) answers.push(await call(tool, { ...others, [name]: value(1) }))
+    // Whatever is said to one of them, the same is said to the others.
+    const shown = answers.map(({ content, isError }) =>
+      JSON.stringify({ content, isError }).replace(/invalid source ID format.*?"/, ''),
+    )
+    if (!names.includes('sourceId')) expect(new Set(shown).size).toBe(1)
+    expect(
+      (await call(tool, { ...others, ...Object.fromEntries(names.map((name) => [name, value(1)])) })).content,
+    ).toEqual(answers[names.includes('sourceId') ? names.indexOf('sourceId') : 0]?.content)
+    const [one = '', two = ''] = names
+    expect(await say(tool, { ...others, [one]: value(1), [two]: value(2) })).toBe(
+      `Error (USAGE): ${one} and ${two} are the same parameter, and say ${JSON.stringify(value(1))} and ${JSON.stringify(value(2))}: give one of them – correct the arguments; the schema of the tool lists them`,
+    )
+  })
+})
+
+/** Tool, arguments, and what the error says. */
+const REFUSED: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
+  ['search_docs', { query: '  ' }, /query is empty/],
+  ['search_docs', {}, /query: .*expected string/],
+  ['search_docs', { query: 'a'.repeat(3000) }, /query: Too big/],
+  ['search_docs', { query: 'kiln', minScore: 2 }, /minScore: Too big/],
+  ['search_docs', { query: 'kiln', contentType: 'TEXT' }, /contentType: .*"PROSE"\|"CODE"\|"MIXED"/],
+  ['search_docs', { query: 'kiln', max_results: 3 }, /Unrecognized key: "max_results"/],
+  ['search_docs', { query: 'kiln', limit: 'ten' }, /limit: .*expected number/],
+  ['search_docs', { query: 'kiln', source: 'nowhere' }, /no source nowhere/],
+  ['search_docs', { query: 'kiln', cursor: 'x' }, /cursor/],
+  ['add_source', { url: '/etc' }, /URL_INVALID.*no address of the web/],
+  ['add_source', { url: 'file:///etc/' }, /URL_INVALID/],
+  ['add_source', { url: 'https://user:secret@docs.invalid/' }, /URL_INVALID.*carries a user name/],
+  ['add_source', { url: 'https://docs.invalid/', name: 'a@b' }, /contains @/],
+  ['add_source', { url: 'https://docs.invalid/', maxPages: 0 }, /maxPages: expected a whole number from 1 up, got 0/],
+  ['add_source', { url: 'https://docs.invalid/', maxDepth: 1.5 }, /maxDepth: expected a whole number from 0 up/],
+  ['add_source', { url: 'https://docs.invalid/', allowPatterns: ['/a', 3] }, /allowPatterns/],
+  [
+    'add_source',
+    { url: 'https://docs.invalid/', blockPatterns: 'https://docs.invalid/a' },
+    /pattern .*only paths are matched/,
+  ],
+  ['add_source', { url: 'https://docs.invalid/', llmsTxtUrl: 'ftp://docs.invalid/llms.txt' }, /URL_INVALID/],
+  ['add_source', { url: 'https://docs.invalid/', followRedirects: false }, /always follows redirects/],
+  ['add_source', { url: 'https://docs.invalid/', version: ' ' }, /version: expected a label/],
+  ['remove_source', {}, /source or library or sourceId is missing/],
+  ['remove_source', { sourceId: 'not-an-id' }, /invalid source ID format: expected a UUID/],
+  ['crawl_status', { crawlId: '12' }, /invalid crawl ID format: expected a UUID such as \S+, got "12"/],
+  ['crawl_status', { jobId: '123e4567-e89b-42d3-a456-426614174000' }, /CRAWL_UNKNOWN/],
+  ['crawl_status', { version: '2.0' }, /version alone names no source/],
+  ['crawl_status', { status: 'gone' }, /status: .*"running"/],
+  ['cancel_crawl', {}, /crawlId or source is missing/],
+  ['recrawl_source', { source: 'guide', name: '' }, /no source guide/],
+  ['find_version', {}, /library or source or name is missing/],
+  ['fetch_url', { url: 'not an address' }, /URL_INVALID.*begins with http/],
+  ['fetch_url', { url: 'http://10.0.0.1/' }, /FETCH_FAILED.*only the owner of this server can allow private addresses/],
+  ['read_page', { url: 'https://docs.invalid/' }, /PAGE_UNKNOWN/],
+  ['get_chunk', { chunk: 'abc' }, /invalid chunk ID format: expected <source>\/<id>/],
+  ['get_chunk', { chunk: 'abcdefabcdef' }, /CHUNK_UNKNOWN/],
+]
+
+describe('what is wrong is said in a text that begins with Error', () => {
+  test.each(REFUSED)('%s %.80j', async (tool, args, message) => {
+    const { call, library } = await connect({ exportPack })
+    const answer = await call(tool, args)
+    const [block] = answer.content
+    expect(answer.isError).toBe(true)
+    expect(block).toMatchObject({ type: 'text', text: expect.stringMatching(/^Error \([A-Z_]+\): /) })
+    expect(block?.type === 'text' ? block.text : '').toMatch(message)
+    expect(await (await library()).store.listSources()).toEqual([])
+  })
+})
+
+test('an unknown source is answered with the nearest name, and null counts as not given', async () => {
+  const { call, say, library } = await connect()
+  const { addSource } = await import('../../src/library/operations/add-source.ts')
+  await addSource(await library(), { url: 'https://docs.invalid/', name: 'guide' })
+  expect(await say('search_docs', { query: 'kiln', source: 'giude' })).toMatch(
+    /no source giude .*did you mean guide\?.*list_sources/,
+  )
+  expect(await say('remove_source', { sourceId: 'giude' })).toMatch(/invalid source ID format.*did you mean guide\?/)
+  const answer = await call('search_docs', { query: 'kiln', source: null, limit: null })
+  expect(answer.isError).toBeUndefined()
+})
+
+test('numbers out of range are moved into it', async () => {
+  const { call } = await connect()
+  for (const limit of [-5, 0, 0.4, 51, 1e9]) {
+    expect((await call('search_docs', { query: 'kiln', maxResults: limit, tokens: limit })).isError).toBeUndefined()
+    expect((await call('list_symbols', { limit })).isError).toBeUndefined()
+    expect((await call('crawl_status', { limit })).isError).toBeUndefined()
+  }
+})

@@ -1,0 +1,85 @@
+import { type CallToolResult, Client } from '@modelcontextprotocol/client'
+import { InMemoryTransport } from '@modelcontextprotocol/server'
+import { afterEach } from 'vitest'
+import { createJobs } from '../../src/library/crawl-jobs.ts'
+import type { McpPorts } from '../../src/mcp/ports.ts'
+import { createMcp } from '../../src/mcp/server.ts'
+import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
+
+const closing: (() => Promise<unknown>)[] = []
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+/** A client of a server that runs in this process. */
+export interface Connection {
+  readonly client: Client
+  /** Calls a tool. */
+  call(name: string, args?: Record<string, unknown>): Promise<CallToolResult>
+  /** Calls a tool, and gives the text of its first block. */
+  say(name: string, args?: Record<string, unknown>): Promise<string>
+  /** How often the library was opened. */
+  readonly opened: () => number
+  readonly library: () => Promise<OpenLibrary>
+}
+
+/** Connects a client to a server with a library of its own, in memory. */
+export async function connect(ports: Partial<McpPorts> = {}): Promise<Connection> {
+  let opened = 0
+  let library: Promise<OpenLibrary> | undefined
+  const open = () => {
+    library ??= openLibrary({
+      path: ':memory:',
+      version: '0.0.0',
+      allowPrivate: ['127.0.0.0/8'],
+      limits: { holdsMs: [1000, 2000, 3000] },
+    })
+    return library
+  }
+  const mcp = createMcp({
+    version: '0.0.0',
+    openLibrary: () => {
+      opened++
+      return open()
+    },
+    openJobs: async (one) => createJobs(one),
+    ...ports,
+  })
+  const client = new Client({ name: 'test', version: '0.0.0' })
+  const [here, there] = InMemoryTransport.createLinkedPair()
+  const server = mcp.createServer()
+  await server.connect(there)
+  await client.connect(here)
+  closing.push(async () => {
+    await client.close()
+    await mcp.close()
+    // Opened by the test alone.
+    if (opened === 0) await (await library)?.close()
+  })
+  const call = async (name: string, args: Record<string, unknown> = {}) => client.callTool({ name, arguments: args })
+  return {
+    client,
+    call,
+    say: async (name, args) => textOf(await call(name, args)),
+    opened: () => opened,
+    library: open,
+  }
+}
+
+/** The text of a block of an answer. */
+export function textOf({ content }: CallToolResult, at = 0): string {
+  const block = content[at]
+  return block?.type === 'text' ? block.text : ''
+}
+
+/** Waits until something is so, for a minute at most. */
+export async function until<T>(ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
+  const end = Date.now() + 60_000
+  for (;;) {
+    const value = await ask()
+    if (isSo(value)) return value
+    if (Date.now() > end) throw new Error(`waited in vain: ${JSON.stringify(value)}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}

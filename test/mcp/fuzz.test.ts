@@ -1,0 +1,156 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { stageSite } from '../sites/crawl.ts'
+import { page } from '../sites/site.ts'
+import { type Connection, connect, until } from './connect.ts'
+
+const RUNS = process.env['TEST_LONG'] === undefined ? 15 : 400
+
+/** What a schema of a tool looks like, as far as it is used here. */
+interface Schema {
+  readonly type?: string
+  readonly enum?: readonly unknown[]
+  readonly anyOf?: readonly Schema[]
+  readonly items?: Schema
+  readonly properties?: Readonly<Record<string, Schema>>
+}
+
+/** Texts that are likely to be taken for something. */
+const TEXTS = [
+  '',
+  ' ',
+  'docs',
+  'docs@1.0',
+  'docs@',
+  '@',
+  '*',
+  '/',
+  '../../etc/passwd',
+  '/etc/passwd',
+  'file:///etc/passwd',
+  'http://127.0.0.1:1/',
+  'http://[::1]:1/',
+  'http://docs.invalid/',
+  'docs://sources',
+  '123e4567-e89b-42d3-a456-426614174000',
+  'a'.repeat(64),
+  `docs/${'0'.repeat(64)}`,
+  "'; DROP TABLE sources; --",
+  '"NEAR(a b)" AND *',
+  '(((((',
+  '[z-a]',
+  '**/*'.repeat(50),
+  '\u0000',
+  '\ud800',
+  '\u202e\u200b',
+  '1.x || >=2 <3',
+  '__proto__',
+  'constructor',
+  'x'.repeat(5000),
+]
+
+/** Anything at all. */
+const GARBAGE = fc.oneof(
+  fc.constantFrom(...TEXTS),
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.constantFrom(0, -1, 1, 0.5, 1e21, -0, Number.MAX_SAFE_INTEGER, true, false, null),
+  fc.jsonValue({ maxDepth: 2 }),
+)
+
+/** Values that a schema admits, as a client would make them from it. */
+function valuesOf(schema: Schema): fc.Arbitrary<unknown> {
+  if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map(valuesOf))
+  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum)
+  switch (schema.type) {
+    case 'string':
+      return fc.oneof(fc.constantFrom(...TEXTS), fc.string({ unit: 'grapheme', maxLength: 40 }))
+    case 'number':
+      return fc.oneof(fc.integer({ min: -5, max: 100 }), fc.double({ noNaN: true, noDefaultInfinity: true }))
+    case 'boolean':
+      return fc.boolean()
+    case 'array':
+      return fc.array(valuesOf(schema.items ?? {}), { maxLength: 4 })
+    default:
+      return GARBAGE
+  }
+}
+
+/** Arguments: some by the schema, some not, and now and then none of what is expected. */
+function argumentsOf({ properties = {} }: Schema): fc.Arbitrary<Record<string, unknown>> {
+  const entries = Object.entries(properties).map(([name, schema]) => {
+    return [name, fc.oneof({ weight: 4, arbitrary: valuesOf(schema) }, { weight: 1, arbitrary: GARBAGE })] as const
+  })
+  return fc.oneof(
+    { weight: 5, arbitrary: fc.record(Object.fromEntries(entries), { requiredKeys: [] }) },
+    { weight: 1, arbitrary: fc.dictionary(fc.string({ maxLength: 8 }), GARBAGE, { maxKeys: 4 }) },
+  )
+}
+
+/** Everything about the sources that a refused call must leave as it is. */
+async function dump({ library }: Connection): Promise<string> {
+  const { store } = await library()
+  const sources = await store.listSources()
+  const rows = await Promise.all(
+    sources.map(async (source) => ({
+      source,
+      content: await store.countContent(source.id),
+      crawls: (await store.listCrawls(source.id, 100)).map(({ id, state }) => ({ id, state })),
+    })),
+  )
+  return JSON.stringify(rows)
+}
+
+test('no input makes a tool crash, fail beyond its answer, or write half of something', {
+  timeout: 300_000,
+}, async () => {
+  const site = await stageSite({ '/': page('Start', ['/a']), '/a': page('Kiln') })
+  const connection = await connect({
+    exportPack: async () => ({ path: '/nowhere', bytes: 0, files: 0, chunks: 0, tokens: 0 }),
+  })
+  const { client, call, say } = connection
+  await call('add_source', { url: `${site.origin}/`, name: 'docs', version: '1.0' })
+  await until(
+    () => say('crawl_status', { source: 'docs' }),
+    (text) => text.includes('INDEXED'),
+  )
+  const { tools } = await client.listTools()
+  let refused = 0
+  for (const { name, inputSchema } of tools) {
+    // What changes something when it succeeds is run on input that cannot succeed, too; what it did then is looked at below.
+    await fc.assert(
+      fc.asyncProperty(argumentsOf(inputSchema as Schema), async (args) => {
+        const before = await dump(connection)
+        // An error of the protocol would throw here: it may only say that the message itself was no good.
+        const answer = await client.callTool({ name, arguments: args })
+        expect(answer.content.length).toBeGreaterThan(0)
+        if (answer.isError !== true) {
+          expect(answer.structuredContent).toBeDefined()
+          await settle(connection)
+          return
+        }
+        refused++
+        const [block] = answer.content
+        const text = block?.type === 'text' ? block.text : ''
+        expect(text).toMatch(/^Error \([A-Z_]+\): ./)
+        expect(text).not.toMatch(/^Error \(INTERNAL\)/)
+        expect(await dump(connection)).toBe(before)
+      }),
+      { numRuns: RUNS, interruptAfterTimeLimit: 15_000, markInterruptAsFailure: false },
+    )
+  }
+  expect(refused).toBeGreaterThan(tools.length)
+  expect(await say('index_statistics')).toMatch(/^Sources: \d/)
+})
+
+/** Waits for what a call that succeeded has begun, so that it is not taken for what the next one does. */
+async function settle({ call, library }: Connection): Promise<void> {
+  const { store } = await library()
+  for (const { id } of await store.listSources()) {
+    const [last] = await store.listCrawls(id, 1)
+    if (last?.state === 'running') await call('cancel_crawl', { crawlId: last.id })
+    await until(
+      () => store.listCrawls(id, 1),
+      ([crawl]) => crawl?.state !== 'running',
+    )
+  }
+}

@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { afterEach, describe, expect, test } from 'vitest'
+import { listen } from '../../src/cli/listen.ts'
+import { createHttpHandler } from '../../src/mcp/http.ts'
+import type { McpPorts } from '../../src/mcp/ports.ts'
+import { createMcp } from '../../src/mcp/server.ts'
+import { PROGRAM } from '../e2e/program.ts'
+import { stageLibrary, stageSite } from '../sites/crawl.ts'
+import { page } from '../sites/site.ts'
+import { connect, until } from './connect.ts'
+
+const closing: (() => unknown)[] = []
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+/** Serves over HTTP in this process, and gives the address. */
+async function serve(ports: Partial<McpPorts> = {}): Promise<string> {
+  const mcp = createMcp({
+    version: '0.0.0',
+    openLibrary: () => stageLibrary(),
+    openJobs: () => Promise.reject(new Error('nothing is crawled here')),
+    ...ports,
+  })
+  const handler = createHttpHandler({ createServer: mcp.createServer, newId: randomUUID, now: Date.now })
+  const server = await listen(handler.fetch, 0)
+  closing.push(mcp.close, server.close, handler.close)
+  return server.origin
+}
+
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '0' } },
+}
+
+/** Sends a request with any header, as only somebody else's page or a crafted client would. */
+function send(
+  origin: string,
+  headers: Record<string, string>,
+  path = '/mcp',
+  body = JSON.stringify(INITIALIZE),
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const fields = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers }
+    const sent = request(`${origin}${path}`, { method: 'POST', headers: fields }, (response) => {
+      response.resume()
+      resolve(response.statusCode ?? 0)
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
+
+describe('over HTTP', () => {
+  test('what is meant for another host, or comes from a page of another site, is refused', async () => {
+    const origin = await serve()
+    expect(await send(origin, {})).toBe(200)
+    expect(await send(origin, { host: 'localhost:1234' })).toBe(200)
+    expect(await send(origin, { origin: 'http://localhost:5173' })).toBe(200)
+    expect(await send(origin, { host: 'evil.example.com' })).toBe(403)
+    expect(await send(origin, { host: '127.0.0.1.evil.example.com' })).toBe(403)
+    expect(await send(origin, { origin: 'https://evil.example.com' })).toBe(403)
+    expect(await send(origin, { origin: 'null' })).toBe(403)
+    expect(await send(origin, {}, '/other')).toBe(404)
+    expect(await send(origin, { 'mcp-session-id': 'made-up' })).toBe(404)
+    expect(await send(origin, {}, '/mcp', '{')).toBe(400)
+  })
+
+  test('a client is told about progress, and can cancel what takes long', async () => {
+    const site = await stageSite({ '/': page('Start'), '/slow': { body: page('Slow'), delayMs: 20_000 } })
+    const origin = await serve()
+    const client = new Client({ name: 'test', version: '0' })
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${origin}/mcp`)))
+    closing.push(() => client.close())
+    const told: (string | undefined)[] = []
+    const call = (url: string, signal?: AbortSignal) =>
+      client.callTool(
+        { name: 'fetch_url', arguments: { url } },
+        { onprogress: ({ message }) => told.push(message), ...(signal === undefined ? {} : { signal }) },
+      )
+    await call(`${site.origin}/`)
+    expect(told).toEqual(['fetching', 'read'])
+
+    const stop = new AbortController()
+    const slow = call(`${site.origin}/slow`, stop.signal)
+    const failed = expect(slow).rejects.toThrow('enough')
+    await until(
+      async () => site.asked(),
+      (paths) => paths.includes('/slow'),
+    )
+    stop.abort(new Error('enough'))
+    await failed
+    // The server is free for the next call at once.
+    const next = await call(`${site.origin}/`)
+    expect(next.isError).toBeUndefined()
+  })
+})
+
+test('cancelling a call reaches the request of the server', async () => {
+  const site = await stageSite({ '/slow': { body: page('Slow'), delayMs: 20_000 } })
+  let aborted = 0
+  const library = await stageLibrary()
+  const { client } = await connect({
+    openLibrary: async () => ({
+      ...library,
+      fetcher: {
+        fetch: (asked) => {
+          asked.signal?.addEventListener('abort', () => aborted++)
+          return library.fetcher.fetch(asked)
+        },
+      },
+      close: async () => undefined,
+    }),
+  })
+  const stop = new AbortController()
+  const call = client.callTool(
+    { name: 'fetch_url', arguments: { url: `${site.origin}/slow` } },
+    { signal: stop.signal },
+  )
+  const failed = expect(call).rejects.toThrow('enough')
+  await until(
+    async () => site.asked(),
+    (paths) => paths.includes('/slow'),
+  )
+  stop.abort(new Error('enough'))
+  await failed
+  await until(
+    async () => aborted,
+    (count) => count > 0,
+  )
+})
+
+test('the program lists tools and resources without a library, and ends with its client', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pharos-mcp-'))
+  closing.push(() => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'library.db')
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [PROGRAM, 'mcp', '--read-only', '--library', path],
+    env: { HOME: folder, PATH: process.env['PATH'] ?? '' },
+  })
+  const client = new Client({ name: 'test', version: '0' })
+  await client.connect(transport)
+  expect((await client.listTools()).tools).toHaveLength(9)
+  expect((await client.listResources()).resources).toHaveLength(2)
+  expect(existsSync(path)).toBe(false)
+  const answer = await client.callTool({ name: 'list_sources', arguments: {} })
+  expect(answer).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringMatching(/^Error \(LIBRARY_UNUSABLE\).*does not exist/) }],
+  })
+  expect(existsSync(path)).toBe(false)
+  const { pid } = transport
+  await client.close()
+  expect(() => process.kill(pid ?? 0, 0)).toThrow('ESRCH')
+})

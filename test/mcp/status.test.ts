@@ -1,0 +1,180 @@
+import { expect, test } from 'vitest'
+import { stageSite } from '../sites/crawl.ts'
+import { page } from '../sites/site.ts'
+import { connect, until } from './connect.ts'
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+test('a crawl that runs and one that ended are told in the layouts of the contract', async () => {
+  const site = await stageSite({
+    '/docs/': page('Start', ['/docs/one', '/docs/slow', '/docs/archive/v1', '/docs/missing']),
+    '/docs/one': page('One'),
+    '/docs/slow': { body: page('Slow'), delayMs: 1500 },
+    '/docs/archive/v1': page('Old'),
+  })
+  const { call, say } = await connect()
+  const { structuredContent } = await call('add_source', {
+    url: `${site.origin}/docs/`,
+    name: 'docs',
+    blockPatterns: '!/docs/archive/**',
+  })
+  const { sourceId, crawlId } = structuredContent as { sourceId: string; crawlId: string }
+  expect(sourceId).toMatch(UUID)
+  expect(crawlId).toMatch(UUID)
+
+  const running = await until(
+    () => say('crawl_status', { sourceId }),
+    (text) => text.includes('missing: not-found') && text.includes('Progress: 2/3'),
+  )
+  const shown = running.replaceAll(site.origin, 'http://site').replace(crawlId, '<id>')
+  expect(
+    shown.replace(/Started: .+Z/, 'Started: <time>').replace(/Elapsed: \d+s/, 'Elapsed: <time>'),
+  ).toMatchInlineSnapshot(`
+    "Source: docs (http://site/docs/)
+    Status: CRAWLING
+    Progress: 2/3 pages crawled (66%)
+    Skipped: 0 pages (unchanged content)
+    Errors: 1 page failed
+      - http://site/docs/missing: not-found, answered 404
+    Filtered: 1 URL excluded by scope
+      - http://site/docs/archive/v1: blocked by !/docs/archive/**
+    Started: <time>
+    Elapsed: <time>
+    Crawl: <id>"
+  `)
+
+  const ended = await until(
+    () => say('crawl_status', { crawlId }),
+    (text) => text.includes('INDEXED'),
+  )
+  const told = ended.replaceAll(site.origin, 'http://site').replace(crawlId, '<id>')
+  expect(told.replace(/crawl: .+Z/, 'crawl: <time>').replace(/after \S+$/m, 'after <time>')).toMatchInlineSnapshot(`
+    "Source: docs (http://site/docs/)
+    Status: INDEXED
+    Last crawl: <time>
+    Pages: 3 crawled, 0 skipped (unchanged), 1 error
+    Chunks: 3 total
+    Crawl: <id>, add, completed after <time>
+    Errors: 1 page failed
+      - http://site/docs/missing: not-found, answered 404
+    Filtered: 1 URL excluded by scope
+      - http://site/docs/archive/v1: blocked by !/docs/archive/**"
+  `)
+  expect(await say('crawl_status', { crawlId })).toBe(ended)
+})
+
+test('elapsed time stands still after the end, also for a crawl of another process', async () => {
+  const site = await stageSite({ '/': page('Start') })
+  const { call } = await connect()
+  await call('add_source', { url: `${site.origin}/`, name: 'docs' })
+  const elapsed = async () => {
+    const { structuredContent } = await call('crawl_status', { source: 'docs' })
+    const { report } = structuredContent as { report: { status: string; crawl: { elapsedMs: number } } }
+    return report
+  }
+  const first = await until(elapsed, ({ status }) => status === 'INDEXED')
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect((await elapsed()).crawl.elapsedMs).toBe(first.crawl.elapsedMs)
+})
+
+test('without a name crawls are listed, and the state narrows them', async () => {
+  const site = await stageSite({ '/': page('Start') })
+  const { call, say } = await connect()
+  expect(await say('crawl_status')).toBe('There are no such crawls.')
+  await call('add_source', { url: `${site.origin}/`, name: 'docs' })
+  await until(
+    () => say('crawl_status', { source: 'docs' }),
+    (text) => text.includes('INDEXED'),
+  )
+  expect(await say('crawl_status')).toMatch(/^[0-9a-f-]{36} {2}docs {2}add {2}completed {2}started \S+, \S+$/)
+  expect(await say('crawl_status', { status: 'completed' })).toContain('completed')
+  expect(await say('crawl_status', { status: 'running' })).toBe('There are no such crawls.')
+})
+
+test('a cancelled crawl keeps what it has, says what is left, and goes on', async () => {
+  const paths = Array.from({ length: 30 }, (_, i) => `/p${i}`)
+  const site = await stageSite({
+    '/': page('Start', paths),
+    ...Object.fromEntries(paths.map((path) => [path, { body: page(path), delayMs: 150 }])),
+  })
+  const { call, say } = await connect()
+  const { structuredContent } = await call('add_source', { url: `${site.origin}/`, name: 'docs' })
+  const { crawlId } = structuredContent as { crawlId: string }
+  await until(
+    () => say('crawl_status', { jobId: crawlId }),
+    (text) => /Progress: [1-9]/.test(text),
+  )
+  expect(await say('recrawl_source', { source: 'docs' })).toMatch(/^Error \(CRAWL_RUNNING\)/)
+  expect(await say('cancel_crawl', { crawlId })).toMatch(/^Cancel(?:led|ling) the crawl/)
+  const stopped = await until(
+    () => say('crawl_status', { crawlId }),
+    (text) => text.includes('cancelled'),
+  )
+  expect(stopped).toMatch(/^Unfinished: \d+ addresses left; recrawl_source goes on with it$/m)
+  expect(await say('cancel_crawl', { source: 'docs' })).toMatch(/^Error \(USAGE\): no crawl of docs is running/)
+
+  expect(await say('refresh_source', { source: 'docs' })).toMatch(/^Error \(CRAWL_UNFINISHED\)/)
+  const again = await call('recrawl_source', { source: 'docs' })
+  expect(again.structuredContent).toMatchObject({ crawlId, status: 'UPDATING' })
+  await until(
+    () => say('crawl_status', { source: 'docs' }),
+    (text) => text.includes('INDEXED') && text.includes('completed'),
+  )
+})
+
+test('a source that is being crawled is removed with its crawl', async () => {
+  const site = await stageSite({ '/': page('Start', ['/slow']), '/slow': { body: page('Slow'), delayMs: 3000 } })
+  const { call, say, library } = await connect()
+  await call('add_source', { url: `${site.origin}/`, name: 'docs' })
+  await until(
+    () => say('crawl_status', { source: 'docs' }),
+    (text) => text.includes('Progress: 1/2'),
+  )
+  const removed = await call('remove_source', { library: 'docs' })
+  expect(removed.structuredContent).toMatchObject({ pages: 1, chunks: 1, cancelled: true })
+  expect(await (await library()).store.listSources()).toEqual([])
+})
+
+test('a recrawl takes its scope for one run and its new name for good', async () => {
+  const site = await stageSite({ '/': page('Start', ['/a', '/b']), '/a': page('A'), '/b': page('B') })
+  const { call, say, library } = await connect()
+  await call('add_source', { url: `${site.origin}/`, name: 'docs' })
+  const isDone = (text: string) => text.includes('INDEXED')
+  await until(() => say('crawl_status', { source: 'docs' }), isDone)
+  await call('recrawl_source', {
+    source: 'docs',
+    blockPatterns: ['/b'],
+    name: 'guide',
+    version: '2.0',
+    acceptLoss: true,
+  })
+  await until(() => say('crawl_status', { source: 'guide@2.0' }), isDone)
+  const [source] = await (await library()).store.listSources()
+  expect(source).toMatchObject({ name: 'guide', version: '2.0', scope: { block: [] } })
+})
+
+test('a crawl that runs in another process is told from the library', async () => {
+  const site = await stageSite({ '/': page('Start') })
+  const { call, say, library } = await connect()
+  await call('add_source', { url: `${site.origin}/`, name: 'docs' })
+  await until(
+    () => say('crawl_status', { source: 'docs' }),
+    (text) => text.includes('INDEXED'),
+  )
+  const { store, clock } = await library()
+  const [last] = await store.listCrawls((await store.listSources())[0]?.id ?? '', 1)
+  if (last === undefined) throw new Error('there was no crawl')
+  const now = clock.now()
+  // The runner of a process on another machine.
+  const other = {
+    ...last,
+    id: crypto.randomUUID(),
+    state: 'running' as const,
+    runner: 'elsewhere',
+    startedAt: now,
+    heartbeatAt: now,
+  }
+  await store.beginCrawl({ ...other, kind: 'recrawl', endedAt: null, summary: null }, 60_000)
+  expect(await say('crawl_status', { source: 'docs' })).toMatch(/^Status: UPDATING$/m)
+  expect(await say('cancel_crawl', { source: 'docs' })).toMatch(/by another process: stop it there/)
+})

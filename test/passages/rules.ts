@@ -1,0 +1,139 @@
+import { type Block, parseBlocks } from '../../src/core/markdown/blocks.ts'
+import type { Section } from '../../src/core/model.ts'
+import { estimateTokens } from '../../src/core/text/estimate.ts'
+import { splitLines } from '../../src/core/text/lines.ts'
+import type { Passage, SearchAnswer } from '../../src/library/search.ts'
+import type { PageText } from '../../src/library/store.ts'
+
+/** A stored page as a parser of Markdown sees it. */
+export interface ReadPage {
+  readonly lines: readonly string[]
+  readonly sections: readonly Section[]
+  /** Blocks that hold no others. Lines from 0. */
+  readonly leaves: readonly Block[]
+}
+
+/** Reads a stored page, by the parser that passages do without. */
+export function readPage({ markdown, sections }: Pick<PageText, 'markdown' | 'sections'>): ReadPage {
+  const lines = splitLines(markdown)
+  return { lines, sections, leaves: leavesOf(lines) }
+}
+
+function leavesOf(lines: readonly string[]): Block[] {
+  // At once: in parts, a list that is longer than one would not be seen as one.
+  return [...parseBlocks(lines, 0, Number.POSITIVE_INFINITY)].flatMap((block) => (block.leaves.length > 0 ? block.leaves : [block]))
+}
+
+/** What is wrong with an answer. `pageOf` finds the page of a passage. */
+export function checkAnswer(answer: SearchAnswer, budget: number, pageOf: (passage: Passage) => ReadPage): string[] {
+  const problems: string[] = []
+  const { passages, more } = answer
+  const sum = passages.reduce((tokens, { text }) => tokens + estimateTokens(text), 0)
+  if (sum > budget) problems.push(`takes ${sum} tokens of ${budget}`)
+  if (sum !== answer.tokens) problems.push(`says that ${sum} tokens are ${answer.tokens}`)
+  for (const passage of passages) {
+    const place = `${passage.url} ${passage.startLine}-${passage.endLine}`
+    for (const problem of checkPassage(passage, pageOf(passage), budget)) problems.push(`${place} ${problem}`)
+  }
+  for (const repeated of findRepeated(passages)) problems.push(`${repeated} twice`)
+  const shown = new Set(passages.map(({ sourceId, url }) => `${sourceId} ${url.replace(/#.*/, '')}`))
+  for (const { sourceId, url, line } of more) {
+    if (shown.has(`${sourceId} ${url}`)) problems.push(`${url} is mentioned and shown`)
+    if (line === '' || line.includes('\n')) problems.push(`${url} is mentioned by no line`)
+  }
+  return problems
+}
+
+function checkPassage(passage: Passage, page: ReadPage, budget: number): string[] {
+  const { text, startLine, endLine, isCut } = passage
+  const lines = page.lines.slice(startLine - 1, endLine)
+  return [
+    ...(isCut || text === lines.join('\n') ? [] : ['is not its lines']),
+    ...(text.trim() === '' ? ['is empty'] : []),
+    ...checkFences(text),
+    ...checkTables(passage, page),
+    ...checkHeadings(passage, page),
+    ...(isCut ? checkCut(passage, page, budget) : checkWhole(passage, page)),
+  ]
+}
+
+/** Every fence has a line that closes it. */
+function checkFences(text: string): string[] {
+  const lines = splitLines(text)
+  const open = leavesOf(lines).filter((block) => {
+    if (block.type !== 'fence') return false
+    const last = lines.slice(block.open + 1, block.close).findLast((line) => line.trim() !== '') ?? ''
+    return !last.replace(/^[\s>]*/, '').startsWith(block.marker)
+  })
+  return open.map((block) => `has an open fence in line ${block.open}: ${text.slice(0, 200)}`)
+}
+
+/** What is a row of a table in the page stands in a table of the passage, under its header. */
+function checkTables({ text, startLine, isCut }: Passage, page: ReadPage): string[] {
+  const lines = splitLines(text)
+  const rows = rowsOf(leavesOf(lines))
+  const pageRows = rowsOf(page.leaves)
+  return lines.flatMap((line, i) => {
+    const isRow = isCut ? /^\s*\|.*\|\s*$/.test(line) : pageRows.has(startLine - 1 + i)
+    return isRow && !rows.has(i) ? [`has a row outside of a table in line ${i}: ${line.slice(0, 100)}`] : []
+  })
+}
+
+function rowsOf(leaves: readonly Block[]): Set<number> {
+  const tables = leaves.filter(({ type }) => type === 'table')
+  return new Set(tables.flatMap(({ open, close }) => Array.from({ length: close - open }, (_, i) => open + i)))
+}
+
+/** The headings above the passage are named. */
+function checkHeadings({ headingPath, startLine, endLine }: Passage, { sections }: ReadPage): string[] {
+  const path: string[] = []
+  for (let level = sections; ; ) {
+    const around = level.find((section) => section.startLine <= startLine && endLine <= section.endLine)
+    if (around === undefined) break
+    path.push(around.title)
+    level = around.children
+  }
+  const isNamed = path.every(
+    (title, i) => headingPath[i] !== undefined && title.startsWith(headingPath[i].slice(0, 40)),
+  )
+  return isNamed ? [] : [`is under ${path.join(' > ')}, but says ${headingPath.join(' > ')}`]
+}
+
+/** No block of the page begins outside and ends inside, or the other way round. */
+function checkWhole({ startLine, endLine }: Passage, { leaves }: ReadPage): string[] {
+  const split = leaves.filter(({ open, close }) => {
+    const isInside = open >= startLine - 1 && close <= endLine
+    return !isInside && close > startLine - 1 && open < endLine
+  })
+  return split.map(({ type, open, close }) => `splits a ${type} of lines ${open + 1}-${close}`)
+}
+
+/** Only a block that is larger than the answer is cut, and only at its lines; rows of tables stay whole. */
+function checkCut({ text, startLine, endLine }: Passage, { leaves, lines }: ReadPage, budget: number): string[] {
+  const block = leaves.find(({ open, close }) => open < endLine && close >= startLine)
+  if (block === undefined) return ['is cut, but no block']
+  const whole = lines.slice(block.open, block.close)
+  const size = estimateTokens(whole.join('\n'))
+  const known = new Set(whole)
+  const rows = block.type === 'table' ? splitLines(text).filter((line) => !known.has(line)) : []
+  return [
+    ...(size > budget ? [] : [`is cut, but its block takes only ${size} tokens`]),
+    ...rows.map((row) => `has a row that the page has not: ${row.slice(0, 100)}`),
+  ]
+}
+
+/** Chunks, lines and texts that are in an answer more than once. */
+function findRepeated(passages: readonly Passage[]): string[] {
+  const chunks = passages.flatMap(({ sourceId, chunkIds }) => chunkIds.map((id) => `chunk ${sourceId}/${id}`))
+  const texts = passages.map(({ text }) => `text ${text.replace(/\s+/g, ' ').trim()}`)
+  const ranges = passages.flatMap((a, i) => {
+    const isOverlapped = passages.slice(i + 1).some((b) => {
+      const isSamePage = a.sourceId === b.sourceId && a.url.replace(/#.*/, '') === b.url.replace(/#.*/, '')
+      return isSamePage && a.startLine <= b.endLine && b.startLine <= a.endLine
+    })
+    return isOverlapped ? [`lines of ${a.url} ${a.startLine}-${a.endLine}`] : []
+  })
+  const once = new Set<string>()
+  const twice = [...chunks, ...texts].filter((one) => once.size === once.add(one).size)
+  return [...twice, ...ranges]
+}

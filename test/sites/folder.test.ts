@@ -1,0 +1,626 @@
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { LIBRARY_SIZES } from '../../src/core/chunk/chunk-page.ts'
+import type { Chunk } from '../../src/core/model.ts'
+import { splitLines } from '../../src/core/text/lines.ts'
+import { chunkFolder } from '../../src/ingest/chunk-folder.ts'
+import type { FolderEntry, FolderReader } from '../../src/library/folder.ts'
+import { addSource } from '../../src/library/operations/add-source.ts'
+import { chunkSource } from '../../src/library/operations/chunk-source.ts'
+import { explainUrl } from '../../src/library/operations/explain.ts'
+import { findPage } from '../../src/library/operations/find-page.ts'
+import { findSource } from '../../src/library/operations/find-source.ts'
+import { takeUpSource } from '../../src/library/operations/take-up-source.ts'
+import type { Source } from '../../src/library/source.ts'
+import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
+import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
+import { openNodeGrammars } from '../node-grammars.ts'
+import { runCrawl, stage, statesOf } from './crawl.ts'
+
+let root = ''
+const opened: OpenLibrary[] = []
+
+beforeEach(() => {
+  root = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'pharos-folder-')))
+})
+
+afterEach(async () => {
+  for (const library of opened.splice(0)) await library.close()
+  fs.rmSync(root, { recursive: true, force: true })
+})
+
+function write(files: Readonly<Record<string, string | Uint8Array>>): void {
+  for (const [path, content] of Object.entries(files)) {
+    fs.mkdirSync(dirname(join(root, path)), { recursive: true })
+    fs.writeFileSync(join(root, path), content)
+  }
+}
+
+function remove(...paths: string[]): void {
+  for (const path of paths) fs.rmSync(join(root, path), { recursive: true })
+}
+
+const STORES = ['sqlite', 'memory'] as const
+
+async function open(kind: (typeof STORES)[number]): Promise<OpenLibrary> {
+  const library = await openLibrary({
+    path: ':memory:',
+    version: '0.0.0',
+    maxFileBytes: 100_000,
+    openGrammars: () => openNodeGrammars([]),
+  })
+  opened.push(library)
+  return kind === 'sqlite' ? library : { ...library, store: createMemoryStore() }
+}
+
+/** Records the folder as a source. */
+async function add(library: OpenLibrary, input: Partial<Parameters<typeof addSource>[1]> = {}): Promise<Source> {
+  return addSource(library, { url: `${pathToFileURL(root)}/`, isOwnFolder: true, ...input })
+}
+
+const HELLO = 'export function sayHello(name: string): string {\n  return greet(name)\n}\n'
+
+const FOLDER = {
+  'readme.md': '---\ntitle: The Tower\n---\n\n# Tower\n\nLight the lamp at dusk.\n\n## Oil\n\nFill it every morning.\n',
+  'guide/fog.md': '# Fog\n\nSound the horn.\n',
+  'tides.html':
+    '<title>Tides</title><meta name="robots" content="noindex"><main><h1>Tides</h1><p>The tide turns twice a day, and nobody can stop it.</p></main>',
+  'src/hello.ts': HELLO,
+  'src/lamp.py': '\n\nclass Lamp:\n    def ignite(self):\n        return True\n',
+  'data.json': '{"harbour": {"depth": 12}}',
+  'notes.txt': 'Line one\n\nLine three  \n',
+} as const
+
+describe.each(STORES)('a folder in a library, %s', (kind) => {
+  test('is taken in file by file, each under its path and with what its kind can give', async () => {
+    const library = await open(kind)
+    write(FOLDER)
+    const source = await add(library)
+    const crawled = await runCrawl(library, source, { kind: 'add' }, '')
+    expect(statesOf(crawled)).toEqual(Object.fromEntries(Object.keys(FOLDER).map((path) => [path, 'indexed'])))
+    expect(crawled.summary).toMatchObject({ end: 'completed', indexed: 7, requests: 0, problem: null })
+    expect(source.name).toBe(root.slice(root.lastIndexOf('/') + 1))
+
+    const titles = await readEach(library, source, ({ page }) => page.title)
+    expect(titles).toEqual({
+      'readme.md': 'The Tower',
+      'guide/fog.md': 'Fog',
+      'tides.html': 'Tides',
+      'src/hello.ts': 'hello.ts',
+      'src/lamp.py': 'lamp.py',
+      'data.json': 'data.json',
+      'notes.txt': 'notes.txt',
+    })
+    const chunks = await listChunks(library, source)
+    expect(chunks.find(({ path }) => path === 'src/hello.ts')).toMatchObject({
+      symbol: 'sayHello',
+      kind: 'java_script',
+    })
+    expect(chunks.find(({ path }) => path === 'src/lamp.py')).toMatchObject({ symbol: 'Lamp', startLine: 3 })
+    expect(chunks.find(({ content }) => content.includes('Fill it'))?.headingPath).toEqual(['Tower', 'Oil'])
+    const [hit] = await library.store.search({ query: 'sayHello', limit: 1 })
+    expect(hit?.url).toBe(`${pathToFileURL(root)}/src/hello.ts`)
+    const search = (path: string) => library.store.search({ query: 'the', limit: 9, filter: { path } })
+    for (const path of ['guide', '/guide/', 'guide/**']) {
+      expect((await search(path)).map(({ chunk }) => chunk.path)).toEqual(['guide/fog.md'])
+    }
+    expect(await search(root)).toEqual([])
+  })
+
+  test('keeps code and text line by line as the files have them, under the ids that a pack gives', async () => {
+    const library = await open(kind)
+    write(FOLDER)
+    const source = await add(library)
+    await runCrawl(library, source, { kind: 'add' }, '')
+    for (const path of ['src/hello.ts', 'src/lamp.py', 'data.json', 'notes.txt', 'guide/fog.md'] as const) {
+      const page = await library.store.readPage(source.id, path)
+      expect(page?.page.markdown).toBe(FOLDER[path])
+    }
+    const chunks = await listChunks(library, source)
+    for (const { path, startLine, endLine, content, kind: kindOfChunk } of chunks) {
+      const lines = splitLines((await library.store.readPage(source.id, path))?.page.markdown ?? '')
+      const text = lines.slice(startLine - 1, endLine).join('\n')
+      if (kindOfChunk !== 'json') expect(text.trim(), path).toContain(content.trim())
+    }
+    const grammars = await openNodeGrammars(['typescript', 'python'])
+    const packed = await chunkFolder(root, { ...LIBRARY_SIZES, grammars })
+    const ids = new Set(packed.files.flatMap((file) => file.chunks.map(({ id }) => id)))
+    const isSame = ({ path }: Chunk) => path !== 'readme.md' && path !== 'tides.html'
+    for (const chunk of chunks.filter(isSame)) expect(ids.has(chunk.id), chunk.path).toBe(true)
+  })
+
+  test('tells of everything that is left out, by its rule', async () => {
+    const library = await open(kind)
+    write({
+      'a.md': '# A\n\na\n',
+      'copy/a.md': '# A\n\na\n',
+      '.gitignore': '*.log\n/private/\n',
+      'trace.log': 'x',
+      'private/key.md': 'x',
+      'node_modules/x/index.js': 'x',
+      'photo.PNG': 'x',
+      'book.pdf': 'x',
+      'blob.dat': new Uint8Array([1, 0, 2]),
+      'latin.txt': new Uint8Array([0x66, 0xfc, 0x72]),
+      'large.txt': 'x'.repeat(100_001),
+      'empty.md': '\n',
+      '.env': `KEY=AKIA${'Q7RT2MXZ5WBN3KVP'}\n`,
+      'settings.yml': 'password: "correct-horse-battery"\n',
+      'login.md': '# Login\n\nSend `password = "correct-horse-battery"`.\n',
+    })
+    fs.symlinkSync('a.md', join(root, 'link.md'))
+    // Two names of which one is no text look alike; the file that can be opened is the one that counts.
+    write({ 'bad\u{fffd}.md': '# Odd name\n\nx\n' })
+    fs.writeFileSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from('bad\xff.md', 'latin1')]), 'x')
+    const crawled = await runCrawl(library, await add(library), { kind: 'add' }, '')
+    const told = [...crawled.rows].map(([path, { state, reason, pattern, target }]) => {
+      return [path, [state, reason, pattern, target].filter((part) => part !== null).join(' ')]
+    })
+    expect(Object.fromEntries(told)).toEqual({
+      'a.md': 'indexed',
+      'copy/a.md': 'skipped duplicate a.md',
+      '.gitignore': 'indexed',
+      'trace.log': 'skipped ignored *.log',
+      'private/': 'skipped ignored /private/',
+      'node_modules/': 'skipped excluded node_modules',
+      'photo.PNG': 'skipped not-text *.png',
+      'book.pdf': 'skipped not-text *.pdf',
+      'blob.dat': 'skipped not-text binary content',
+      'latin.txt': 'skipped not-text not valid UTF-8',
+      'large.txt': 'skipped too-large maxFileBytes',
+      'empty.md': 'skipped empty',
+      '.env': 'skipped secret line 1 looks like an AWS access key',
+      'settings.yml': 'skipped secret line 1 looks like a password or key',
+      'login.md': 'indexed',
+      'link.md': 'skipped excluded symbolic links',
+      'bad\u{fffd}.md': 'indexed',
+    })
+  })
+
+  test('changes only where its files did', async () => {
+    const library = await open(kind)
+    write({
+      ...FOLDER,
+      'old.md': '# Old\n\nGone soon.\n',
+      'same/a.md': '# Twice\n\nThe same.\n',
+      'z.md': '# Twice\n\nThe same.\n',
+    })
+    const source = await add(library)
+    const first = await runCrawl(library, source, { kind: 'add' }, '')
+    expect(first.rows.get('same/a.md')).toMatchObject({ state: 'skipped', reason: 'duplicate', target: 'z.md' })
+    const before = await listChunks(library, source)
+    const changedBefore = await readEach(library, source, ({ changedAt }) => changedAt)
+
+    const idle = await runCrawl(library, source, { kind: 'recrawl' }, '')
+    expect(idle.summary).toMatchObject({ indexed: 0, unchanged: 9, failed: 0, removed: 0 })
+    expect(await listChunks(library, source)).toEqual(before)
+
+    write({
+      'guide/fog.md': '# Fog\n\nRing the bell.\n',
+      'new.md': '# New\n\nJust written.\n',
+      '.gitignore': 'data.json\n',
+    })
+    fs.renameSync(join(root, 'src/lamp.py'), join(root, 'src/lantern.py'))
+    remove('old.md', 'z.md')
+    const again = await runCrawl(library, source, { kind: 'recrawl' }, '')
+    expect(again.summary).toMatchObject({ end: 'completed', failed: 0, removed: 4 })
+    expect(statesOf(again)).toEqual({
+      'readme.md': 'unchanged',
+      'guide/fog.md': 'indexed',
+      'tides.html': 'unchanged',
+      'src/hello.ts': 'unchanged',
+      'src/lamp.py': 'gone not-found',
+      'src/lantern.py': 'indexed',
+      'data.json': 'skipped ignored',
+      'notes.txt': 'unchanged',
+      'old.md': 'gone not-found',
+      'same/a.md': 'indexed',
+      'z.md': 'gone not-found',
+      'new.md': 'indexed',
+      '.gitignore': 'indexed',
+    })
+    const unchanged = ['readme.md', 'tides.html', 'src/hello.ts', 'notes.txt']
+    const isUnchanged = ({ path }: Chunk) => unchanged.includes(path)
+    const after = await listChunks(library, source)
+    expect(after.filter(isUnchanged)).toEqual(before.filter(isUnchanged))
+    expect(after.some(({ path }) => path === 'old.md' || path === 'data.json')).toBe(false)
+    const changedAfter = await readEach(library, source, ({ changedAt }) => changedAt)
+    for (const path of unchanged) expect(changedAfter[path]).toBe(changedBefore[path])
+    expect(await library.store.search({ query: 'horn', limit: 5 })).toEqual([])
+  })
+
+  test('is read again as a whole when that is asked for', async () => {
+    const library = await open(kind)
+    write({ 'a.md': '# A\n\na\n', 'b.ts': HELLO })
+    const source = await add(library)
+    await runCrawl(library, source, { kind: 'add' }, '')
+    const before = await listChunks(library, source)
+    const { summary } = await runCrawl(library, source, { kind: 'recrawl', full: true }, '')
+    expect(summary).toMatchObject({ indexed: 2, unchanged: 0 })
+    expect(await listChunks(library, source)).toEqual(before)
+  })
+
+  test('loses no more than the gate allows', async () => {
+    const library = await open(kind)
+    const names = Array.from({ length: 40 }, (_, i) => `p${i}.md`)
+    write(Object.fromEntries(names.map((name) => [name, `# ${name}\n\nText of ${name}.\n`])))
+    const source = await add(library)
+    await runCrawl(library, source, { kind: 'add' }, '')
+    remove(...names.slice(0, 21))
+    const stopped = await runCrawl(library, source, { kind: 'recrawl' }, '')
+    expect(stopped.summary).toMatchObject({ end: 'gate', removed: 0, withheld: 21 })
+    expect((await library.store.countContent(source.id)).pages).toBe(40)
+    const accepted = await runCrawl(library, source, { kind: 'recrawl', acceptLoss: true }, '')
+    expect(accepted.summary).toMatchObject({ end: 'completed', removed: 21, unchanged: 19 })
+    expect((await library.store.countContent(source.id)).pages).toBe(19)
+  })
+
+  test('that is not there any more, or is empty all at once, loses nothing', async () => {
+    const library = await open(kind)
+    write({ 'docs/a.md': '# A\n\na\n', 'docs/b.md': '# B\n\nb\n' })
+    const source = await add(library, { url: `${pathToFileURL(join(root, 'docs'))}/` })
+    await runCrawl(library, source, { kind: 'add' }, '')
+    remove('docs/a.md', 'docs/b.md')
+    const { summary } = await runCrawl(library, source, { kind: 'recrawl' }, '')
+    expect(summary).toMatchObject({ end: 'failed', vainReason: 'empty', removed: 0 })
+    expect(summary.problem).toBe(`${source.url} holds no file to read`)
+    expect((await library.store.findRow(source.id, 'a.md'))?.state).toBe('indexed')
+    remove('docs')
+    await expect(runCrawl(library, source, { kind: 'recrawl' }, '')).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
+    expect((await library.store.countContent(source.id)).pages).toBe(2)
+    expect((await library.store.listCrawls(source.id, 9)).map(({ state }) => state)).toEqual(['failed', 'completed'])
+  })
+
+  test('keeps the pages of a part that may not be read for now', async () => {
+    const library = await open(kind)
+    write({ 'a.md': '# A\n\na\n', 'closed/b.md': '# B\n\nb\n', 'closed/c.md': '# C\n\nc\n', 'd.md': '# D\n\nd\n' })
+    write({ 'closed/never.md': '# Never\n\nread\n' })
+    const source = await add(library)
+    await runCrawl(withFailure(library, 'closed/never.md'), source, { kind: 'add' }, '')
+    remove('closed', 'd.md')
+    const closed: FolderEntry = { type: 'unreadable', path: 'closed/' }
+    const crawled = await runCrawl(withEntry(library, closed), source, { kind: 'recrawl' }, '')
+    expect(crawled.summary).toMatchObject({ end: 'completed', removed: 1, failed: 3 })
+    expect(statesOf(crawled)).toEqual({
+      'a.md': 'unchanged',
+      'closed/': 'failed unreadable',
+      'closed/b.md': 'failed unreadable',
+      'closed/c.md': 'failed unreadable',
+      'closed/never.md': 'failed unreadable',
+      'd.md': 'gone not-found',
+    })
+    expect((await library.store.countContent(source.id)).pages).toBe(3)
+    write({ 'closed/b.md': '# B\n\nb\n' })
+    const later = await runCrawl(library, source, { kind: 'recrawl' }, '')
+    expect(statesOf(later)).toMatchObject({
+      'closed/': 'gone unlinked',
+      'closed/b.md': 'unchanged',
+      'closed/c.md': 'gone not-found',
+      'closed/never.md': 'gone unlinked',
+    })
+  })
+
+  test('is refreshed as far as it is known, and beyond when that is asked for', async () => {
+    const library = await open(kind)
+    const twice = '# Twice\n\nThe same.\n'
+    write({ 'a.md': '# A\n\na\n', 'b.md': '# B\n\nb\n', 'empty.md': '', 'twice.md': twice, 'x/twice.md': twice })
+    const source = await add(library)
+    const first = await runCrawl(library, source, { kind: 'add' }, '')
+    expect(statesOf(first)).toMatchObject({ 'twice.md': 'indexed', 'x/twice.md': 'skipped duplicate' })
+    write({ 'a.md': '# A\n\nother\n', 'c.md': '# C\n\nc\n' })
+    remove('b.md', 'twice.md')
+    const known = await runCrawl(library, source, { kind: 'refresh' }, '')
+    const rest = { 'b.md': 'gone not-found', 'empty.md': 'skipped empty', 'twice.md': 'gone not-found' }
+    const left = { ...rest, 'a.md': 'indexed', 'c.md': 'skipped new-in-refresh', 'x/twice.md': 'indexed' }
+    expect(statesOf(known)).toEqual(left)
+    expect(known.summary).toMatchObject({ newInRefresh: 1, removed: 2 })
+    const more = await runCrawl(library, source, { kind: 'refresh', discover: true }, '')
+    expect(statesOf(more)).toEqual({ ...rest, 'a.md': 'unchanged', 'c.md': 'indexed', 'x/twice.md': 'unchanged' })
+  })
+
+  test('has what failed tried again, and nothing else', async () => {
+    const library = await open(kind)
+    write({ 'a.md': '# A\n\na\n', 'b/c.md': '# C\n\nc\n', 'gone.md': '# Gone\n\ng\n' })
+    const source = await add(library)
+    const failing = withFailure(library, 'b/c.md')
+    expect(statesOf(await runCrawl(failing, source, { kind: 'add' }, ''))).toMatchObject({
+      'b/c.md': 'failed unreadable',
+    })
+    write({ 'new.md': '# New\n\nnew\n', 'a.md': '# A\n\nother\n' })
+    remove('gone.md')
+    const tried = await runCrawl(library, source, { kind: 'retry' }, '')
+    expect(statesOf(tried)).toEqual({ 'a.md': 'indexed', 'b/c.md': 'indexed', 'gone.md': 'indexed' })
+    expect(tried.summary).toMatchObject({ visited: 1, indexed: 1 })
+  })
+
+  test('may be narrowed by patterns, depth and a cap', async () => {
+    const library = await open(kind)
+    write({ 'a.md': '# A\n\na\n', 'b/b.md': '# B\n\nb\n', 'b/c/c.md': '# C\n\nc\n', 'draft/d.md': 'd', 'e.txt': 'e' })
+    const scope = { allow: ['*.md'], block: ['/draft/**'], maxDepth: 1 }
+    const source = await add(library, { scope })
+    const crawled = await runCrawl(library, source, { kind: 'add' }, '')
+    expect(statesOf(crawled)).toEqual({
+      'a.md': 'indexed',
+      'b/b.md': 'indexed',
+      'b/c/c.md': 'skipped max-depth',
+      'draft/d.md': 'skipped blocked',
+      'e.txt': 'skipped not-allowed',
+    })
+    const narrow = await runCrawl(library, source, { kind: 'recrawl', scope: { block: ['/b/**'] } }, '')
+    // What a single run leaves out stays as it is.
+    expect(narrow.rows.get('b/b.md')).toMatchObject({ state: 'indexed', hasPage: true })
+    const other = await add(library, { name: 'capped', scope: { maxPages: 2 } })
+    const capped = await runCrawl(library, other, { kind: 'add' }, '')
+    expect(capped.summary).toMatchObject({ cappedAt: 2, indexed: 2 })
+    expect(capped.summary.ledger.reasons['skipped/page-cap']).toBe(3)
+  })
+
+  test('goes on where it was stopped, and is not indexed by two at once', async () => {
+    const library = await open(kind)
+    const names = Array.from({ length: 300 }, (_, i) => `d${i % 7}/p${i}.md`)
+    write(Object.fromEntries(names.map((name) => [name, `# ${name}\n\nText of ${name}.\n`])))
+    const source = await add(library)
+    const stop = new AbortController()
+    const begun = Promise.withResolvers<void>()
+    const refused = Promise.withResolvers<void>()
+    const watched = withRead(library, async (count) => {
+      begun.resolve()
+      if (count === 100) await refused.promise
+      if (count === 100) stop.abort(new Error('enough'))
+    })
+    const running = runCrawl(watched, source, { kind: 'add' }, '', stop.signal)
+    await begun.promise
+    await expect(runCrawl(library, source, { kind: 'add' }, '')).rejects.toMatchObject({ code: 'CRAWL_RUNNING' })
+    refused.resolve()
+    const stopped = await running
+    expect(stopped.summary).toMatchObject({ end: 'cancelled', problem: 'enough' })
+    expect(stopped.summary.indexed).toBeLessThan(300)
+    const { indexed } = stopped.summary.ledger.states
+    const rest = await runCrawl(library, source, { kind: 'add' }, '')
+    expect(rest.summary).toMatchObject({ end: 'completed', indexed: 300 - indexed })
+    expect(rest.events[0]).toMatchObject({ type: 'started', isResumed: true })
+    const other = await open(kind)
+    const whole = await add(other)
+    await runCrawl(other, whole, { kind: 'add' }, '')
+    const idsOf = (chunks: readonly Chunk[]) => chunks.map(({ id }) => id)
+    expect(idsOf(await listChunks(library, source))).toEqual(idsOf(await listChunks(other, whole)))
+  })
+
+  test('may be a single file', async () => {
+    const library = await open(kind)
+    write({ 'a b#1.md': '# A\n\na\n', 'other.md': 'x' })
+    const { url } = (await library.folders?.open(pathToFileURL(join(root, 'a b#1.md')).href)) ?? {}
+    const source = await add(library, { url: url ?? '' })
+    const crawled = await runCrawl(library, source, { kind: 'add' }, '')
+    expect(statesOf(crawled)).toEqual({ 'a b#1.md': 'indexed' })
+    expect(crawled.rows.get('a b#1.md')?.url).toBe(source.url)
+    expect(source.name).toBe('a b#1.md')
+    expect((await findPage(library, { url: source.url })).title).toBe('A')
+  })
+
+  test('is found by its path, and its files by theirs, from the folder, from here and as addresses', async () => {
+    const library = await open(kind)
+    write({ ...FOLDER, 'wéird #?%.md': '# Weird\n\nw\n', '.gitignore': '/tmp/' })
+    fs.mkdirSync(join(root, 'tmp'))
+    const source = await add(library, { name: 'docs' })
+    await runCrawl(library, source, { kind: 'add' }, '')
+    for (const text of ['docs', root, `${root}/`, `file://${root}`, source.url, join(root, 'src/..')]) {
+      expect((await findSource(library, text)).id).toBe(source.id)
+    }
+    await expect(findSource(library, join(root, 'src'))).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
+    const weird = [...(await runCrawl(library, source, { kind: 'recrawl' }, '')).rows.values()]
+    const { url } = weird.find(({ key }) => key.startsWith('w')) ?? { url: '' }
+    for (const text of [url, `${url}#weird`, join(root, 'wéird #?%.md'), 'wéird #?%.md']) {
+      expect((await findPage(library, { url: text, source: 'docs' })).key, text).toBe('wéird #?%.md')
+      expect((await explainUrl(library, source, text)).row?.state, text).toBe('unchanged')
+    }
+    const inside = await explainUrl(library, source, 'tmp/deep/x.md')
+    expect(inside.row).toMatchObject({ key: 'tmp/', reason: 'ignored', pattern: '/tmp/' })
+    expect((await explainUrl(library, source, 'never.md')).row).toBeNull()
+    await expect(explainUrl(library, source, '/etc/passwd')).rejects.toThrow('/etc/passwd is not in file:')
+    await expect(explainUrl(library, source, '../../etc/passwd')).rejects.toThrow('is not in file:')
+  })
+
+  test('makes a pack of what the library holds, code cut as code', async () => {
+    const library = await open(kind)
+    write(FOLDER)
+    const source = await add(library)
+    await runCrawl(library, source, { kind: 'add' }, '')
+    remove('src')
+    const files = await chunkSource(library, source)
+    const hello = files.find(({ file }) => file.path === 'src/hello.ts')
+    expect(hello).toMatchObject({ file: { kind: 'java_script', lineCount: 3 }, chunks: [{ symbol: 'sayHello' }] })
+    expect(files.find(({ file }) => file.path === 'tides.html')?.chunks[0]?.content).toContain('# Tides')
+  })
+})
+
+describe('only the owner of a machine', () => {
+  test('makes a folder a source: an address that somebody else gives does not', async () => {
+    const library = await open('sqlite')
+    write({ 'a.md': '# A\n\na\n' })
+    const url = `${pathToFileURL(root)}/`
+    await expect(addSource(library, { url })).rejects.toThrow('its scheme is file')
+    await expect(takeUpSource(library, { url })).rejects.toThrow('its scheme is file')
+    const { folders: _, ...without } = library
+    await expect(addSource(without, { url, isOwnFolder: true })).rejects.toThrow('its scheme is file')
+    await expect(addSource(library, { url: 'https://a.example/', settings: { seeds: [url] } })).rejects.toThrow(
+      'scheme',
+    )
+    expect(await library.store.listSources()).toEqual([])
+  })
+
+  test('has its files read: no page of the web leads to one', async () => {
+    write({ 'secret.md': '# Secret\n\ns\n' })
+    const link = pathToFileURL(join(root, 'secret.md')).href
+    const { crawl, library, source } = await stage({
+      '/': `<title>T</title><main><p>Some text, <a href="${link}">a link</a>, <a href="/moved">another</a>.</p></main>`,
+      '/moved': { status: 302, headers: { location: link } },
+      '/llms.txt': `# T\n\n- [Secret](${link})\n`,
+    })
+    const crawled = await crawl()
+    expect(crawled.rows.get('/')?.state).toBe('indexed')
+    for (const row of crawled.rows.values()) if (row.url.startsWith('file:')) expect(row.state).toBe('skipped')
+    expect(crawled.rows.get('/moved')?.hasPage).toBe(false)
+    expect((await library.store.countContent(source.id)).pages).toBe(1)
+  })
+})
+
+test('two folders of one name are not taken for each other', async () => {
+  const library = await open('sqlite')
+  write({ 'one/docs/a.md': '# A\n\na\n', 'two/docs/b.md': '# B\n\nb\n' })
+  const [one, two] = ['one/docs', 'two/docs'].map((path) => `${pathToFileURL(join(root, path))}/`)
+  await takeUpSource(library, { url: one ?? '', isOwnFolder: true })
+  const other = takeUpSource(library, { url: two ?? '', isOwnFolder: true })
+  await expect(other).rejects.toMatchObject({ code: 'SOURCE_EXISTS', details: { source: 'docs' } })
+  expect((await takeUpSource(library, { url: one ?? '', isOwnFolder: true })).found).toBe('interrupted')
+})
+
+/** Random changes of a folder with few names and fewer contents, so that files repeat, replace and are renamed to each other. */
+const CHANGE = fc.oneof(
+  fc.record({
+    type: fc.constant('write' as const),
+    path: fc.integer({ min: 0, max: 7 }),
+    text: fc.integer({ min: 0, max: 4 }),
+  }),
+  fc.record({ type: fc.constant('remove' as const), path: fc.integer({ min: 0, max: 7 }) }),
+  fc.record({
+    type: fc.constant('move' as const),
+    path: fc.integer({ min: 0, max: 7 }),
+    to: fc.integer({ min: 0, max: 7 }),
+  }),
+  fc.record({ type: fc.constant('ignore' as const), path: fc.integer({ min: 0, max: 7 }) }),
+)
+const PATHS = ['a.md', 'b.md', 'c/a.md', 'c/b.md', 'c/d/e.md', 'z.txt', 'y.py', 'x.html']
+const TEXTS = [
+  '# One\n\nfirst\n',
+  '# Two\n\nsecond\n',
+  '<p>A paragraph that is long enough to be read.</p>\n',
+  '',
+  'x = 1\n',
+]
+
+test.each(STORES)(
+  'whatever changes, a folder that is kept up to date is as one that is new, %s',
+  async (kind) => {
+    const step = fc.record({
+      changes: fc.array(CHANGE, { maxLength: 6 }),
+      kind: fc.constantFrom('recrawl' as const, 'refresh' as const),
+      stopAfter: fc.option(fc.integer({ min: 1, max: 6 })),
+    })
+    const steps = fc.array(step, { minLength: 1, maxLength: 4 })
+    await fc.assert(
+      fc.asyncProperty(steps, async (all) => {
+        remove(...fs.readdirSync(root))
+        write({ 'keep.md': '# Keep\n\nkept\n' })
+        const library = await open(kind)
+        const source = await add(library)
+        await runCrawl(library, source, { kind: 'add' }, '')
+        for (const { changes, kind: how, stopAfter } of all) {
+          for (const change of changes) apply(change)
+          const stop = new AbortController()
+          const watched = withRead(library, async (count) => {
+            if (count === stopAfter) stop.abort(new Error('enough'))
+          })
+          await runCrawl(watched, source, { kind: how, discover: true, acceptLoss: true }, '', stop.signal)
+          if (stop.signal.aborted) await runCrawl(library, source, { kind: how, discover: true, acceptLoss: true }, '')
+        }
+        await runCrawl(library, source, { kind: 'recrawl', acceptLoss: true }, '')
+        const fresh = await open(kind)
+        const other = await add(fresh)
+        await runCrawl(fresh, other, { kind: 'add' }, '')
+        expect(await readEach(library, source, ({ page }) => page)).toEqual(
+          await readEach(fresh, other, ({ page }) => page),
+        )
+        expect(await listChunks(library, source)).toEqual(await listChunks(fresh, other))
+        for (const one of opened.splice(0)) await one.close()
+      }),
+      { numRuns: process.env['TEST_LONG'] === undefined ? 12 : 500 },
+    )
+  },
+  600_000,
+)
+
+type Change = typeof CHANGE extends fc.Arbitrary<infer T> ? T : never
+
+function apply(change: Change): void {
+  const path = PATHS[change.path] ?? ''
+  const place = join(root, path)
+  if (change.type === 'write') write({ [path]: TEXTS[change.text] ?? '' })
+  else if (change.type === 'ignore') fs.appendFileSync(join(root, '.gitignore'), `/${path}\n`)
+  else if (!fs.existsSync(place)) return
+  else if (change.type === 'remove') fs.rmSync(place)
+  else {
+    const to = join(root, PATHS[change.to] ?? '')
+    fs.mkdirSync(dirname(to), { recursive: true })
+    fs.renameSync(place, to)
+  }
+}
+
+async function listChunks(library: OpenLibrary, source: Source): Promise<Chunk[]> {
+  const found: Chunk[] = []
+  for await (const { key } of library.store.listPages(source.id)) {
+    const text = await library.store.readPageText(source.id, key)
+    for (const { id } of text?.chunks ?? []) {
+      const stored = await library.store.readChunk(source.id, id)
+      if (stored !== undefined) found.push(stored.chunk)
+    }
+  }
+  return found
+}
+
+type Stored = Awaited<ReturnType<OpenLibrary['store']['readPage']>> & {}
+
+async function readEach<T>(
+  library: OpenLibrary,
+  source: Source,
+  take: (page: Stored) => T,
+): Promise<Record<string, T>> {
+  const found: Record<string, T> = {}
+  for await (const page of library.store.listPages(source.id)) found[page.key] = take(page)
+  return found
+}
+
+type Folder = Awaited<ReturnType<FolderReader['open']>>
+
+/** The same library, whose folders are as `change` has them. */
+function withFolder(library: OpenLibrary, change: (folder: Folder) => Folder): OpenLibrary {
+  const { folders } = library
+  if (folders === undefined) throw new Error('the library reads no folders')
+  return { ...library, folders: { ...folders, open: async (address) => change(await folders.open(address)) } }
+}
+
+/** Permissions do not bind every user that runs tests, so that what the system would say is said here. */
+function withEntry(library: OpenLibrary, entry: FolderEntry): OpenLibrary {
+  return withFolder(library, (folder) => ({
+    ...folder,
+    async *walk(signal) {
+      yield* folder.walk(signal)
+      yield entry
+    },
+  }))
+}
+
+function withFailure(library: OpenLibrary, path: string): OpenLibrary {
+  return withFolder(library, (folder) => ({
+    ...folder,
+    async read(file, known) {
+      if (file === path) return { type: 'failed', reason: 'unreadable', detail: 'cannot be read (EACCES)' }
+      return folder.read(file, known)
+    },
+  }))
+}
+
+function withRead(library: OpenLibrary, note: (count: number) => Promise<void>): OpenLibrary {
+  let count = 0
+  return withFolder(library, (folder) => ({
+    ...folder,
+    async read(file, known) {
+      await note(++count)
+      return folder.read(file, known)
+    },
+  }))
+}
