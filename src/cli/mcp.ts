@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
 import type { Command } from 'commander'
 import type { EffectiveConfig } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
@@ -42,6 +43,7 @@ export function addMcp(program: Command, streams: Streams): void {
     if ((flags.port ?? 0) > LARGEST_PORT) {
       throw new PharosError('USAGE', { problem: `--port: expected a number up to ${LARGEST_PORT}, got ${flags.port}` })
     }
+    staySmall()
     await interruptible(async (signal) => {
       const mcp = await openMcp(config, flags)
       try {
@@ -52,6 +54,15 @@ export function addMcp(program: Command, streams: Streams): void {
       }
     })
   })
+}
+
+/**
+ * Keeps the nursery of the heap as it is and lets the rest grow slowly. A server stands by for days beside the programs that ask
+ * it; left to itself, what each answer throws away would have doubled its memory after two hundred of them.
+ */
+function staySmall(): void {
+  setFlagsFromString('--semi-space-growth-factor=1')
+  setFlagsFromString('--heap-growing-percent=20')
 }
 
 async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {

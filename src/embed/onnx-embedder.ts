@@ -144,7 +144,9 @@ class ModelProcess {
     for (const { reject } of jobs) reject(this.#unusable(problem))
   }
 
-  #unusable(problem: string): PharosError {
+  #unusable(said: string): PharosError {
+    // The runtime says a lot; what comes first counts.
+    const [problem = said] = said.split('\n', 1)
     return new PharosError('EMBEDDER_UNUSABLE', { folder: this.#folder, problem })
   }
 

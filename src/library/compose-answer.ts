@@ -1,13 +1,13 @@
-import { anchoredUrl } from '../core/search/anchored-url.ts'
-import { type ComparableText, createComparable, isNearDuplicate } from '../core/search/near-duplicates.ts'
+import { anchoredUrl } from '../core/retrieval/anchored-url.ts'
+import { type ComparableText, createComparable, isNearDuplicate } from '../core/retrieval/near-duplicates.ts'
 import {
   createGrower,
   type GrownPassage,
   type LineRange,
   type PassageGrower,
   type PassageRoom,
-} from '../core/search/passages.ts'
-import { writePlain } from '../core/search/plain-text.ts'
+} from '../core/retrieval/passages.ts'
+import { writePlain } from '../core/retrieval/plain-text.ts'
 import { writeSnippet } from '../core/search/snippet.ts'
 import { textAnalyzer } from '../core/text/analyzer.ts'
 import { compareVersions } from '../core/version/version.ts'
@@ -103,17 +103,16 @@ export function createComposer(store: Store, sources: readonly Source[]): Answer
     },
     async compose({ limit, tokens }) {
       const answer = createDraftAnswer(limit, tokens, byId, earlier)
-      const rest: RankedHit[] = []
-      const hasText = queue.some(({ linkShare }) => linkShare < LIST_OF_LINKS)
-      for (const hit of queue) {
-        const isShown = !hasText || hit.linkShare < LIST_OF_LINKS
-        if (answer.isFull(hit)) rest.push(hit)
-        else if (!isShown || !(await answer.take(hit, () => openPage(hit)))) {
-          answer.mention(hit)
-          rest.push(hit)
-        }
+      const texts = queue.filter(({ linkShare }) => linkShare < LIST_OF_LINKS)
+      const shown = new Set<RankedHit>()
+      for (const hit of texts.length > 0 ? texts : queue) {
+        if (answer.isFull(hit)) continue
+        if (await answer.take(hit, () => openPage(hit))) shown.add(hit)
+        else answer.mention(hit)
       }
-      queue = rest
+      queue = queue.filter((hit) => !shown.has(hit))
+      // Lists of links are mentioned where texts leave room for them.
+      for (const hit of queue) if (!answer.isFull(hit)) answer.mention(hit)
       const drafts = answer.listDrafts()
       for (const { said } of drafts) earlier.push(said)
       const passages = drafts.map((draft) => createPassage(draft, byId)).sort((a, b) => b.score - a.score)
@@ -230,7 +229,10 @@ function createDraftAnswer(
       return true
     },
     listDrafts: () => drafts,
-    listMentions: () => [...pages.values()].filter((page) => page.drafts.length === 0).map(({ first }) => first),
+    listMentions: () => {
+      const mentioned = [...pages.values()].filter((page) => page.drafts.length === 0).map(({ first }) => first)
+      return mentioned.sort((a, b) => b.score - a.score)
+    },
   }
 }
 
@@ -291,7 +293,8 @@ function createPassage({ page, grown, hits }: Draft, sources: ReadonlyMap<string
 /** A page is mentioned without the anchor of a section: to know it the page would have to be read. */
 function createMention(hit: RankedHit, sources: ReadonlyMap<string, Source>): PageMention {
   const { url, chunk, terms, score } = hit
-  const line = writeSnippet(writePlain(chunk.content), terms, { chars: 160, visitTokens: textAnalyzer.visitTokens })
+  const text = chunk.kind === 'markdown' ? writePlain(chunk.content) : chunk.content
+  const line = writeSnippet(text, terms, { chars: 160, visitTokens: textAnalyzer.visitTokens })
   return { ...placeOf(hit, sources), url, headingPath: chunk.headingPath, line, score }
 }
 

@@ -95,9 +95,6 @@ test('a crawl that breaks off says why', async () => {
   const { library, source } = await stageSlow()
   const broken: Library = {
     ...library,
-    readPage: () => {
-      throw new Error('out of paper')
-    },
     store: { ...library.store, settle: () => Promise.reject(new Error('the ledger is torn')) },
   }
   Object.setPrototypeOf(broken.store, Object.getPrototypeOf(library.store))

@@ -1,5 +1,5 @@
-import { fuseScores } from '../core/search/fusion.ts'
-import { weighHits } from '../core/search/weigh-hits.ts'
+import { weighHits } from '../core/retrieval/weigh-hits.ts'
+import { fuseScores, LEAST_SIMILARITY } from '../core/search/fusion.ts'
 import type { Library } from './library.ts'
 import type { Fusion, HitExplanation } from './search.ts'
 import type { ChunkFilter, StoreHit } from './store.ts'
@@ -122,7 +122,8 @@ async function addNearest(
 ): Promise<readonly RankedHit[]> {
   const known = new Set(hits.map(({ sourceId, chunk }) => `${sourceId}/${chunk.id}`))
   const found: StoreHit[] = []
-  for (const { sourceId, chunkId } of await vectors.nearest(vector, PART, filter)) {
+  for (const { sourceId, chunkId, similarity } of await vectors.nearest(vector, PART, filter)) {
+    if (similarity < LEAST_SIMILARITY) break
     const stored = known.has(`${sourceId}/${chunkId}`) ? undefined : await store.readChunk(sourceId, chunkId)
     if (stored !== undefined) found.push({ ...stored, score: 0, terms: [] })
   }

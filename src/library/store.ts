@@ -1,5 +1,5 @@
 import type { Chunk, Page, Section } from '../core/model.ts'
-import type { ChunkConditions } from '../core/search/chunk-filter.ts'
+import type { ChunkConditions } from '../core/retrieval/chunk-filter.ts'
 import type { Explanation } from '../core/search/explain.ts'
 import type { CrawlKind, CrawlSummary } from '../crawl/events.ts'
 import type { Alias, Ledger, LedgerRow, LedgerState, Reason } from '../crawl/ledger.ts'

@@ -38,7 +38,7 @@ export interface VectorIndex {
   write(space: VectorSpace, vectors: readonly (ChunkName & { readonly vector: Float32Array })[]): Promise<void>
   /** The cosines of a query with the given chunks; null for those without a vector. */
   compare(query: Float32Array, chunks: readonly ChunkName[]): Promise<(number | null)[]>
-  /** The chunks nearest to a query, nearest first. */
+  /** The chunks nearest to a query, nearest first. What a filter asks besides sources may be asked of the nearest 2,000 only. */
   nearest(
     query: Float32Array,
     limit: number,

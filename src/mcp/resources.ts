@@ -2,6 +2,7 @@ import {
   type McpServer,
   ProtocolError,
   ProtocolErrorCode,
+  ResourceNotFoundError,
   ResourceTemplate,
   type Variables,
 } from '@modelcontextprotocol/server'
@@ -71,12 +72,11 @@ async function answer(uri: URL, read: () => Promise<unknown>) {
   } catch (error) {
     if (error instanceof ProtocolError) throw error
     const isMissing = error instanceof PharosError && error.entry.httpStatus === 404
-    // The code of the protocol for a resource that is not there.
-    throw new ProtocolError(isMissing ? RESOURCE_NOT_FOUND : ProtocolErrorCode.InvalidParams, writeError(error))
+    throw isMissing
+      ? new ResourceNotFoundError(uri.href, writeError(error))
+      : new ProtocolError(ProtocolErrorCode.InvalidParams, writeError(error))
   }
 }
-
-const RESOURCE_NOT_FOUND = -32002
 
 /** A part of an address, decoded. */
 function variableOf(variables: Variables, name: string): string {
@@ -138,7 +138,7 @@ async function readCrawl(shared: Shared, id: string): Promise<unknown> {
 }
 
 function packRecord(found: PackExport | undefined, uri: URL): unknown {
-  if (found === undefined) throw new ProtocolError(RESOURCE_NOT_FOUND, `Error: there is no pack at ${uri.href}`)
+  if (found === undefined) throw new ResourceNotFoundError(uri.href, `Error: there is no pack at ${uri.href}`)
   const { id, source, state, startedAt, endedAt, pack, error } = found
   return { packId: id, source, state, startedAt: writeTime(startedAt), endedAt: timeOrNull(endedAt), pack, error }
 }

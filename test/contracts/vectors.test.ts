@@ -157,6 +157,28 @@ describe.each(Object.entries(STORES))('the vectors of %s', (_name, open) => {
       expect(d).toBeDefined()
     })
 
+    test('are those that are there now, however often it is asked', async () => {
+      const nearest = async () => (await store.vectors.nearest(NORTH, 10)).map(({ chunkId }) => chunkId)
+      expect(await nearest()).toEqual([])
+      const [first] = await writePage(store, 'docs', '/a', 'one')
+      const [second] = await writePage(store, 'docs', '/b', 'two')
+      await write('docs', second, EAST)
+      expect(await nearest()).toEqual([second])
+      await write('docs', first, NORTH)
+      expect(await nearest()).toEqual([first, second])
+      await write('docs', second, NORTH)
+      await write('docs', first, EAST)
+      expect(await nearest()).toEqual([second, first])
+      await writePage(store, 'docs', '/b', 'other words')
+      expect(await nearest()).toEqual([first])
+      await store.vectors.replaceSpace({ ...OTHER, dimensions: 3 })
+      expect(await nearest()).toEqual([])
+      const three = [{ sourceId: 'docs', chunkId: first ?? '', vector: Float32Array.of(0, 1, 0) }]
+      await store.vectors.write({ ...OTHER, dimensions: 3 }, three)
+      const [found] = await store.vectors.nearest(Float32Array.of(0, 0.6, 0.8), 10)
+      expect(found).toMatchObject({ chunkId: first, similarity: expect.closeTo(0.6, 2) })
+    })
+
     test('hold every filter', async () => {
       await addSourceTo(store, 'more')
       const [prose] = await writePage(store, 'docs', '/guide/a', 'just words', { headingPath: ['Install', 'On Linux'] })

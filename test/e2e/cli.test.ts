@@ -408,7 +408,7 @@ describe('help', () => {
   })
 
   const verbs =
-    'add recrawl refresh retry status list remove explain stats search get read outline symbols pack fetch extract doctor help'
+    'add recrawl refresh retry status list remove explain stats search get read outline symbols embed pack fetch extract doctor help'
   test.each(['', ...verbs.split(' ')])('of "%s" fits 80 columns and has an example', async (verb) => {
     const { code, stdout } = await pharos(`help ${verb}`)
     expect(code).toBe(0)

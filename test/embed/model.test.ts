@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { run } from '../../src/cli/run.ts'
 import { installModel } from '../../src/embed/install.ts'
 import { runtimePlace } from '../../src/embed/model-files.ts'
 import { openOnnxEmbedder } from '../../src/embed/onnx-embedder.ts'
@@ -12,6 +13,7 @@ import { embedLibrary } from '../../src/library/operations/embed-library.ts'
 import { searchLibrary } from '../../src/library/operations/search-library.ts'
 import type { Embedder } from '../../src/library/vectors.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
+import { openSite } from '../sites/site.ts'
 import { addSourceTo, writePage } from './filled-store.ts'
 
 /*
@@ -37,6 +39,29 @@ async function withEmbedder<T>(work: (embedder: Embedder) => Promise<T>, folder 
   } finally {
     await embedder.close()
   }
+}
+
+/** Runs a program beside this one, which goes on meanwhile, until it ends or is interrupted. */
+async function runAside(
+  args: readonly string[],
+  more: Readonly<Record<string, string>>,
+  stop?: AbortSignal,
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...more },
+  })
+  stop?.addEventListener('abort', () => child.kill('SIGINT'))
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (some) => {
+    stdout += some
+  })
+  child.stderr.on('data', (some) => {
+    stderr += some
+  })
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
+  return { code, stdout, stderr }
 }
 
 describe('the installation', () => {
@@ -203,9 +228,16 @@ describe('a library with vectors', () => {
     const main = join(root, 'src', 'cli', 'main.ts')
     const path = join(scratch, 'cli.db')
     const args = ['--library', path, '--model-folder', modelFolder]
-    const pharos = (...words: string[]) => {
-      const { stdout, stderr, status } = spawnSync(process.execPath, [main, ...words], { encoding: 'utf8' })
-      return { stdout, stderr, status }
+    /** Runs the command line in this process. */
+    const pharos = async (...words: string[]) => {
+      const written = { stdout: '', stderr: '' }
+      const streamOf = (name: keyof typeof written) => ({
+        write: (text: string) => {
+          written[name] += text
+        },
+      })
+      const status = await run(words, { stdout: streamOf('stdout'), stderr: streamOf('stderr') })
+      return { ...written, status }
     }
     beforeAll(async () => {
       const library = await fill(path)
@@ -216,50 +248,50 @@ describe('a library with vectors', () => {
     })
 
     test('embed run is interrupted without loss, and goes on where it was', async () => {
-      const child = spawn(process.execPath, [main, 'embed', 'run', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-      let stderr = ''
-      child.stderr.on('data', (some) => {
-        stderr += some
-      })
-      const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+      const stop = new AbortController()
+      const running = runAside([main, 'embed', 'run', ...args], {}, stop.signal)
       const counter = await openLibrary({ path, version: '0.0.0' })
       const count = async () => (await counter.vectors?.count())?.embedded ?? 0
       for (let waited = 0; (await count()) === 0 && waited < 60_000; waited += 20) {
         await new Promise((resolve) => setTimeout(resolve, 20))
       }
-      child.kill('SIGINT')
-      expect(await ended).toBe(130)
-      expect(stderr).toContain('go on with: pharos embed run')
+      stop.abort()
+      expect(await running).toMatchObject({
+        code: 130,
+        stderr: expect.stringContaining('go on with: pharos embed run'),
+      })
       const before = await count()
       expect(before).toBeGreaterThan(0)
       expect(before).toBeLessThan(203)
       await counter.close()
 
-      const { stdout, status } = pharos('embed', 'run', 'docs', '--json', ...args)
+      const { stdout, status } = await pharos('embed', 'run', 'docs', '--json', ...args)
       expect(status).toBe(0)
       expect(JSON.parse(stdout)).toMatchObject({ made: 203 - before, embedded: 203, chunks: 203 })
-      expect(pharos('embed', 'run', ...args).stdout).toContain('nothing to embed: 203 of 203 chunks have a vector')
+      expect((await pharos('embed', 'run', ...args)).stdout).toContain(
+        'nothing to embed: 203 of 203 chunks have a vector',
+      )
     })
 
-    test('embed status tells the model, the vectors, and how far each source is', () => {
-      expect(JSON.parse(pharos('embed', 'status', '--json', ...args).stdout)).toMatchObject({
+    test('embed status tells the model, the vectors, and how far each source is', async () => {
+      expect(JSON.parse((await pharos('embed', 'status', '--json', ...args)).stdout)).toMatchObject({
         model: { name: 'all-MiniLM-L6-v2', dimensions: 384, problem: null },
         is_comparable: true,
         sources: [{ name: 'docs', embedded: 203, chunks: 203 }],
       })
-      const nowhere = pharos('embed', 'status', '--library', path, '--model-folder', join(scratch, 'none'))
+      const nowhere = await pharos('embed', 'status', '--library', path, '--model-folder', join(scratch, 'none'))
       expect(nowhere).toMatchObject({ status: 0, stdout: expect.stringContaining('none is installed') })
     })
 
-    test('embed install says that it is there, and where npm is missing or unreachable', () => {
-      expect(JSON.parse(pharos('embed', 'install', '--json', ...args).stdout)).toMatchObject({
+    test('embed install says that it is there, and where npm is missing or unreachable', async () => {
+      expect(JSON.parse((await pharos('embed', 'install', '--json', ...args)).stdout)).toMatchObject({
         model_state: 'present',
         runtime_state: 'present',
       })
       const elsewhere = ['embed', 'install', '--model-folder', join(scratch, 'fresh')]
-      const run = (env: Readonly<Record<string, string>>) =>
+      const runWith = (env: Readonly<Record<string, string>>) =>
         spawnSync(process.execPath, [main, ...elsewhere], { encoding: 'utf8', env })
-      const noNpm = run({ PATH: scratch })
+      const noNpm = runWith({ PATH: scratch })
       expect(noNpm).toMatchObject({ status: 3, stdout: '', stderr: expect.stringContaining('npm is not there') })
       const offline = {
         PATH: process.env['PATH'] ?? '',
@@ -267,8 +299,36 @@ describe('a library with vectors', () => {
         npm_config_fetch_retries: '0',
         npm_config_cache: join(scratch, 'npm-cache'),
       }
-      const noNetwork = run(offline)
+      const noNetwork = runWith(offline)
       expect(noNetwork).toMatchObject({ status: 3, stderr: expect.stringContaining('check the network') })
+    })
+
+    test('add --embed crawls and embeds, and does not begin where there is no model', async () => {
+      const page = '<title>Tower</title><main><h1>Tower</h1><p>The keeper lights the lamp every evening.</p></main>'
+      const site = await openSite({ '/': page })
+      try {
+        const place = ['--library', join(scratch, 'added.db'), '--allow-private']
+        const add = (folder: string) =>
+          runAside([main, 'add', `${site.origin}/`, '--name', 'tower', '--embed', '--json', ...place], {
+            PHAROS_MODEL_FOLDER: folder,
+          })
+        const refused = await add(join(scratch, 'none'))
+        expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining('EMBEDDER_MISSING') })
+        expect(site.requests).toEqual([])
+        const added = await add(modelFolder)
+        expect(added).toMatchObject({ code: 0, stderr: '' })
+        const { stdout } = await pharos(
+          'embed',
+          'status',
+          '--json',
+          '--model-folder',
+          modelFolder,
+          ...place.slice(0, 2),
+        )
+        expect(JSON.parse(stdout).sources).toMatchObject([{ name: 'tower', embedded: 1, chunks: 1 }])
+      } finally {
+        await site.close()
+      }
     })
 
     test.each([
@@ -278,8 +338,8 @@ describe('a library with vectors', () => {
       [['embed', 'status', '--replace'], 'takes no --replace'],
       [['embed', 'run', '--from', 'x'], 'takes no --from'],
       [['embed', 'run', 'nobody', ...args], 'no source nobody'],
-    ])('%j is refused', (words, problem) => {
-      const { stderr, status } = pharos(...words)
+    ])('%j is refused', async (words, problem) => {
+      const { stderr, status } = await pharos(...words)
       expect(stderr).toContain(problem)
       expect([2, 3]).toContain(status)
     })

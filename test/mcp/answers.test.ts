@@ -97,12 +97,15 @@ test('what was found can be asked for again: by chunk, by page, by its outline a
 })
 
 test('an empty answer says what would widen it', async () => {
-  const { call } = await connectGuide()
+  const { call, say } = await connectGuide()
   const answer = await call('search_docs', { query: 'kiln', path: '/nowhere/' })
   expect(answer.isError).toBeUndefined()
   expect(textOf(answer)).toMatch(/^Nothing found for "kiln"/)
   expect(textOf(answer)).toMatch(/^Without path "\/nowhere\/": \d+ pages?/m)
   expect((answer.structuredContent as { passages: unknown[] }).passages).toEqual([])
+  expect(await say('search_docs', { query: 'zymurgy' })).toBe(
+    'Nothing found for "zymurgy" in guide@2.0.\nTry fewer or other words; list_sources shows what is indexed.',
+  )
 })
 
 test('sources, statistics and versions are told in words and as values', async () => {

@@ -120,7 +120,7 @@ const REFUSED: readonly (readonly [string, Record<string, unknown>, RegExp])[] =
   ['search_docs', { query: 'kiln', limit: 'ten' }, /limit: .*expected number/],
   ['search_docs', { query: 'kiln', source: 'nowhere' }, /no source nowhere/],
   ['search_docs', { query: 'kiln', cursor: 'x' }, /cursor/],
-  ['add_source', { url: '/etc' }, /URL_INVALID.*no address of the web/],
+  ['add_source', { url: '/etc' }, /URL_INVALID.*begins with http/],
   ['add_source', { url: 'file:///etc/' }, /URL_INVALID/],
   ['add_source', { url: 'https://user:secret@docs.invalid/' }, /URL_INVALID.*carries a user name/],
   ['add_source', { url: 'https://docs.invalid/', name: 'a@b' }, /contains @/],

@@ -10,7 +10,7 @@ import { listen } from '../../src/cli/listen.ts'
 import { createHttpHandler } from '../../src/mcp/http.ts'
 import type { McpPorts } from '../../src/mcp/ports.ts'
 import { createMcp } from '../../src/mcp/server.ts'
-import { PROGRAM } from '../e2e/program.ts'
+import { PROGRAM, Workshop } from '../e2e/program.ts'
 import { stageLibrary, stageSite } from '../sites/crawl.ts'
 import { page } from '../sites/site.ts'
 import { connect, until } from './connect.ts'
@@ -162,4 +162,24 @@ test('the program lists tools and resources without a library, and ends with its
   const { pid } = transport
   await client.close()
   expect(() => process.kill(pid ?? 0, 0)).toThrow('ESRCH')
+})
+
+test('flags that make no sense are refused before anything is served', async () => {
+  const workshop = new Workshop()
+  closing.push(() => workshop.remove())
+  const busy = await listen(async () => new Response(), 0)
+  closing.push(busy.close)
+  const { port } = new URL(busy.origin)
+  const refused: Record<string, RegExp> = {
+    'mcp --port 7000': /--port is for --http/,
+    'mcp --http --port 70000': /--port: expected a number up to 65535, got 70000/,
+    'mcp --http --port x': /--port: expected a whole number from 0 up, got "x"/,
+    [`mcp --http --port ${port}`]: new RegExp(`--port ${port}: it is in use`),
+    'mcp --allow-private=nonsense/99 --http --port x': /expected/,
+  }
+  for (const [line, message] of Object.entries(refused)) {
+    const { code, stdout, stderr } = await workshop.run(line.split(' '))
+    expect({ line, code, stdout }).toEqual({ line, code: 2, stdout: '' })
+    expect(stderr).toMatch(message)
+  }
 })

@@ -21,7 +21,9 @@ export function readPage({ markdown, sections }: Pick<PageText, 'markdown' | 'se
 
 function leavesOf(lines: readonly string[]): Block[] {
   // At once: in parts, a list that is longer than one would not be seen as one.
-  return [...parseBlocks(lines, 0, Number.POSITIVE_INFINITY)].flatMap((block) => (block.leaves.length > 0 ? block.leaves : [block]))
+  return [...parseBlocks(lines, 0, Number.POSITIVE_INFINITY)].flatMap((block) =>
+    block.leaves.length > 0 ? block.leaves : [block],
+  )
 }
 
 /** What is wrong with an answer. `pageOf` finds the page of a passage. */

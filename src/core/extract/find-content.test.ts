@@ -130,6 +130,12 @@ describe('findContent', () => {
     for (const text of gone) expect(content).not.toContain(text)
   })
 
+  test('a short section beside a long one of the same rank is content', () => {
+    const html = `<main><h1>Install</h1><section><h2>Steps</h2><p>Run the installer.</p></section>
+      <section><h2>Notes</h2>${prose('notes', 12)}</section></main>`
+    expect(contentOf(html)).toContain('Run the installer.')
+  })
+
   test('comments of an article are no thread', () => {
     const comments = `<ol class="commentlist"><li><div class="comment-content">${prose('opinions', 20)}</div></li></ol>`
     expect(

@@ -98,6 +98,13 @@ export class ByteReader {
     return this.#bytes.subarray(this.#position - count, this.#position)
   }
 
+  /** Goes past so many bytes and returns where they begin. */
+  skip(count: number): number {
+    if (count > this.remaining) throw new RangeError('unexpected end of bytes')
+    this.#position += count
+    return this.#position - count
+  }
+
   readText(): string {
     return decoder.decode(this.readBytes(this.readNumber()))
   }

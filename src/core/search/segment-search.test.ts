@@ -107,6 +107,7 @@ describe('a search over segments', () => {
               mergeSegments(
                 group.map((segment) => open(segment, (number) => early.has(number))),
                 FIELD_NAMES.length,
+                textAnalyzer,
               ) ?? [],
           )
           const views = merged.map((segment) => open(segment, (number) => late.has(number)))
@@ -172,7 +173,7 @@ describe('a search over segments', () => {
     const search = new SegmentSearch([], { fields: FIELDS, analyzer: textAnalyzer })
     expect(search.search('word', 5)).toEqual([])
     const empty = build([[createDocument(1, 1), { head: [], names: [], body: [''] }]])
-    expect(mergeSegments([open(empty, () => true)], FIELD_NAMES.length)).toBeUndefined()
+    expect(mergeSegments([open(empty, () => true)], FIELD_NAMES.length, textAnalyzer)).toBeUndefined()
     expect(
       new SegmentSearch([open(empty, () => false)], { fields: FIELDS, analyzer: textAnalyzer }).search('x', 5),
     ).toEqual([])

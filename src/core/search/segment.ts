@@ -1,4 +1,3 @@
-import { compareUtf8 } from '../text/order.ts'
 import type { Analyzer } from './analyzer.ts'
 import { ByteWriter } from './bytes.ts'
 import { type DocumentTable, documentAt, type SegmentDocument, writeDocumentTable } from './document-table.ts'
@@ -37,7 +36,7 @@ export interface SegmentView {
   readonly dead: Uint8Array | undefined
 }
 
-/** Makes a segment of documents that are given one after the other. */
+/** Makes a segment of documents that are given one after the other. The analyzer has to order texts by their UTF-8 bytes. */
 export class SegmentBuilder {
   readonly #analyzer: Analyzer
   readonly #fieldCount: number
@@ -74,7 +73,7 @@ export class SegmentBuilder {
     const occurrences = this.#sortOccurrences()
     const postings = new PostingsWriter(new ByteWriter(), new ByteWriter())
     const { terms, idsByStem, longForms } = this.#groupTerms()
-    for (const stem of sortTexts([...idsByStem.keys()])) {
+    for (const stem of sortTexts([...idsByStem.keys()], this.#analyzer.compare)) {
       const ids = idsByStem.get(stem) ?? []
       entry.clear()
       entry.writeNumber(ids.length)
@@ -175,8 +174,8 @@ interface TermGroups {
 }
 
 /** Puts texts in the order of their bytes. The built-in order is the same up to the surrogates, and several times faster. */
-function sortTexts(texts: string[]): string[] {
-  if (texts.some((text) => BEYOND.test(text))) return texts.sort(compareUtf8)
+function sortTexts(texts: string[], compare: Analyzer['compare']): string[] {
+  if (texts.some((text) => BEYOND.test(text))) return texts.sort(compare)
   // biome-ignore lint/suspicious/useArraySortCompare: the order of UTF-16 units is what is wanted here
   return texts.sort()
 }
@@ -184,7 +183,11 @@ function sortTexts(texts: string[]): string[] {
 const BEYOND = /[\ud800-\uffff]/
 
 /** Makes one segment of several; undefined when none of their documents is alive. */
-export function mergeSegments(views: readonly SegmentView[], fieldCount: number): EncodedSegment | undefined {
+export function mergeSegments(
+  views: readonly SegmentView[],
+  fieldCount: number,
+  { compare }: Pick<Analyzer, 'compare'>,
+): EncodedSegment | undefined {
   const { documents, lengths, inputs } = layOut(views, fieldCount)
   if (documents.length === 0) return undefined
   const blocks = new BlockWriter()
@@ -192,7 +195,7 @@ export function mergeSegments(views: readonly SegmentView[], fieldCount: number)
   const terms = new ByteWriter()
   const reader = new PostingsReader(fieldCount)
   const postings = new PostingsWriter(new ByteWriter(), new ByteWriter())
-  for (const { stem, parts } of alignEntries(inputs)) {
+  for (const { stem, parts } of alignEntries(inputs, compare)) {
     let count = 0
     terms.clear()
     for (const [term, found] of collectTerms(parts)) {
@@ -247,7 +250,10 @@ function layOut(
 }
 
 /** Visits the stems of all segments in their order, each with its entries. */
-function* alignEntries(inputs: readonly Input[]): Generator<{ readonly stem: string; readonly parts: Part[] }> {
+function* alignEntries(
+  inputs: readonly Input[],
+  compare: Analyzer['compare'],
+): Generator<{ readonly stem: string; readonly parts: Part[] }> {
   const cursors = inputs.map(({ segment, places }) => {
     const entries = readSegment(segment)
     return { entries, places, current: entries.next() }
@@ -255,7 +261,7 @@ function* alignEntries(inputs: readonly Input[]): Generator<{ readonly stem: str
   for (;;) {
     let stem: string | undefined
     for (const { current } of cursors) {
-      if (!current.done && (stem === undefined || compareUtf8(current.value.stem, stem) < 0)) stem = current.value.stem
+      if (!current.done && (stem === undefined || compare(current.value.stem, stem) < 0)) stem = current.value.stem
     }
     if (stem === undefined) return
     const parts: Part[] = []

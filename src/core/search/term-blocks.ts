@@ -142,15 +142,19 @@ export function findEntry(block: Uint8Array, stem: Uint8Array): StemEntry | unde
   let matched = 0
   while (reader.remaining > 0) {
     const shared = reader.readNumber()
-    const suffix = reader.readBytes(reader.readNumber())
-    const entry = reader.readBytes(reader.readNumber())
+    const suffixLength = reader.readNumber()
+    const suffix = reader.skip(suffixLength)
+    const length = reader.readNumber()
+    const start = reader.skip(length)
     if (shared > matched) continue
     if (shared < matched) return undefined
     let same = 0
-    while (same < suffix.length && suffix[same] === stem[matched + same]) same++
+    while (same < suffixLength && block[suffix + same] === stem[matched + same]) same++
     matched += same
-    if (same === suffix.length && matched === stem.length) return readEntry(decoder.decode(stem), entry)
-    if (same < suffix.length && (suffix[same] ?? 0) > (stem[matched] ?? -1)) return undefined
+    if (same === suffixLength && matched === stem.length) {
+      return readEntry(decoder.decode(stem), block.subarray(start, start + length))
+    }
+    if (same < suffixLength && (block[suffix + same] ?? 0) > (stem[matched] ?? -1)) return undefined
   }
   return undefined
 }

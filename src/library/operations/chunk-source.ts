@@ -9,15 +9,20 @@ import type { Source } from '../source.ts'
 
 const DOCUMENTS: ReadonlySet<Kind> = new Set<Kind>(['markdown', 'html'])
 
+/** So many pages are cut before others have their turn. */
+const PAGES_AT_ONCE = 16
+
 /** The pages of a source as files of a pack, cut by the sizes of packs. */
 export async function chunkSource(
   library: Library,
   source: Source,
   sizes: { readonly targetChars: number; readonly maxChars: number } = DEFAULT_LIMITS,
 ): Promise<ChunkedFile[]> {
-  const { store, sha256, folders } = library
+  const { store, sha256, folders, clock } = library
   const files: ChunkedFile[] = []
   for await (const { key, page } of store.listPages(source.id)) {
+    // A store that never waits would let nothing else happen until all is cut: no signal, no other request.
+    if (files.length % PAGES_AT_ONCE === 0) await clock.sleep(0)
     // What is kept of documents is Markdown; other files are kept as they are.
     if (isFolder(source) && folders !== undefined && !DOCUMENTS.has(kindOf(key))) {
       files.push(await folders.cut(key, page.markdown, sizes))

@@ -1,6 +1,6 @@
 import { PharosError } from '../../core/errors.ts'
 import type { Chunk } from '../../core/model.ts'
-import { anchoredUrl } from '../../core/search/anchored-url.ts'
+import { anchoredUrl } from '../../core/retrieval/anchored-url.ts'
 import type { Library } from '../library.ts'
 import { labelOf, type Source } from '../source.ts'
 import { findSource } from './find-source.ts'

@@ -1,8 +1,13 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { openNodeGrammars } from '../../../test/node-grammars.ts'
 import { runCrawl, stageLibrary, stageSite } from '../../../test/sites/crawl.ts'
 import { redirect, type Site } from '../../../test/sites/site.ts'
 import { PharosError } from '../../core/errors.ts'
-import type { OpenLibrary } from '../../open-library.ts'
+import { type OpenLibrary, openLibrary } from '../../open-library.ts'
 import { addSource } from './add-source.ts'
 import { findChunk } from './find-chunk.ts'
 import { findPage } from './find-page.ts'
@@ -139,5 +144,22 @@ describe('symbols', () => {
   test('of everything come from every source', async () => {
     const { symbols } = await listSymbols(library, { prefix: 'load' })
     expect(symbols.map(({ source }) => source)).toEqual(['tower@1.9', 'tower@1.10'])
+  })
+
+  test('of code are those of its language, by the line that names each', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'pharos-symbols-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const body = '    number = number + 1\n'.repeat(60)
+    const code = `def light(number):\n${body}\n\n# Builds one.\n@cached\ndef build(number):\n${body}`
+    writeFileSync(join(folder, 'tower.py'), code)
+    const openGrammars = () => openNodeGrammars(['python'])
+    const own = await openLibrary({ path: ':memory:', version: '0.0.0', openGrammars })
+    onTestFinished(() => own.close())
+    const source = await addSource(own, { url: pathToFileURL(`${folder}/`).href, name: 'code', isOwnFolder: true })
+    await runCrawl(own, source, { kind: 'add' }, 'file://')
+    const { symbols } = await listSymbols(own, { source: 'code', prefix: 'build' })
+    const line = code.split('\n').indexOf('def build(number):') + 1
+    expect(symbols.map((one) => [one.name, one.signature, one.line])).toEqual([['build', 'def build(number):', line]])
+    expect(symbols[0]?.url).toMatch(/^file:.*\/tower\.py$/)
   })
 })

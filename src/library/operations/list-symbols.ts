@@ -1,5 +1,5 @@
-import { anchoredUrl } from '../../core/search/anchored-url.ts'
-import { type Definition, findDefinitions } from '../../core/search/definitions.ts'
+import { anchoredUrl } from '../../core/retrieval/anchored-url.ts'
+import { type Definition, findDefinitions } from '../../core/retrieval/definitions.ts'
 import { clipText, splitLines } from '../../core/text/lines.ts'
 import type { LedgerRow } from '../../crawl/ledger.ts'
 import type { Library } from '../library.ts'
@@ -100,10 +100,27 @@ function listPageSymbols(page: FoundPage): SymbolEntry[] {
 
 /** Names with the line that states each, from 1. */
 function listDefinitions({ markdown, chunks }: FoundPage): Omit<Definition, 'isCode'>[] {
-  const named = chunks.flatMap(({ symbol, startLine }) => (symbol === null ? [] : [{ name: symbol, line: startLine }]))
-  if (named.length === 0) return findDefinitions(markdown).map((one) => ({ ...one, line: one.line + 1 }))
+  const isNamed = chunks.some(({ symbol }) => symbol !== null)
+  if (!isNamed) return findDefinitions(markdown).map((one) => ({ ...one, line: one.line + 1 }))
   const lines = splitLines(markdown)
-  return named.map(({ name, line }) => ({ name, signature: clipText((lines[line - 1] ?? '').trim(), 400), line }))
+  return chunks.flatMap(({ symbol, startLine, endLine }) => {
+    if (symbol === null) return []
+    const line = startLine + findStatement(lines.slice(startLine - 1, endLine), symbol)
+    return [{ name: symbol, signature: clipText((lines[line - 1] ?? '').trim(), MAX_SIGNATURE), line }]
+  })
+}
+
+/** Longest signature that is listed. */
+const MAX_SIGNATURE = 400
+
+/** What comments and decorators begin with, in the languages that code is cut by. */
+const REMARK = /^\s*(?:\/[/*]|\*|#|--|@|"{3})/
+
+/** The line of a definition, from 0, that names it: what stands before it describes it. */
+function findStatement(lines: readonly string[], symbol: string): number {
+  const name = symbol.slice(symbol.lastIndexOf('.') + 1)
+  const line = lines.findIndex((text) => text.includes(name) && !REMARK.test(text))
+  return Math.max(0, line)
 }
 
 /** Whether a name begins so, as a whole or after its last dot. */

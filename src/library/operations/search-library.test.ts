@@ -224,6 +224,19 @@ describe('a cursor', () => {
     expect(await searchAll(input)).toEqual(answers)
   })
 
+  test('comes to an end, however little room there is', async () => {
+    const list = Array.from({ length: 12 }, (_, i) => `<li><a href="/p${i}">The lighthouse of page ${i}</a></li>`).join(
+      '',
+    )
+    await crawl({ ...site, '/': page('Lighthouse', { Lighthouse: `<ul>${list}</ul>` }, Object.keys(many)) })
+    for (const room of [{ limit: 1 }, { limit: 1, tokens: 40 }, { limit: 3, tokens: 12 }]) {
+      const answers = await searchAll({ query: 'lighthouse', ...room })
+      const shown = answers.flatMap(({ passages }) => passages.map(({ chunk }) => chunk))
+      expect(new Set(shown).size).toBe(shown.length)
+      expect(shown.length).toBeGreaterThan(30)
+    }
+  })
+
   test('is refused with another question, other filters, or when nobody gave it', async () => {
     await crawl(site)
     const { cursor } = await searchLibrary(library, { query: 'lighthouse' })

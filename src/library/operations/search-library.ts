@@ -30,7 +30,8 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
   const { query, version, limit = DEFAULT_LIMIT, tokens = DEFAULT_TOKENS, minScore = 0, fusion = 'convex' } = input
   const number = parseCursor(input, library.sha256)
   const { sources, notices } = await chooseSources(library, { sources: input.sources, version })
-  const filter = { ...filterOf(input), sourceIds: sources.map(({ id }) => id) }
+  const isChosen = (input.sources?.length ?? 0) > 0 || version !== undefined
+  const filter = { ...filterOf(input), ...(isChosen ? { sourceIds: sources.map(({ id }) => id) } : {}) }
   const asked = { query, filter, fusion, explain: input.explain ?? false }
   const composer = createComposer(library.store, sources)
   let parts = 0

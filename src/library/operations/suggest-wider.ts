@@ -5,7 +5,7 @@ import type { ChunkFilter, StoreHit } from '../store.ts'
 import { chooseSources } from './choose-sources.ts'
 
 /** The filters that a chunk has to pass. */
-export const CHUNK_FILTERS = ['path', 'kind', 'heading', 'symbol', 'contentType', 'language'] as const
+const CHUNK_FILTERS = ['path', 'kind', 'heading', 'symbol', 'contentType', 'language'] as const
 
 /** Hits that are looked at to tell what is there. */
 const MOST_HITS = 100

@@ -1,6 +1,4 @@
 import { z } from 'zod'
-import { PharosError } from '../../core/errors.ts'
-import { hideCredentials } from '../../core/url/credentials.ts'
 import { REACHES } from '../../core/url/scope.ts'
 import type { SourceInput } from '../../library/operations/add-source.ts'
 import { labelOf } from '../../library/source.ts'
@@ -40,10 +38,6 @@ An interrupted first crawl of the same URL goes on where it was.`,
   async run(args, { library, jobs, progress }) {
     if (args.followRedirects === false) {
       throw usage('followRedirects: a crawl always follows redirects, within its scope; leave it out')
-    }
-    // What is on this machine is for its owner to add.
-    if (!/^https?:/i.test(args.url.trim())) {
-      throw new PharosError('URL_INVALID', { url: hideCredentials(args.url), problem: 'it is no address of the web' })
     }
     if (args.version?.trim() === '') throw usage('version: expected a label, got an empty one')
     const input: SourceInput = {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { KINDS } from '../../core/model.ts'
-import type { ContentType } from '../../core/search/content-type.ts'
+import type { ContentType } from '../../core/retrieval/content-type.ts'
 import { countOf } from '../../core/text/count.ts'
 import type { SearchAnswer, SearchInput } from '../../library/search.ts'
 import { clamp, given, listOf, pick, usage } from '../arguments.ts'
@@ -155,7 +155,9 @@ function writeHead({ query, passages, more, engines, searched, notices, tokens, 
     const others = instead.length === 0 ? '' : `; there are ${instead.map(oneLine).join(', ')}`
     return `Without ${filter} ${JSON.stringify(value)}: ${countOf(pages, 'page')}${others}`
   })
-  return [found, ...notices.map((notice) => `Note: ${oneLine(notice)}`), ...wider].join('\n')
+  const isVain = passages.length + more.length + wider.length === 0
+  const hint = isVain ? ['Try fewer or other words; list_sources shows what is indexed.'] : []
+  return [found, ...notices.map((notice) => `Note: ${oneLine(notice)}`), ...wider, ...hint].join('\n')
 }
 
 function answerRecord(answer: SearchAnswer) {

@@ -1,5 +1,5 @@
-import { createChunkTests, type FilteredPage } from '../../core/search/chunk-filter.ts'
-import { createChunkIndex, type ChunkIndex as Index, type NewChunk } from '../../core/search/chunk-index.ts'
+import { createChunkTests, type FilteredPage } from '../../core/retrieval/chunk-filter.ts'
+import { createChunkIndex, type ChunkIndex as Index, type NewChunk } from '../../core/retrieval/chunk-index.ts'
 import type { ChunkFilter, StoredChunk, StoreHit, StoreQuery } from '../../library/store.ts'
 import { compareHits } from '../hit-order.ts'
 import { createIndexShelf } from './index-shelf.ts'

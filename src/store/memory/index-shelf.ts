@@ -1,5 +1,5 @@
-import type { FilteredPage } from '../../core/search/chunk-filter.ts'
-import type { DeadRun, IndexShelf, IndexState, NewChunk, Run } from '../../core/search/chunk-index.ts'
+import type { FilteredPage } from '../../core/retrieval/chunk-filter.ts'
+import type { DeadRun, IndexShelf, IndexState, NewChunk, Run } from '../../core/retrieval/chunk-index.ts'
 import type { EncodedSegment } from '../../core/search/segment.ts'
 
 /** The chunks of a store, which an index takes in. */

@@ -1,5 +1,5 @@
 import type { Chunk, Page, Section } from '../../core/model.ts'
-import type { ChunkIndex } from '../../core/search/chunk-index.ts'
+import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
 import type { PageRecord } from '../../crawl/ledger.ts'
 import type { ChunkSpan, PageText, StoredChunk, StoredPage } from '../../library/store.ts'
 import type { Database } from './database.ts'
@@ -33,7 +33,8 @@ interface PageColumns {
   readonly changedAt: number
 }
 
-interface TextColumns extends Omit<PageText, 'sections' | 'chunks'> {
+interface TextColumns extends Omit<PageText, 'markdown' | 'sections' | 'chunks'> {
+  readonly markdown: Buffer
   readonly sections: string
   readonly first: number
   readonly count: number
@@ -97,9 +98,10 @@ export function createContent(db: Database, index: ChunkIndex): Content {
     `${pageColumns} WHERE l.source = ? AND l.key > ? AND l.page_hash IS NOT NULL ORDER BY l.key LIMIT ?`,
   )
 
-  // SQLite takes two fields out of the description many times faster than all its links can be parsed here.
+  // Text comes as bytes, which Node decodes twice as fast. SQLite takes two fields out of the description many times faster than all its links can be parsed here.
   const selectText = db.prepare<[number, string], TextColumns>(
-    `SELECT s.uuid AS sourceId, l.key, l.url, p.title, json_extract(p.meta, '$.language') AS language, p.markdown,
+    `SELECT s.uuid AS sourceId, l.key, l.url, p.title, json_extract(p.meta, '$.language') AS language,
+       CAST(p.markdown AS BLOB) AS markdown,
        json_extract(p.meta, '$.sections') AS sections, p.first_chunk AS first, p.chunk_count AS count,
        l.checked_at AS checkedAt, l.changed_at AS changedAt
      FROM ledger l JOIN pages p ON p.id = l.id JOIN sources s ON s.id = l.source WHERE l.source = ? AND l.key = ?`,
@@ -190,9 +192,14 @@ export function createContent(db: Database, index: ChunkIndex): Content {
     readText: (source, key) => {
       const found = selectText.get(source, key)
       if (found === undefined) return undefined
-      const { first, count, sections, ...text } = found
+      const { first, count, sections, markdown, ...text } = found
       const spans = selectSpans.all(first, first + count - 1)
-      return { ...text, sections: JSON.parse(sections) as Section[], chunks: toSpans(spans) }
+      return {
+        ...text,
+        markdown: markdown.toString(),
+        sections: JSON.parse(sections) as Section[],
+        chunks: toSpans(spans),
+      }
     },
     async *listPages(source) {
       let after = ''
@@ -249,12 +256,12 @@ function toStoredPage(found: PageColumns): StoredPage {
 function toSpans(found: readonly SpanColumns[]): ChunkSpan[] {
   let written = ''
   let path: readonly string[] = []
-  return found.map(({ chunkId, headingPath, ...rest }) => {
+  return found.map(({ chunkId, startLine, endLine, headingPath, symbol }) => {
     if (headingPath !== written) {
       path = JSON.parse(headingPath) as string[]
       written = headingPath
     }
-    return { id: unpackHash(chunkId), ...rest, headingPath: path }
+    return { id: unpackHash(chunkId), startLine, endLine, headingPath: path, symbol }
   })
 }
 

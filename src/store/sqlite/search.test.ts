@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createChunkTests } from '../../core/search/chunk-filter.ts'
-import { type ChunkIndex, createChunkIndex } from '../../core/search/chunk-index.ts'
+import { createChunkTests } from '../../core/retrieval/chunk-filter.ts'
+import { type ChunkIndex, createChunkIndex } from '../../core/retrieval/chunk-index.ts'
 import { tokenize } from '../../core/text/tokenize.ts'
 import { type Database, openDatabase } from './database.ts'
 import { createIndexShelf } from './search.ts'
@@ -135,6 +135,30 @@ describe('the index', () => {
     settle(index)
     expect([find(index, 'zebra'), countRows(db, 'index_segments')]).toEqual([[], 0])
     db.close()
+  })
+
+  test('is merged while a crawl announces its pages, and before a search where nobody did', () => {
+    const { db, index, write } = stage()
+    let last = 0
+    for (let page = 0; page < 300; page++) {
+      write(40, () => 'word')
+      last += 40
+      index.announce(last)
+    }
+    // 12,000 chunks that came by the thousand, of which 8,192 make a segment.
+    expect(countRows(db, 'index_segments')).toBeLessThan(8)
+    settle(index)
+    expect(find(index, 'word')).toHaveLength(12_000)
+    const many = stage()
+    many.write(52_000, () => 'word')
+    let steps = 0
+    while (many.index.isBehind() && many.index.advance()) steps++
+    expect(steps).toBeGreaterThan(26)
+    expect(countRows(many.db, 'index_segments')).toBeLessThan(24 + 52_000 / 8192)
+    expect(many.db.prepare('SELECT max(count) FROM index_segments').pluck().get()).toBeLessThanOrEqual(8192)
+    expect(find(many.index, 'word')).toHaveLength(52_000)
+    db.close()
+    many.db.close()
   })
 
   test('takes a page in once that it had only begun', () => {

@@ -1,5 +1,5 @@
 import { PharosError } from '../../core/errors.ts'
-import type { ChunkIndex } from '../../core/search/chunk-index.ts'
+import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
 import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
 import { labelOf, type Source } from '../../library/source.ts'
 import type { Database } from './database.ts'

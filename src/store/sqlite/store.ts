@@ -1,6 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises'
-import { createChunkTests } from '../../core/search/chunk-filter.ts'
-import { createChunkIndex } from '../../core/search/chunk-index.ts'
+import { createChunkTests } from '../../core/retrieval/chunk-filter.ts'
+import { createChunkIndex } from '../../core/retrieval/chunk-index.ts'
 import type { FindResult, OpenWork, Settled } from '../../crawl/ledger.ts'
 import { causeOf } from '../../crawl/patience.ts'
 import type { StoreHit, StoreQuery } from '../../library/store.ts'

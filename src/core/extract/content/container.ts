@@ -21,7 +21,7 @@ export function findContainer(body: Element, statistics: StatisticsMap, kind: Ki
     case 'product':
       return main
     default:
-      return descend(findArticle(main, statistics) ?? main, statistics, DESCENT_SHARE[kind])
+      return descend(findArticle(main, statistics) ?? main, statistics, kind)
   }
 }
 
@@ -62,7 +62,8 @@ function findArticle(main: Element, statistics: StatisticsMap): Element | undefi
 const ARTICLE_SHARE = 0.6
 
 /** Goes down while one child holds nearly all. */
-function descend(from: Element, statistics: StatisticsMap, share: number): Element {
+function descend(from: Element, statistics: StatisticsMap, kind: keyof typeof DESCENT_SHARE): Element {
+  const share = DESCENT_SHARE[kind]
   let at = from
   for (;;) {
     const { prose, text } = statistics.get(at)
@@ -71,10 +72,31 @@ function descend(from: Element, statistics: StatisticsMap, share: number): Eleme
       const counts = statistics.get(child)
       if (counts.prose >= prose * share && counts.text >= text * DESCENT_TEXT_SHARE) next = child
     }
-    if (next === undefined || prose === 0 || STOPS.has(next.name)) return at
+    if (next === undefined || prose === 0 || STOPS.has(next.name) || (kind !== 'article' && isOneOfSections(next, at)))
+      return at
     at = next
   }
 }
+
+/**
+ * Whether an element is a section with a heading, beside others of the same rank: parts of one text, however short they are. Beside an
+ * article such sections lead to others.
+ */
+function isOneOfSections(element: Element, parent: Element): boolean {
+  if (element.name !== 'section') return false
+  const rank = rankOf(element)
+  if (rank === undefined) return false
+  for (const sibling of parent.elements()) {
+    if (sibling !== element && sibling.name === 'section' && rankOf(sibling) === rank) return true
+  }
+  return false
+}
+
+function rankOf(section: Element): string | undefined {
+  return find(section, ({ name }) => HEADINGS.has(name))?.name
+}
+
+const HEADINGS = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'])
 
 /** Beside an article stands what leads away from it; beside the body of another page often its introduction. */
 const DESCENT_SHARE = { article: 0.9, page: 0.93, reference: 0.98 }

@@ -1,20 +1,15 @@
 /** A text that others are compared with. */
 export interface ComparableText {
   readonly length: number
-  /** Hashes of its runs of words; made when they are first asked for, since most texts differ by their length alone. */
+  /**
+   * Hashes of its runs of three words: by single words, texts that speak of the same thing would be alike. Made when they are first
+   * asked for, since most texts differ by their length alone.
+   */
   readonly runs: () => ReadonlySet<number>
 }
 
-/** Words in a run. Single words would make texts alike that only speak of the same thing. */
-const RUN = 3
-
 /** Share of the runs of words that two texts must have in common. */
 const LIKENESS = 0.9
-
-const WORD = /[\p{L}\p{N}_]+/gu
-
-/** Where links lead: the same text in another version differs in nothing else. */
-const TARGET = /\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)/g
 
 /** Texts of lengths that differ more than this have too little in common, even where one has the longer links. */
 const LENGTHS = 0.6
@@ -42,22 +37,38 @@ export function isNearDuplicate(a: ComparableText, b: ComparableText): boolean {
   return 2 * common >= LIKENESS * sum
 }
 
+/** One pass over the characters, since every passage may be asked. Where links lead is skipped: versions differ in that. */
 function hashRuns(text: string): Set<number> {
-  const words = text.replace(TARGET, ']').toLowerCase().match(WORD) ?? []
-  const hashes = words.map(hashWord)
   const runs = new Set<number>()
-  const last = Math.max(0, hashes.length - RUN)
-  for (let i = 0; i <= last; i++) {
-    let hash = 0
-    for (let j = i; j < i + RUN; j++) hash = Math.imul(hash, 0x01000193) + (hashes[j] ?? 0)
-    runs.add(hash | 0)
+  let before = 0
+  let last = 0
+  let word = EMPTY
+  const endWord = () => {
+    if (word === EMPTY) return
+    runs.add((Math.imul(Math.imul(before, PRIME) + last, PRIME) + word) | 0)
+    before = last
+    last = word
+    word = EMPTY
   }
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (isWordUnit(unit)) {
+      word = Math.imul(word ^ (unit >= 0x41 && unit <= 0x5a ? unit | 0x20 : unit), PRIME)
+      continue
+    }
+    endWord()
+    if (unit === 0x5d && text.charCodeAt(i + 1) === 0x28) i = Math.max(i, text.indexOf(')', i))
+  }
+  endWord()
   return runs
 }
 
-/** FNV-1a. */
-function hashWord(word: string): number {
-  let hash = 0x811c9dc5
-  for (let i = 0; i < word.length; i++) hash = Math.imul(hash ^ word.charCodeAt(i), 0x01000193)
-  return hash
+/** Of FNV-1a. */
+const EMPTY = 0x811c9dc5 | 0
+const PRIME = 0x01000193
+
+/** Letters, digits and the underscore; everything beyond ASCII counts as one. */
+function isWordUnit(unit: number): boolean {
+  if (unit > 0x7f || unit === 0x5f) return true
+  return (unit >= 0x30 && unit <= 0x39) || ((unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x7a)
 }

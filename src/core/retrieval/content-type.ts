@@ -28,12 +28,24 @@ export function contentTypeOf({ kind, content }: Pick<Chunk, 'kind' | 'content'>
   return fenced * 2 > lines ? 'code' : 'prose'
 }
 
-/** The kind and content type of a chunk as one small number, which an index keeps with it. */
-export function traitsOf(chunk: Pick<Chunk, 'kind' | 'content'>): number {
-  return KINDS.indexOf(chunk.kind) * 2 + (contentTypeOf(chunk) === 'code' ? 1 : 0)
+/** What an index keeps with a chunk, so that most filters need not look at the chunk itself. */
+export interface Traits {
+  readonly kind: Kind
+  readonly contentType: ContentType
+  /** Whether it defines anything. */
+  readonly hasSymbols: boolean
+}
+
+/** Writes the traits of a chunk as one small number. */
+export function writeTraits(chunk: Pick<Chunk, 'kind' | 'content'>, hasSymbols: boolean): number {
+  return KINDS.indexOf(chunk.kind) * 4 + (hasSymbols ? 2 : 0) + (contentTypeOf(chunk) === 'code' ? 1 : 0)
 }
 
 /** What such a number says. */
-export function readTraits(traits: number): { readonly kind: Kind; readonly contentType: ContentType } {
-  return { kind: KINDS[traits >> 1] ?? 'unknown', contentType: traits % 2 === 1 ? 'code' : 'prose' }
+export function readTraits(traits: number): Traits {
+  return {
+    kind: KINDS[traits >> 2] ?? 'unknown',
+    contentType: (traits & 1) === 1 ? 'code' : 'prose',
+    hasSymbols: (traits & 2) === 2,
+  }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { KINDS } from '../model.ts'
-import { contentTypeOf, readTraits, traitsOf } from './content-type.ts'
+import { contentTypeOf, readTraits, writeTraits } from './content-type.ts'
 
 const markdown = (...lines: string[]) => contentTypeOf({ kind: 'markdown', content: lines.join('\n') })
 
@@ -24,7 +24,10 @@ test('is code in a language of its own, whatever its comments say', () => {
 test('is kept with the kind in a small number', () => {
   for (const kind of KINDS) {
     for (const content of ['words', '```\na\n```']) {
-      expect(readTraits(traitsOf({ kind, content }))).toEqual({ kind, contentType: contentTypeOf({ kind, content }) })
+      for (const hasSymbols of [false, true]) {
+        const expected = { kind, contentType: contentTypeOf({ kind, content }), hasSymbols }
+        expect(readTraits(writeTraits({ kind, content }, hasSymbols))).toEqual(expected)
+      }
     }
   }
 })

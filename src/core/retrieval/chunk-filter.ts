@@ -35,7 +35,7 @@ export type Test<T> = ((tested: T) => boolean) | undefined
 
 /** The tests of a filter, from the cheapest to the most expensive. */
 export interface ChunkTests {
-  /** Of the kind and content type, as {@link traitsOf} writes them. */
+  /** Of what {@link writeTraits} writes. */
   readonly traits: Test<number>
   readonly page: Test<FilteredPage>
   readonly chunk: Test<FilteredChunk>
@@ -48,6 +48,7 @@ export function createChunkTests(conditions: ChunkConditions): ChunkTests {
     traits: combine([
       kind === undefined ? undefined : (traits) => readTraits(traits).kind === kind,
       contentType === undefined ? undefined : (traits) => readTraits(traits).contentType === contentType,
+      symbol === undefined ? undefined : (traits) => readTraits(traits).hasSymbols,
     ]),
     page: combine([
       path === undefined ? undefined : testPath(path),

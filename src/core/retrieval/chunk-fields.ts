@@ -24,10 +24,18 @@ export function chunkFields({
   const isMarkdown = kind === 'markdown' || kind === 'html'
   const names = isMarkdown ? findDefinitions(content).map(({ name }) => name) : []
   return {
-    head: [title, ...headingPath],
+    head: [title, ...headingPath.filter((heading) => fold(heading) !== fold(title))],
     definitions: symbol === null ? names : [symbol, ...names],
     body: [isMarkdown ? dropLinkTargets(content) : content],
   }
+}
+
+/** The first heading of a page says its title again; said once, it counts no more than the headings of other pages. */
+function fold(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
 }
 
 /** Where a link or an image leads: one pair of parentheses inside it at most. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createChunkTests, type FilteredChunk } from './chunk-filter.ts'
-import { traitsOf } from './content-type.ts'
+import { writeTraits } from './content-type.ts'
 
 const chunk = (more: Partial<FilteredChunk> = {}): FilteredChunk => ({
   kind: 'markdown',
@@ -82,7 +82,7 @@ test('a symbol is the beginning of what is defined, whole or behind what qualifi
 
 test('a kind and a content type are read from what the index keeps', () => {
   const { traits } = createChunkTests({ kind: 'markdown', contentType: 'code' })
-  expect(traits?.(traitsOf({ kind: 'markdown', content: '```\na\n```' }))).toBe(true)
-  expect(traits?.(traitsOf({ kind: 'markdown', content: 'a' }))).toBe(false)
-  expect(traits?.(traitsOf({ kind: 'python', content: 'a' }))).toBe(false)
+  expect(traits?.(writeTraits({ kind: 'markdown', content: '```\na\n```' }, false))).toBe(true)
+  expect(traits?.(writeTraits({ kind: 'markdown', content: 'a' }, false))).toBe(false)
+  expect(traits?.(writeTraits({ kind: 'python', content: 'a' }, true))).toBe(false)
 })

@@ -122,8 +122,11 @@ function createBlock(
   return { type, start, end, parent, isSignature, leadsOn }
 }
 
+/** What a line that states a name begins with; most lines are told apart by this. */
+const MARKED = /^[ \t]*[`*#+-]/
+
 function statesName(line: string): boolean {
-  return line.includes('`') && findDefinitions(line).length > 0
+  return MARKED.test(line) && findDefinitions(line).length > 0
 }
 
 function endsWithColon(line: string): boolean {

@@ -1,12 +1,19 @@
+import { readDocumentTable, type SegmentDocument } from '../search/document-table.ts'
+import type { Explanation } from '../search/explain.ts'
+import {
+  type EncodedSegment,
+  mergeSegments,
+  type Segment,
+  SegmentBuilder,
+  type SegmentView,
+} from '../search/segment.ts'
+import { SegmentSearch } from '../search/segment-search.ts'
+import { BlockDirectory } from '../search/term-blocks.ts'
 import { textAnalyzer } from '../text/analyzer.ts'
 import { CHUNK_FIELDS, chunkFields, type IndexedChunk } from './chunk-fields.ts'
 import type { ChunkTests, FilteredChunk, FilteredPage } from './chunk-filter.ts'
-import { traitsOf } from './content-type.ts'
-import { readDocumentTable, type SegmentDocument } from './document-table.ts'
-import type { Explanation } from './explain.ts'
-import { type EncodedSegment, mergeSegments, type Segment, SegmentBuilder, type SegmentView } from './segment.ts'
-import { SegmentSearch } from './segment-search.ts'
-import { BlockDirectory } from './term-blocks.ts'
+import { writeTraits } from './content-type.ts'
+import { symbolsOf } from './definitions.ts'
 
 /**
  * The full-text index over the chunks of a library, by their numbers. It takes new chunks in by the hundred: one page at a time
@@ -18,7 +25,7 @@ import { BlockDirectory } from './term-blocks.ts'
 export interface ChunkIndex {
   /** Says that there are chunks up to this number; takes some in when there are many. */
   announce(last: number): void
-  /** Whether there are chunks that it has not taken in. */
+  /** Whether there is something to do before a search: chunks that it has not taken in, or very many segments. */
   isBehind(): boolean
   /** Takes some of what is new in, or tidies up a little; false when there is nothing left to do. */
   advance(): boolean
@@ -132,13 +139,15 @@ const LARGEST = 8192
 const SIZES = [2 * FAN_IN, 128, 1024, LARGEST / 2] as const
 /** So many are merged in a transaction that has taken others in. */
 const FEW = 1024
-/** After so many pages it is looked whether there is something to merge. */
-const TIDY_EVERY = 64
+/** So many segments that are not large are too many to search in. */
+const MANY = 3 * FAN_IN
 
 /** Creates the index that is kept on a shelf. */
 export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
   const cache = new Map<number, Segment>()
-  let announced = 0
+  /** The newest chunk when it was last looked for something to merge. */
+  let tidiedAt = 0
+  let counted: { readonly generation: number; readonly segments: number } | undefined
   let searched: { readonly generation: number; readonly search: SegmentSearch } | undefined
 
   const load = (id: number): Segment => {
@@ -185,7 +194,8 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
       shelf.removeStale(run)
     }
     const { last } = shelf.readState()
-    const fresh = shelf.readChunks({ first: last + 1, last: Number.MAX_SAFE_INTEGER }, CHUNKS_AT_ONCE - chunks.length)
+    const room = Math.max(0, CHUNKS_AT_ONCE - chunks.length)
+    const fresh = shelf.readChunks({ first: last + 1, last: Number.MAX_SAFE_INTEGER }, room)
     const newest = fresh.at(-1)
     if (newest) change({ last: newest.number })
     return [...chunks, ...fresh]
@@ -201,7 +211,7 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
   const tidy = (most: number): boolean => {
     const inputs = chooseInputs(shelf.listSegments(), shelf.listDead(), most)
     if (inputs.length === 0) return false
-    const merged = mergeSegments(view(inputs), FIELD_COUNT)
+    const merged = mergeSegments(view(inputs), FIELD_COUNT, analyzer)
     for (const { id } of inputs) shelf.removeSegment(id)
     if (merged) shelf.addSegment(merged)
     change()
@@ -225,13 +235,22 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
 
   return {
     announce: (last) => {
-      announced++
-      if (last - shelf.readState().last >= WORTHWHILE) advance()
-      else if (announced % TIDY_EVERY === 0) tidy(LARGEST)
+      const state = shelf.readState()
+      if (last - state.last >= WORTHWHILE) {
+        advance()
+      } else if (state.format === FORMAT && last - tidiedAt >= WORTHWHILE) {
+        tidiedAt = last
+        tidy(LARGEST)
+      }
     },
     isBehind: () => {
-      const { format, last } = shelf.readState()
-      return shelf.newestChunk() > last || (last > 0 && format !== FORMAT) || shelf.listStale().length > 0
+      const { format, last, generation } = shelf.readState()
+      if (shelf.newestChunk() > last || (last > 0 && format !== FORMAT) || shelf.listStale().length > 0) return true
+      if (counted?.generation !== generation) {
+        const small = shelf.listSegments().filter(({ count }) => count < LARGEST / 2)
+        counted = { generation, segments: small.length }
+      }
+      return counted.segments >= MANY
     },
     advance,
     rewrite: (first, count) => {
@@ -252,7 +271,8 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
       return (number) => {
         const found = shelf.readChunk(number)
         if (!found) return false
-        return (traits?.(traitsOf(found)) ?? true) && isPageAccepted(found.page) && (chunk?.(found) ?? true)
+        const isKind = traits?.(writeTraits(found, symbolsOf(found).length > 0)) ?? true
+        return isKind && isPageAccepted(found.page) && (chunk?.(found) ?? true)
       }
     },
   }
@@ -264,7 +284,7 @@ function buildSegment(chunks: readonly NewChunk[]): EncodedSegment {
     const { number, source, page } = chunk
     const fields = chunkFields(chunk)
     builder.add(
-      { number, source, page, traits: traitsOf(chunk), order: orderOf(chunk.id) },
+      { number, source, page, order: orderOf(chunk.id), traits: writeTraits(chunk, fields.definitions.length > 0) },
       FIELD_NAMES.map((name) => fields[name]),
     )
   }

@@ -6,7 +6,7 @@ const chunk = { title: 'JSON', path: 'x', kind: 'markdown', headingPath: ['json'
 test('a chunk is found by title and headings, by the names it defines, and by its text', () => {
   const content = '`json.dump(obj)`\n\nWrites *obj* with [the encoder](https://site.example/json.html#encoder).'
   expect(chunkFields({ ...chunk, content })).toEqual({
-    head: ['JSON', 'json', 'Usage'],
+    head: ['JSON', 'Usage'],
     definitions: ['json.dump'],
     body: ['`json.dump(obj)`\n\nWrites *obj* with [the encoder].'],
   })

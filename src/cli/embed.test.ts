@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import { writeEmbedding } from './embed.ts'
+
+test('the live line says how far it is, how fast, and how long it takes', () => {
+  expect(writeEmbedding({ embedded: 1200, chunks: 13_441 }, 52)).toBe(
+    'embedding: 1,200 of 13,441 chunks, 8 %, 52/s, 3m 56s left',
+  )
+})
+
+test('the live line promises nothing before there is a rate, and is at its end when nothing is left', () => {
+  expect(writeEmbedding({ embedded: 0, chunks: 10 }, 0)).toBe('embedding: 0 of 10 chunks, 0 %, 0.0/s')
+  expect(writeEmbedding({ embedded: 1, chunks: 1 }, 4)).toBe('embedding: 1 of 1 chunk, 100 %, 4.0/s')
+  expect(writeEmbedding({ embedded: 0, chunks: 0 }, 0)).toBe('embedding: 0 of 0 chunks, 100 %, 0.0/s')
+})

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest'
+import type { Library } from '../../src/library/library.ts'
+import { type RankedQuery, rankHits } from '../../src/library/ranked-hits.ts'
+import type { Embedder, VectorSpace, VectorStore } from '../../src/library/vectors.ts'
+import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
+import { addSourceTo, writePage } from './filled-store.ts'
+
+const SPACE: VectorSpace = { model: 'topics', fingerprint: 't'.repeat(64), dimensions: 4 }
+/** What words are about: all an embedder has to know here. */
+const TOPICS = [/boat|ship|harbour/gi, /lamp|light/gi, /rain|storm/gi]
+
+/** A text is where its topics are; one without any is nowhere near the others. */
+function embedTopics(text: string): Float32Array {
+  const counts = TOPICS.map((topic) => text.match(topic)?.length ?? 0)
+  const vector = Float32Array.of(...counts, counts.every((count) => count === 0) ? 1 : 0)
+  const length = Math.hypot(...vector)
+  return vector.map((value) => value / length)
+}
+
+const PAGES = {
+  '/harbour': 'Every ship waits in the harbour.',
+  '/lamp': 'The lamp is lit at dusk.',
+  '/weather': 'Rain and storm come from the west.',
+  '/words': 'A glossary of words.',
+}
+
+interface Staged {
+  readonly store: VectorStore
+  readonly library: Library
+}
+
+/** A library of four pages, of which those of `embedded` have vectors. */
+async function stage(embedded: readonly string[] = Object.keys(PAGES), more: Partial<Library> = {}): Promise<Staged> {
+  const store = createMemoryStore()
+  for (const source of ['docs', 'more']) await addSourceTo(store, source)
+  for (const [path, text] of Object.entries(PAGES)) {
+    const [chunkId = ''] = await writePage(store, path === '/harbour' ? 'more' : 'docs', path, text, { title: 'Page' })
+    if (!embedded.includes(path)) continue
+    const sourceId = path === '/harbour' ? 'more' : 'docs'
+    await store.vectors.write(SPACE, [{ sourceId, chunkId, vector: embedTopics(text) }])
+  }
+  const embedder: Embedder = {
+    space: SPACE,
+    embed: async (texts, signal) => {
+      signal?.throwIfAborted()
+      return texts.map(embedTopics)
+    },
+    close: async () => {},
+  }
+  // Nothing else of a library takes part.
+  const library = { store, vectors: store.vectors, openEmbedder: async () => embedder, ...more } as unknown as Library
+  return { store, library }
+}
+
+const ask = (query: string, more: Partial<RankedQuery> = {}): RankedQuery => ({
+  query,
+  filter: {},
+  fusion: 'convex',
+  explain: false,
+  ...more,
+})
+const pathsOf = ({ hits }: Awaited<ReturnType<typeof rankHits>>) => hits.map(({ url }) => new URL(url).pathname)
+
+describe('hits by words and meanings', () => {
+  test('are filled up by what means the same, and by nothing that does not', async () => {
+    const { library } = await stage()
+    const ranked = await rankHits(library, ask('boat'), 0)
+    expect(pathsOf(ranked)).toEqual(['/harbour'])
+    expect(ranked).toMatchObject({ engines: ['words', 'vectors'], notices: [] })
+    expect(pathsOf(await rankHits(library, ask('nothing of that'), 0))).toEqual(['/words'])
+    expect(pathsOf(await rankHits(library, ask('boat', { fusion: 'words' }), 0))).toEqual([])
+  })
+
+  test('hold the filter on both sides', async () => {
+    const { library } = await stage()
+    expect(pathsOf(await rankHits(library, ask('boat', { filter: { sourceIds: ['docs'] } }), 0))).toEqual([])
+    expect(pathsOf(await rankHits(library, ask('boat', { filter: { path: '/harbour' } }), 0))).toEqual(['/harbour'])
+    expect(pathsOf(await rankHits(library, ask('boat', { filter: { language: 'fr' } }), 0))).toEqual([])
+  })
+
+  test('say where each score comes from', async () => {
+    const { library } = await stage()
+    const { hits } = await rankHits(library, ask('lamp', { explain: true }), 0)
+    const [first] = hits
+    expect(first?.explanation).toMatchObject({
+      similarity: expect.closeTo(1, 2),
+      fusion: '0.70 × words 1.00 + 0.30 × meaning 1.00',
+    })
+    expect(first?.explanation?.words?.parts.length).toBeGreaterThan(0)
+    expect(first?.score).toBeCloseTo(1, 5)
+    const byRanks = await rankHits(library, ask('lamp', { explain: true, fusion: 'rrf' }), 0)
+    expect(byRanks.hits[0]?.explanation?.fusion).toBe('rank 1 by words, 1 by meaning')
+  })
+
+  test('say how much is embedded, and rank what is not by its words', async () => {
+    const { library } = await stage(['/weather', '/words'])
+    const ranked = await rankHits(library, ask('the lamp', { explain: true }), 0)
+    expect(pathsOf(ranked)[0]).toBe('/lamp')
+    expect(ranked.hits[0]?.explanation).toMatchObject({ similarity: null })
+    expect(ranked.notices).toEqual(['2 of 4 chunks have vectors'])
+  })
+})
+
+describe('words answer alone, and the answer says so', () => {
+  test.each<[string, Partial<Library>, string]>([
+    ['where no model is installed', { openEmbedder: async () => undefined }, 'topics, which is not installed'],
+    [
+      'where another model is',
+      {
+        openEmbedder: async () => ({
+          space: { ...SPACE, model: 'other', fingerprint: 'o'.repeat(64) },
+          embed: async () => [],
+          close: async () => {},
+        }),
+      },
+      'another model (topics) than the one that is installed (other)',
+    ],
+    [
+      'where the model fails',
+      {
+        openEmbedder: async () => ({
+          space: SPACE,
+          embed: () => Promise.reject(new Error('no such symbol')),
+          close: async () => {},
+        }),
+      },
+      'the model cannot be used: no such symbol',
+    ],
+    ['where it cannot be opened', { openEmbedder: () => Promise.reject(new Error('gone')) }, 'cannot be loaded: gone'],
+  ])('%s', async (_where, more, notice) => {
+    const { library } = await stage(undefined, more)
+    const ranked = await rankHits(library, ask('lamp'), 0)
+    expect(pathsOf(ranked)).toEqual(['/lamp'])
+    expect(ranked.engines).toEqual(['words'])
+    expect(ranked.notices.join()).toContain(notice)
+  })
+
+  test('but not where nobody ever embedded anything', async () => {
+    const { library } = await stage([])
+    expect(await rankHits(library, ask('lamp'), 0)).toMatchObject({ engines: ['words'], notices: [] })
+  })
+
+  test('nor when whoever asked gave up', async () => {
+    const { library } = await stage()
+    const gone = AbortSignal.abort(new Error('enough'))
+    await expect(rankHits(library, ask('lamp'), 0, gone)).rejects.toThrow('enough')
+  })
+})

@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { afterEach, beforeAll, expect, test } from 'vitest'
+import { listen } from '../../src/cli/listen.ts'
+import { createHttpHandler } from '../../src/mcp/http.ts'
+import { createMcp } from '../../src/mcp/server.ts'
+import { LocalSite, writePage } from '../e2e/local-site.ts'
+import { type Outcome, PROGRAM, Workshop } from '../e2e/program.ts'
+import { addFixtures } from './fixtures.ts'
+import { CONFORMANCE, INSPECTOR, installTools } from './install-tools.ts'
+
+/*
+ * What the makers of the protocol test servers with. One file for both tools, because both are installed by whoever comes first.
+ */
+
+/** Scenarios of the active suite that ask for a tool, resource or prompt which only a server made for the suite has. */
+const NEED_FIXTURES = [
+  'completion-complete',
+  'tools-call-simple-text',
+  'tools-call-image',
+  'tools-call-audio',
+  'tools-call-embedded-resource',
+  'tools-call-mixed-content',
+  'tools-call-with-logging',
+  'tools-call-error',
+  'tools-call-with-progress',
+  'tools-call-sampling',
+  'tools-call-elicitation',
+  'elicitation-sep1034-defaults',
+  'elicitation-sep1330-enums',
+  'resources-read-text',
+  'resources-read-binary',
+  'resources-templates-read',
+  'resources-subscribe',
+  'resources-unsubscribe',
+  'prompts-get-simple',
+  'prompts-get-with-args',
+  'prompts-get-embedded-resource',
+  'prompts-get-with-image',
+]
+
+const workshop = new Workshop()
+const closing: (() => Promise<unknown>)[] = []
+
+beforeAll(() => {
+  installTools()
+  return () => workshop.remove()
+}, 300_000)
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+test('every scenario that needs no fixture passes on the real server', async () => {
+  const url = await startServer()
+  // The suite fails when one of these passes, so that the list stays what it says.
+  writeFileSync(workshop.path('baseline.yml'), `server:\n${NEED_FIXTURES.map((name) => `  - ${name}\n`).join('')}`)
+  const { code, stdout, stderr } = await runSuite(url, '--expected-failures', 'baseline.yml')
+  expect(code, stdout + stderr).toBe(0)
+  expect(stdout).toContain('server-sse-multiple-streams')
+})
+
+test('the whole active suite passes on the same server code with the fixtures of the suite', async () => {
+  const mcp = createMcp({
+    version: '0.0.0',
+    openLibrary: () => Promise.reject(new Error('no scenario needs a library')),
+    openJobs: () => Promise.reject(new Error('no scenario crawls')),
+    extend: addFixtures,
+  })
+  const handler = createHttpHandler({ createServer: mcp.createServer, newId: randomUUID, now: Date.now })
+  const server = await listen(handler.fetch, 0)
+  closing.push(mcp.close, server.close, handler.close)
+  const { code, stdout, stderr } = await runSuite(`${server.origin}/mcp`)
+  expect(code, stdout + stderr).toBe(0)
+  expect(stdout).toContain('prompts-get-with-image')
+})
+
+interface Listed {
+  readonly tools: readonly { readonly name: string }[]
+}
+
+interface Called {
+  readonly isError?: boolean
+  readonly structuredContent?: Record<string, unknown>
+}
+
+test('the command line of the inspector lists and calls every tool', async () => {
+  const site = await LocalSite.open({ '/docs/': writePage('Start', ['/docs/kiln']), '/docs/kiln': writePage('Kiln') })
+  closing.push(() => site.close())
+  const url = await startServer('--allow-private', '--request-interval', '0ms')
+  const { tools } = await inspect<Listed>(url, 'tools/list', '--strict')
+  const start = `${site.origin}/docs/`
+  const added = await callTool(url, 'add_source', { url: start, name: 'docs' })
+  const crawlId = String(added.structuredContent?.['crawlId'])
+  await waitForIndex(url)
+  const found = await callTool(url, 'search_docs', { query: 'kiln', limit: '3' })
+  const { passages } = found.structuredContent as { passages: readonly { readonly chunk: string }[] }
+  const page = { url: `${start}kiln` }
+  const calls: Record<string, Record<string, string>> = {
+    list_sources: {},
+    crawl_status: { crawlId },
+    index_statistics: {},
+    find_version: { library: 'docs' },
+    fetch_url: page,
+    read_page: page,
+    get_chunk: { chunk: passages[0]?.chunk ?? '' },
+    list_outline: page,
+    list_symbols: page,
+    export_pack: { source: 'docs' },
+  }
+  // Those that read can be asked at once.
+  const answers = await Promise.all(Object.entries(calls).map(([name, args]) => callTool(url, name, args)))
+  expect(answers.map(({ isError }) => isError)).toEqual(answers.map(() => undefined))
+  await callTool(url, 'refresh_source', { sourceId: 'docs' })
+  await waitForIndex(url)
+  site.delayMs = 1000
+  const again = await callTool(url, 'recrawl_source', { source: 'docs', full: 'true' })
+  await callTool(url, 'cancel_crawl', { jobId: String(again.structuredContent?.['crawlId']) })
+  const removed = await callTool(url, 'remove_source', { source: 'docs' })
+  expect(removed.structuredContent).toMatchObject({ pages: 2 })
+  const called = [
+    'add_source',
+    'search_docs',
+    ...Object.keys(calls),
+    'refresh_source',
+    'recrawl_source',
+    'cancel_crawl',
+    'remove_source',
+  ]
+  expect(new Set(called)).toEqual(new Set(tools.map(({ name }) => name)))
+}, 120_000)
+
+async function waitForIndex(url: string): Promise<void> {
+  for (let tries = 0; tries < 30; tries++) {
+    const { structuredContent } = await callTool(url, 'crawl_status', { source: 'docs' })
+    const { report } = structuredContent as { report: { status: string } }
+    if (report.status === 'INDEXED') return
+  }
+  throw new Error('the site was not indexed')
+}
+
+async function callTool(url: string, name: string, args: Readonly<Record<string, string>>): Promise<Called> {
+  const pairs = Object.entries(args).flatMap(([key, value]) => ['--tool-arg', `${key}=${value}`])
+  return inspect<Called>(url, 'tools/call', '--tool-name', name, ...pairs)
+}
+
+/** Asks by the inspector. It fails where the server does, or where an answer is not what its schema says. */
+async function inspect<T>(url: string, method: string, ...args: readonly string[]): Promise<T> {
+  const { code, stdout, stderr } = await run(
+    INSPECTOR,
+    '--cli',
+    url,
+    '--transport',
+    'http',
+    '--method',
+    method,
+    ...args,
+  )
+  if (code !== 0) throw new Error(`${method} ${args.join(' ')}: ${code} ${stderr}${stdout}`)
+  return JSON.parse(stdout) as T
+}
+
+/** Runs the active suite. */
+function runSuite(url: string, ...args: readonly string[]): Promise<Outcome> {
+  return run(CONFORMANCE, 'server', '--url', url, '--suite', 'active', ...args)
+}
+
+function run(script: string, ...args: readonly string[]): Promise<Outcome> {
+  return workshop.start(process.execPath, [script, ...args], {}).ended
+}
+
+/** Starts `pharos mcp --http` with a library of its own, and gives its address. */
+async function startServer(...flags: readonly string[]): Promise<string> {
+  const args = [PROGRAM, 'mcp', '--http', '--port', '0', '--json', '--library', workshop.path(`${randomUUID()}.db`)]
+  const { child, ended } = workshop.start(process.execPath, [...args, ...flags], {})
+  closing.push(() => {
+    child.kill('SIGTERM')
+    return ended
+  })
+  const first = await new Promise<string>((resolve, reject) => {
+    child.stdout.once('data', (text: string) => resolve(text))
+    ended.then(({ stderr }) => reject(new Error(stderr)), reject)
+  })
+  return (JSON.parse(first) as { url: string }).url
+}
