@@ -1,10 +1,12 @@
-import { anchoredUrl } from '../core/retrieval/anchored-url.ts'
+import { withAnchor } from '../core/retrieval/anchored-url.ts'
 import { type ComparableText, createComparable, isNearDuplicate } from '../core/retrieval/near-duplicates.ts'
 import {
   createGrower,
   type GrownPassage,
+  type Growth,
   type LineRange,
   type PassageGrower,
+  type PassagePage,
   type PassageRoom,
 } from '../core/retrieval/passages.ts'
 import { writePlain } from '../core/retrieval/plain-text.ts'
@@ -14,7 +16,7 @@ import { compareVersions } from '../core/version/version.ts'
 import type { RankedHit } from './ranked-hits.ts'
 import type { PageMention, Passage } from './search.ts'
 import { labelOf, type Source } from './source.ts'
-import type { PageText, Store } from './store.ts'
+import type { PageExcerpt, Store } from './store.ts'
 
 /** What an answer is made of. */
 export interface AnswerParts {
@@ -58,15 +60,26 @@ const FURTHER = { share: 1 / 7, least: 150, most: 800 }
 
 /** A page that hits stand in. */
 interface OpenPage {
-  readonly text: PageText
-  readonly grower: PassageGrower
+  readonly parts: OpenPart[]
   /** Lines that were shown, in this answer or one before. */
   readonly taken: LineRange[]
 }
 
-/** A passage of the answer that is being made. */
-interface Draft {
+/** A part of a page that was read, and a hit in it. */
+interface OpenHit {
   readonly page: OpenPage
+  readonly part: OpenPart
+}
+
+/** A part of a page that was read. */
+interface OpenPart {
+  readonly excerpt: PageExcerpt
+  /** Counts the lines of the part. */
+  readonly grower: PassageGrower
+}
+
+/** A passage of the answer that is being made. */
+interface Draft extends OpenHit {
   grown: GrownPassage
   /** Best first. */
   readonly hits: RankedHit[]
@@ -76,21 +89,25 @@ interface Draft {
 /** Begins answers from the pages of a store. `sources` are those that hits can come from. */
 export function createComposer(store: Store, sources: readonly Source[]): AnswerComposer {
   const byId = new Map(sources.map((source) => [source.id, source]))
-  const pages = new Map<string, OpenPage | null>()
+  const pages = new Map<string, OpenPage>()
   /** What was said in earlier answers. */
   const earlier: ComparableText[] = []
   let queue: readonly RankedHit[] = []
   const shownTexts = new Set<string>()
 
-  const openPage = async ({ sourceId, chunk }: RankedHit): Promise<OpenPage | null> => {
-    const key = keyOf({ sourceId, chunk })
-    const known = pages.get(key)
-    if (known !== undefined) return known
-    const text = await store.readPageText(sourceId, chunk.path)
-    // Without its source or its page a hit was removed while it was looked for.
-    const page = text === undefined ? null : { text, grower: createGrower(text), taken: [] }
+  const openHit = async (hit: RankedHit): Promise<OpenHit | null> => {
+    const key = keyOf(hit)
+    const page = pages.get(key) ?? { parts: [], taken: [] }
     pages.set(key, page)
-    return page
+    const { sourceId, chunk } = hit
+    const known = page.parts.find(({ excerpt: { enough } }) => isBetween(chunk.chunkIndex, enough.first, enough.last))
+    if (known !== undefined) return { page, part: known }
+    const excerpt = await store.readExcerpt(sourceId, chunk.path, chunk.chunkIndex)
+    // Without its page, or on one that is another now, a hit was removed while it was looked for.
+    if (excerpt === undefined || !isIn(excerpt, hit)) return null
+    const part = { excerpt, grower: createGrower(toPassagePage(excerpt)) }
+    page.parts.push(part)
+    return { page, part }
   }
 
   return {
@@ -107,7 +124,7 @@ export function createComposer(store: Store, sources: readonly Source[]): Answer
       const shown = new Set<RankedHit>()
       for (const hit of texts.length > 0 ? texts : queue) {
         if (answer.isFull(hit)) continue
-        if (await answer.take(hit, () => openPage(hit))) shown.add(hit)
+        if (await answer.take(hit, () => openHit(hit))) shown.add(hit)
         else answer.mention(hit)
       }
       queue = queue.filter((hit) => !shown.has(hit))
@@ -129,7 +146,7 @@ interface DraftAnswer {
   /** Mentions the page of a hit, unless a passage shows it. */
   mention(hit: RankedHit): void
   /** Takes a hit into the answer; false when it has to wait for the next one. */
-  take(hit: RankedHit, open: () => Promise<OpenPage | null>): Promise<boolean>
+  take(hit: RankedHit, open: () => Promise<OpenHit | null>): Promise<boolean>
   listDrafts(): readonly Draft[]
   /** The best hit of each page that has no passage. */
   listMentions(): readonly RankedHit[]
@@ -157,11 +174,16 @@ function createDraftAnswer(
   }
 
   /** Joins a passage to its neighbour, if there is one and both fit in one. */
-  const joinNeighbour = (hit: RankedHit, grown: GrownPassage, page: OpenPage, own: readonly Draft[]): boolean => {
+  const joinNeighbour = (
+    hit: RankedHit,
+    grown: GrownPassage,
+    { page, part }: OpenHit,
+    own: readonly Draft[],
+  ): boolean => {
     for (const draft of own) {
-      if (!isSamePath(draft.hits[0]?.chunk.headingPath, hit.chunk.headingPath)) continue
+      if (draft.part !== part || !isSamePath(draft.hits[0]?.chunk.headingPath, hit.chunk.headingPath)) continue
       const { most } = sizesFor(drafts.indexOf(draft), budget, left)
-      const joined = page.grower.join(draft.grown, grown, most)
+      const joined = join(part, draft.grown, grown, most)
       const added = (joined?.tokens ?? 0) - draft.grown.tokens
       if (joined === undefined || added > left) continue
       left -= added
@@ -175,7 +197,7 @@ function createDraftAnswer(
   }
 
   /** Puts a passage in the place of one that says the same for an older version; true when there is one that says the same. */
-  const meetsDuplicate = (hit: RankedHit, grown: GrownPassage, page: OpenPage, said: ComparableText): boolean => {
+  const meetsDuplicate = (hit: RankedHit, grown: GrownPassage, open: OpenHit, said: ComparableText): boolean => {
     if (earlier.some((other) => isNearDuplicate(other, said))) return true
     const twin = drafts.find((draft) => isNearDuplicate(draft.said, said))
     if (twin === undefined) return false
@@ -188,10 +210,10 @@ function createDraftAnswer(
     const old = pages.get(keyOf(best))
     old?.drafts.splice(old.drafts.indexOf(twin), 1)
     if (old?.drafts.length === 0) pages.delete(keyOf(best))
-    const draft = { page, grown, hits: [hit], said }
+    const draft = { ...open, grown, hits: [hit], said }
     drafts.push(draft)
     pageOf(hit).drafts.push(draft)
-    page.taken.push(grown)
+    open.page.taken.push(grown)
     return true
   }
 
@@ -202,12 +224,10 @@ function createDraftAnswer(
       const known = pages.get(keyOf(hit))
       const isFilled = left < budget * LEAST_SHARE || misses >= MOST_MISSES
       if (isFilled || (known?.drafts.length ?? 0) >= MOST_PER_PAGE) return false
-      const page = await open()
-      if (page === null) return true
-      const { chunk, terms } = hit
-      const isMarkdown = chunk.kind === 'markdown'
-      const room = sizesFor(drafts.length, budget, left)
-      const grown = page.grower.grow({ chunkId: chunk.id, content: chunk.content, isMarkdown, terms }, room, page.taken)
+      const opened = await open()
+      if (opened === null) return true
+      const { chunk } = hit
+      const grown = grow(opened, hit, sizesFor(drafts.length, budget, left))
       if (grown === 'shown') {
         known?.drafts.find((draft) => overlaps(draft.grown, chunk))?.hits.push(hit)
         return true
@@ -218,14 +238,14 @@ function createDraftAnswer(
         // What does not even fit an empty answer is never shown: it is mentioned, and the next answer goes on after it.
         return left === budget
       }
-      if (joinNeighbour(hit, grown, page, known?.drafts ?? [])) return true
+      if (joinNeighbour(hit, grown, opened, known?.drafts ?? [])) return true
       const said = createComparable(grown.text)
-      if (meetsDuplicate(hit, grown, page, said)) return true
+      if (meetsDuplicate(hit, grown, opened, said)) return true
       left -= grown.tokens
-      const draft = { page, grown, hits: [hit], said }
+      const draft = { ...opened, grown, hits: [hit], said }
       drafts.push(draft)
       pageOf(hit).drafts.push(draft)
-      page.taken.push(grown)
+      opened.page.taken.push(grown)
       return true
     },
     listDrafts: () => drafts,
@@ -234,6 +254,43 @@ function createDraftAnswer(
       return mentioned.sort((a, b) => b.score - a.score)
     },
   }
+}
+
+/** Whether an excerpt holds the chunk of a hit as it was found. */
+function isIn({ first, spans }: PageExcerpt, { chunk }: RankedHit): boolean {
+  const span = spans[chunk.chunkIndex - first]
+  return span?.startLine === chunk.startLine && span.endLine === chunk.endLine
+}
+
+/** An excerpt as a page of its own. */
+function toPassagePage({ markdown, linesBefore, spans }: PageExcerpt): PassagePage {
+  return { markdown, chunks: spans.map((span) => ({ headingPath: span.headingPath, ...shift(span, -linesBefore) })) }
+}
+
+function shift({ startLine, endLine }: LineRange, lines: number): LineRange {
+  return { startLine: startLine + lines, endLine: endLine + lines }
+}
+
+/** Grows a hit; lines are those of its page. */
+function grow({ page, part }: OpenHit, { chunk, terms }: RankedHit, room: PassageRoom): Growth {
+  const { first, linesBefore } = part.excerpt
+  const found = {
+    place: chunk.chunkIndex - first,
+    content: chunk.content,
+    isMarkdown: chunk.kind === 'markdown',
+    terms,
+  }
+  const taken = page.taken.map((range) => shift(range, -linesBefore))
+  const grown = part.grower.grow(found, room, taken)
+  return typeof grown === 'string' ? grown : { ...grown, ...shift(grown, linesBefore) }
+}
+
+/** Two passages of a part as one; lines are those of the page. */
+function join({ excerpt, grower }: OpenPart, a: GrownPassage, b: GrownPassage, most: number): GrownPassage | undefined {
+  const { linesBefore } = excerpt
+  const inPart = (grown: GrownPassage) => ({ ...grown, ...shift(grown, -linesBefore) })
+  const joined = grower.join(inPart(a), inPart(b), most)
+  return joined && { ...joined, ...shift(joined, linesBefore) }
 }
 
 /** How large the next passage may become: the first one shows more. */
@@ -266,15 +323,16 @@ function isNewer(a: Source | undefined, b: Source | undefined): boolean {
   return compareVersions(a.version ?? '', b.version ?? '') > 0
 }
 
-function createPassage({ page, grown, hits }: Draft, sources: ReadonlyMap<string, Source>): Passage {
+function createPassage({ part, grown, hits }: Draft, sources: ReadonlyMap<string, Source>): Passage {
   const sorted = hits.toSorted((a, b) => b.score - a.score)
   const [best] = sorted
   if (best === undefined) throw new TypeError('Expected a passage to have a hit, got none')
   const { chunk, score, explanation } = best
   const { startLine, endLine, text, tokens, isCut, under } = grown
+  const { excerpt } = part
   return {
     ...placeOf(best, sources),
-    url: anchoredUrl(best.url, page.text.sections, chunk.startLine),
+    url: withAnchor(best.url, excerpt.spans[chunk.chunkIndex - excerpt.first]?.anchor ?? null),
     headingPath: under === null ? chunk.headingPath : [...chunk.headingPath, under],
     startLine,
     endLine,
@@ -284,8 +342,8 @@ function createPassage({ page, grown, hits }: Draft, sources: ReadonlyMap<string
     chunkIds: sorted.map((hit) => hit.chunk.id),
     score,
     terms: [...new Set(sorted.flatMap(({ terms }) => terms))],
-    checkedAt: page.text.checkedAt,
-    changedAt: page.text.changedAt,
+    checkedAt: excerpt.checkedAt,
+    changedAt: excerpt.changedAt,
     ...(explanation === undefined ? {} : { explain: explanation }),
   }
 }
@@ -314,6 +372,10 @@ function keyOf({ sourceId, chunk }: Pick<RankedHit, 'sourceId' | 'chunk'>): stri
 
 function isSamePath(a: readonly string[] | undefined, b: readonly string[]): boolean {
   return a !== undefined && a.length === b.length && a.every((heading, i) => heading === b[i])
+}
+
+function isBetween(place: number, first: number, last: number): boolean {
+  return first <= place && place <= last
 }
 
 function overlaps(a: LineRange, b: LineRange): boolean {

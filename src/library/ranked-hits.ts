@@ -1,3 +1,4 @@
+import { linkShareOf } from '../core/retrieval/link-share.ts'
 import { weighHits } from '../core/retrieval/weigh-hits.ts'
 import { fuseScores, LEAST_SIMILARITY } from '../core/search/fusion.ts'
 import type { Library } from './library.ts'
@@ -7,8 +8,6 @@ import type { Embedder, VectorIndex } from './vectors.ts'
 
 /** A hit with the score that counts. */
 export interface RankedHit extends StoreHit {
-  /** Share of its text that stands in links, from 0 to 1. */
-  readonly linkShare: number
   /** Where the score comes from, where that was asked for. */
   readonly explanation?: HitExplanation
 }
@@ -33,6 +32,9 @@ export interface RankedQuery {
 /** Meanings are compared within so many hits by words; those that come after are ranked in such parts of their own. */
 const PART = 100
 
+/** Where words alone decide, fewer do: what comes further behind is not brought to the front by what stands around it. */
+const WORDS_PART = 50
+
 /** With fewer hits by words than this, those that only mean the same are looked for as well. */
 const FEW = 10
 
@@ -44,14 +46,14 @@ export async function rankHits(
   signal?: AbortSignal,
 ): Promise<RankedHits> {
   const { query, filter, fusion, explain } = asked
-  const found = await library.store.search({ query, limit: (part + 1) * PART, filter, explain })
-  const hits = weigh(found.slice(part * PART), explain)
-  const hasMore = hits.length === PART
+  const meanings = fusion === 'words' ? undefined : await openMeanings(library, filter)
+  const size = meanings === undefined ? WORDS_PART : PART
+  const found = await library.store.search({ query, limit: (part + 1) * size, filter, explain })
+  const hits = weigh(found.slice(part * size), explain)
+  const hasMore = hits.length === size
   const byWords = (notices: readonly string[]): RankedHits => {
     return { hits: sortHits(hits), engines: ['words'], notices, hasMore }
   }
-  if (fusion === 'words') return byWords([])
-  const meanings = await openMeanings(library, filter)
   if (meanings === undefined) return byWords([])
   if (typeof meanings === 'string') return byWords([`${meanings}; answered by words alone`])
   try {
@@ -69,14 +71,14 @@ export async function rankHits(
 /** Hits by their words and by what stands around them. */
 function weigh(hits: readonly StoreHit[], explain: boolean): RankedHit[] {
   const weighings = weighHits(
-    hits.map(({ sourceId, chunk, score }) => ({ score, page: `${sourceId} ${chunk.path}`, content: chunk.content })),
+    hits.map(({ sourceId, chunk, score, linkShare }) => ({ score, linkShare, page: `${sourceId} ${chunk.path}` })),
   )
   return hits.map((hit, i) => {
-    const { score, linkShare, support } = weighings[i] ?? { score: hit.score, linkShare: 0, support: 0 }
-    if (!explain) return { ...hit, score, linkShare }
-    const { explain: words = null, score: wordScore } = hit
+    const { score, support } = weighings[i] ?? { score: hit.score, support: 0 }
+    if (!explain) return { ...hit, score }
+    const { explain: words = null, score: wordScore, linkShare } = hit
     const explanation = { words, wordScore, linkShare, support, similarity: null, fusion: 'words alone' }
-    return { ...hit, score, linkShare, explanation }
+    return { ...hit, score, explanation }
   })
 }
 
@@ -125,7 +127,9 @@ async function addNearest(
   for (const { sourceId, chunkId, similarity } of await vectors.nearest(vector, PART, filter)) {
     if (similarity < LEAST_SIMILARITY) break
     const stored = known.has(`${sourceId}/${chunkId}`) ? undefined : await store.readChunk(sourceId, chunkId)
-    if (stored !== undefined) found.push({ ...stored, score: 0, terms: [] })
+    if (stored !== undefined) {
+      found.push({ ...stored, score: 0, terms: [], linkShare: linkShareOf(stored.chunk.content) })
+    }
   }
   return [...hits, ...weigh(found, explain)]
 }

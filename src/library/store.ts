@@ -1,5 +1,6 @@
 import type { Chunk, Page, Section } from '../core/model.ts'
 import type { ChunkConditions } from '../core/retrieval/chunk-filter.ts'
+import type { LayoutSpan } from '../core/retrieval/page-layout.ts'
 import type { Explanation } from '../core/search/explain.ts'
 import type { CrawlKind, CrawlSummary } from '../crawl/events.ts'
 import type { Alias, Ledger, LedgerRow, LedgerState, Reason } from '../crawl/ledger.ts'
@@ -76,6 +77,8 @@ export interface StoreHit extends StoredChunk {
   readonly score: number
   /** The terms of the chunk that matched, in the order of the query: what a reader should be shown. */
   readonly terms: readonly string[]
+  /** Which share of it is text of links, from 0 to 1. */
+  readonly linkShare: number
   readonly explain?: Explanation
 }
 
@@ -92,6 +95,22 @@ export interface PageText {
   readonly chunks: readonly ChunkSpan[]
   readonly checkedAt: number
   readonly changedAt: number
+}
+
+/** A part of a page around one of its chunks. */
+export interface PageExcerpt {
+  readonly checkedAt: number
+  readonly changedAt: number
+  /** The lines from the first one of its first chunk to the last one of its last. */
+  readonly markdown: string
+  /** Lines of the page before it. */
+  readonly linesBefore: number
+  /** Place in the page of its first chunk. */
+  readonly first: number
+  /** Its chunks, with their lines in the page. */
+  readonly spans: readonly LayoutSpan[]
+  /** Places of the chunks that can be shown from it, both ends included: as far around as a passage reaches. */
+  readonly enough: { readonly first: number; readonly last: number }
 }
 
 /** Where a chunk stands in its page. */
@@ -156,6 +175,8 @@ export interface Store extends Ledger {
 
   readPage(sourceId: string, key: string): Promise<StoredPage | undefined>
   readPageText(sourceId: string, key: string): Promise<PageText | undefined>
+  /** The part of a page around the chunk at a place, without reading the rest. */
+  readExcerpt(sourceId: string, key: string, place: number): Promise<PageExcerpt | undefined>
   /** In the order of keys. */
   listPages(sourceId: string): AsyncIterable<StoredPage>
   readChunk(sourceId: string, chunkId: string): Promise<StoredChunk | undefined>

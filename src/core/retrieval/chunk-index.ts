@@ -12,7 +12,7 @@ import { BlockDirectory } from '../search/term-blocks.ts'
 import { textAnalyzer } from '../text/analyzer.ts'
 import { CHUNK_FIELDS, chunkFields, type IndexedChunk } from './chunk-fields.ts'
 import type { ChunkTests, FilteredChunk, FilteredPage } from './chunk-filter.ts'
-import { writeTraits } from './content-type.ts'
+import { readTraits, writeTraits } from './content-type.ts'
 import { symbolsOf } from './definitions.ts'
 
 /**
@@ -54,6 +54,8 @@ export interface ChunkMatch {
   readonly number: number
   readonly score: number
   readonly terms: readonly string[]
+  /** Which share of it is text of links, from 0 to 1. */
+  readonly linkShare: number
   readonly explain?: Explanation
 }
 
@@ -124,7 +126,7 @@ const FIELD_NAMES = Object.keys(CHUNK_FIELDS) as (keyof typeof CHUNK_FIELDS)[]
 const { length: FIELD_COUNT } = FIELD_NAMES
 
 /** Changes whenever the same chunks are to be indexed otherwise: libraries then make their index anew, out of their chunks. */
-const INDEX_VERSION = 1
+const INDEX_VERSION = 2
 const FORMAT = [INDEX_VERSION, textAnalyzer.id, ...FIELD_NAMES].join(' ')
 
 /** So many new chunks are worth a transaction's work on the index, and so many are taken in by one. */
@@ -263,7 +265,10 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
     search: ({ query, limit, sources, tests, explain }) => {
       const accept = createAccept(shelf, sources, tests)
       const hits = open().search(query, limit, { explain, ...(accept && { accept }) })
-      return hits.map(({ document, ...hit }) => ({ ...hit, number: document.number }))
+      return hits.map(({ document, ...hit }) => {
+        const { linkShare } = readTraits(document.traits)
+        return { ...hit, number: document.number, linkShare }
+      })
     },
     createTest: ({ traits, page, chunk }) => {
       if (!traits && !page && !chunk) return () => true

@@ -23,9 +23,10 @@ test('is code in a language of its own, whatever its comments say', () => {
 
 test('is kept with the kind in a small number', () => {
   for (const kind of KINDS) {
-    for (const content of ['words', '```\na\n```']) {
+    for (const content of ['words', '```\na\n```', '[a](/b)']) {
       for (const hasSymbols of [false, true]) {
-        const expected = { kind, contentType: contentTypeOf({ kind, content }), hasSymbols }
+        const linkShare = content.startsWith('[') && (kind === 'markdown' || kind === 'html') ? 1 : 0
+        const expected = { kind, contentType: contentTypeOf({ kind, content }), hasSymbols, linkShare }
         expect(readTraits(writeTraits({ kind, content }, hasSymbols))).toEqual(expected)
       }
     }

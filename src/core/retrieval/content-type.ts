@@ -1,4 +1,5 @@
 import { type Chunk, KINDS, type Kind } from '../model.ts'
+import { linkShareOf } from './link-share.ts'
 
 /** What the larger part of a chunk can be. */
 export const CONTENT_TYPES = ['prose', 'code'] as const
@@ -28,24 +29,34 @@ export function contentTypeOf({ kind, content }: Pick<Chunk, 'kind' | 'content'>
   return fenced * 2 > lines ? 'code' : 'prose'
 }
 
-/** What an index keeps with a chunk, so that most filters need not look at the chunk itself. */
+/** What an index keeps with a chunk, so that neither ranking nor most filters need to look at the chunk itself. */
 export interface Traits {
   readonly kind: Kind
   readonly contentType: ContentType
   /** Whether it defines anything. */
   readonly hasSymbols: boolean
+  /** Which share of it is text of links, from 0 to 1. */
+  readonly linkShare: number
 }
+
+/** So finely the share of links is kept. */
+const SHARE_STEPS = 63
 
 /** Writes the traits of a chunk as one small number. */
 export function writeTraits(chunk: Pick<Chunk, 'kind' | 'content'>, hasSymbols: boolean): number {
-  return KINDS.indexOf(chunk.kind) * 4 + (hasSymbols ? 2 : 0) + (contentTypeOf(chunk) === 'code' ? 1 : 0)
+  const { kind, content } = chunk
+  const share = kind === 'markdown' || kind === 'html' ? Math.round(linkShareOf(content) * SHARE_STEPS) : 0
+  const bits = (hasSymbols ? 2 : 0) + (contentTypeOf(chunk) === 'code' ? 1 : 0)
+  return (KINDS.indexOf(kind) * (SHARE_STEPS + 1) + share) * 4 + bits
 }
 
 /** What such a number says. */
 export function readTraits(traits: number): Traits {
+  const kindAndShare = traits >> 2
   return {
-    kind: KINDS[traits >> 2] ?? 'unknown',
+    kind: KINDS[Math.floor(kindAndShare / (SHARE_STEPS + 1))] ?? 'unknown',
     contentType: (traits & 1) === 1 ? 'code' : 'prose',
     hasSymbols: (traits & 2) === 2,
+    linkShare: (kindAndShare % (SHARE_STEPS + 1)) / SHARE_STEPS,
   }
 }

@@ -14,7 +14,7 @@ function growAt(markdown: string, text: string, room: Partial<PassageRoom> = {},
   const chunk = chunks.find(({ content }) => content.includes(text))
   if (chunk === undefined) throw new Error(`no chunk has ${text}`)
   const terms = text.toLowerCase().match(/[a-z]+/g) ?? []
-  const hit = { chunkId: chunk.id, content: chunk.content, isMarkdown: true, terms }
+  const hit = { place: chunk.chunkIndex, content: chunk.content, isMarkdown: true, terms }
   return createGrower({ markdown, chunks }).grow(hit, { ...ROOM, ...room }, taken)
 }
 
@@ -173,10 +173,10 @@ describe('what is taken', () => {
 test('what is no Markdown is shown as it was cut', () => {
   const markdown = 'def one():\n    """\n    ```\n    """\n\ndef two():\n    return needle\n'
   const spans = [
-    { id: 'a', startLine: 1, endLine: 5, headingPath: [] },
-    { id: 'b', startLine: 6, endLine: 7, headingPath: [] },
+    { startLine: 1, endLine: 5, headingPath: [] },
+    { startLine: 6, endLine: 7, headingPath: [] },
   ]
-  const hit = { chunkId: 'b', content: 'def two():\n    return needle', isMarkdown: false, terms: ['needle'] }
+  const hit = { place: 1, content: 'def two():\n    return needle', isMarkdown: false, terms: ['needle'] }
   const grower = createGrower({ markdown, chunks: spans })
   expect(shown(grower.grow(hit, { ...ROOM, target: 8 }, [])).text).toBe('def two():\n    return needle')
   expect(shown(grower.grow(hit, ROOM, [])).text).toBe(markdown.trimEnd())
@@ -249,7 +249,7 @@ describe('whatever the page is', () => {
     const passages: GrownPassage[] = []
     let left = budget
     for (const chunk of chunks.toReversed()) {
-      const hit = { chunkId: chunk.id, content: chunk.content, isMarkdown: true, terms: ['needle'] }
+      const hit = { place: chunk.chunkIndex, content: chunk.content, isMarkdown: true, terms: ['needle'] }
       const grown = grower.grow(hit, { target, most: Math.round(target * 1.6), left, budget }, passages)
       if (typeof grown === 'string') continue
       passages.push(grown)

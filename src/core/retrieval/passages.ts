@@ -5,7 +5,7 @@ import { createLineStarts, type LineStarts } from './line-starts.ts'
 import { type PassageBlock, scanBlocks } from './passage-blocks.ts'
 import { cutBlock } from './passage-cut.ts'
 
-/** A page as far as showing parts of it goes. */
+/** A page, or a part of one that begins with a block, as far as showing parts of it goes. */
 export interface PassagePage {
   readonly markdown: string
   /** In the order of the page. */
@@ -20,13 +20,13 @@ export interface LineRange {
 
 /** Where a chunk stands in its page. */
 export interface PassageSpan extends LineRange {
-  readonly id: string
   readonly headingPath: readonly string[]
 }
 
 /** A chunk that was found, and by which words. */
 export interface PassageHit {
-  readonly chunkId: string
+  /** Its place among the chunks of the page. */
+  readonly place: number
   readonly content: string
   /** Whether the page is Markdown; the chunks of anything else are shown as they were cut. */
   readonly isMarkdown: boolean
@@ -93,7 +93,6 @@ const CHARS_PER_TOKEN = 4
 /** Reads a page for the hits in it. Only the sections they stand in are looked at. */
 export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
   const startOf = createLineStarts(markdown)
-  const places = new Map(chunks.map(({ id }, place) => [id, place]))
   const regions = new Map<number, Region>()
 
   const readLines = ({ startLine, endLine }: LineRange): string[] => {
@@ -180,9 +179,9 @@ export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
 
   return {
     grow(hit, room, taken) {
-      const place = places.get(hit.chunkId)
-      const span = place === undefined ? undefined : chunks[place]
-      if (place === undefined || span === undefined) return 'shown'
+      const { place } = hit
+      const span = chunks[place]
+      if (span === undefined) return 'shown'
       const isFree = (range: LineRange) => !taken.some((other) => overlaps(other, range))
       const region = regionOf(place, hit.isMarkdown)
       const grown = growRun(region, span, hit, room, isFree)

@@ -1,18 +1,16 @@
-import { linkShareOf } from './link-share.ts'
-
 /** A hit, as far as weighing goes. */
 export interface WeighableHit {
   readonly score: number
   /** Which page it stands in. */
   readonly page: string
-  readonly content: string
+  /** Which share of it is text of links, from 0 to 1. */
+  readonly linkShare: number
 }
 
 /** What a hit comes to. */
 export interface Weighing {
   /** `wordScore · (1 − LINK_PENALTY · linkShare) + support`. */
   readonly score: number
-  readonly linkShare: number
   /** What the next best hit of its page adds; 0 for all but the best of a page. */
   readonly support: number
 }
@@ -28,23 +26,20 @@ const SUPPORT = 0.2
  * before one that mentions the words once. In the order they were given.
  */
 export function weighHits(hits: readonly WeighableHit[]): Weighing[] {
-  const weighed = hits.map(({ score, content }) => {
-    const linkShare = linkShareOf(content)
-    return { score: score * (1 - LINK_PENALTY * linkShare), linkShare }
-  })
+  const scores = hits.map(({ score, linkShare }) => score * (1 - LINK_PENALTY * linkShare))
   const best = new Map<string, { first: number; second: number }>()
   hits.forEach(({ page }, i) => {
-    const score = weighed[i]?.score ?? 0
+    const score = scores[i] ?? 0
     const known = best.get(page)
     if (known === undefined) best.set(page, { first: i, second: 0 })
-    else if (score > (weighed[known.first]?.score ?? 0)) {
-      known.second = weighed[known.first]?.score ?? 0
+    else if (score > (scores[known.first] ?? 0)) {
+      known.second = scores[known.first] ?? 0
       known.first = i
     } else if (score > known.second) known.second = score
   })
-  return weighed.map(({ score, linkShare }, i) => {
+  return scores.map((score, i) => {
     const { first = -1, second = 0 } = best.get(hits[i]?.page ?? '') ?? {}
     const support = first === i ? SUPPORT * second : 0
-    return { score: score + support, linkShare, support }
+    return { score: score + support, support }
   })
 }

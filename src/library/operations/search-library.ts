@@ -19,7 +19,7 @@ const MOST_LIMIT = 100
 const MOST_TOKENS = 100_000
 
 /** So many parts of the hits are looked at, however often is asked for more. */
-const MOST_PARTS = 5
+const MOST_PARTS = 10
 
 /**
  * Finds what answers a question, as passages that can be read and cited. A cursor takes up where an answer ended: everything

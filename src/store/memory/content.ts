@@ -1,4 +1,5 @@
-import type { PageText, StoredChunk, StoredPage, StoreStats } from '../../library/store.ts'
+import { planExcerpt, readLayout, writeLayout } from '../../core/retrieval/page-layout.ts'
+import type { PageExcerpt, PageText, StoredChunk, StoredPage, StoreStats } from '../../library/store.ts'
 import { listChunks } from './chunk-index.ts'
 import type { Row } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'
@@ -27,6 +28,17 @@ export function toPageText(row: Row): PageText | undefined {
     symbol,
   }))
   return { ...rest, url: row.url, title, language, markdown, sections, chunks }
+}
+
+/** The part of the page of a row around one of its chunks. */
+export function toExcerpt(row: Row, place: number): PageExcerpt | undefined {
+  const text = toPageText(row)
+  const plan = text && planExcerpt(readLayout(writeLayout(text, text.chunks)), place)
+  if (text === undefined || plan === undefined) return undefined
+  const { offset, length, ...excerpt } = plan
+  const bytes = new TextEncoder().encode(text.markdown).subarray(offset, offset + length)
+  const { checkedAt, changedAt } = text
+  return { checkedAt, changedAt, ...excerpt, markdown: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes) }
 }
 
 /** The chunk with this id, or with the only id that begins so. */

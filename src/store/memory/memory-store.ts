@@ -1,7 +1,7 @@
 import type { Settled } from '../../crawl/ledger.ts'
 import type { VectorStore } from '../../library/vectors.ts'
 import { ChunkIndex } from './chunk-index.ts'
-import { countContent, findChunk, measure, toPageText, toStoredPage } from './content.ts'
+import { countContent, findChunk, measure, toExcerpt, toPageText, toStoredPage } from './content.ts'
 import { Crawls } from './crawls.ts'
 import {
   countOpen,
@@ -156,6 +156,10 @@ export function createMemoryStore(): VectorStore {
     readPage: async (sourceId, key) => {
       const row = ledgerOf(sourceId).get(key)
       return row && toStoredPage(row)
+    },
+    readExcerpt: async (sourceId, key, place) => {
+      const row = ledgerOf(sourceId).get(key)
+      return row && toExcerpt(row, place)
     },
     readPageText: async (sourceId, key) => {
       const row = ledgerOf(sourceId).get(key)

@@ -1,7 +1,8 @@
 import type { Chunk, Page, Section } from '../../core/model.ts'
 import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
+import { planExcerpt, readLayout, writeLayout } from '../../core/retrieval/page-layout.ts'
 import type { PageRecord } from '../../crawl/ledger.ts'
-import type { ChunkSpan, PageText, StoredChunk, StoredPage } from '../../library/store.ts'
+import type { ChunkSpan, PageExcerpt, PageText, StoredChunk, StoredPage } from '../../library/store.ts'
 import type { Database } from './database.ts'
 import { packHash, type StoredHash, unpackHash } from './hash.ts'
 
@@ -17,6 +18,7 @@ export interface Content {
   readLinks(source: number, key: string): readonly string[]
   readPage(source: number, key: string): StoredPage | undefined
   readText(source: number, key: string): PageText | undefined
+  readExcerpt(source: number, key: string, place: number): PageExcerpt | undefined
   listPages(source: number): AsyncIterable<StoredPage>
   readChunk(source: number, chunkId: string): StoredChunk | undefined
   /** Chunks by their numbers, in this order. */
@@ -29,6 +31,15 @@ interface PageColumns {
   readonly key: string
   readonly meta: string
   readonly markdown: string
+  readonly checkedAt: number
+  readonly changedAt: number
+}
+
+/** What says which part of a page to read. */
+interface LayoutColumns {
+  readonly row: number
+  /** Null for a page that was stored before there were layouts, and where there is no page. */
+  readonly layout: string | null
   readonly checkedAt: number
   readonly changedAt: number
 }
@@ -74,6 +85,10 @@ export function createContent(db: Database, index: ChunkIndex): Content {
     `INSERT OR REPLACE INTO pages (id, first_chunk, chunk_count, title, meta, markdown)
      VALUES (?, ?, ?, ?, ?, ?)`,
   )
+  const insertLayout = db.prepare<[number, string]>('INSERT OR REPLACE INTO layouts (id, layout) VALUES (?, ?)')
+  const selectSections = db
+    .prepare<[number], string>(`SELECT json_extract(meta, '$.sections') FROM pages WHERE id = ?`)
+    .pluck()
   const selectTitle = db.prepare<[number], string>('SELECT title FROM pages WHERE id = ?').pluck()
   const updatePage = db.prepare<[string, string, number]>('UPDATE pages SET title = ?, meta = ? WHERE id = ?')
   const deletePage = db.prepare<[number]>('DELETE FROM pages WHERE id = ?')
@@ -106,6 +121,13 @@ export function createContent(db: Database, index: ChunkIndex): Content {
        l.checked_at AS checkedAt, l.changed_at AS changedAt
      FROM ledger l JOIN pages p ON p.id = l.id JOIN sources s ON s.id = l.source WHERE l.source = ? AND l.key = ?`,
   )
+  const selectLayout = db.prepare<[number, string], LayoutColumns>(
+    `SELECT l.id AS row, y.layout, l.checked_at AS checkedAt, l.changed_at AS changedAt
+     FROM ledger l LEFT JOIN layouts y ON y.id = l.id WHERE l.source = ? AND l.key = ?`,
+  )
+  const selectBytes = db
+    .prepare<[number, number, number], Buffer>('SELECT substr(CAST(markdown AS BLOB), ?, ?) FROM pages WHERE id = ?')
+    .pluck()
   const selectSpans = db.prepare<[number, number], SpanColumns>(
     `SELECT chunk_id AS chunkId, start_line AS startLine, end_line AS endLine, heading_path AS headingPath, symbol
      FROM chunks WHERE id BETWEEN ? AND ? ORDER BY id`,
@@ -132,6 +154,23 @@ export function createContent(db: Database, index: ChunkIndex): Content {
     .pluck()
   const countChunks = db.prepare<[number], number>('SELECT count(*) FROM chunks WHERE source = ?').pluck()
 
+  /** The layout of a page that was stored before there were any. */
+  const layOut = (source: number, key: string): string | undefined => {
+    const text = readText(source, key)
+    return text && writeLayout(text, text.chunks)
+  }
+  const readText = (source: number, key: string): PageText | undefined => {
+    const found = selectText.get(source, key)
+    if (found === undefined) return undefined
+    const { first, count, sections, markdown, ...text } = found
+    const spans = selectSpans.all(first, first + count - 1)
+    return {
+      ...text,
+      markdown: markdown.toString(),
+      sections: JSON.parse(sections) as Section[],
+      chunks: toSpans(spans),
+    }
+  }
   const removeChunks = (row: number): void => {
     const range = selectRange.get(row)
     if (range === undefined || range.count === 0) return
@@ -167,14 +206,19 @@ export function createContent(db: Database, index: ChunkIndex): Content {
       }
       const { markdown, ...meta } = page
       insertPage.run(row, first, chunks.length, page.title, JSON.stringify(meta), markdown)
+      insertLayout.run(row, writeLayout(page, chunks))
       if (chunks.length > 0) index.announce(first + chunks.length - 1)
     },
     describe: (row, page) => {
       const { markdown, ...meta } = page
       const isRenamed = selectTitle.get(row) !== page.title
+      const isLaidOutAnew = selectSections.get(row) !== JSON.stringify(page.sections)
       updatePage.run(page.title, JSON.stringify(meta), row)
-      const range = selectRange.get(row)
-      if (isRenamed && range !== undefined && range.count > 0) index.rewrite(range.first, range.count)
+      const { first = 0, count = 0 } = selectRange.get(row) ?? {}
+      if (count === 0) return
+      if (isRenamed) index.rewrite(first, count)
+      // The anchors of its sections may be others.
+      if (isLaidOutAnew) insertLayout.run(row, writeLayout(page, toSpans(selectSpans.all(first, first + count - 1))))
     },
     remove: (row) => {
       removeChunks(row)
@@ -189,17 +233,17 @@ export function createContent(db: Database, index: ChunkIndex): Content {
       const found = selectPage.get(source, key)
       return found === undefined ? undefined : toStoredPage(found)
     },
-    readText: (source, key) => {
-      const found = selectText.get(source, key)
+    readText,
+    readExcerpt: (source, key, place) => {
+      const found = selectLayout.get(source, key)
       if (found === undefined) return undefined
-      const { first, count, sections, markdown, ...text } = found
-      const spans = selectSpans.all(first, first + count - 1)
-      return {
-        ...text,
-        markdown: markdown.toString(),
-        sections: JSON.parse(sections) as Section[],
-        chunks: toSpans(spans),
-      }
+      const { row, layout, ...times } = found
+      const known = layout ?? layOut(source, key)
+      const plan = known === undefined ? undefined : planExcerpt(readLayout(known), place)
+      if (plan === undefined) return undefined
+      const { offset, length, ...excerpt } = plan
+      const markdown = selectBytes.get(offset + 1, length, row)?.toString() ?? ''
+      return { ...times, ...excerpt, markdown }
     },
     async *listPages(source) {
       let after = ''

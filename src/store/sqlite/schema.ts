@@ -314,6 +314,16 @@ const MIGRATIONS: readonly string[] = [
     first INTEGER PRIMARY KEY,
     last INTEGER NOT NULL
   ) STRICT;
+
+  -- How pages were cut, so that a part of one can be read. A table of its own: behind the text of a page it would be as slow to
+  -- read as that. Pages that were stored before have none.
+  CREATE TABLE layouts (
+    id INTEGER PRIMARY KEY REFERENCES pages (id),
+    layout TEXT NOT NULL
+  ) STRICT;
+  CREATE TRIGGER page_deleted AFTER DELETE ON pages BEGIN
+    DELETE FROM layouts WHERE id = old.id;
+  END;
   `,
 ]
 

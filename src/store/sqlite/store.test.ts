@@ -406,6 +406,8 @@ const SCHEMA_3 = `
   DROP TABLE index_blocks;
   DROP TABLE index_dead;
   DROP TABLE index_stale;
+  DROP TRIGGER page_deleted;
+  DROP TABLE layouts;
   CREATE VIRTUAL TABLE chunk_index USING fts5 (title, headings, body, content = '', contentless_delete = 1);
   INSERT INTO chunk_index (rowid, title, headings, body) VALUES (1, 't', '', 'unforgett word');
   CREATE TABLE chunk_index_state (last_chunk INTEGER NOT NULL) STRICT;

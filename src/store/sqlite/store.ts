@@ -203,6 +203,8 @@ function createStore(db: Database, location: string, patienceMs: number): Vector
 
     readLinks: async (sourceId, key) => within(sourceId, [], (source) => content.readLinks(source, key)),
     readPage: async (sourceId, key) => within(sourceId, undefined, (source) => content.readPage(source, key)),
+    readExcerpt: async (sourceId, key, place) =>
+      within(sourceId, undefined, (source) => content.readExcerpt(source, key, place)),
     readPageText: async (sourceId, key) => within(sourceId, undefined, (source) => content.readText(source, key)),
     async *listPages(sourceId) {
       const source = sources.numberOf(sourceId)

@@ -1,0 +1,126 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { chunkPage } from '../chunk/chunk-page.ts'
+import { splitLines } from '../text/lines.ts'
+import { planExcerpt, readLayout, writeLayout } from './page-layout.ts'
+
+const SIZES = { targetChars: 200, maxChars: 400 }
+
+function layOut(markdown: string) {
+  const chunks = chunkPage({ markdown }, 'page', { sizes: SIZES })
+  return { chunks, layout: readLayout(writeLayout({ markdown, sections: [] }, chunks)) }
+}
+
+/** A part of a text by its bytes. */
+function cut(markdown: string, offset: number, length: number): string {
+  return new TextDecoder().decode(new TextEncoder().encode(markdown).subarray(offset, offset + length))
+}
+
+const paragraph = (i: number) =>
+  `Paragraph ${i} is about the lamp of the tower – 東京 😀 and its keeper, ${'x'.repeat(150)}.`
+const LONG = Array.from({ length: 400 }, (_, i) =>
+  i % 10 === 0 ? `## Part ${i}\n\n${paragraph(i)}` : paragraph(i),
+).join('\n\n')
+
+describe('a layout', () => {
+  test('says where chunks stand, under which headings and anchors', () => {
+    const markdown = '# One\n\nText.\n\n## Two\n\nMore.'
+    const sections = [
+      {
+        title: 'One',
+        level: 1,
+        anchor: 'one',
+        startLine: 1,
+        endLine: 7,
+        children: [{ title: 'Two', level: 2, anchor: null, startLine: 5, endLine: 7, children: [] }],
+      },
+    ]
+    const chunks = chunkPage({ markdown }, 'page')
+    expect(readLayout(writeLayout({ markdown, sections }, chunks))).toEqual({
+      bytes: markdown.length,
+      spans: [
+        { startLine: 1, endLine: 4, offset: 0, headingPath: ['One'], anchor: 'one', isOpen: false },
+        { startLine: 5, endLine: 7, offset: 14, headingPath: ['One', 'Two'], anchor: 'one', isOpen: false },
+      ],
+    })
+  })
+
+  test('tells chunks that begin inside a block', () => {
+    const code = Array.from({ length: 30 }, (_, i) => `line ${i} of a long example\n`).join('\n')
+    const { layout } = layOut(`Before.\n\n\`\`\`\n${code}\`\`\`\n\nAfter it, text.`)
+    expect(layout.spans.map(({ isOpen }) => isOpen)).toEqual([false, false, true, true, true, false])
+  })
+})
+
+describe('an excerpt', () => {
+  test('of a short page is all of it', () => {
+    const { layout } = layOut('# One\n\nText.')
+    expect(planExcerpt(layout, 0)).toMatchObject({
+      offset: 0,
+      length: 12,
+      linesBefore: 0,
+      enough: { first: 0, last: 0 },
+    })
+    expect(planExcerpt(layout, 1)).toBeUndefined()
+  })
+
+  test('of a long page is far shorter than it and holds the lines of its chunks', () => {
+    const { layout, chunks } = layOut(LONG)
+    const lines = splitLines(LONG)
+    for (const place of [0, 5, 100, chunks.length - 1]) {
+      const plan = planExcerpt(layout, place)
+      expect(plan).toBeDefined()
+      if (plan === undefined) continue
+      const text = cut(LONG, plan.offset, plan.length)
+      expect(text.length).toBeLessThan(LONG.length / 2)
+      const last = plan.spans.at(-1)
+      const own = splitLines(text)
+      expect(lines.slice(plan.linesBefore, last?.endLine).join('\n').trimEnd()).toBe(own.join('\n').trimEnd())
+      expect(plan.enough.first).toBeLessThanOrEqual(place)
+      expect(plan.enough.last).toBeGreaterThanOrEqual(place)
+    }
+  })
+
+  test('of sorted keys, which do not follow their lines, is the whole page', () => {
+    const markdown = '{\n  "b": 1,\n  "a": 2\n}'
+    const chunks = [
+      { startLine: 3, endLine: 3, headingPath: [] },
+      { startLine: 2, endLine: 2, headingPath: [] },
+    ]
+    const layout = readLayout(writeLayout({ markdown, sections: [] }, chunks))
+    expect(planExcerpt(layout, 1)).toMatchObject({ offset: 0, length: markdown.length, linesBefore: 0, first: 0 })
+  })
+
+  test('starts at any text where its first chunk does', () => {
+    const line = fc.oneof(
+      fc.constantFrom(
+        '',
+        '',
+        '# Head',
+        '## Below',
+        '```',
+        '~~~',
+        '| a | b |',
+        '- item',
+        '> quote',
+        '\tcode',
+        'é東😀\ud800',
+      ),
+      fc.string({ unit: 'binary', maxLength: 60 }),
+    )
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 60 }), (written) => {
+        const markdown = written.join('\n').toWellFormed()
+        const { layout, chunks } = layOut(markdown)
+        chunks.forEach((chunk, place) => {
+          const plan = planExcerpt(layout, place)
+          const { offset = -1 } = layout.spans[place] ?? {}
+          const [start] = splitLines(cut(markdown, offset, layout.bytes - offset))
+          expect(start).toBe(splitLines(markdown)[chunk.startLine - 1])
+          expect(plan?.spans[place - plan.first]?.startLine).toBe(chunk.startLine)
+        })
+      }),
+      { numRuns: 300 },
+    )
+  })
+})

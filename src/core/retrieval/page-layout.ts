@@ -1,0 +1,214 @@
+import type { Chunk, Section } from '../model.ts'
+import { findAnchor } from './anchored-url.ts'
+import { createLineStarts } from './line-starts.ts'
+
+/** Where a chunk stands in its page, in lines and in bytes. */
+export interface LayoutSpan {
+  /** First line, from 1. */
+  readonly startLine: number
+  /** Last line, inclusive. */
+  readonly endLine: number
+  /** Bytes of the page, as UTF-8, before its first line. */
+  readonly offset: number
+  readonly headingPath: readonly string[]
+  /** Fragment of the section it stands in. */
+  readonly anchor: string | null
+  /** Whether it may begin inside a block: a fence that was cut, or a line without a blank one before it. */
+  readonly isOpen: boolean
+}
+
+/** How a page was cut: kept beside its text, so that a part of it can be shown without reading all. */
+export interface PageLayout {
+  /** Bytes of the page as UTF-8. */
+  readonly bytes: number
+  /** In the order of the page. */
+  readonly spans: readonly LayoutSpan[]
+}
+
+/** A layout as it is kept: paths and anchors once, spans as plain numbers that name them. */
+interface WrittenLayout {
+  readonly bytes: number
+  readonly paths: readonly (readonly string[])[]
+  readonly anchors: readonly (string | null)[]
+  readonly spans: readonly (readonly [number, number, number, number, number, number])[]
+}
+
+/** Writes the layout of a page with its chunks. */
+export function writeLayout(
+  { markdown, sections }: { readonly markdown: string; readonly sections: readonly Section[] },
+  chunks: readonly Pick<Chunk, 'startLine' | 'endLine' | 'headingPath'>[],
+): string {
+  const startOf = createLineStarts(markdown)
+  const paths = new Names<readonly string[]>()
+  const anchors = new Names<string | null>()
+  const fences = createFenceTest(markdown)
+  let at = 0
+  let offset = 0
+  const spans = chunks.map(({ startLine, endLine, headingPath }): WrittenLayout['spans'][number] => {
+    const start = startOf(startLine)
+    offset = start < at ? utf8Length(markdown, 0, start) : offset + utf8Length(markdown, at, start)
+    at = start
+    const isOpen = startLine > 1 && (!isBlankBefore(markdown, start) || fences.isInside(start))
+    return [startLine, endLine, offset, paths.add(headingPath), anchors.add(findAnchor(sections, startLine)), +isOpen]
+  })
+  const bytes = offset + utf8Length(markdown, at, markdown.length)
+  const written: WrittenLayout = { bytes, paths: paths.list, anchors: anchors.list, spans }
+  return JSON.stringify(written)
+}
+
+/** Reads what `writeLayout` wrote. */
+export function readLayout(text: string): PageLayout {
+  const { bytes, paths, anchors, spans } = JSON.parse(text) as WrittenLayout
+  return {
+    bytes,
+    spans: spans.map(([startLine, endLine, offset, path, anchor, isOpen]) => ({
+      startLine,
+      endLine,
+      offset,
+      headingPath: paths[path] ?? [],
+      anchor: anchors[anchor] ?? null,
+      isOpen: isOpen === 1,
+    })),
+  }
+}
+
+/** Chunks of a page by their places, the last one included. */
+interface Places {
+  readonly first: number
+  readonly last: number
+}
+
+/** Which part of a page is to be read to show a chunk of it. */
+export interface Excerpt {
+  /** Bytes before it, and its own. */
+  readonly offset: number
+  readonly length: number
+  readonly linesBefore: number
+  /** Place of its first chunk. */
+  readonly first: number
+  /** Its chunks, with their lines in the page. */
+  readonly spans: readonly LayoutSpan[]
+  /** The chunks that it is enough to show. */
+  readonly enough: Places
+}
+
+/** The part of a page around one of its chunks; undefined when it has no such chunk. */
+export function planExcerpt(layout: PageLayout, place: number): Excerpt | undefined {
+  const { bytes, spans } = layout
+  const { length: count } = spans
+  if (spans[place] === undefined) return undefined
+  if (!isOrdered(spans)) {
+    return { offset: 0, length: bytes, linesBefore: 0, first: 0, spans, enough: { first: 0, last: count - 1 } }
+  }
+  const { first, last } = windowAround(layout, place)
+  const { offset = 0, startLine = 1 } = spans[first] ?? {}
+  const isEnough = (other: number): boolean => {
+    const own = windowAround(layout, other)
+    return own.first >= first && own.last <= last
+  }
+  let from = place
+  let to = place
+  while (from > first && isEnough(from - 1)) from--
+  while (to < last && isEnough(to + 1)) to++
+  return {
+    offset,
+    length: (spans[last + 1]?.offset ?? bytes) - offset,
+    linesBefore: startLine - 1,
+    first,
+    spans: spans.slice(first, last + 1),
+    enough: { first: from, last: to },
+  }
+}
+
+/** Whether chunks follow each other as their lines do: those of sorted keys do not. */
+function isOrdered(spans: readonly LayoutSpan[]): boolean {
+  return spans.every(({ startLine }, i) => i === 0 || startLine >= (spans[i - 1]?.startLine ?? 0))
+}
+
+/** So many bytes are read on each side of a chunk: more than any passage grows to. */
+const REACH_BYTES = 16_000
+
+/** So many chunks are read on each side, however short they are. */
+const REACH_CHUNKS = 14
+
+/**
+ * The chunks around one that are to be read to show it: as far as a passage can reach, and whole blocks, so that what is read can be
+ * understood without what stands around it.
+ */
+function windowAround({ bytes, spans }: PageLayout, place: number): Places {
+  const endOf = (index: number): number => spans[index + 1]?.offset ?? bytes
+  const start = spans[place]?.offset ?? 0
+  let first = place
+  while (first > 0 && !isFar(place - first, start - (spans[first]?.offset ?? 0))) first--
+  while (first > 0 && spans[first]?.isOpen === true) first--
+  let last = place
+  while (last < spans.length - 1 && !isFar(last - place, endOf(last) - endOf(place))) last++
+  while (spans[last + 1]?.isOpen === true) last++
+  return { first, last }
+}
+
+function isFar(chunks: number, bytes: number): boolean {
+  return chunks >= REACH_CHUNKS && bytes >= REACH_BYTES
+}
+
+/** Values that are named by their places; one that is as the last is not added again. */
+class Names<T> {
+  readonly list: T[] = []
+  #last = ''
+
+  add(value: T): number {
+    const written = JSON.stringify(value)
+    if (this.list.length === 0 || written !== this.#last) this.list.push(value)
+    this.#last = written
+    return this.list.length - 1
+  }
+}
+
+function isBlankBefore(markdown: string, start: number): boolean {
+  let end = start - 1
+  if (markdown.charCodeAt(end) === 0x0a && markdown.charCodeAt(end - 1) === 0x0d) end--
+  for (let at = end - 1; at >= 0; at--) {
+    const unit = markdown.charCodeAt(at)
+    if (unit === 0x0a || unit === 0x0d) return true
+    if (unit !== 0x20 && unit !== 0x09) return false
+  }
+  return true
+}
+
+const FENCE = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})[^\n]*$/gm
+
+/** Tells whether a place of a text lies inside a fence; asked from the beginning to the end. */
+function createFenceTest(markdown: string): { isInside(at: number): boolean } {
+  const edges: Iterator<RegExpExecArray> = markdown.matchAll(FENCE)
+  let marker = ''
+  let next = edges.next()
+  return {
+    isInside(at) {
+      for (; next.done !== true && next.value.index < at; next = edges.next()) {
+        const [line, found = ''] = next.value
+        if (marker === '') marker = found
+        else if (found.startsWith(marker) && line.trimEnd().endsWith(found)) marker = ''
+      }
+      return marker !== ''
+    },
+  }
+}
+
+/** Bytes of a part of a text as UTF-8. */
+function utf8Length(text: string, from: number, to: number): number {
+  let bytes = to - from
+  for (let i = from; i < to; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit < 0x80) continue
+    // Each half of a pair counts two of its four bytes; a half alone is written as three.
+    bytes += unit < 0x800 ? 1 : isPaired(text, i) ? 1 : 2
+  }
+  return bytes
+}
+
+function isPaired(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at)
+  if (unit < 0xd800 || unit > 0xdfff) return false
+  const other = text.charCodeAt(unit < 0xdc00 ? at + 1 : at - 1)
+  return unit < 0xdc00 ? other >= 0xdc00 && other <= 0xdfff : other >= 0xd800 && other < 0xdc00
+}
