@@ -177,6 +177,8 @@ export interface Store extends Ledger {
   readPageText(sourceId: string, key: string): Promise<PageText | undefined>
   /** The part of a page around the chunk at a place, without reading the rest. */
   readExcerpt(sourceId: string, key: string, place: number): Promise<PageExcerpt | undefined>
+  /** Keys of the pages whose text holds this, whatever the case of its letters from A to Z; in their order. */
+  findPages(sourceId: string, text: string): Promise<string[]>
   /** In the order of keys. */
   listPages(sourceId: string): AsyncIterable<StoredPage>
   readChunk(sourceId: string, chunkId: string): Promise<StoredChunk | undefined>

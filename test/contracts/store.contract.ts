@@ -1514,6 +1514,27 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(text?.chunks).toHaveLength(2)
       expect(await store.readPageText('docs', at('/b'))).toBeUndefined()
       expect(await store.readPageText('nobody', at('/a'))).toBeUndefined()
+
+      const times = { checkedAt: 700, changedAt: 700 }
+      const excerpt = await store.readExcerpt('docs', at('/a'), 1)
+      expect(excerpt).toMatchObject({ ...times, markdown: text?.markdown, linesBefore: 0, first: 0 })
+      expect(excerpt?.spans.map(({ anchor }) => anchor)).toEqual(['one', 'one'])
+      expect(await store.readExcerpt('docs', at('/a'), 2)).toBeUndefined()
+      expect(await store.readExcerpt('docs', at('/b'), 0)).toBeUndefined()
+
+      expect(await store.findPages('docs', 'TWO')).toEqual([at('/a')])
+      expect(await store.findPages('docs', 'three')).toEqual([])
+      expect(await store.findPages('nobody', 'two')).toEqual([])
+    })
+
+    test('has an excerpt with the anchors it has now', async () => {
+      const base = record('/a', 'one')
+      const section = { title: 'One', level: 1, anchor: 'old', startLine: 1, endLine: 1, children: [] }
+      await visit('/a', { state: 'indexed', record: { ...base, page: { ...base.page, sections: [section] } } })
+      const moved = { ...base.page, sections: [{ ...section, anchor: 'new' }] }
+      await visit('/a', { state: 'unchanged', record: { ...base, page: moved }, now: 900 }, 'c2')
+      const excerpt = await store.readExcerpt('docs', at('/a'), 0)
+      expect(excerpt?.spans.map(({ anchor }) => anchor)).toEqual(['new'])
     })
   })
 

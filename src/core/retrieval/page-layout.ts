@@ -17,21 +17,21 @@ export interface LayoutSpan {
   readonly isOpen: boolean
 }
 
-/** How a page was cut: kept beside its text, so that a part of it can be shown without reading all. */
+/**
+ * How a page was cut: kept beside its text, so that a part of it can be shown without reading all. Paths and anchors stand there
+ * once, and spans as plain numbers that name them: a page may have thousands, of which a few are asked for.
+ */
 export interface PageLayout {
   /** Bytes of the page as UTF-8. */
   readonly bytes: number
-  /** In the order of the page. */
-  readonly spans: readonly LayoutSpan[]
-}
-
-/** A layout as it is kept: paths and anchors once, spans as plain numbers that name them. */
-interface WrittenLayout {
-  readonly bytes: number
   readonly paths: readonly (readonly string[])[]
   readonly anchors: readonly (string | null)[]
-  readonly spans: readonly (readonly [number, number, number, number, number, number])[]
+  /** In the order of the page. */
+  readonly spans: readonly WrittenSpan[]
 }
+
+/** First line, last line, offset, path, anchor, and 1 for one that may begin inside a block. */
+type WrittenSpan = readonly [number, number, number, number, number, number]
 
 /** Writes the layout of a page with its chunks. */
 export function writeLayout(
@@ -44,7 +44,7 @@ export function writeLayout(
   const fences = createFenceTest(markdown)
   let at = 0
   let offset = 0
-  const spans = chunks.map(({ startLine, endLine, headingPath }): WrittenLayout['spans'][number] => {
+  const spans = chunks.map(({ startLine, endLine, headingPath }): WrittenSpan => {
     const start = startOf(startLine)
     offset = start < at ? utf8Length(markdown, 0, start) : offset + utf8Length(markdown, at, start)
     at = start
@@ -52,24 +52,25 @@ export function writeLayout(
     return [startLine, endLine, offset, paths.add(headingPath), anchors.add(findAnchor(sections, startLine)), +isOpen]
   })
   const bytes = offset + utf8Length(markdown, at, markdown.length)
-  const written: WrittenLayout = { bytes, paths: paths.list, anchors: anchors.list, spans }
+  const written: PageLayout = { bytes, paths: paths.list, anchors: anchors.list, spans }
   return JSON.stringify(written)
 }
 
 /** Reads what `writeLayout` wrote. */
 export function readLayout(text: string): PageLayout {
-  const { bytes, paths, anchors, spans } = JSON.parse(text) as WrittenLayout
-  return {
-    bytes,
-    spans: spans.map(([startLine, endLine, offset, path, anchor, isOpen]) => ({
-      startLine,
-      endLine,
-      offset,
-      headingPath: paths[path] ?? [],
-      anchor: anchors[anchor] ?? null,
-      isOpen: isOpen === 1,
-    })),
-  }
+  return JSON.parse(text) as PageLayout
+}
+
+/** The chunks of a layout from one place to another, the last one included. */
+export function listSpans({ paths, anchors, spans }: PageLayout, first: number, last: number): LayoutSpan[] {
+  return spans.slice(first, last + 1).map(([startLine, endLine, offset, path, anchor, isOpen]) => ({
+    startLine,
+    endLine,
+    offset,
+    headingPath: paths[path] ?? [],
+    anchor: anchors[anchor] ?? null,
+    isOpen: isOpen === 1,
+  }))
 }
 
 /** Chunks of a page by their places, the last one included. */
@@ -98,10 +99,11 @@ export function planExcerpt(layout: PageLayout, place: number): Excerpt | undefi
   const { length: count } = spans
   if (spans[place] === undefined) return undefined
   if (!isOrdered(spans)) {
-    return { offset: 0, length: bytes, linesBefore: 0, first: 0, spans, enough: { first: 0, last: count - 1 } }
+    const all = listSpans(layout, 0, count - 1)
+    return { offset: 0, length: bytes, linesBefore: 0, first: 0, spans: all, enough: { first: 0, last: count - 1 } }
   }
   const { first, last } = windowAround(layout, place)
-  const { offset = 0, startLine = 1 } = spans[first] ?? {}
+  const [startLine = 1, , offset = 0] = spans[first] ?? []
   const isEnough = (other: number): boolean => {
     const own = windowAround(layout, other)
     return own.first >= first && own.last <= last
@@ -112,18 +114,22 @@ export function planExcerpt(layout: PageLayout, place: number): Excerpt | undefi
   while (to < last && isEnough(to + 1)) to++
   return {
     offset,
-    length: (spans[last + 1]?.offset ?? bytes) - offset,
+    length: (spans[last + 1]?.[OFFSET] ?? bytes) - offset,
     linesBefore: startLine - 1,
     first,
-    spans: spans.slice(first, last + 1),
+    spans: listSpans(layout, first, last),
     enough: { first: from, last: to },
   }
 }
 
 /** Whether chunks follow each other as their lines do: those of sorted keys do not. */
-function isOrdered(spans: readonly LayoutSpan[]): boolean {
-  return spans.every(({ startLine }, i) => i === 0 || startLine >= (spans[i - 1]?.startLine ?? 0))
+function isOrdered(spans: readonly WrittenSpan[]): boolean {
+  return spans.every(([startLine], i) => i === 0 || startLine >= (spans[i - 1]?.[0] ?? 0))
 }
+
+/** Where things stand in a span. */
+const OFFSET = 2
+const IS_OPEN = 5
 
 /** So many bytes are read on each side of a chunk: more than any passage grows to. */
 const REACH_BYTES = 16_000
@@ -136,14 +142,14 @@ const REACH_CHUNKS = 14
  * understood without what stands around it.
  */
 function windowAround({ bytes, spans }: PageLayout, place: number): Places {
-  const endOf = (index: number): number => spans[index + 1]?.offset ?? bytes
-  const start = spans[place]?.offset ?? 0
+  const endOf = (index: number): number => spans[index + 1]?.[OFFSET] ?? bytes
+  const start = spans[place]?.[OFFSET] ?? 0
   let first = place
-  while (first > 0 && !isFar(place - first, start - (spans[first]?.offset ?? 0))) first--
-  while (first > 0 && spans[first]?.isOpen === true) first--
+  while (first > 0 && !isFar(place - first, start - (spans[first]?.[OFFSET] ?? 0))) first--
+  while (first > 0 && spans[first]?.[IS_OPEN] === 1) first--
   let last = place
   while (last < spans.length - 1 && !isFar(last - place, endOf(last) - endOf(place))) last++
-  while (spans[last + 1]?.isOpen === true) last++
+  while (spans[last + 1]?.[IS_OPEN] === 1) last++
   return { first, last }
 }
 

@@ -130,7 +130,8 @@ function statesName(line: string): boolean {
 }
 
 function endsWithColon(line: string): boolean {
-  return /[:：]\s*$/.test(line)
+  const text = line.trimEnd()
+  return text.endsWith(':') || text.endsWith('：')
 }
 
 /** Columns before the first character, a tabulator reaching to the next multiple of four. */

@@ -1,7 +1,6 @@
 import { anchoredUrl } from '../../core/retrieval/anchored-url.ts'
 import { type Definition, findDefinitions } from '../../core/retrieval/definitions.ts'
 import { clipText, splitLines } from '../../core/text/lines.ts'
-import type { LedgerRow } from '../../crawl/ledger.ts'
 import type { Library } from '../library.ts'
 import { labelOf, type Source } from '../source.ts'
 import { chooseSources } from './choose-sources.ts'
@@ -13,7 +12,7 @@ export interface SymbolsInput {
   readonly url?: string | undefined
   /** Id, name, name@version or start URL. */
   readonly source?: string | undefined
-  /** Beginning of the name, or of what follows its last dot. Case does not matter. */
+  /** Beginning of the name, or of what follows its last dot. The case of letters from A to Z does not matter. */
   readonly prefix?: string | undefined
   /** @default 100 */
   readonly limit?: number | undefined
@@ -67,9 +66,10 @@ async function* visitPages(
   }
   const { sources } = await chooseSources(library, source === undefined ? {} : { sources: [source] })
   for (const one of sources) {
-    for await (const { key } of visitRows(library, one)) {
+    const keys = prefix === '' ? visitKeys(library, one) : await library.store.findPages(one.id, prefix)
+    for await (const key of keys) {
       const page = await library.store.readPageText(one.id, key)
-      if (page?.markdown.toLowerCase().includes(prefix.toLowerCase()) === true) yield { ...page, source: one }
+      if (page !== undefined) yield { ...page, source: one }
     }
   }
 }
@@ -77,11 +77,11 @@ async function* visitPages(
 /** So many rows are read at once. */
 const ROWS_AT_ONCE = 500
 
-/** The rows of a source that hold a page. */
-async function* visitRows({ store }: Library, { id }: Source): AsyncGenerator<LedgerRow, void, void> {
+/** The keys of the pages of a source. */
+async function* visitKeys({ store }: Library, { id }: Source): AsyncGenerator<string, void, void> {
   for (let after: string | undefined; ; ) {
     const rows = await store.listRows(id, { limit: ROWS_AT_ONCE, ...(after === undefined ? {} : { after }) })
-    yield* rows.filter(({ hasPage }) => hasPage)
+    for (const { key, hasPage } of rows) if (hasPage) yield key
     if (rows.length < ROWS_AT_ONCE) return
     after = rows.at(-1)?.key
   }
@@ -99,9 +99,13 @@ function listPageSymbols(page: FoundPage): SymbolEntry[] {
 }
 
 /** Names with the line that states each, from 1. */
-function listDefinitions({ markdown, chunks }: FoundPage): Omit<Definition, 'isCode'>[] {
+function listDefinitions({ markdown, chunks }: FoundPage): Pick<Definition, 'name' | 'signature' | 'line'>[] {
   const isNamed = chunks.some(({ symbol }) => symbol !== null)
-  if (!isNamed) return findDefinitions(markdown).map((one) => ({ ...one, line: one.line + 1 }))
+  if (!isNamed) {
+    // What is bold alone may be a term, or just bold.
+    const found = findDefinitions(markdown).filter(({ isCode }) => isCode)
+    return found.map((one) => ({ ...one, line: one.line + 1 }))
+  }
   const lines = splitLines(markdown)
   return chunks.flatMap(({ symbol, startLine, endLine }) => {
     if (symbol === null) return []

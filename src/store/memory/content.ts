@@ -30,6 +30,15 @@ export function toPageText(row: Row): PageText | undefined {
   return { ...rest, url: row.url, title, language, markdown, sections, chunks }
 }
 
+/** Whether the page of a row holds a text, whatever the case of its letters from A to Z. */
+export function holdsText({ record }: Row, text: string): boolean {
+  return record !== null && lowerAscii(record.page.markdown).includes(lowerAscii(text))
+}
+
+function lowerAscii(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+}
+
 /** The part of the page of a row around one of its chunks. */
 export function toExcerpt(row: Row, place: number): PageExcerpt | undefined {
   const text = toPageText(row)

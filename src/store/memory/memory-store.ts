@@ -1,7 +1,7 @@
 import type { Settled } from '../../crawl/ledger.ts'
 import type { VectorStore } from '../../library/vectors.ts'
 import { ChunkIndex } from './chunk-index.ts'
-import { countContent, findChunk, measure, toExcerpt, toPageText, toStoredPage } from './content.ts'
+import { countContent, findChunk, holdsText, measure, toExcerpt, toPageText, toStoredPage } from './content.ts'
 import { Crawls } from './crawls.ts'
 import {
   countOpen,
@@ -164,6 +164,10 @@ export function createMemoryStore(): VectorStore {
     readPageText: async (sourceId, key) => {
       const row = ledgerOf(sourceId).get(key)
       return row && toPageText(row)
+    },
+    findPages: async (sourceId, text) => {
+      const rows = ledgerOf(sourceId).list({ limit: Number.POSITIVE_INFINITY })
+      return rows.filter((row) => holdsText(row, text)).map(({ key }) => key)
     },
     listPages: async function* (sourceId) {
       for (const row of ledgerOf(sourceId).list({ limit: Number.POSITIVE_INFINITY })) {

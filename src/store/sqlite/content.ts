@@ -19,6 +19,7 @@ export interface Content {
   readPage(source: number, key: string): StoredPage | undefined
   readText(source: number, key: string): PageText | undefined
   readExcerpt(source: number, key: string, place: number): PageExcerpt | undefined
+  find(source: number, text: string): string[]
   listPages(source: number): AsyncIterable<StoredPage>
   readChunk(source: number, chunkId: string): StoredChunk | undefined
   /** Chunks by their numbers, in this order. */
@@ -112,6 +113,13 @@ export function createContent(db: Database, index: ChunkIndex): Content {
   const selectPages = db.prepare<[number, string, number], PageColumns>(
     `${pageColumns} WHERE l.source = ? AND l.key > ? AND l.page_hash IS NOT NULL ORDER BY l.key LIMIT ?`,
   )
+
+  const selectHolding = db
+    .prepare<[number, string], string>(
+      `SELECT l.key FROM ledger l JOIN pages p ON p.id = l.id
+       WHERE l.source = ? AND l.page_hash IS NOT NULL AND instr(lower(p.markdown), lower(?)) > 0 ORDER BY l.key`,
+    )
+    .pluck()
 
   // Text comes as bytes, which Node decodes twice as fast. SQLite takes two fields out of the description many times faster than all its links can be parsed here.
   const selectText = db.prepare<[number, string], TextColumns>(
@@ -245,6 +253,7 @@ export function createContent(db: Database, index: ChunkIndex): Content {
       const markdown = selectBytes.get(offset + 1, length, row)?.toString() ?? ''
       return { ...times, ...excerpt, markdown }
     },
+    find: (source, text) => selectHolding.all(source, text),
     async *listPages(source) {
       let after = ''
       for (;;) {

@@ -206,6 +206,7 @@ function createStore(db: Database, location: string, patienceMs: number): Vector
     readExcerpt: async (sourceId, key, place) =>
       within(sourceId, undefined, (source) => content.readExcerpt(source, key, place)),
     readPageText: async (sourceId, key) => within(sourceId, undefined, (source) => content.readText(source, key)),
+    findPages: async (sourceId, text) => within(sourceId, [], (source) => content.find(source, text)),
     async *listPages(sourceId) {
       const source = sources.numberOf(sourceId)
       if (source !== undefined) yield* content.listPages(source)
