@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { basename } from 'node:path'
 import type { Command } from 'commander'
 import type { EffectiveConfig, SettingName } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
@@ -27,6 +28,10 @@ export function addLibraryOptions(command: Command, settings: readonly SettingNa
 
 /** Opens the library that is configured; whoever asks for it closes it. */
 export async function openConfigured({ values }: EffectiveConfig): Promise<OpenLibrary> {
+  if (basename(values.library) === ':memory:') {
+    const problem = '--library: expected a file, got :memory:, which would be gone with this command'
+    throw new PharosError('USAGE', { problem })
+  }
   // Loaded when it is needed: a database and an HTTP client would slow down every verb that has no use for them.
   const { openLibrary } = await import('../open-library.ts')
   return openLibrary({

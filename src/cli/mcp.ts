@@ -95,17 +95,21 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
   })
 }
 
-/** How long it waits for new chunks. */
+/** How long it waits for new chunks, for a model, or for what went wrong to be mended. */
 const REST_MS = 30_000
 
-/** Gives vectors to chunks that have none, for as long as the server runs. Without a model nothing happens. */
+/** Gives vectors to chunks that have none, for as long as the server runs. */
 async function embedInBackground(library: Library, signal: AbortSignal): Promise<void> {
   if (library.openEmbedder === undefined || library.vectors === undefined) return
   const { embedLibrary } = await import('../library/operations/embed-library.ts')
   while (!signal.aborted) {
-    for await (const _ of embedLibrary(library, { signal })) {
-      // Every batch lets the requests that came meanwhile go first.
-      await library.clock.sleep(0, signal)
+    try {
+      for await (const _ of embedLibrary(library, { signal })) {
+        // Every batch lets the requests that came meanwhile go first.
+        await library.clock.sleep(0, signal)
+      }
+    } catch {
+      // There may be no model yet, or one that fails: searches say so, and the next try finds what was installed meanwhile.
     }
     await library.clock.sleep(REST_MS, signal)
   }

@@ -4,7 +4,8 @@ import { connect as connectTls } from 'node:tls'
 import type { buildConnector } from 'undici'
 import type { Allowance } from './addresses.ts'
 import { ConnectError, type ConnectProblem, codeOf, describeFailure } from './connect-error.ts'
-import { type HttpProxy, openTunnel } from './proxy.ts'
+import type { HttpProxy } from './parse-proxy.ts'
+import { openTunnel } from './proxy.ts'
 
 /** All addresses of a host name, best first. Rejects with Node's code (`ENOTFOUND`, `EAI_AGAIN`) without one. */
 export type Resolve = (host: string) => Promise<readonly string[]>

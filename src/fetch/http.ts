@@ -6,7 +6,7 @@ import { ConnectError, type ConnectProblem } from './connect-error.ts'
 import { Connector, type Resolve, systemResolve } from './connector.ts'
 import { ACCEPTED_ENCODINGS, BodyDecoder, type Decoded, joinBytes, parseEncodings } from './decode.ts'
 import { findFieldProblem, isFieldValue } from './header-fields.ts'
-import { type HttpProxy, parseProxy } from './proxy.ts'
+import { type HttpProxy, parseProxy } from './parse-proxy.ts'
 
 /** How the web is fetched. A megabyte is 2²⁰ bytes. */
 export interface HttpFetcherOptions {

@@ -2,34 +2,7 @@ import { type ClientRequest, type RequestOptions, request as requestHttp } from 
 import { request as requestHttps } from 'node:https'
 import { isIP, type Socket } from 'node:net'
 import { ConnectError, codeOf, describeFailure } from './connect-error.ts'
-
-/** A proxy that opens tunnels. */
-export interface HttpProxy {
-  readonly host: string
-  readonly port: number
-  readonly isTls: boolean
-  /** Value of Proxy-Authorization; nobody but the proxy gets it. */
-  readonly authorization: string | undefined
-}
-
-/** Reads `http://user:password@proxy.example:3128`; undefined for what is no address of a proxy. */
-export function parseProxy(text: string): HttpProxy | undefined {
-  const url = URL.parse(text)
-  const isTls = url?.protocol === 'https:'
-  if (url === null || (!isTls && url.protocol !== 'http:')) return undefined
-  if (url.pathname !== '/' || url.search !== '' || url.hash !== '') return undefined
-  const user = decode(url.username)
-  const password = decode(url.password)
-  // The first colon ends the name, RFC 7617 section 2.
-  if (user === undefined || password === undefined || user.includes(':')) return undefined
-  const hasCredentials = user !== '' || password !== ''
-  return {
-    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: url.port === '' ? (isTls ? 443 : 80) : Number(url.port),
-    isTls,
-    authorization: hasCredentials ? `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` : undefined,
-  }
-}
+import type { HttpProxy } from './parse-proxy.ts'
 
 /** Where a tunnel is to lead. */
 export interface TunnelEnd {
@@ -107,12 +80,4 @@ function judgeAnswer(status: number, isFollowedByMore: boolean, host: string): C
 function describeProxyFailure(error: Error, isHandshake: boolean): ConnectError {
   if (!codeOf(error).startsWith('HPE_')) return describeFailure(error, 'the proxy', isHandshake)
   return new ConnectError('network', 'the answer of the proxy is not HTTP', { cause: error })
-}
-
-function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
 }

@@ -32,6 +32,11 @@ export function need<T extends object, K extends keyof T & string>(
   return value as Exclude<T[K], undefined>
 }
 
+/** A text that says something; blank ones, with which many models fill what they leave open, mean that it was not given. */
+export function said(value: string | undefined): string | undefined {
+  return value === undefined || value.trim() === '' ? undefined : value
+}
+
 /** A list that may be written as text with commas. */
 export function listOf(value: string | readonly string[] | undefined): readonly string[] | undefined {
   if (value === undefined) return undefined

@@ -1,4 +1,4 @@
-import { countOf } from '../core/text/count.ts'
+import { countOf, writeNumber } from '../core/text/count.ts'
 import { writeDuration } from '../core/text/duration.ts'
 import type { CrawlEntry, CrawlReport } from '../library/operations/describe-crawl.ts'
 import { labelOf } from '../library/source.ts'
@@ -9,7 +9,7 @@ export function writeCrawlStatus(report: CrawlReport): string {
   const { source, status, cappedAt, isRunning } = report
   return [
     // Whoever does not know of the cap takes the rest for the whole.
-    ...(cappedAt === null ? [] : [`Stopped at maxPages ${cappedAt.toLocaleString('en')}: there is more`]),
+    ...(cappedAt === null ? [] : [`Stopped at maxPages ${writeNumber(cappedAt)}: there is more`]),
     `Source: ${oneLine(labelOf(source))} (${oneLine(source.url)})`,
     `Status: ${status}`,
     ...(isRunning ? writeActive(report) : writeFinished(report)),
@@ -20,7 +20,7 @@ function writeActive({ progress, crawl }: CrawlReport): string[] {
   const { pagesCrawled, pagesSkipped, pagesTotal } = progress
   const percent = pagesTotal === 0 ? 0 : Math.floor((pagesCrawled * 100) / pagesTotal)
   return [
-    `Progress: ${pagesCrawled.toLocaleString('en')}/${pagesTotal.toLocaleString('en')} pages crawled (${percent}%)`,
+    `Progress: ${writeNumber(pagesCrawled)}/${writeNumber(pagesTotal)} pages crawled (${percent}%)`,
     `Skipped: ${countOf(pagesSkipped, 'page')} (unchanged content)`,
     ...writeErrors(progress),
     ...writeFiltered(progress),
@@ -39,8 +39,8 @@ function writeFinished({ progress, crawl, chunks, pending }: CrawlReport): strin
   const isOpen = crawl?.state === 'interrupted' || crawl?.state === 'cancelled'
   return [
     `Last crawl: ${crawl === null ? 'never' : writeTime(crawl.endedAt ?? crawl.startedAt + crawl.elapsedMs)}`,
-    `Pages: ${pagesCrawled.toLocaleString('en')} crawled, ${pagesSkipped.toLocaleString('en')} skipped (unchanged), ${countOf(errors, 'error')}`,
-    `Chunks: ${chunks.toLocaleString('en')} total`,
+    `Pages: ${writeNumber(pagesCrawled)} crawled, ${writeNumber(pagesSkipped)} skipped (unchanged), ${countOf(errors, 'error')}`,
+    `Chunks: ${writeNumber(chunks)} total`,
     ...(crawl === null
       ? []
       : [`Crawl: ${crawl.crawlId}, ${crawl.kind}, ${crawl.state} after ${writeDuration(crawl.elapsedMs)}`]),
@@ -65,7 +65,7 @@ function writeFiltered({ filtered, filteredUrls }: CrawlReport['progress']): str
 }
 
 function writeRest(count: number): string[] {
-  return count > 0 ? [`  and ${count.toLocaleString('en')} more`] : []
+  return count > 0 ? [`  and ${writeNumber(count)} more`] : []
 }
 
 /** One line about a crawl, for lists. */

@@ -71,7 +71,7 @@ export function createTool<In extends z.ZodObject, Out extends z.ZodObject>(defi
     openWorldHint: effects.isOpenWorld ?? false,
   }
   const inputSchema = unchecked(input)
-  const outputSchema = writtenOnce(output, output['~standard'].validate)
+  const outputSchema = unchecked(output)
   return {
     name,
     isSafe,
@@ -92,16 +92,12 @@ export function createTool<In extends z.ZodObject, Out extends z.ZodObject>(defi
   }
 }
 
-/** The same schema for listing, but every value passes: what is wrong with it is said by us, in the form of all errors. */
+/**
+ * The same schema for listing, but every value passes. What is wrong with arguments is said by us, in the form of all errors;
+ * answers are what the compiler says they are, and clients check them again. It is written as JSON once: over HTTP every
+ * request has a server of its own, which lists the same.
+ */
 function unchecked(schema: z.ZodObject): StandardSchemaWithJSON<unknown, unknown> {
-  return writtenOnce(schema, (value) => ({ value }))
-}
-
-/** A schema that is written as JSON once: over HTTP every request has a server of its own, which lists the same. */
-function writtenOnce(
-  schema: z.ZodObject,
-  validate: StandardSchemaWithJSON['~standard']['validate'],
-): StandardSchemaWithJSON<unknown, unknown> {
   const { input, output } = schema['~standard'].jsonSchema
   const written = new Map<string, Record<string, unknown>>()
   const once = (write: typeof input, direction: string): typeof input => {
@@ -113,7 +109,7 @@ function writtenOnce(
     }
   }
   const jsonSchema = { input: once(input, 'input'), output: once(output, 'output') }
-  return { '~standard': { version: 1, vendor: 'pharos', validate, jsonSchema } }
+  return { '~standard': { version: 1, vendor: 'pharos', validate: (value) => ({ value }), jsonSchema } }
 }
 
 /** Reads arguments. Null means that a value was not given, as many models write it. */

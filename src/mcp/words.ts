@@ -1,6 +1,6 @@
 /** `2026-02-20T10:30:00Z` */
 export function writeTime(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
+  return `${new Date(ms).toISOString().slice(0, -'.000Z'.length)}Z`
 }
 
 /** The same for what may not have happened. */
@@ -10,8 +10,12 @@ export function timeOrNull(ms: number | null): string | null {
 
 /** Text of others on one line of ours: whatever it holds, it cannot begin another. */
 export function oneLine(text: string): string {
-  return text.replace(/[\s\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim()
+  return (ODD_SPACE.test(text) ? text.replace(SPACE, ' ') : text).trim()
 }
+
+const SPACE = /[\s\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu
+/** All of them but single spaces, which nearly every text has and which stay as they are. */
+const ODD_SPACE = /[^\S ]| {2}|[\p{Cc}\u202a-\u202e\u2066-\u2069]/u
 
 /** Where a text comes from, with everything that is needed to cite it and to ask for it again. */
 export interface Citation {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { writeBytes } from '../../core/text/bytes.ts'
+import { writeNumber } from '../../core/text/count.ts'
 import { orNull } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 import { timeOrNull, writeTime } from '../words.ts'
@@ -29,13 +30,13 @@ export const indexStatistics: Tool = createTool({
     const space = await vectors?.readSpace()
     const embedded = space === undefined ? 0 : ((await vectors?.count())?.embedded ?? 0)
     const lines = [
-      `Sources: ${sources.toLocaleString('en')}`,
-      `Pages: ${pages.toLocaleString('en')}`,
-      `Chunks: ${chunks.toLocaleString('en')}`,
+      `Sources: ${writeNumber(sources)}`,
+      `Pages: ${writeNumber(pages)}`,
+      `Chunks: ${writeNumber(chunks)}`,
       `Storage: ${writeBytes(bytes)}`,
       space === undefined
         ? 'Embeddings: none'
-        : `Embeddings: ${space.model}, ${space.dimensions} dimensions, ${embedded.toLocaleString('en')} of ${chunks.toLocaleString('en')} chunks`,
+        : `Embeddings: ${space.model}, ${space.dimensions} dimensions, ${writeNumber(embedded)} of ${writeNumber(chunks)} chunks`,
       `Last activity: ${changedAt === null ? 'never' : writeTime(changedAt)}`,
     ]
     return {

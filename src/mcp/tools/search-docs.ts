@@ -3,7 +3,7 @@ import { KINDS } from '../../core/model.ts'
 import type { ContentType } from '../../core/retrieval/content-type.ts'
 import { countOf } from '../../core/text/count.ts'
 import type { SearchAnswer, SearchInput } from '../../library/search.ts'
-import { clamp, given, listOf, pick, usage } from '../arguments.ts'
+import { clamp, given, listOf, pick, said, usage } from '../arguments.ts'
 import { flag, number, orNull, text, texts } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 import { oneLine, writeCitation, writeTime } from '../words.ts'
@@ -99,17 +99,17 @@ list_sources shows what is indexed. get_chunk and read_page give more of what wa
       query,
       ...given({
         sources: listOf(pick(args, 'source', 'library')),
-        version: args.version,
+        version: said(args.version),
         limit: limit === undefined ? undefined : clamp(limit, MAX_RESULTS.least, MAX_RESULTS.most),
         tokens: args.tokens === undefined ? undefined : clamp(args.tokens, TOKENS.least, TOKENS.most),
-        path: args.path,
+        path: said(args.path),
         kind: args.kind,
-        heading: pick(args, 'heading', 'sectionPath'),
-        symbol: args.symbol,
+        heading: said(pick(args, 'heading', 'sectionPath')),
+        symbol: said(args.symbol),
         contentType: contentTypeOf(args.contentType),
-        language: args.language,
+        language: said(args.language),
         minScore: args.minScore,
-        cursor: args.cursor,
+        cursor: said(args.cursor),
         explain: args.explain,
       }),
     }
