@@ -1,7 +1,7 @@
-// Crawls a small site into a library of its own, and asks it what became of an address.
+// Crawls a small site into a library of its own, asks it what became of an address, and a question.
 import { strict as assert } from 'node:assert'
 import { createServer } from 'node:http'
-import { addSource, crawlSource, explainUrl, openLibrary, reportSource } from 'pharos/node'
+import { addSource, crawlSource, explainUrl, findChunk, openLibrary, reportSource, searchLibrary } from 'pharos/node'
 
 const pages = {
   '/': '<h1>Lamps</h1><p>How the light is kept burning through the night.</p><a href="/oil">Oil</a> <a href="/lens">Lens</a>',
@@ -27,9 +27,13 @@ try {
   const { row } = await explainUrl(library, source, '/lens')
   assert.equal(row?.reason, 'not-found')
 
-  const [hit] = await library.store.search({ query: 'which oil freezes', limit: 1 })
-  assert.equal(hit?.url, `${site}/oil`)
-  console.log(hit.chunk.content)
+  const { passages } = await searchLibrary(library, { query: 'which oil freezes', sources: ['lamps'], tokens: 500 })
+  const [best] = passages
+  assert.equal(best?.url, `${site}/oil`)
+  console.log(`${best.url} lines ${best.startLine}-${best.endLine}\n${best.text}`)
+
+  const { chunk } = await findChunk(library, best.chunk)
+  assert.match(chunk.content, /freezes less easily/)
 } finally {
   await library.close()
   server.close()
