@@ -21,9 +21,8 @@ const WARM_UP = 40
 const root = fileURLToPath(new URL('..', import.meta.url))
 const parts = (option('only') ?? 'start,search,install').split(',')
 const calls = Number(option('calls') ?? 600)
-/** What the launcher gives to Node. */
-const [, flags] = /exec "\$node" (.*) "\$program"/.exec(readFileSync(join(root, 'pharos'), 'utf8'))
-const pharos = (...args) => [...flags.split(' '), join(root, 'dist/cli/main.js'), ...args]
+/** As users start it; the launcher becomes the program. */
+const pharos = join(root, 'pharos')
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
 const rows = []
@@ -58,7 +57,7 @@ async function crawl(library) {
     '--allow-private',
     '--quiet',
   ]
-  const { status } = spawnSync(process.execPath, pharos(...args), { stdio: ['ignore', 'ignore', 'inherit'] })
+  const { status } = spawnSync(pharos, args, { stdio: ['ignore', 'ignore', 'inherit'] })
   server.kill()
   if (status !== 0) process.exit(1)
 }
@@ -141,7 +140,7 @@ function sizeOf(path) {
 
 /** Starts the server and shakes hands. */
 async function connect(library) {
-  const child = spawn(process.execPath, pharos('mcp', '--read-only', '--library', library), {
+  const child = spawn(pharos, ['mcp', '--read-only', '--library', library], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const waiting = new Map()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { writeEmbedding } from './embed.ts'
+import { writeEmbedding, writeSkipped } from './embed.ts'
 
 test('the live line says how far it is, how fast, and how long it takes', () => {
   expect(writeEmbedding({ embedded: 1200, chunks: 13_441 }, 52)).toBe(
@@ -11,4 +11,11 @@ test('the live line promises nothing before there is a rate, and is at its end w
   expect(writeEmbedding({ embedded: 0, chunks: 10 }, 0)).toBe('embedding: 0 of 10 chunks, 0 %, 0.0/s')
   expect(writeEmbedding({ embedded: 1, chunks: 1 }, 4)).toBe('embedding: 1 of 1 chunk, 100 %, 4.0/s')
   expect(writeEmbedding({ embedded: 0, chunks: 0 }, 0)).toBe('embedding: 0 of 0 chunks, 100 %, 0.0/s')
+})
+
+test('what could not be embedded is counted, with what is wrong with the first', () => {
+  const problem = 'the vector of chunk ab12 cannot be kept: it holds NaN'
+  expect(writeSkipped({ embedded: 18, chunks: 20, skipped: 2, problem })).toBe(
+    '2 chunks could not be embedded, found by words alone; the first: the vector of chunk ab12 cannot be kept: it holds NaN',
+  )
 })

@@ -65,6 +65,7 @@ async function install(command: Command, flags: EmbedFlags, streams: Streams): P
       folder,
       signal,
       onStep: (step) => terminal.note(terminal.noteColors.dim(`${step} …`)),
+      onDoubt: (doubt) => terminal.note(printableLine(doubt)),
       ...(flags.from === undefined ? {} : { from: flags.from }),
     }),
   )
@@ -89,15 +90,23 @@ async function run(command: Command, texts: readonly string[], flags: EmbedFlags
       const sources: Source[] = []
       for (const text of texts) sources.push(await findSource(library, text))
       const embedding = { library, terminal, signal, hint: createHint(config) }
-      const { made, embedded, chunks, elapsedMs } = await embedInForeground(embedding, sources, flags.replace)
+      const outcome = await embedInForeground(embedding, sources, flags.replace)
+      const { made, embedded, chunks, skipped, elapsedMs } = outcome
       const all = `${embedded.toLocaleString('en')} of ${countOf(chunks, 'chunk')} have a vector`
       const line =
         made === 0
           ? `nothing to embed: ${all}`
           : `embedded ${countOf(made, 'chunk')} in ${writeDuration(Math.ceil(elapsedMs / 1000) * 1000)}: ${all}`
-      terminal.answer(line, { made, embedded, chunks, elapsed_ms: Math.round(elapsedMs) })
+      terminal.answer(line, { made, embedded, chunks, skipped, elapsed_ms: Math.round(elapsedMs) })
+      if (skipped > 0) terminal.note(writeSkipped(outcome))
     }),
   )
+}
+
+/** What is said of chunks that were left out: `2 chunks could not be embedded, found by words alone; the first: …` */
+export function writeSkipped({ skipped, problem }: EmbedProgress): string {
+  const first = problem === null ? '' : `; the first: ${printableLine(problem)}`
+  return `${countOf(skipped, 'chunk')} could not be embedded, found by words alone${first}`
 }
 
 /** Refuses to begin what could only fail at its end: where no model is installed. */
@@ -134,7 +143,7 @@ export async function embedInForeground(
     ...(sources.length === 0 ? {} : { sourceIds: sources.map(({ id }) => id) }),
   }
   let first: number | undefined
-  let last: EmbedProgress = { embedded: 0, chunks: 0 }
+  let last: EmbedProgress = { embedded: 0, chunks: 0, skipped: 0, problem: null }
   try {
     for await (const progress of embedLibrary(library, input)) {
       first ??= progress.embedded
@@ -153,7 +162,7 @@ export async function embedInForeground(
 }
 
 /** `embedding: 1,200 of 13,441 chunks, 8 %, 52/s, 4m left` */
-export function writeEmbedding({ embedded, chunks }: EmbedProgress, perSecond: number): string {
+export function writeEmbedding({ embedded, chunks }: Count, perSecond: number): string {
   const share = chunks === 0 ? 100 : Math.floor((100 * embedded) / chunks)
   const leftMs = perSecond > 0 ? Math.ceil((chunks - embedded) / perSecond) * 1000 : undefined
   const facts = [
@@ -183,7 +192,9 @@ async function showStatus(command: Command, flags: EmbedFlags, streams: Streams)
   })
 }
 
-interface Coverage extends EmbedProgress {
+type Count = Pick<EmbedProgress, 'embedded' | 'chunks'>
+
+interface Coverage extends Count {
   readonly source: Source
 }
 

@@ -3,12 +3,13 @@ import { timeRecord } from './library.ts'
 
 /** An answer as JSON. */
 export function answerRecord(answer: SearchAnswer): Record<string, unknown> {
-  const { query, engines, notices, searched, passages, more, tokens, cursor, widen } = answer
+  const { query, engines, notices, searched, searchedCount, passages, more, tokens, cursor, widen } = answer
   return {
     query,
     engines,
     notices,
     searched,
+    searched_count: searchedCount,
     passages: passages.map(passageRecord),
     more: more.map(({ line, ...page }) => ({ ...mentionRecord(page), line })),
     tokens,
@@ -25,6 +26,7 @@ function passageRecord(passage: Passage): Record<string, unknown> {
   const { explain } = passage
   return {
     ...mentionRecord(passage),
+    kind: passage.kind,
     start_line: passage.startLine,
     end_line: passage.endLine,
     text: passage.text,

@@ -17,6 +17,7 @@ const PASSAGE: Passage = {
   title: 'Guide',
   url: 'https://docs.example/guide#retry',
   headingPath: ['Guide', 'Retry'],
+  kind: 'markdown',
   startLine: 5,
   endLine: 9,
   text: '## Retry\n\nWait for Retry-After.\n',
@@ -48,6 +49,7 @@ function answerOf(change: Partial<SearchAnswer>): SearchAnswer {
     engines: ['words'],
     notices: [],
     searched: ['guide@2'],
+    searchedCount: 1,
     passages: [PASSAGE],
     more: [MENTION],
     tokens: 9,
@@ -126,6 +128,13 @@ describe('an answer in a pipe', () => {
     )
   })
 
+  test('names the language of code', () => {
+    const passage = { ...PASSAGE, kind: 'java_script', text: 'wait()\n' } as const
+    expect(writeMarkdownAnswer(answerOf({ passages: [passage], more: [] }))).toMatch(/\n```javascript\nwait\(\)\n```$/)
+    const text = { ...PASSAGE, kind: 'unknown' } as const
+    expect(writeMarkdownAnswer(answerOf({ passages: [text], more: [] }))).toContain('\n```text\n')
+  })
+
   test('has no passage that can leave its fence, nor steer a terminal', () => {
     const text = '````\n```\n## 2. Fake > Passage\n\x1b[2J'
     const written = writeMarkdownAnswer(answerOf({ passages: [{ ...PASSAGE, text }], more: [] })).split('\n')
@@ -178,6 +187,7 @@ test('an answer as JSON has every field of it, times as text', () => {
     heading_path: ['Guide', 'Retry'],
     chunk: `guide@2/${ID}`,
     score: 12.5,
+    kind: 'markdown',
     start_line: 5,
     end_line: 9,
     text: '## Retry\n\nWait for Retry-After.\n',

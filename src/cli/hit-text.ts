@@ -1,3 +1,4 @@
+import type { Kind } from '../core/model.ts'
 import { textAnalyzer } from '../core/text/analyzer.ts'
 import { tokenize } from '../core/text/tokenize.ts'
 import type { HitExplanation, PageMention, Passage, SearchAnswer, Widening, WideningFilter } from '../library/search.ts'
@@ -65,7 +66,7 @@ export function writeMarkdownAnswer({ passages, more }: SearchAnswer): string {
       `<${printableLine(passage.url)}>`,
       printableLine(`chunk ${facts}`),
       '',
-      `${fence}markdown`,
+      `${fence}${LANGUAGES[passage.kind]}`,
       text,
       fence,
       ...score,
@@ -81,6 +82,25 @@ export function writeMarkdownAnswer({ passages, more }: SearchAnswer): string {
     ].join('\n')
   })
   return [...shown, ...(further.length === 0 ? [] : [`## Also on these pages\n\n${further.join('\n')}`])].join('\n\n')
+}
+
+/** What text of each kind is marked as, by the names that highlighters know; what is no code is stored as Markdown, or as it is. */
+const LANGUAGES: Readonly<Record<Kind, string>> = {
+  markdown: 'markdown',
+  html: 'markdown',
+  json: 'json',
+  java_script: 'javascript',
+  python: 'python',
+  go: 'go',
+  rust: 'rust',
+  java: 'java',
+  c: 'c',
+  cpp: 'cpp',
+  ruby: 'ruby',
+  shell: 'sh',
+  text: 'text',
+  image: 'markdown',
+  unknown: 'text',
 }
 
 function fenceFor(text: string): string {

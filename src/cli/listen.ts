@@ -25,6 +25,8 @@ export async function listen(handle: (request: Request) => Promise<Response>, po
       cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE' ? 'it is in use' : String(cause)
     throw new PharosError('USAGE', { problem: `--port ${port}: ${why}` }, { cause })
   })
+  // A connection that cannot be taken, such as with too many files open, is one that is lost; all others go on.
+  server.on('error', () => undefined)
   // It listens on a port.
   const { port: chosen } = server.address() as AddressInfo
   return {

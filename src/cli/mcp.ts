@@ -90,13 +90,19 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
             const { exportSource } = await import('./export-source.ts')
             return exportSource(library, input, folder)
           },
-          startBackground: embedInBackground,
+          startBackground: workInBackground,
         }),
   })
 }
 
 /** How long it waits for new chunks, for a model, or for what went wrong to be mended. */
 const REST_MS = 30_000
+
+/** What a server does while nobody asks it anything: first the words of chunks, and then their meanings. */
+async function workInBackground(library: Library, signal: AbortSignal): Promise<void> {
+  await library.store.tendIndex(signal)
+  await embedInBackground(library, signal)
+}
 
 /** Gives vectors to chunks that have none, for as long as the server runs. */
 async function embedInBackground(library: Library, signal: AbortSignal): Promise<void> {

@@ -6,6 +6,7 @@ import type { PackHit } from '../core/pack/search-pack.ts'
 import { CONTENT_TYPES } from '../core/retrieval/content-type.ts'
 import { DEFAULT_LIMIT, DEFAULT_TOKENS, searchLibrary } from '../library/operations/search-library.ts'
 import { FUSIONS, type SearchAnswer, type SearchInput } from '../library/search.ts'
+import type { Store } from '../library/store.ts'
 import { answerRecord } from './hit-record.ts'
 import { writeAnswer, writeMarkdownAnswer, writeNothing } from './hit-text.ts'
 import { createHint, withLibrary } from './library.ts'
@@ -83,6 +84,7 @@ async function answerFromLibrary(
   const config = configOf(command)
   await withLibrary(config, async (library) => {
     const { store, clock } = library
+    await tendIndex(store, terminal)
     const answer = await searchLibrary(library, { query, ...askedOf(flags) })
     const isEmpty = answer.passages.length + answer.more.length === 0
     if (!isEmpty || terminal.isJson) {
@@ -97,7 +99,7 @@ async function answerFromLibrary(
     for (const notice of answer.notices) terminal.note(printableLine(notice))
     if (!isEmpty) terminal.note(terminal.noteColors.dim(describeAnswer(answer)))
     else if (flags.cursor !== undefined) terminal.note('nothing more')
-    else if (answer.searched.length > 0) terminal.note(writeNothing(answer.widen))
+    else if (answer.searchedCount > 0) terminal.note(writeNothing(answer.widen))
     else {
       const add = createHint(config)('add', '<url>')
       terminal.note(`${printableLine(store.location)} has no sources yet; add one: ${add}; or search a pack: --pack`)
@@ -107,6 +109,16 @@ async function answerFromLibrary(
       terminal.note(`${terminal.noteColors.dim('next:')} ${next}`)
     }
   })
+}
+
+/** Lets the index take in what it lacks, which is much after an upgrade: somebody at a terminal waits for the whole answer. */
+async function tendIndex(store: Store, terminal: Terminal): Promise<void> {
+  const timer = setTimeout(() => terminal.note('bringing the index up to date; this happens once'), 1000)
+  try {
+    await store.tendIndex()
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** The names by which the library is asked, in the order in which a command is written. */
@@ -134,12 +146,12 @@ function askedOf(flags: SearchFlags): Omit<SearchInput, 'query'> {
 }
 
 /** How an answer came about, in a line. */
-function describeAnswer({ engines, searched, passages, more, tokens }: SearchAnswer): string {
+function describeAnswer({ engines, searched, searchedCount, passages, more, tokens }: SearchAnswer): string {
   const parts = [
     ...(passages.length === 0 ? [] : [`${countOf(passages.length, 'passage')}, about ${countOf(tokens, 'token')}`]),
     ...(more.length === 0 ? [] : [`${countOf(more.length, 'further page')}`]),
     `by ${engines.map((engine) => (engine === 'vectors' ? 'meaning' : engine)).join(' and ')}`,
-    ...(searched.length > 5 ? [] : [`in ${searched.join(', ')}`]),
+    `in ${searched.length === 0 || searchedCount > 5 ? countOf(searchedCount, 'source') : searched.join(', ')}`,
   ]
   return printableLine(parts.join(', '))
 }

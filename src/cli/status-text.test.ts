@@ -38,6 +38,7 @@ function describeSource(given: Partial<SourceDescription> = {}): SourceDescripti
     pages: 0,
     chunks: 0,
     crawl: ENDED,
+    lastCrawledAt: NOW - 180_000,
     isRunning: false,
     isInterrupted: false,
     waiting: [],
@@ -141,7 +142,7 @@ describe('the status of a source', () => {
   })
 
   test('that was never crawled says so', () => {
-    const about = describeSource({ status: 'PENDING', crawl: null })
+    const about = describeSource({ status: 'PENDING', crawl: null, lastCrawledAt: null })
     expect(writeStatus(about, hint, NOW)).toContain('Status: PENDING\nLast crawl: never\n')
     expect(writeSourceLine(about, NOW)).toBe('docs  PENDING  0 pages, 0 chunks, never crawled  https://docs.example/')
   })

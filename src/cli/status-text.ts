@@ -196,14 +196,14 @@ export function statusRecord(about: SourceDescription, now: number): Record<stri
 
 /** One line about a source, for lists. */
 export function writeSourceLine(report: SourceReport, now: number): string {
-  const { source, status, balance, pages, chunks, crawl, isInterrupted } = report
+  const { source, status, balance, pages, chunks, lastCrawledAt, isInterrupted } = report
   const facts = [
     countOf(pages, 'page'),
     countOf(chunks, 'chunk'),
     ...(balance.failed > 0 ? [countOf(balance.failed, 'error')] : []),
     ...(balance.pending > 0 ? [`${balance.pending.toLocaleString('en')} pending`] : []),
     ...(isInterrupted ? ['interrupted'] : []),
-    crawl === null ? 'never crawled' : `crawled ${writeAge(now - (crawl.endedAt ?? crawl.heartbeatAt))}`,
+    lastCrawledAt === null ? 'never crawled' : `crawled ${writeAge(now - lastCrawledAt)}`,
   ]
   return `${nameOf(source)}  ${status}  ${facts.join(', ')}  ${printableLine(source.url)}`
 }

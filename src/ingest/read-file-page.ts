@@ -5,6 +5,7 @@ import { kindOf } from '../core/chunk/kind.ts'
 import { codeLanguageOf } from '../core/chunk/languages.ts'
 import type { ChunkSizes } from '../core/chunk/piece.ts'
 import { measureMarkdown } from '../core/extract/measure.ts'
+import { cleanText } from '../core/extract/write/escape.ts'
 import type { ChunkedFile, Kind, NoPageReason, Page } from '../core/model.ts'
 import { decodeText, isBinary } from '../core/text/decode.ts'
 import { baseName, extensionOf } from '../core/text/path.ts'
@@ -106,7 +107,7 @@ async function readDocument({ path, bytes, source }: PageFile, media: string, re
     return noPage(NO_PAGE[extraction.reason], null, detail)
   }
   if (record === null) return noPage('empty')
-  const page = { ...record.page, title: record.page.title || baseName(path) }
+  const page = { ...record.page, title: record.page.title || titleOf(path) }
   return { type: 'page', record: { ...record, page, links: [] }, detail: null, isFinal: true }
 }
 
@@ -121,18 +122,23 @@ const NO_PAGE: Readonly<Record<NoPageReason, Reason>> = {
   not_text: 'not-text',
 }
 
-/** Code, data and plain text: line by line as it stands in the file, so that its line numbers are those of the file. */
+/**
+ * Code, data and plain text: line by line as it stands in the file, so that its line numbers are those of the file. Only characters
+ * that nobody sees are left out: they hide words from readers and from search, and no line ends with one.
+ */
 function readLines({ path, bytes, source }: PageFile, options: { readonly grammars?: Grammars }): FilePage {
   const decoded = decodeText(bytes)
   if (!('text' in decoded)) return noPage('not-text', 'not valid UTF-8')
-  if (decoded.text.trim() === '') return noPage('empty')
+  const text = cleanText(decoded.text)
+  if (text.trim() === '') return noPage('empty')
+  const hiddenChars = decoded.text.length - text.length
   const chunked = chunkFile(
-    { path, bytes },
+    { path, bytes: hiddenChars === 0 ? bytes : new TextEncoder().encode(text) },
     { ...LIBRARY_SIZES, ...options, maxChunksPerFile: MAX_CHUNKS, sha256: nodeSha256 },
   )
   const secret = findLeak(chunked)
   if (secret !== undefined) return noPage('secret', secret)
-  const page = createPage(writeFileUrl(source, path), baseName(path), decoded.text)
+  const page = createPage(writeFileUrl(source, path), titleOf(path), text, hiddenChars)
   const [warning] = chunked.warnings
   // A parser that failed may have done so because of other files.
   const isFinal = !chunked.warnings.some(({ code }) => code === 'parser')
@@ -140,7 +146,11 @@ function readLines({ path, bytes, source }: PageFile, options: { readonly gramma
   return { type: 'page', record, detail: warning?.message ?? null, isFinal }
 }
 
-function createPage(url: string, title: string, markdown: string): Page {
+function titleOf(path: string): string {
+  return cleanText(baseName(path))
+}
+
+function createPage(url: string, title: string, markdown: string, hiddenChars: number): Page {
   return {
     url,
     title,
@@ -157,7 +167,7 @@ function createPage(url: string, title: string, markdown: string): Page {
     sections: [],
     links: [],
     ...measureMarkdown(markdown, nodeSha256),
-    hiddenChars: 0,
+    hiddenChars,
   }
 }
 

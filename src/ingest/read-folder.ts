@@ -43,6 +43,7 @@ async function openFolder(address: string, pages: FilePages, options: FolderRead
   return {
     url,
     name: basename(path) || path,
+    place: `${facts.dev}:${facts.ino}`,
     async *walk(signal) {
       if (!isFolder) {
         yield { type: 'file', path: basename(path) }

@@ -1,5 +1,5 @@
 import { withAnchor } from '../core/retrieval/anchored-url.ts'
-import { type ComparableText, createComparable, isNearDuplicate } from '../core/retrieval/near-duplicates.ts'
+import { type ComparableText, createComparable, isNearDuplicate, saysSame } from '../core/retrieval/near-duplicates.ts'
 import {
   createGrower,
   type GrownPassage,
@@ -39,6 +39,8 @@ export interface AnswerComposer {
   add(hits: readonly RankedHit[]): void
   /** Whether there are hits that were not shown yet. */
   readonly hasHits: boolean
+  /** Whether there are pages that say what was shown, and were not mentioned yet. */
+  readonly hasRepeats: boolean
   compose(room: AnswerRoom): Promise<AnswerParts>
 }
 
@@ -86,14 +88,31 @@ interface Draft extends OpenHit {
   said: ComparableText
 }
 
-/** Begins answers from the pages of a store. `sources` are those that hits can come from. */
-export function createComposer(store: Store, sources: readonly Source[]): AnswerComposer {
-  const byId = new Map(sources.map((source) => [source.id, source]))
+/** A passage that was shown. */
+interface Said {
+  readonly sourceId: string
+  readonly said: ComparableText
+}
+
+/**
+ * Begins answers from the pages of a store. `sources` are those that hits can come from; `incomplete` are the ids of those that are
+ * not preferred for being newer.
+ */
+export function createComposer(
+  store: Store,
+  sources: readonly Source[],
+  incomplete: ReadonlySet<string> = new Set(),
+): AnswerComposer {
+  const origins = createOrigins(sources, incomplete)
   const pages = new Map<string, OpenPage>()
   /** What was said in earlier answers. */
-  const earlier: ComparableText[] = []
+  const earlier: Said[] = []
   let queue: readonly RankedHit[] = []
-  const shownTexts = new Set<string>()
+  /** Hits on other pages that say what was shown: those pages are mentioned where there is room. */
+  let repeats: readonly RankedHit[] = []
+  /** Pages that answers have shown or mentioned. */
+  const named = new Set<string>()
+  const shownTexts = new Map<string, RankedHit>()
 
   const openHit = async (hit: RankedHit): Promise<OpenHit | null> => {
     const key = keyOf(hit)
@@ -114,12 +133,17 @@ export function createComposer(store: Store, sources: readonly Source[]): Answer
     get hasHits() {
       return queue.length > 0
     },
+    get hasRepeats() {
+      return repeats.length > 0
+    },
     add(hits) {
-      const known = hits.filter(({ sourceId }) => byId.has(sourceId))
-      queue = [...queue, ...dropRepeats(known, byId, shownTexts)]
+      const known = hits.filter(({ sourceId }) => origins.sourceOf(sourceId) !== undefined)
+      const parted = partRepeats(known, origins, shownTexts)
+      queue = [...queue, ...parted.first]
+      repeats = [...repeats, ...parted.repeats]
     },
     async compose({ limit, tokens }) {
-      const answer = createDraftAnswer(limit, tokens, byId, earlier)
+      const answer = createDraftAnswer(limit, tokens, origins, earlier)
       const texts = queue.filter(({ linkShare }) => linkShare < LIST_OF_LINKS)
       const shown = new Set<RankedHit>()
       for (const hit of texts.length > 0 ? texts : queue) {
@@ -130,10 +154,15 @@ export function createComposer(store: Store, sources: readonly Source[]): Answer
       queue = queue.filter((hit) => !shown.has(hit))
       // Lists of links are mentioned where texts leave room for them.
       for (const hit of queue) if (!answer.isFull(hit)) answer.mention(hit)
+      repeats = [...repeats, ...answer.listRepeats()].filter((hit) => !named.has(keyOf(hit)))
+      for (const hit of repeats) if (!answer.isFull(hit)) answer.mention(hit)
       const drafts = answer.listDrafts()
-      for (const { said } of drafts) earlier.push(said)
-      const passages = drafts.map((draft) => createPassage(draft, byId)).sort((a, b) => b.score - a.score)
-      const more = answer.listMentions().map((hit) => createMention(hit, byId))
+      const mentions = answer.listMentions()
+      for (const hit of [...drafts.flatMap(({ hits }) => hits), ...mentions]) named.add(keyOf(hit))
+      repeats = repeats.filter((hit) => !named.has(keyOf(hit)))
+      for (const { hits, said } of drafts) earlier.push({ sourceId: hits[0]?.sourceId ?? '', said })
+      const passages = drafts.map((draft) => createPassage(draft, origins)).sort((a, b) => b.score - a.score)
+      const more = mentions.map((hit) => createMention(hit, origins))
       return { passages, more, tokens: passages.reduce((sum, passage) => sum + passage.tokens, 0) }
     },
   }
@@ -150,17 +179,15 @@ interface DraftAnswer {
   listDrafts(): readonly Draft[]
   /** The best hit of each page that has no passage. */
   listMentions(): readonly RankedHit[]
+  /** Hits on other pages that nearly say what was shown; another version of the same that says it exactly is none. */
+  listRepeats(): readonly RankedHit[]
 }
 
-function createDraftAnswer(
-  limit: number,
-  budget: number,
-  sources: ReadonlyMap<string, Source>,
-  earlier: readonly ComparableText[],
-): DraftAnswer {
+function createDraftAnswer(limit: number, budget: number, origins: Origins, earlier: readonly Said[]): DraftAnswer {
   /** The passages of each page of the answer; a page without is mentioned. */
   const pages = new Map<string, { readonly first: RankedHit; readonly drafts: Draft[] }>()
   const drafts: Draft[] = []
+  const repeats: RankedHit[] = []
   let left = budget
   let misses = 0
 
@@ -196,20 +223,41 @@ function createDraftAnswer(
     return false
   }
 
+  /** Whether a passage repeats another. Other pages must say the same; other versions of one page may differ in details. */
+  const isRepeat = (hit: RankedHit, said: ComparableText, other: Said): boolean => {
+    if (!isNearDuplicate(other.said, said)) return false
+    return origins.areVersions(hit.sourceId, other.sourceId) || saysSame(other.said, said)
+  }
+
+  /** Keeps a hit to be mentioned, unless it is on another version of a page that says the same. */
+  const keepRepeat = (hit: RankedHit, said: ComparableText, other: Said): void => {
+    if (!origins.areVersions(hit.sourceId, other.sourceId) || !saysSame(other.said, said)) repeats.push(hit)
+  }
+
   /** Puts a passage in the place of one that says the same for an older version; true when there is one that says the same. */
   const meetsDuplicate = (hit: RankedHit, grown: GrownPassage, open: OpenHit, said: ComparableText): boolean => {
-    if (earlier.some((other) => isNearDuplicate(other, said))) return true
-    const twin = drafts.find((draft) => isNearDuplicate(draft.said, said))
-    if (twin === undefined) return false
-    const [best] = twin.hits
-    const added = grown.tokens - twin.grown.tokens
-    if (best === undefined || !isNewer(sources.get(hit.sourceId), sources.get(best.sourceId)) || added > left)
+    const before = earlier.find((other) => isRepeat(hit, said, other))
+    if (before !== undefined) {
+      keepRepeat(hit, said, before)
       return true
+    }
+    const twin = drafts.find(({ hits, said: other }) => {
+      return isRepeat(hit, said, { sourceId: hits[0]?.sourceId ?? '', said: other })
+    })
+    const best = twin?.hits[0]
+    if (twin === undefined || best === undefined) return false
+    const { sourceId } = best
+    const added = grown.tokens - twin.grown.tokens
+    if (!origins.isNewer(hit.sourceId, sourceId) || added > left) {
+      keepRepeat(hit, said, { sourceId, said: twin.said })
+      return true
+    }
     left -= added
     drafts.splice(drafts.indexOf(twin), 1)
     const old = pages.get(keyOf(best))
     old?.drafts.splice(old.drafts.indexOf(twin), 1)
     if (old?.drafts.length === 0) pages.delete(keyOf(best))
+    keepRepeat(best, twin.said, { sourceId: hit.sourceId, said })
     const draft = { ...open, grown, hits: [hit], said }
     drafts.push(draft)
     pageOf(hit).drafts.push(draft)
@@ -253,6 +301,7 @@ function createDraftAnswer(
       const mentioned = [...pages.values()].filter((page) => page.drafts.length === 0).map(({ first }) => first)
       return mentioned.sort((a, b) => b.score - a.score)
     },
+    listRepeats: () => repeats,
   }
 }
 
@@ -300,30 +349,52 @@ function sizesFor(passages: number, budget: number, left: number): PassageRoom {
   return { target, most: Math.round(target * 1.6), left, budget }
 }
 
-/** Of chunks with the same text the one of the newest version; texts that were there before are left out. */
-function dropRepeats(
+/** Of chunks with the same text the one of the newest version, and those on pages that are no other version of the same. */
+function partRepeats(
   hits: readonly RankedHit[],
-  sources: ReadonlyMap<string, Source>,
-  shown: Set<string>,
-): RankedHit[] {
+  origins: Origins,
+  shown: Map<string, RankedHit>,
+): { readonly first: RankedHit[]; readonly repeats: RankedHit[] } {
   const best = new Map<string, RankedHit>()
   for (const hit of hits) {
     const { contentHash } = hit.chunk
     const other = best.get(contentHash)
     if (shown.has(contentHash)) continue
-    if (other === undefined || isNewer(sources.get(hit.sourceId), sources.get(other.sourceId)))
-      best.set(contentHash, hit)
+    if (other === undefined || origins.isNewer(hit.sourceId, other.sourceId)) best.set(contentHash, hit)
   }
-  for (const text of best.keys()) shown.add(text)
-  return hits.filter((hit) => best.get(hit.chunk.contentHash) === hit)
+  for (const [text, hit] of best) shown.set(text, hit)
+  const isFirst = (hit: RankedHit) => best.get(hit.chunk.contentHash) === hit
+  const isElsewhere = (hit: RankedHit) => {
+    const other = shown.get(hit.chunk.contentHash)
+    return other !== undefined && !isFirst(hit) && !origins.areVersions(hit.sourceId, other.sourceId)
+  }
+  return { first: hits.filter(isFirst), repeats: hits.filter(isElsewhere) }
 }
 
-function isNewer(a: Source | undefined, b: Source | undefined): boolean {
-  if (a === undefined || b === undefined || a.name !== b.name) return false
-  return compareVersions(a.version ?? '', b.version ?? '') > 0
+/** What is known of the sources that hits come from. */
+interface Origins {
+  sourceOf(id: string): Source | undefined
+  /** Whether they are different versions of the same. */
+  areVersions(a: string, b: string): boolean
+  /** Whether the first one is what should be read instead of the second. */
+  isNewer(a: string, b: string): boolean
 }
 
-function createPassage({ part, grown, hits }: Draft, sources: ReadonlyMap<string, Source>): Passage {
+function createOrigins(sources: readonly Source[], incomplete: ReadonlySet<string>): Origins {
+  const byId = new Map(sources.map((source) => [source.id, source]))
+  const areVersions = (a: string, b: string) => a !== b && byId.get(a)?.name === byId.get(b)?.name
+  return {
+    sourceOf: (id) => byId.get(id),
+    areVersions,
+    isNewer: (a, b) => {
+      if (!areVersions(a, b)) return false
+      if (incomplete.has(a) !== incomplete.has(b)) return incomplete.has(b)
+      return compareVersions(byId.get(a)?.version ?? '', byId.get(b)?.version ?? '') > 0
+    },
+  }
+}
+
+function createPassage({ part, grown, hits }: Draft, origins: Origins): Passage {
   const sorted = hits.toSorted((a, b) => b.score - a.score)
   const [best] = sorted
   if (best === undefined) throw new TypeError('Expected a passage to have a hit, got none')
@@ -331,9 +402,10 @@ function createPassage({ part, grown, hits }: Draft, sources: ReadonlyMap<string
   const { startLine, endLine, text, tokens, isCut, under } = grown
   const { excerpt } = part
   return {
-    ...placeOf(best, sources),
+    ...placeOf(best, origins),
     url: withAnchor(best.url, excerpt.spans[chunk.chunkIndex - excerpt.first]?.anchor ?? null),
     headingPath: under === null ? chunk.headingPath : [...chunk.headingPath, under],
+    kind: chunk.kind,
     startLine,
     endLine,
     text,
@@ -349,19 +421,19 @@ function createPassage({ part, grown, hits }: Draft, sources: ReadonlyMap<string
 }
 
 /** A page is mentioned without the anchor of a section: to know it the page would have to be read. */
-function createMention(hit: RankedHit, sources: ReadonlyMap<string, Source>): PageMention {
+function createMention(hit: RankedHit, origins: Origins): PageMention {
   const { url, chunk, terms, score } = hit
   const text = chunk.kind === 'markdown' ? writePlain(chunk.content) : chunk.content
   const line = writeSnippet(text, terms, { chars: 160, visitTokens: textAnalyzer.visitTokens })
-  return { ...placeOf(hit, sources), url, headingPath: chunk.headingPath, line, score }
+  return { ...placeOf(hit, origins), url, headingPath: chunk.headingPath, line, score }
 }
 
 /** What every part of an answer says of where it comes from. */
 function placeOf(
   { sourceId, title, chunk }: RankedHit,
-  sources: ReadonlyMap<string, Source>,
+  origins: Origins,
 ): Pick<Passage, 'sourceId' | 'source' | 'version' | 'title' | 'chunk'> {
-  const source = sources.get(sourceId)
+  const source = origins.sourceOf(sourceId)
   const label = source === undefined ? sourceId : labelOf(source)
   return { sourceId, source: label, version: source?.version ?? null, title, chunk: `${label}/${chunk.id}` }
 }

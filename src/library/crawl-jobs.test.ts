@@ -4,6 +4,7 @@ import { page } from '../../test/sites/site.ts'
 import { createJobs } from './crawl-jobs.ts'
 import type { Job, Jobs } from './jobs.ts'
 import type { Library } from './library.ts'
+import { addSource } from './operations/add-source.ts'
 
 /** A site whose pages take a while. */
 function stageSlow(count = 6, delayMs = 40): Promise<Stage> {
@@ -17,11 +18,11 @@ function stageSlow(count = 6, delayMs = 40): Promise<Stage> {
 async function untilEnd(jobs: Jobs, crawlId: string): Promise<Job> {
   const job = jobs.find(crawlId)
   if (job === undefined) throw new Error('there is no such crawl')
-  const patience = AbortSignal.timeout(30_000)
-  for await (const _ of job.follow(patience)) {
-    // Only its end is waited for.
+  const end = Date.now() + 30_000
+  while (job.endedAt === null) {
+    if (Date.now() > end) throw new Error('it did not end')
+    await new Promise((resolve) => setTimeout(resolve, 10))
   }
-  if (job.endedAt === null) throw new Error('it did not end')
   return job
 }
 
@@ -44,7 +45,7 @@ test('a crawl goes on after its start was answered, and is counted', async () =>
   })
   const { endedAt } = job
   const again = await jobs.start(source, { kind: 'recrawl' })
-  expect(await untilEnd(jobs, again)).toMatchObject({ progress: { pagesCrawled: 7, pagesSkipped: 7 } })
+  expect(await untilEnd(jobs, again)).toMatchObject({ progress: { pagesCrawled: 0, pagesSkipped: 7, pagesTotal: 7 } })
   expect(jobs.list().map((one) => one.crawlId)).toEqual([again, crawlId])
   expect(job.endedAt).toBe(endedAt)
 })
@@ -56,6 +57,38 @@ test('a refused start leaves nothing behind', async () => {
   await expect(jobs.start(source, { kind: 'add', scope })).rejects.toMatchObject({ code: 'USAGE' })
   expect(jobs.list()).toEqual([])
   expect(await library.store.listCrawls(source.id, 10)).toEqual([])
+})
+
+test('there is an end to how many run at once', async () => {
+  const { library, source } = await stageSlow(20, 100)
+  const others = []
+  for (const name of ['two', 'three']) others.push(await addSource(library, { url: source.url, name }))
+  const jobs = createJobs(library, { maxRunning: 2 })
+  // Both at once: those that are only about to begin count as well.
+  const all = [source, ...others]
+  const started = await Promise.allSettled(all.map((one) => jobs.start(one, { kind: 'add' })))
+  expect(started.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
+  expect(started[2]).toMatchObject({ reason: { code: 'JOBS_FULL', message: expect.stringContaining('2 crawls') } })
+  const [first] = jobs.list()
+  await jobs.cancel(first?.crawlId ?? '')
+  await untilEnd(jobs, first?.crawlId ?? '')
+  expect(await jobs.start(all[2] ?? source, { kind: 'add' })).toMatch(/^[0-9a-f-]{36}$/)
+  await jobs.close()
+})
+
+test('one that goes on counts what it had done before', async () => {
+  const { library, source } = await stageSlow(40, 100)
+  const jobs = createJobs(library)
+  const crawlId = await jobs.start(source, { kind: 'add' })
+  const end = Date.now() + 30_000
+  while ((jobs.find(crawlId)?.progress.pagesCrawled ?? 0) < 3 && Date.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  await jobs.cancel(crawlId)
+  await untilEnd(jobs, crawlId)
+  expect(await jobs.start(source, { kind: 'add' })).toBe(crawlId)
+  expect(jobs.find(crawlId)?.progress.pagesCrawled).toBeGreaterThanOrEqual(3)
+  expect((await untilEnd(jobs, crawlId)).progress).toMatchObject({ pagesCrawled: 41, pagesTotal: 41, errors: 1 })
 })
 
 test('whoever cancels waits for a moment, and closing waits for the end', async () => {

@@ -1,6 +1,6 @@
 import { PharosError } from '../core/errors.ts'
-import { EventQueue } from '../crawl/event-queue.ts'
 import type { CrawlEvent, CrawlSummary } from '../crawl/events.ts'
+import type { LedgerCounts } from '../crawl/ledger.ts'
 import type { Job, JobProgress, Jobs } from './jobs.ts'
 import type { Library } from './library.ts'
 import type { CrawlInput } from './operations/crawl-source.ts'
@@ -13,19 +13,24 @@ export interface JobsOptions {
   readonly keepMs?: number
   /** How long whoever cancels one waits for its end, in milliseconds. @default 500 ms */
   readonly cancelMs?: number
+  /** So many run at once; further ones are refused. @default 8 */
+  readonly maxRunning?: number
 }
 
 const KEEP_MS = 3_600_000
 const CANCEL_MS = 500
+const MAX_RUNNING = 8
 /** So many addresses that failed, and as many that were filtered, are remembered of each. */
 const MAX_LISTED = 20
 
 /** Runs crawls of a library in the background of this process. */
 export function createJobs(library: Library, options: JobsOptions = {}): Jobs {
   const { clock } = library
-  const { keepMs = KEEP_MS, cancelMs = CANCEL_MS } = options
+  const { keepMs = KEEP_MS, cancelMs = CANCEL_MS, maxRunning = MAX_RUNNING } = options
   // In the order of their starts.
   const jobs = new Map<string, RunningJob>()
+  /** Those that were asked for and are not recorded yet. */
+  let beginning = 0
   let isClosed = false
 
   const forgetOld = () => {
@@ -33,12 +38,27 @@ export function createJobs(library: Library, options: JobsOptions = {}): Jobs {
       if (endedAt !== null && clock.now() - endedAt >= keepMs) jobs.delete(id)
     }
   }
+  const begin = async (source: Source, input: CrawlInput): Promise<RunningJob> => {
+    const running = [...jobs.values()].filter(({ endedAt }) => endedAt === null)
+    // One of the same source is refused as such.
+    const isOwn = running.some(({ sourceId }) => sourceId === source.id)
+    if (!isOwn && running.length + beginning >= maxRunning) {
+      throw new PharosError('JOBS_FULL', { count: running.length + beginning, what: 'crawls' })
+    }
+    const job = new RunningJob(library, source, input)
+    beginning++
+    try {
+      await job.begin()
+    } finally {
+      beginning--
+    }
+    return job
+  }
   return {
     async start(source, input) {
       if (isClosed) throw new PharosError('INTERRUPTED')
       forgetOld()
-      const job = new RunningJob(library, source, input)
-      await job.begin()
+      const job = await begin(source, input)
       // One that goes on is the newest again.
       jobs.delete(job.crawlId)
       jobs.set(job.crawlId, job)
@@ -80,7 +100,6 @@ class RunningJob implements Job {
   readonly #source: Source
   readonly #input: CrawlInput
   readonly #abort = new AbortController()
-  readonly #followers = new Set<EventQueue<CrawlEvent>>()
   readonly #tally = new Tally()
   #crawlId = ''
   #work: Promise<void> = Promise.resolve()
@@ -111,6 +130,7 @@ class RunningJob implements Job {
       throw new PharosError('INTERNAL', { problem: `the crawl of ${labelOf(this.#source)} did not begin` })
     }
     this.#crawlId = first.value.crawlId
+    if (first.value.isResumed) this.#tally.goOn((await this.#library.store.countLedger(this.sourceId)).states)
     this.#work = this.#read(events)
   }
 
@@ -120,33 +140,16 @@ class RunningJob implements Job {
     await this.#work
   }
 
-  async *follow(signal: AbortSignal): AsyncGenerator<CrawlEvent, void, void> {
-    if (this.endedAt !== null || signal.aborted) return
-    const queue = new EventQueue<CrawlEvent>()
-    const leave = () => queue.close()
-    this.#followers.add(queue)
-    signal.addEventListener('abort', leave, { once: true })
-    try {
-      yield* queue
-    } finally {
-      signal.removeEventListener('abort', leave)
-      this.#followers.delete(queue)
-    }
-  }
-
   async #read(events: AsyncIterable<CrawlEvent>): Promise<void> {
     try {
       for await (const event of events) {
         this.#tally.note(event)
         if (event.type === 'ended') this.summary = event.summary
-        // Whoever follows slowly misses something rather than hold up the crawl.
-        for (const follower of this.#followers) if (!follower.isFull) follower.push(event)
       }
     } catch (error) {
       this.error = error instanceof Error ? error.message : String(error)
     } finally {
       this.endedAt = this.#library.clock.now()
-      for (const follower of this.#followers) follower.close()
     }
   }
 }
@@ -165,16 +168,22 @@ class Tally {
   readonly #filteredUrls: JobProgress['filteredUrls'][number][] = []
 
   get progress(): JobProgress {
-    const pagesCrawled = this.#indexed + this.#unchanged
     return {
-      pagesCrawled,
+      pagesCrawled: this.#indexed,
       pagesSkipped: this.#unchanged,
-      pagesTotal: pagesCrawled + this.#queued,
+      pagesTotal: this.#indexed + this.#unchanged + this.#queued,
       errors: this.#errors,
       errorUrls: [...this.#errorUrls],
       filtered: this.#filtered,
       filteredUrls: [...this.#filteredUrls],
     }
+  }
+
+  /** Begins with what was done before the crawl was interrupted. */
+  goOn({ indexed, unchanged, failed }: LedgerCounts['states']): void {
+    this.#indexed = indexed
+    this.#unchanged = unchanged
+    this.#errors = failed
   }
 
   note(event: CrawlEvent): void {

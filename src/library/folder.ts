@@ -1,6 +1,7 @@
 import type { ChunkSizes } from '../core/chunk/piece.ts'
 import type { ChunkedFile } from '../core/model.ts'
 import { baseName } from '../core/text/path.ts'
+import { isFileUrl } from '../core/url/file-url.ts'
 import { parseHttp, urlKey } from '../core/url/key.ts'
 import type { PageRecord, Reason, Refusal } from '../crawl/ledger.ts'
 import type { Library } from './library.ts'
@@ -25,6 +26,8 @@ export interface OpenFolder {
   readonly url: string
   /** Its own name. */
   readonly name: string
+  /** What a folder that takes its place, such as one that a disk is mounted on, does not share with it. */
+  readonly place: string
   /** Everything in it, by paths relative to it; of what is passed over with all it holds, only the folder itself. */
   walk(signal: AbortSignal): AsyncIterable<FolderEntry>
   /** Reads a file, unless it is as it was known. Rejects when the folder itself is not there any more. */
@@ -64,7 +67,7 @@ export type FileReading =
 
 /** Whether a source is a folder or file of this machine. */
 export function isFolder({ url }: Pick<Source, 'url'>): boolean {
-  return url.startsWith('file:')
+  return isFileUrl(url)
 }
 
 /** The address of a file of a folder. A source that is a single file has no other. */

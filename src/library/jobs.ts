@@ -1,10 +1,13 @@
-import type { CrawlEvent, CrawlSummary } from '../crawl/events.ts'
+import type { CrawlSummary } from '../crawl/events.ts'
 import type { CrawlInput } from './operations/crawl-source.ts'
 import type { Source } from './source.ts'
 
 /** Runs crawls in the background and knows how far they are. */
 export interface Jobs {
-  /** Begins a crawl and returns its id as soon as it is recorded; refused like the crawl itself, such as while another one runs. */
+  /**
+   * Begins a crawl and returns its id as soon as it is recorded; refused like the crawl itself, such as while another one runs,
+   * and with `JOBS_FULL` where as many run as may.
+   */
   start(source: Source, input: CrawlInput): Promise<string>
   /** Asks a crawl to stop, and waits for it a moment; false when it does not run here. */
   cancel(crawlId: string): Promise<boolean>
@@ -26,15 +29,15 @@ export interface Job {
   readonly summary: CrawlSummary | null
   /** Why it broke off; null when it did not. */
   readonly error: string | null
-  /** Follows its events from now on. */
-  follow(signal: AbortSignal): AsyncIterable<CrawlEvent>
 }
 
-/** How far a crawl is. */
+/** How far a crawl is, or was at its end: the same numbers mean the same in both. */
 export interface JobProgress {
+  /** Pages that are new or were read again. */
   readonly pagesCrawled: number
+  /** Pages that were found unchanged; none of them is among those crawled. */
   readonly pagesSkipped: number
-  /** Grows as addresses are found. */
+  /** Both, and what is left to be done. Grows as addresses are found. */
   readonly pagesTotal: number
   readonly errors: number
   /** The first of them, with the reason. */

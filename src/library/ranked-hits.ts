@@ -1,6 +1,7 @@
 import { linkShareOf } from '../core/retrieval/link-share.ts'
 import { weighHits } from '../core/retrieval/weigh-hits.ts'
-import { fuseScores, LEAST_SIMILARITY } from '../core/search/fusion.ts'
+import { createFusion, type FuseCandidates, LEAST_SIMILARITY } from '../core/search/fusion.ts'
+import { writeNumber } from '../core/text/count.ts'
 import type { Library } from './library.ts'
 import type { Fusion, HitExplanation } from './search.ts'
 import type { ChunkFilter, StoreHit } from './store.ts'
@@ -19,6 +20,25 @@ export interface RankedHits {
   readonly notices: readonly string[]
   /** Whether there may be more after them. */
   readonly hasMore: boolean
+  /** What the parts after this one are ranked by. */
+  readonly basis?: RankBasis
+}
+
+/** What all parts of the hits of a question are ranked by, so that their scores can be compared. */
+export interface RankBasis {
+  /** Hits by words in each part. */
+  readonly size: number
+  /** What it means; undefined where words answer alone. */
+  readonly meaning?: QueryMeaning
+  readonly notices: readonly string[]
+}
+
+/** What a question means, and how that is added to its words. */
+interface QueryMeaning {
+  readonly vectors: VectorIndex
+  readonly vector: Float32Array
+  /** Made from the first part. */
+  readonly fuse?: FuseCandidates
 }
 
 /** Which hits are asked for. */
@@ -38,33 +58,92 @@ const WORDS_PART = 50
 /** With fewer hits by words than this, those that only mean the same are looked for as well. */
 const FEW = 10
 
-/** A part of the hits of a question: by words and, where there are vectors of the open model, by meanings. */
+/** How long a question may wait for its vector: words alone are better than no answer. */
+const MOST_WAIT_MS = 2000
+
+/**
+ * A part of the hits of a question: by words and, where there are vectors of the open model, by meanings. Parts after the first are
+ * given the basis of the one before.
+ */
 export async function rankHits(
   library: Library,
   asked: RankedQuery,
   part: number,
   signal?: AbortSignal,
+  basis?: RankBasis,
 ): Promise<RankedHits> {
-  const { query, filter, fusion, explain } = asked
-  const meanings = fusion === 'words' ? undefined : await openMeanings(library, filter)
-  const size = meanings === undefined ? WORDS_PART : PART
-  const found = await library.store.search({ query, limit: (part + 1) * size, filter, explain })
+  const { store } = library
+  const { query, filter, explain } = asked
+  const known = basis ?? (await openBasis(library, asked, signal))
+  const { size } = known
+  const found = await store.search({ query, limit: (part + 1) * size, filter, explain })
   const hits = weigh(found.slice(part * size), explain)
   const hasMore = hits.length === size
-  const byWords = (notices: readonly string[]): RankedHits => {
-    return { hits: sortHits(hits), engines: ['words'], notices, hasMore }
+  const missing = await describeIndex(library)
+  const byWords = (words: RankBasis): RankedHits => {
+    return { hits: sortHits(hits), engines: ['words'], notices: [...missing, ...words.notices], hasMore, basis: words }
   }
-  if (meanings === undefined) return byWords([])
-  if (typeof meanings === 'string') return byWords([`${meanings}; answered by words alone`])
+  const { meaning, notices } = known
+  if (meaning === undefined) return byWords(known)
   try {
-    const [vector] = await meanings.embedder.embed([query], signal)
-    if (vector === undefined) throw new TypeError('it gave no vector')
-    const candidates = part === 0 && hits.length < FEW ? await addNearest(library, meanings, vector, asked, hits) : hits
-    const ranked = await fuseHits(asked, meanings.vectors, vector, candidates)
-    return { hits: ranked, engines: ['words', 'vectors'], notices: meanings.notices, hasMore }
+    const candidates = part === 0 && hits.length < FEW ? await addNearest(library, meaning, asked, hits) : hits
+    const { hits: ranked, fuse } = await fuseHits(asked, meaning, candidates, part * size)
+    const next = { ...known, meaning: { ...meaning, fuse } }
+    return { hits: ranked, engines: ['words', 'vectors'], notices: [...missing, ...notices], hasMore, basis: next }
   } catch (error) {
     signal?.throwIfAborted()
-    return byWords([`the model cannot be used: ${messageOf(error)}; answered by words alone`])
+    return byWords({ size, notices: [cannotBeUsed(error)] })
+  }
+}
+
+/** Says how much of the library can be found at all, where that is not everything. */
+async function describeIndex({ store }: Library): Promise<string[]> {
+  const { indexed, chunks } = await store.readIndexState()
+  return indexed < chunks ? [`${writeNumber(indexed)} of ${writeNumber(chunks)} chunks are in the index yet`] : []
+}
+
+function cannotBeUsed(error: unknown): string {
+  return `the model cannot be used: ${messageOf(error)}; answered by words alone`
+}
+
+/** Finds out what a question means, where there are vectors to compare that with. */
+async function openBasis(
+  library: Library,
+  { query, filter, fusion }: RankedQuery,
+  signal?: AbortSignal,
+): Promise<RankBasis> {
+  const meanings = fusion === 'words' ? undefined : await openMeanings(library, filter)
+  if (meanings === undefined) return { size: WORDS_PART, notices: [] }
+  if (typeof meanings === 'string') return { size: PART, notices: [`${meanings}; answered by words alone`] }
+  const { vectors, embedder, notices } = meanings
+  try {
+    const [vector] = await waitAtMost(MOST_WAIT_MS, signal, (both) => embedder.embed([query], both))
+    if (vector === undefined) throw new TypeError('it gave no vector')
+    return { size: PART, meaning: { vectors, vector }, notices }
+  } catch (error) {
+    signal?.throwIfAborted()
+    return { size: PART, notices: [cannotBeUsed(error)] }
+  }
+}
+
+/** Gives up after a time, whether or not what was begun takes notice. */
+async function waitAtMost<T>(
+  ms: number,
+  signal: AbortSignal | undefined,
+  begin: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const enough = AbortSignal.timeout(ms)
+  const both = signal === undefined ? enough : AbortSignal.any([signal, enough])
+  both.throwIfAborted()
+  let giveUp = (): void => undefined
+  const given = new Promise<never>((_, reject) => {
+    giveUp = () => reject(enough.aborted ? new Error(`it gave no answer within ${ms / 1000} seconds`) : both.reason)
+  })
+  both.addEventListener('abort', giveUp, { once: true })
+  try {
+    return await Promise.race([given, begin(both)])
+  } finally {
+    both.removeEventListener('abort', giveUp)
   }
 }
 
@@ -110,15 +189,14 @@ async function openMeanings(library: Library, filter: ChunkFilter): Promise<Mean
     return `the library has vectors of another model (${space.model}) than the one that is installed (${embedder.space.model})`
   }
   const { embedded, chunks } = await vectors.count(filter.sourceIds)
-  const notices = embedded < chunks ? [`${writeCount(embedded)} of ${writeCount(chunks)} chunks have vectors`] : []
+  const notices = embedded < chunks ? [`${writeNumber(embedded)} of ${writeNumber(chunks)} chunks have vectors`] : []
   return { vectors, embedder, notices }
 }
 
 /** The hits by words with those that are nearest in meaning. */
 async function addNearest(
   { store }: Library,
-  { vectors }: Meanings,
-  vector: Float32Array,
+  { vectors, vector }: QueryMeaning,
   { filter, explain }: RankedQuery,
   hits: readonly RankedHit[],
 ): Promise<readonly RankedHit[]> {
@@ -134,29 +212,27 @@ async function addNearest(
   return [...hits, ...weigh(found, explain)]
 }
 
+/** Hits by words and meanings, and how those after them are to be fused. */
 async function fuseHits(
   { query, fusion }: RankedQuery,
-  vectors: VectorIndex,
-  vector: Float32Array,
+  { vectors, vector, fuse: known }: QueryMeaning,
   hits: readonly RankedHit[],
-): Promise<RankedHit[]> {
+  before: number,
+): Promise<{ readonly hits: RankedHit[]; readonly fuse: FuseCandidates }> {
   const names = hits.map(({ sourceId, chunk }) => ({ sourceId, chunkId: chunk.id }))
   const similarities = await vectors.compare(vector, names)
   const candidates = hits.map(({ score }, i) => ({ wordScore: score, similarity: similarities[i] ?? null }))
-  const fused = fuseScores(query, candidates, { method: fusion })
+  const fuse = known ?? createFusion(query, candidates, { method: fusion })
+  const fused = fuse(candidates, before)
   const ranked = hits.map((hit, i): RankedHit => {
     const { score, fusion: how } = fused[i] ?? { score: hit.score, fusion: 'words alone' }
     const { explanation } = hit
     if (explanation === undefined) return { ...hit, score }
     return { ...hit, score, explanation: { ...explanation, similarity: similarities[i] ?? null, fusion: how } }
   })
-  return sortHits(ranked)
+  return { hits: sortHits(ranked), fuse }
 }
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
-}
-
-function writeCount(count: number): string {
-  return count.toLocaleString('en')
 }

@@ -1,3 +1,4 @@
+import type { Kind } from '../core/model.ts'
 import type { Explanation } from '../core/search/explain.ts'
 import type { ChunkFilter } from './store.ts'
 
@@ -37,6 +38,8 @@ export interface Passage {
   /** Address of the page with the anchor of the section. */
   readonly url: string
   readonly headingPath: readonly string[]
+  /** What the text is: Markdown, or the language of the file it comes from. */
+  readonly kind: Kind
   /** Lines of the stored page that the text is made of, from 1, inclusive. */
   readonly startLine: number
   readonly endLine: number
@@ -97,8 +100,10 @@ export interface SearchAnswer {
   readonly engines: readonly ('words' | 'vectors')[]
   /** What a reader must know about the answer: vectors that are missing, a model that cannot be loaded. */
   readonly notices: readonly string[]
-  /** Names of the sources that were searched, when they were chosen. */
+  /** Names of the sources that were searched, when they were chosen: as many as one wants to read. */
   readonly searched: readonly string[]
+  /** How many sources were searched, named or not. */
+  readonly searchedCount: number
   /** Best first, within the budget. */
   readonly passages: readonly Passage[]
   /** The pages that come after them, up to the limit. */
@@ -108,6 +113,26 @@ export interface SearchAnswer {
   readonly cursor: string | null
   /** What would find something where this found nothing: without which filter how much. Empty when there are passages. */
   readonly widen: readonly Widening[]
+  /** What there is to be searched, where nothing was found. */
+  readonly available?: AvailableSources
+}
+
+/** The sources of a library, as many as one wants to read. */
+export interface AvailableSources {
+  /** Their names, those that were asked for first. */
+  readonly names: readonly string[]
+  /** The versions of those names, the newest first. */
+  readonly versions: readonly AvailableVersions[]
+  /** How many names there are besides. */
+  readonly more: number
+}
+
+/** The versions of one name. */
+export interface AvailableVersions {
+  readonly name: string
+  readonly versions: readonly string[]
+  /** How many versions there are besides. */
+  readonly more: number
 }
 
 /** A condition that kept everything out, and what is there without it. */

@@ -1,5 +1,6 @@
 import type { Chunk, Page, Section } from '../core/model.ts'
 import type { ChunkConditions } from '../core/retrieval/chunk-filter.ts'
+import type { ContentTypeCounts } from '../core/retrieval/content-type.ts'
 import type { LayoutSpan } from '../core/retrieval/page-layout.ts'
 import type { Explanation } from '../core/search/explain.ts'
 import type { CrawlKind, CrawlSummary } from '../crawl/events.ts'
@@ -134,6 +135,13 @@ export interface RowFilter {
   readonly limit: number
 }
 
+/** How far the index over chunks has come. What it has not taken in yet is not found by its words. */
+export interface IndexProgress {
+  readonly chunks: number
+  /** How many of them can be found. None while the index is one that only a newer program can read. */
+  readonly indexed: number
+}
+
 /** How large a library is. */
 export interface StoreStats {
   readonly sources: number
@@ -183,8 +191,19 @@ export interface Store extends Ledger {
   listPages(sourceId: string): AsyncIterable<StoredPage>
   readChunk(sourceId: string, chunkId: string): Promise<StoredChunk | undefined>
   countContent(sourceId: string): Promise<{ readonly pages: number; readonly chunks: number }>
-  /** The chunks that match best by their words, best first; equal scores in the order of their ids. */
+  /** How many chunks of each source are of which type, as far as the index has taken them in; by the id of the source. */
+  countContentTypes(): Promise<ReadonlyMap<string, ContentTypeCounts>>
+  /**
+   * The chunks that match best by their words, best first; equal scores in the order of their ids. What the index has not taken in
+   * is taken in before, as far as that is done in a moment and nobody else is writing; {@link readIndexState} tells what is missing.
+   */
   search(query: StoreQuery): Promise<StoreHit[]>
+  readIndexState(): Promise<IndexProgress>
+  /**
+   * Takes into the index all that it lacks, some at a time, so that others can read and write meanwhile. Ends early when it is
+   * aborted, and where nothing can be written for a while.
+   */
+  tendIndex(signal?: AbortSignal): Promise<void>
   stats(): Promise<StoreStats>
   close(): Promise<void>
 }

@@ -33,7 +33,16 @@ export interface VectorIndex {
   readSpace(): Promise<VectorSpace | undefined>
   /** Removes all vectors and takes up those of another space. Nothing is crawled again. */
   replaceSpace(space: VectorSpace): Promise<void>
-  listMissing(limit: number, sourceIds?: readonly string[]): Promise<UnembeddedChunk[]>
+  /**
+   * Chunks without a vector in an order of the store's own, from the first on, or from the one after `after`: whoever goes through
+   * them all has no vector looked for twice.
+   */
+  listMissing(limit: number, sourceIds?: readonly string[], after?: ChunkName): Promise<UnembeddedChunk[]>
+  /**
+   * Takes the right to embed, or keeps it for longer: until so many milliseconds after `now`. False while somebody else has it. It
+   * keeps two from the same work, and nobody from writing.
+   */
+  lease(holder: string, now: number, ms: number): Promise<boolean>
   /** Refuses vectors of another space, and any that is not finite, not of length 1, constant, or of other dimensions. */
   write(space: VectorSpace, vectors: readonly (ChunkName & { readonly vector: Float32Array })[]): Promise<void>
   /** The cosines of a query with the given chunks; null for those without a vector. */

@@ -8,6 +8,7 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   SOURCE_EXISTS: 'crawl it again with recrawl_source, or give another name or version',
   VERSION_UNKNOWN: 'find_version shows the versions; ask for one of them, a range such as 5.x, or latest',
   CRAWL_RUNNING: 'wait for it to end, or stop it with cancel_crawl; crawl_status shows how far it is',
+  JOBS_FULL: 'wait for one of them to end, then ask again; crawl_status lists the crawls, cancel_crawl stops one',
   CRAWL_UNKNOWN: 'crawl_status without arguments lists the crawls; a crawl is named by its id, a UUID',
   CRAWL_UNFINISHED: 'finish it with recrawl_source first',
   CHUNK_UNKNOWN:

@@ -1,13 +1,16 @@
+import { PharosError } from '../core/errors.ts'
 import type { Library } from '../library/library.ts'
 import { labelOf, type Source } from '../library/source.ts'
 import type { PackExporter, WrittenPack } from './ports.ts'
 
-/** A pack that is being written, or was. */
+/** A pack that is being written, waits for its turn, or was written. */
 export interface PackExport {
   readonly id: string
+  readonly sourceId: string
+  readonly isCompact: boolean
   /** Name of the source, with its version where it has one. */
   readonly source: string
-  readonly state: 'running' | 'done' | 'failed'
+  readonly state: 'waiting' | 'running' | 'done' | 'failed'
   readonly startedAt: number
   readonly endedAt: number | null
   readonly pack: WrittenPack | null
@@ -15,57 +18,66 @@ export interface PackExport {
   readonly error: string | null
 }
 
-/** Writes packs in the background. */
+/** Writes packs in the background, one at a time. */
 export interface PackExports {
+  /** Has a pack written; one of the same kind that is not written yet is returned instead. Refused where very many wait. */
   start(library: Library, source: Source, isCompact: boolean): PackExport
   find(id: string): PackExport | undefined
   close(): Promise<void>
 }
 
-/** So many are remembered. */
+/** So many are remembered when they are done. */
 const MAX_KEPT = 100
+/** So many are being written or wait. */
+const MAX_OPEN = 20
 
 /** Makes what writes packs in the background, and remembers what came of it while the server runs. */
 export function createPackExports(exportPack: PackExporter): PackExports {
   const exports = new Map<string, PackExport>()
-  const work = new Set<Promise<void>>()
   const stop = new AbortController()
+  let work: Promise<void> = Promise.resolve()
 
-  const run = async (library: Library, source: Source, isCompact: boolean, begun: PackExport): Promise<void> => {
-    const end = (change: Pick<PackExport, 'state' | 'pack' | 'error'>) => {
-      exports.set(begun.id, { ...begun, ...change, endedAt: library.clock.now() })
-    }
+  const run = async (library: Library, source: Source, begun: PackExport): Promise<void> => {
+    const change = (to: Partial<PackExport>) => exports.set(begun.id, { ...begun, ...to })
+    change({ state: 'running' })
     try {
-      const pack = await exportPack(library, { source, isCompact, signal: stop.signal })
-      end({ state: 'done', pack, error: null })
+      stop.signal.throwIfAborted()
+      const pack = await exportPack(library, { source, isCompact: begun.isCompact, signal: stop.signal })
+      change({ state: 'done', pack, endedAt: library.clock.now() })
     } catch (error) {
-      end({ state: 'failed', pack: null, error: error instanceof Error ? error.message : String(error) })
+      const why = error instanceof Error ? error.message : String(error)
+      change({ state: 'failed', error: why, endedAt: library.clock.now() })
     }
   }
   return {
     start(library, source, isCompact) {
+      const open = [...exports.values()].filter(({ endedAt }) => endedAt === null)
+      const same = open.find((one) => one.sourceId === source.id && one.isCompact === isCompact)
+      if (same !== undefined) return same
+      if (open.length >= MAX_OPEN) throw new PharosError('JOBS_FULL', { count: open.length, what: 'packs' })
       const begun: PackExport = {
         id: library.newId(),
+        sourceId: source.id,
+        isCompact,
         source: labelOf(source),
-        state: 'running',
+        state: open.length === 0 ? 'running' : 'waiting',
         startedAt: library.clock.now(),
         endedAt: null,
         pack: null,
         error: null,
       }
       exports.set(begun.id, begun)
-      for (const id of exports.keys()) {
+      for (const { id, endedAt } of exports.values()) {
         if (exports.size <= MAX_KEPT) break
-        if (exports.get(id)?.state !== 'running') exports.delete(id)
+        if (endedAt !== null) exports.delete(id)
       }
-      const writing = run(library, source, isCompact, begun).finally(() => work.delete(writing))
-      work.add(writing)
+      work = work.then(() => run(library, source, begun))
       return begun
     },
     find: (id) => exports.get(id),
     async close() {
-      stop.abort()
-      await Promise.all(work)
+      stop.abort(new PharosError('INTERRUPTED'))
+      await work
     },
   }
 }

@@ -91,14 +91,8 @@ function variableOf(variables: Variables, name: string): string {
 }
 
 async function readSources(shared: Shared): Promise<unknown> {
-  const library = await shared.library()
-  const { reportSource } = await import('../library/operations/source-status.ts')
-  const sources = []
-  for (const source of await library.store.listSources()) {
-    const { status, pages, chunks, crawl } = await reportSource(library, source)
-    sources.push({ ...sourceRecord(source), status, pages, chunks, lastCrawledAt: timeOrNull(crawl?.endedAt ?? null) })
-  }
-  return { sources }
+  const { listedRecord, readSourceList } = await import('./source-list.ts')
+  return { sources: (await readSourceList(await shared.library())).map(listedRecord) }
 }
 
 async function readVersions(shared: Shared, name: string): Promise<unknown> {

@@ -1,11 +1,12 @@
 import { z } from 'zod'
+import type { Library } from '../library/library.ts'
 import type { Source } from '../library/source.ts'
 import { sourceRecord } from './records.ts'
 import { SOURCE_RECORD } from './schemas.ts'
 import type { ToolAnswer } from './tool.ts'
 import { oneLine } from './words.ts'
 
-/** What is answered when a crawl of a known source has begun. */
+/** What is answered when a crawl has begun. */
 export const STARTED: z.ZodObject<{
   source: typeof SOURCE_RECORD
   sourceId: z.ZodString
@@ -14,9 +15,16 @@ export const STARTED: z.ZodObject<{
 }> = z.object({ source: SOURCE_RECORD, sourceId: z.string(), crawlId: z.string(), status: z.string() })
 
 /** The same as an answer. */
-export function writeStarted(source: Source, crawlId: string, what: string): ToolAnswer<z.input<typeof STARTED>> {
+export async function writeStarted(
+  library: Library,
+  source: Source,
+  crawlId: string,
+  what: string,
+): Promise<ToolAnswer<z.input<typeof STARTED>>> {
+  const { readRunningStatus } = await import('../library/operations/source-status.ts')
+  const status = await readRunningStatus(library, source.id)
   return {
-    content: [`${oneLine(what)}.\nSource: ${source.id}\nCrawl: ${crawlId}\nStatus: UPDATING`],
-    structured: { source: sourceRecord(source), sourceId: source.id, crawlId, status: 'UPDATING' },
+    content: [`${oneLine(what)}.\nSource: ${source.id}\nCrawl: ${crawlId}\nStatus: ${status}`],
+    structured: { source: sourceRecord(source), sourceId: source.id, crawlId, status },
   }
 }

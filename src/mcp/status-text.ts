@@ -18,9 +18,10 @@ export function writeCrawlStatus(report: CrawlReport): string {
 
 function writeActive({ progress, crawl }: CrawlReport): string[] {
   const { pagesCrawled, pagesSkipped, pagesTotal } = progress
-  const percent = pagesTotal === 0 ? 0 : Math.floor((pagesCrawled * 100) / pagesTotal)
+  const done = pagesCrawled + pagesSkipped
+  const percent = pagesTotal === 0 ? 0 : Math.floor((done * 100) / pagesTotal)
   return [
-    `Progress: ${writeNumber(pagesCrawled)}/${writeNumber(pagesTotal)} pages crawled (${percent}%)`,
+    `Progress: ${writeNumber(done)}/${writeNumber(pagesTotal)} pages crawled (${percent}%)`,
     `Skipped: ${countOf(pagesSkipped, 'page')} (unchanged content)`,
     ...writeErrors(progress),
     ...writeFiltered(progress),
@@ -34,11 +35,11 @@ function writeActive({ progress, crawl }: CrawlReport): string[] {
   ]
 }
 
-function writeFinished({ progress, crawl, chunks, pending }: CrawlReport): string[] {
+function writeFinished({ progress, status, crawl, chunks, pending }: CrawlReport): string[] {
   const { pagesCrawled, pagesSkipped, errors, filtered } = progress
   const isOpen = crawl?.state === 'interrupted' || crawl?.state === 'cancelled'
   return [
-    `Last crawl: ${crawl === null ? 'never' : writeTime(crawl.endedAt ?? crawl.startedAt + crawl.elapsedMs)}`,
+    `Last crawl: ${crawl === null || status === 'PENDING' ? 'never' : writeTime(crawl.endedAt ?? crawl.startedAt + crawl.elapsedMs)}`,
     `Pages: ${writeNumber(pagesCrawled)} crawled, ${writeNumber(pagesSkipped)} skipped (unchanged), ${countOf(errors, 'error')}`,
     `Chunks: ${writeNumber(chunks)} total`,
     ...(crawl === null

@@ -13,6 +13,11 @@ export function oneLine(text: string): string {
   return (ODD_SPACE.test(text) ? text.replace(SPACE, ' ') : text).trim()
 }
 
+/** The same in quotes: whatever it holds, nobody can take it for a word of ours. */
+export function quote(text: string): string {
+  return JSON.stringify(oneLine(text))
+}
+
 const SPACE = /[\s\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu
 /** All of them but single spaces, which nearly every text has and which stay as they are. */
 const ODD_SPACE = /[^\S ]| {2}|[\p{Cc}\u202a-\u202e\u2066-\u2069]/u
@@ -33,19 +38,24 @@ export interface Citation {
 }
 
 /**
- * `Title — https://… — Guide > Install — lines 3-9 — guide@2.0 — checked … — changed … — chunk guide@2.0/12ab…`: stands in a
+ * `"Title" — https://… — "Guide" > "Install" — lines 3-9 — guide@2.0 — checked … — changed … — chunk guide@2.0/12ab…`: stands in a
  * block of its own before the text, which is left as it is.
  */
 export function writeCitation(citation: Citation): string {
   const { title, url, headingPath, startLine, endLine, source, checkedAt, changedAt, chunk } = citation
   return [
-    oneLine(title),
+    quote(title),
     oneLine(url),
-    ...(headingPath.length === 0 ? [] : [headingPath.map(oneLine).join(' > ')]),
+    ...(headingPath.length === 0 ? [] : [writeHeadings(headingPath)]),
     `lines ${startLine}-${endLine}`,
     oneLine(source),
     `checked ${writeTime(checkedAt)}`,
     `changed ${writeTime(changedAt)}`,
     ...(chunk === null ? [] : [`chunk ${oneLine(chunk)}`]),
   ].join(' — ')
+}
+
+/** `"Guide" > "Install"` */
+export function writeHeadings(headingPath: readonly string[]): string {
+  return headingPath.map(quote).join(' > ')
 }

@@ -725,6 +725,19 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/b')).toMatchObject({ state: 'pending' })
     })
 
+    test('is counted by what its chunks are', async () => {
+      const code = ['```js', 'one()', 'two()', '```'].join('\n')
+      await store.addSource({ ...source('two'), createdAt: 2 })
+      await index('/a', `apples\n---\npears\n---\n${code}`)
+      await store.search({ query: 'apples', limit: 1 })
+      const counts = await store.countContentTypes()
+      expect(counts.get('docs')).toEqual({ prose: 2, code: 1 })
+      expect(counts.get('two') ?? { prose: 0, code: 0 }).toEqual({ prose: 0, code: 0 })
+      await index('/a', 'cherries', { crawlId: 'c2', now: 900 })
+      await store.search({ query: 'cherries', limit: 1 })
+      expect((await store.countContentTypes()).get('docs')).toEqual({ prose: 1, code: 0 })
+    })
+
     test('of new content replaces the old as a whole', async () => {
       await index('/a', 'apples pears\n---\nplums')
       expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 2 })
@@ -1691,7 +1704,13 @@ export function describeStore(open: () => Promise<Store>): void {
         for (const heading of ['getting-started/on-linux', 'On Linux', 'on-linux']) {
           expect(await filtered({ heading }), heading).toEqual(['/prose'])
         }
-        expect(await filtered({ heading: 'started' })).toEqual([])
+        for (const heading of ['started', 'get', 'getting']) {
+          expect(await filtered({ heading }), heading).toEqual(['/fenced', '/prose'])
+        }
+        for (const heading of ['started/on', 'linux']) expect(await filtered({ heading }), heading).toEqual(['/prose'])
+        for (const heading of ['starting', 'on-linux/getting-started', 'getting-started-on-linux']) {
+          expect(await filtered({ heading }), heading).toEqual([])
+        }
         for (const symbol of ['json.du', 'dump', 'JSON.dump'])
           expect(await filtered({ symbol }), symbol).toEqual(['/prose'])
         for (const symbol of ['Parser', 'parse', 'Parser.parse']) {
@@ -1719,6 +1738,23 @@ export function describeStore(open: () => Promise<Store>): void {
         await expect(store.search({ query, limit: 9 })).resolves.toEqual([])
       },
     )
+
+    test('finds all there is once the index has been tended', async () => {
+      const progress = async () => {
+        await store.tendIndex()
+        return store.readIndexState()
+      }
+      expect(await progress()).toEqual({ chunks: 0, indexed: 0 })
+      await index('/a', 'apples')
+      await index('/b', 'apples pears')
+      expect(await progress()).toEqual({ chunks: 2, indexed: 2 })
+      await index('/b', 'cherries', { crawlId: 'c2' })
+      await store.tendIndex(AbortSignal.abort())
+      expect(await progress()).toEqual({ chunks: 2, indexed: 2 })
+      expect(await find9('apples')).toEqual(['/a'])
+      await store.removeSource('docs')
+      expect(await progress()).toEqual({ chunks: 0, indexed: 0 })
+    })
 
     test('breaks ties by chunk id', async () => {
       for (const path of ['/1', '/2', '/3', '/4']) {

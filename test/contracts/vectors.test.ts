@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ChunkFilter } from '../../src/library/store.ts'
-import type { VectorSpace, VectorStore } from '../../src/library/vectors.ts'
+import type { ChunkName, VectorSpace, VectorStore } from '../../src/library/vectors.ts'
 import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { addSourceTo, writePage } from '../embed/filled-store.ts'
@@ -57,6 +57,37 @@ describe.each(Object.entries(STORES))('the vectors of %s', (_name, open) => {
     expect(await missing(100, ['more'])).toEqual(new Set(more))
     expect(await missing(100, [])).toEqual(new Set())
     expect(await store.vectors.count(['docs'])).toEqual({ embedded: 0, chunks: 3 })
+  })
+
+  test('are listed as missing from one on, so that all of them are seen once', async () => {
+    await addSourceTo(store, 'more')
+    const parts = Array.from({ length: 9 }, (_, i) => `part ${i}`)
+    const docs = await writePage(store, 'docs', '/a', parts.join('\n---\n'))
+    const more = await writePage(store, 'more', '/b', 'four\n---\nfive')
+    const seen: string[] = []
+    let after: ChunkName | undefined
+    do {
+      const some = await store.vectors.listMissing(2, undefined, after)
+      // Whether one got its vector meanwhile, or was removed, changes nothing for those behind it.
+      if (seen.length === 4) await write('docs', some[0]?.chunkId, NORTH)
+      seen.push(...some.map(({ chunkId }) => chunkId))
+      after = some.at(-1)
+    } while (after !== undefined)
+    expect(seen).toHaveLength(11)
+    expect(new Set(seen)).toEqual(new Set([...docs, ...more]))
+    expect(await store.vectors.listMissing(9, ['nobody'], { sourceId: 'docs', chunkId: docs[0] ?? '' })).toEqual([])
+  })
+
+  test('are made by one at a time, as long as that one says so', async () => {
+    const { vectors } = store
+    expect(await vectors.lease('one', 1000, 500)).toBe(true)
+    expect(await vectors.lease('two', 1100, 500)).toBe(false)
+    expect(await vectors.lease('one', 1400, 500)).toBe(true)
+    expect(await vectors.lease('two', 1899, 500)).toBe(false)
+    expect(await vectors.lease('two', 1900, 500)).toBe(true)
+    expect(await vectors.lease('one', 2000, 500)).toBe(false)
+    expect(await vectors.lease('two', 2000, 0)).toBe(true)
+    expect(await vectors.lease('one', 2000, 500)).toBe(true)
   })
 
   test('are there once they are written, and bring their space with them', async () => {

@@ -134,6 +134,7 @@ describe('search in a pipe', () => {
       'engines',
       'notices',
       'searched',
+      'searched_count',
       'passages',
       'more',
       'tokens',

@@ -81,13 +81,26 @@ describe('the installation', () => {
 
   test('can be copied from a folder, without any network', async () => {
     const folder = join(scratch, 'copied')
-    const installed = await installModel({ folder, from: modelFolder })
+    const doubts: string[] = []
+    const installed = await installModel({ folder, from: modelFolder, onDoubt: (doubt) => doubts.push(doubt) })
     expect(installed).toMatchObject({ model: 'installed', runtime: 'installed' })
+    // It is known by its hash.
+    expect(doubts).toEqual([])
     const [here, there] = await Promise.all([
       withEmbedder(async ({ space }) => space),
       withEmbedder(async ({ space }) => space, folder),
     ])
     expect(there).toEqual(here)
+    rmSync(folder, { recursive: true })
+  })
+
+  test('may be made by two at once', async () => {
+    const folder = join(scratch, 'twice')
+    const install = () => installModel({ folder, from: modelFolder })
+    const [one, two] = await Promise.all([install(), install()])
+    expect(one.space).toEqual(two.space)
+    expect(new Set([one.model, two.model])).toEqual(new Set(['installed', 'present']))
+    expect(new Set([one.runtime, two.runtime])).toEqual(new Set(['installed', 'present']))
     rmSync(folder, { recursive: true })
   })
 })

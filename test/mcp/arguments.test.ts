@@ -134,7 +134,15 @@ const REFUSED: readonly (readonly [string, Record<string, unknown>, RegExp])[] =
   ],
   ['add_source', { url: 'https://docs.invalid/', llmsTxtUrl: 'ftp://docs.invalid/llms.txt' }, /URL_INVALID/],
   ['add_source', { url: 'https://docs.invalid/', followRedirects: false }, /always follows redirects/],
-  ['add_source', { url: 'https://docs.invalid/', version: ' ' }, /version: expected a label/],
+  ['add_source', { url: 'https://docs.invalid/', preserveHashes: true }, /preserveHashes: .*never a page of its own/],
+  ['add_source', { url: 'https://docs.invalid/', version: ' ' }, /the version " " is empty/],
+  ['add_source', { url: 'https://docs.invalid/', version: '1@2' }, /the version "1@2" contains @/],
+  [
+    'add_source',
+    { url: 'https://docs.invalid/', version: '1\nx' },
+    /the version "1\\nx" contains an invisible character/,
+  ],
+  ['add_source', { url: 'https://docs.invalid/', name: 'a\u202eb' }, /the name .* contains an invisible character/],
   ['remove_source', {}, /source or library or sourceId is missing/],
   ['remove_source', { sourceId: 'not-an-id' }, /invalid source ID format: expected a UUID/],
   ['crawl_status', { crawlId: '12' }, /invalid crawl ID format: expected a UUID such as \S+, got "12"/],
@@ -163,6 +171,12 @@ describe('what is wrong is said in a text that begins with Error', () => {
   })
 })
 
+test('a filter of a search that is blank counts as not given', async () => {
+  const { call } = await connect()
+  const blank = { source: '', version: ' ', path: '', heading: '', symbol: '', language: '', cursor: '' }
+  expect(await call('search_docs', { query: 'kiln', ...blank })).toEqual(await call('search_docs', { query: 'kiln' }))
+})
+
 test('an unknown source is answered with the nearest name, and null counts as not given', async () => {
   const { call, say, library } = await connect()
   const { addSource } = await import('../../src/library/operations/add-source.ts')
@@ -182,4 +196,31 @@ test('numbers out of range are moved into it', async () => {
     expect((await call('list_symbols', { limit })).isError).toBeUndefined()
     expect((await call('crawl_status', { limit })).isError).toBeUndefined()
   }
+})
+
+test('a source with a comma in its name can be searched, and commas still separate names', async () => {
+  const { call, say, library } = await connect()
+  const { addSource } = await import('../../src/library/operations/add-source.ts')
+  const opened = await library()
+  await addSource(opened, { url: 'https://docs.invalid/1/', name: 'pots, pans', version: '1.0' })
+  await addSource(opened, { url: 'https://docs.invalid/2/', name: 'guide' })
+  for (const source of ['pots, pans', 'pots, pans@1.0', 'pots, pans@1.x', ['pots, pans', 'guide'], 'guide,guide']) {
+    expect((await call('search_docs', { query: 'kiln', source })).isError, String(source)).toBeUndefined()
+  }
+  expect(await say('search_docs', { query: 'kiln', source: 'guide,pots' })).toMatch(/no source pots /)
+})
+
+test('an unknown source is answered with several names that are near', async () => {
+  const { say, library } = await connect()
+  const { addSource } = await import('../../src/library/operations/add-source.ts')
+  const names = ['guide', 'guid', 'guides', 'python3.11-doc', 'kiln']
+  for (const name of names) await addSource(await library(), { url: `https://docs.invalid/${name}/`, name })
+  expect(await say('search_docs', { query: 'kiln', source: 'guids' })).toMatch(/did you mean guide, guid or guides\?/)
+  expect(await say('search_docs', { query: 'kiln', source: 'python' })).toMatch(/did you mean python3\.11-doc\?/)
+})
+
+test('what another program takes and this one does not need is accepted where it asks for nothing', async () => {
+  const { call } = await connect()
+  const args = { url: 'http://127.0.0.1:1/', name: 'docs', preserveHashes: false, followRedirects: true }
+  expect((await call('add_source', args)).isError).toBeUndefined()
 })

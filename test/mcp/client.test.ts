@@ -67,7 +67,7 @@ test.each(CASES)('a client adds a site, waits, searches, reads and cites, over %
   const read = await call('read_page', { url: best?.url ?? '' })
   expect(textOf(read, 1)).toContain(best?.text ?? 'nothing')
   const chunk = await call('get_chunk', { chunk: best?.chunk ?? '' })
-  expect(textOf(chunk, 0)).toMatch(/^Kiln — http\S+\/docs\/kiln\S* — .*chunk pottery\/[0-9a-f]{64}$/)
+  expect(textOf(chunk, 0)).toMatch(/^"Kiln" — http\S+\/docs\/kiln\S* — .*chunk pottery\/[0-9a-f]{64}$/)
   expect(best?.text).toContain(textOf(chunk, 1).trim())
   const { contents } = await client.readResource({ uri: 'docs://sources' })
   expect(JSON.stringify(contents)).toContain('pottery')

@@ -51,6 +51,8 @@ export async function connect(ports: Partial<McpPorts> = {}): Promise<Connection
   const server = mcp.createServer()
   await server.connect(there)
   await client.connect(here)
+  // A client that knows the schemas of the answers checks every one against them.
+  await client.listTools()
   closing.push(async () => {
     await client.close()
     await mcp.close()

@@ -21,6 +21,8 @@ const TEXTS = [
   ' ',
   'docs',
   'docs@1.0',
+  '1.0',
+  'two',
   'docs@',
   '@',
   '*',
@@ -103,16 +105,20 @@ async function dump({ library }: Connection): Promise<string> {
 test('no input makes a tool crash, fail beyond its answer, or write half of something', {
   timeout: 300_000,
 }, async () => {
-  const site = await stageSite({ '/': page('Start', ['/a']), '/a': page('Kiln') })
+  const site = await stageSite({ '/': page('Start', ['/a']), '/a': page('Kiln'), '/two/': page('Two') })
   const connection = await connect({
     exportPack: async () => ({ path: '/nowhere', bytes: 0, files: 0, chunks: 0, tokens: 0 }),
   })
   const { client, call, say } = connection
   await call('add_source', { url: `${site.origin}/`, name: 'docs', version: '1.0' })
-  await until(
-    () => say('crawl_status', { source: 'docs' }),
-    (text) => text.includes('INDEXED'),
-  )
+  // A second one, whose name the first must not take.
+  await call('add_source', { url: `${site.origin}/two/`, name: 'two', version: '1.0' })
+  for (const source of ['docs', 'two']) {
+    await until(
+      () => say('crawl_status', { source }),
+      (text) => text.includes('INDEXED'),
+    )
+  }
   const { tools } = await client.listTools()
   let refused = 0
   for (const { name, inputSchema } of tools) {

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { EventEmitter } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -61,6 +63,19 @@ function send(
 }
 
 describe('over HTTP', () => {
+  test('a connection that cannot be taken does not end the server', async () => {
+    const origin = await serve()
+    const servers: EventEmitter[] = []
+    const see = (message: unknown) => servers.push((message as { server: EventEmitter }).server)
+    subscribe('http.server.request.start', see)
+    closing.push(() => unsubscribe('http.server.request.start', see))
+    expect(await send(origin, {})).toBe(200)
+    // As Node says it when there are too many open files.
+    servers[0]?.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' }))
+    expect(await send(origin, {})).toBe(200)
+    expect(servers).toHaveLength(2)
+  })
+
   test('what is meant for another host, or comes from a page of another site, is refused', async () => {
     const origin = await serve()
     expect(await send(origin, {})).toBe(200)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { createJobs } from '../../src/library/crawl-jobs.ts'
 import { stageSite } from '../sites/crawl.ts'
 import { page } from '../sites/site.ts'
 import { connect, until } from './connect.ts'
@@ -115,7 +116,7 @@ test('a cancelled crawl keeps what it has, says what is left, and goes on', asyn
 
   expect(await say('refresh_source', { source: 'docs' })).toMatch(/^Error \(CRAWL_UNFINISHED\)/)
   const again = await call('recrawl_source', { source: 'docs' })
-  expect(again.structuredContent).toMatchObject({ crawlId, status: 'UPDATING' })
+  expect(again.structuredContent).toMatchObject({ crawlId, status: 'CRAWLING' })
   await until(
     () => say('crawl_status', { source: 'docs' }),
     (text) => text.includes('INDEXED') && text.includes('completed'),
@@ -177,4 +178,75 @@ test('a crawl that runs in another process is told from the library', async () =
   await store.beginCrawl({ ...other, kind: 'recrawl', endedAt: null, summary: null }, 60_000)
   expect(await say('crawl_status', { source: 'docs' })).toMatch(/^Status: UPDATING$/m)
   expect(await say('cancel_crawl', { source: 'docs' })).toMatch(/by another process: stop it there/)
+})
+
+test('a name that is taken is refused before anything is crawled, and a refused crawl renames nothing', async () => {
+  const site = await stageSite({ '/a/': page('A', ['/a/slow']), '/a/slow': { body: page('Slow'), delayMs: 1500 } })
+  const { call, say, library } = await connect()
+  const { addSource } = await import('../../src/library/operations/add-source.ts')
+  const { store } = await library()
+  const other = await addSource(await library(), { url: `${site.origin}/b/`, name: 'taken', version: '1.0' })
+  const source = await addSource(await library(), { url: `${site.origin}/a/`, name: 'docs' })
+  expect(await say('recrawl_source', { source: 'docs', name: 'taken', version: '1.0' })).toMatch(
+    /^Error \(SOURCE_EXISTS\)/,
+  )
+  expect(await store.listCrawls(source.id, 10)).toEqual([])
+  expect(await store.listSources()).toEqual([other, source])
+
+  const begun = await call('recrawl_source', { source: 'docs' })
+  expect(begun.structuredContent).toMatchObject({ status: 'CRAWLING' })
+  expect(await say('recrawl_source', { source: 'docs', name: 'free' })).toMatch(/^Error \(CRAWL_RUNNING\)/)
+  expect(await store.listSources()).toEqual([other, source])
+})
+
+test('the same words and numbers hold while a crawl runs and after it, whoever tells them', async () => {
+  const paths = ['/a', '/b', '/c', '/d']
+  const site = await stageSite({
+    '/': { body: page('Start', paths), delayMs: 400 },
+    ...Object.fromEntries(paths.map((path) => [path, { body: page(path), delayMs: 400 }])),
+  })
+  const { call, say, library } = await connect()
+  const { addSource } = await import('../../src/library/operations/add-source.ts')
+  await addSource(await library(), { url: `${site.origin}/`, name: 'docs' })
+  const report = async () => {
+    const { structuredContent } = await call('crawl_status', { source: 'docs' })
+    return (structuredContent as { report: Record<string, number | string | boolean> }).report
+  }
+  const begin = async () => (await call('recrawl_source', { source: 'docs' })).structuredContent
+  const isOver = ({ isRunning }: { isRunning?: unknown }) => isRunning === false
+
+  // What is stopped before it has read anything leaves a source that was never crawled.
+  expect(await begin()).toMatchObject({ status: 'CRAWLING' })
+  await call('cancel_crawl', { source: 'docs' })
+  expect(await until(report, isOver)).toMatchObject({ status: 'PENDING', pagesCrawled: 0 })
+  expect(await say('crawl_status', { source: 'docs' })).toMatch(/^Last crawl: never$/m)
+  expect(await say('list_sources')).toMatch(/ — PENDING — 0 pages, 0 chunks — never crawled — /)
+
+  expect(await begin()).toMatchObject({ status: 'CRAWLING' })
+  expect(await report()).toMatchObject({ status: 'CRAWLING' })
+  expect(await say('list_sources')).toMatch(/ — CRAWLING — .* — never crawled — /)
+  expect(await until(report, isOver)).toMatchObject({ status: 'INDEXED', pagesCrawled: 5, pagesSkipped: 0 })
+
+  expect(await begin()).toMatchObject({ status: 'UPDATING' })
+  expect(await say('list_sources')).toMatch(/ — UPDATING — .* — last crawled \S+Z — /)
+  const running = await until(report, ({ pagesSkipped, isRunning }) => Number(pagesSkipped) > 0 || isRunning === false)
+  expect(running).toMatchObject({ status: 'UPDATING', pagesCrawled: 0, isRunning: true })
+  expect(await say('crawl_status', { source: 'docs' })).toMatch(/^Progress: [1-5]\/[1-5] pages crawled/m)
+  expect(await until(report, isOver)).toMatchObject({ status: 'INDEXED', pagesCrawled: 0, pagesSkipped: 5 })
+
+  // One that is stopped changes nothing about where the source stands.
+  await begin()
+  await call('cancel_crawl', { source: 'docs' })
+  expect(await until(report, isOver)).toMatchObject({ status: 'INDEXED' })
+})
+
+test('where as many crawls run as may, a further one is refused and leaves no source behind', async () => {
+  const site = await stageSite({ '/a/': { body: page('A'), delayMs: 2000 }, '/b/': page('B') })
+  const { call, say, library } = await connect({ openJobs: async (one) => createJobs(one, { maxRunning: 1 }) })
+  await call('add_source', { url: `${site.origin}/a/`, name: 'a' })
+  expect(await say('add_source', { url: `${site.origin}/b/`, name: 'b' })).toMatch(
+    /^Error \(JOBS_FULL\): 1 crawls are .* – wait for one of them to end.*cancel_crawl/,
+  )
+  expect((await (await library()).store.listSources()).map(({ name }) => name)).toEqual(['a'])
+  expect(await say('recrawl_source', { source: 'a' })).toMatch(/^Error \(CRAWL_RUNNING\)/)
 })

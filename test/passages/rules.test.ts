@@ -133,7 +133,15 @@ describe('the rules', () => {
       url: 'https://docs.example/',
       chunk: 's/1',
     }
-    const facts = { score: 1, terms: [], checkedAt: 1, changedAt: 1, chunkIds: ['1'], isCut: false }
+    const facts = {
+      score: 1,
+      terms: [],
+      checkedAt: 1,
+      changedAt: 1,
+      chunkIds: ['1'],
+      isCut: false,
+      kind: 'markdown',
+    } as const
     const passage = { ...place, ...facts, headingPath: ['Top', 'Code'], startLine, endLine, text, tokens: 1, ...change }
     const passages = Array.from({ length: copies }, () => passage)
     const tokens = passages.reduce((sum, one) => sum + Math.ceil(one.text.length / 4), 0)
@@ -142,6 +150,7 @@ describe('the rules', () => {
       engines: ['words' as const],
       notices: [],
       searched: [],
+      searchedCount: 1,
       more: [],
       cursor: null,
       widen: [],

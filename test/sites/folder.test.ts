@@ -275,6 +275,87 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect((await library.store.listCrawls(source.id, 9)).map(({ state }) => state)).toEqual(['failed', 'completed'])
   })
 
+  test('of which not one file is there any more loses nothing, however few they were', async () => {
+    const library = await open(kind)
+    write({ 'docs/a.md': '# A\n\na\n', 'docs/b.md': '# B\n\nb\n' })
+    const source = await add(library, { url: `${pathToFileURL(join(root, 'docs'))}/` })
+    await runCrawl(library, source, { kind: 'add' }, '')
+    const before = await listChunks(library, source)
+    // What a disk was mounted on.
+    fs.renameSync(join(root, 'docs'), join(root, 'disk'))
+    write({ 'docs/.gitkeep': '', 'docs/readme.txt': 'The disk goes here.' })
+    const stopped = await runCrawl(library, source, { kind: 'recrawl' }, '')
+    expect(stopped.summary).toMatchObject({ end: 'gate', removed: 0, withheld: 2, visited: 0 })
+    expect(stopped.summary.problem).toBe('none of the files of 2 pages is there any more')
+    expect(statesOf(stopped)).toEqual({ 'a.md': 'indexed', 'b.md': 'indexed' })
+    expect(await listChunks(library, source)).toEqual(before)
+    remove('docs')
+    fs.renameSync(join(root, 'disk'), join(root, 'docs'))
+    expect((await runCrawl(library, source, { kind: 'recrawl' }, '')).summary).toMatchObject({ unchanged: 2 })
+    remove('docs/a.md', 'docs/b.md')
+    write({ 'docs/c.md': '# C\n\nc\n' })
+    const accepted = await runCrawl(library, source, { kind: 'recrawl', acceptLoss: true }, '')
+    expect(accepted.summary).toMatchObject({ end: 'completed', removed: 2, indexed: 1 })
+  })
+
+  test('that is another one than before does not lose most of its pages, however few they were', async () => {
+    const library = await open(kind)
+    const names = ['a.md', 'b.md', 'c.md', 'd.md', 'e.md']
+    const texts = names.map((name) => [`docs/${name}`, `# ${name}\n\nText of ${name}.\n`] as const)
+    write(Object.fromEntries(texts))
+    const source = await add(library, { url: `${pathToFileURL(join(root, 'docs'))}/` })
+    await runCrawl(library, source, { kind: 'add' }, '')
+    fs.renameSync(join(root, 'docs'), join(root, 'disk'))
+    write(Object.fromEntries(texts.slice(0, 2)))
+    const stopped = await runCrawl(library, source, { kind: 'recrawl' }, '')
+    expect(stopped.summary).toMatchObject({ end: 'gate', removed: 0, withheld: 3 })
+    // It is still not the one that was read in full.
+    expect((await runCrawl(library, source, { kind: 'recrawl' }, '')).summary.end).toBe('gate')
+    remove('docs')
+    fs.renameSync(join(root, 'disk'), join(root, 'docs'))
+    expect((await runCrawl(library, source, { kind: 'recrawl' }, '')).summary).toMatchObject({ unchanged: 5 })
+    // The same folder may lose as many.
+    remove('docs/c.md', 'docs/d.md', 'docs/e.md')
+    const same = await runCrawl(library, source, { kind: 'recrawl' }, '')
+    expect(same.summary).toMatchObject({ end: 'completed', removed: 3 })
+  })
+
+  test('keeps the page of a file that has become too large, and takes up the file when it has not', async () => {
+    const library = await open(kind)
+    write({ 'a.md': '# A\n\na\n', 'log.txt': 'A short line.\n' })
+    const source = await add(library)
+    await runCrawl(library, source, { kind: 'add' }, '')
+    write({ 'log.txt': 'A short line.\n'.repeat(10_000) })
+    const grown = await runCrawl(library, source, { kind: 'recrawl' }, '')
+    expect(statesOf(grown)).toEqual({ 'a.md': 'unchanged', 'log.txt': 'failed too-large' })
+    expect(grown.rows.get('log.txt')).toMatchObject({ hasPage: true, detail: '140000 bytes, more than 100000' })
+    expect(grown.summary).toMatchObject({ end: 'completed', failed: 1, removed: 0 })
+    expect(await library.store.search({ query: 'short', limit: 5 })).toHaveLength(1)
+    write({ 'log.txt': 'A shorter line.\n' })
+    const shrunk = await runCrawl(library, source, { kind: 'recrawl' }, '')
+    expect(statesOf(shrunk)).toEqual({ 'a.md': 'unchanged', 'log.txt': 'indexed' })
+  })
+
+  test('has no page left out for what only an answer of the web could be', async () => {
+    const library = await open(kind)
+    const form =
+      '<form action="/login"><input name="user"><input type="password" name="pass"><button>Sign in</button></form>'
+    write({
+      'login.html': `<title>Sign in</title><main><h1>Sign in</h1><p>Please log in to continue.</p>${form}</main>`,
+      'missing.html': '<title>404 Not Found</title><main><h1>404</h1><p>Page not found.</p></main>',
+      'missing.md': '404: Not Found\n',
+      'robot.html':
+        '<title>Just a moment...</title><main><h1>Checking your browser</h1><p>Verify you are human.</p><div id="cf-challenge" class="cf-turnstile"></div></main>',
+    })
+    const crawled = await runCrawl(library, await add(library), { kind: 'add' }, '')
+    expect(statesOf(crawled)).toEqual({
+      'login.html': 'indexed',
+      'missing.html': 'indexed',
+      'missing.md': 'indexed',
+      'robot.html': 'indexed',
+    })
+  })
+
   test('keeps the pages of a part that may not be read for now', async () => {
     const library = await open(kind)
     write({ 'a.md': '# A\n\na\n', 'closed/b.md': '# B\n\nb\n', 'closed/c.md': '# C\n\nc\n', 'd.md': '# D\n\nd\n' })

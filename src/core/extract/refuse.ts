@@ -1,5 +1,6 @@
 import { type Element, holdsText } from '../html/tree.ts'
 import type { NoPageReason, Snapshot } from '../model.ts'
+import { isFileUrl } from '../url/file-url.ts'
 import type { Metadata } from './metadata.ts'
 import { findChallenge } from './refuse/challenge.ts'
 import { findLogin } from './refuse/login.ts'
@@ -34,11 +35,13 @@ export function refuse(
   const because = (reason: NoPageReason, detail: string | undefined, target: string | null = null) =>
     detail === undefined ? undefined : { reason, detail, target }
   const redirect = findRedirect(signs, base)
+  // Whoever is asked for a page may answer with another one. A file is what it is.
+  const isAnswer = !isFileUrl(snapshot.url)
   return (
-    because('challenge', findChallenge(signs)) ??
+    (isAnswer ? because('challenge', findChallenge(signs)) : undefined) ??
     because('redirect', redirect?.detail, redirect?.target) ??
-    because('login', findLogin(signs)) ??
-    because('soft_404', findSoft404(signs)) ??
+    (isAnswer ? because('login', findLogin(signs)) : undefined) ??
+    (isAnswer ? because('soft_404', findSoft404(signs)) : undefined) ??
     because('needs_rendering', findShell(signs)) ??
     because('empty', signs.contentLength === 0 && !signs.hasPicture ? 'no text' : undefined)
   )

@@ -97,6 +97,9 @@ describe('Markdown of somebody else', () => {
     ['a hidden element', 'a <span hidden>secret <span>x</span></span> b', 'a  b\n', 21],
     ['an element without display', 'a <div style="display : none">secret</div> b', 'a  b\n', 6],
     ['a hidden element with code in it', 'a\n\n<div hidden>\n\n```\nx\n```\n\n</div>\n\nb', 'a\n\n\n\nb\n', 9],
+    ['a definition that is a comment', 'a\n\n[//]: # (secret)\n\nb', 'a\n\n\n\nb\n', 16],
+    ['a definition of many lines', 'a\n\n[//]:\n<>\n"secret\nx"\n\nb', 'a\n\n\n\n\n\n\nb\n', 19],
+    ['the title of a definition', '[a]\n\n[A]: /x "secret\nx"\nb', '[a]\n\n[A]: /x\n\nb\n', 11],
     ['what nobody sees', 'a\u200b\u{e0041}\u202eb\0', 'ab\n', 5],
   ])('is cleaned of %s', (_, body, markdown, hiddenChars) => {
     const page = read(body)
@@ -116,12 +119,35 @@ describe('Markdown of somebody else', () => {
     expect(read(body).markdown).toBe(markdown)
   })
 
+  test.each([
+    ['that links use', '[a][1] [b c][] [d]\n\n[1]: /a\n[B\tC]: </b>\n[d]: /d\n'],
+    ['that are notes', 'a[^1]\n\n[^1]: note\n'],
+    ['in the middle of a paragraph, which are none', 'a\n[//]: # (seen)\n'],
+    ['in code', '```\n[//]: # (a)\n```\n\n    [//]: # (b)\n\n`[//]: # (c)`\n'],
+    ['that are too much for one', '[//]: # (a) b\n'],
+  ])('keeps definitions %s', (_, body) => {
+    // The angle brackets around an address are escaped like any other.
+    expect(read(body).markdown.replaceAll('\\<', '<')).toBe(body)
+  })
+
   test('has no links that run scripts', () => {
     expect(read('[a](javascript:alert(1)) [b](/b)').links.map(({ text }) => text)).toEqual(['b'])
   })
 
   test('is cleaned in little time, whatever it holds', () => {
-    for (const part of ['<a "', '`', '<!--', '<b hidden>', '``` ', '\\', '<a@', '<!-- -->']) {
+    for (const part of [
+      '<a "',
+      '`',
+      '<!--',
+      '<b hidden>',
+      '``` ',
+      '\\',
+      '<a@',
+      '<!-- -->',
+      '[a]: b\n',
+      '[\\[]:',
+      '> [a]: b (',
+    ]) {
       expect(extractText({ url: URL, body: part.repeat(100_000) }, { isMarkdown: true }).type).toBeTypeOf('string')
     }
   }, 20_000)

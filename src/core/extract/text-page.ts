@@ -3,6 +3,7 @@ import { parseHtml } from '../html/parse-html.ts'
 import { parseBlocks } from '../markdown/blocks.ts'
 import type { Extraction, Link, NoPageReason, Section, Sha256, Snapshot } from '../model.ts'
 import { clipText, isBlank, splitLines } from '../text/lines.ts'
+import { isFileUrl } from '../url/file-url.ts'
 import { decodePlain } from './decode-html.ts'
 import { cutFrontMatter } from './front-matter.ts'
 import { readLinks } from './links.ts'
@@ -37,7 +38,7 @@ export function extractText(snapshot: Snapshot, { isMarkdown, sha256 }: TextOpti
   const { fields, lines } = cutFrontMatter(splitLines(decodePlain(body, headers['content-type'] ?? '')))
   const source = trimLines(lines)
   const [line = ''] = source
-  if (source.length === 1 && line.length < SHORT_LINE && saysNotFound(line)) {
+  if (!isFileUrl(url) && source.length === 1 && line.length < SHORT_LINE && saysNotFound(line)) {
     return noPage('soft_404', `says "${line.trim()}"`)
   }
   const { text, shown, hiddenChars } = isMarkdown ? readMarkdown(source) : readPlain(source)

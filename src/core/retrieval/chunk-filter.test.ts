@@ -63,12 +63,13 @@ test('a path and a language have to hold both', () => {
   expect(page?.({ url: 'https://a.test/a', key: 'a', language: 'de' })).toBe(false)
 })
 
-test('a heading is one whole slug of the path, or several that follow each other', () => {
+test('a heading is a part of the path as slugs, whole or not', () => {
   const passes = (heading: string) => createChunkTests({ heading }).chunk?.(chunk())
-  expect(['guide', 'first-steps', 'First steps', 'guide/first-steps', '/c-rust/'].map(passes)).toEqual(
-    Array(5).fill(true),
-  )
-  expect(['first', 'steps', 'guide/c-rust', 'first-steps/guide', 'other'].map(passes)).toEqual(Array(5).fill(false))
+  const parts = ['guide', 'first-steps', 'First steps', 'guide/first-steps', '/c-rust/', 'first', 'step', 'steps/c']
+  expect(parts.map(passes)).toEqual(parts.map(() => true))
+  const others = ['guides', 'guide/c-rust', 'guide-first', 'first-steps/guide', 'steps-first', 'other']
+  expect(others.map(passes)).toEqual(others.map(() => false))
+  expect(createChunkTests({ heading: 'guide' }).chunk?.(chunk({ headingPath: [] }))).toBe(false)
 })
 
 test('a symbol is the beginning of what is defined, whole or behind what qualifies it', () => {

@@ -10,7 +10,7 @@ export interface ChunkConditions {
   /** A glob on the path of the page, or the beginning of that path. */
   readonly path?: string
   readonly kind?: Kind
-  /** Slug of a heading, or of several joined by `/`: part of the heading path, written as slugs. */
+  /** Part of the heading path, written as slugs joined by `/`: `install` holds for `Installation guide`. */
   readonly heading?: string
   /** Beginning of the name of something that the chunk defines, qualified or not. */
   readonly symbol?: string
@@ -101,8 +101,8 @@ function testLanguage(asked: string): (page: FilteredPage) => boolean {
 }
 
 function testHeading(asked: string): (chunk: FilteredChunk) => boolean {
-  const wanted = `/${asked.split('/').filter(Boolean).map(slugify).join('/')}/`
-  return ({ headingPath }) => `/${headingPath.map(slugify).join('/')}/`.includes(wanted)
+  const wanted = asked.split('/').filter(Boolean).map(slugify).join('/')
+  return ({ headingPath }) => headingPath.map(slugify).join('/').includes(wanted)
 }
 
 function testSymbol(asked: string): (chunk: FilteredChunk) => boolean {

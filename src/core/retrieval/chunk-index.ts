@@ -12,12 +12,12 @@ import { BlockDirectory } from '../search/term-blocks.ts'
 import { textAnalyzer } from '../text/analyzer.ts'
 import { CHUNK_FIELDS, chunkFields, type IndexedChunk } from './chunk-fields.ts'
 import type { ChunkTests, FilteredChunk, FilteredPage } from './chunk-filter.ts'
-import { readTraits, writeTraits } from './content-type.ts'
+import { type ContentType, type ContentTypeCounts, readTraits, writeTraits } from './content-type.ts'
 import { symbolsOf } from './definitions.ts'
 
 /**
  * The full-text index over the chunks of a library, by their numbers. It takes new chunks in by the hundred: one page at a time
- * would take several times as long. What it has not seen yet is taken in before a search, so that nobody can tell.
+ * would take several times as long. What it has not seen yet is taken in before a search, as far as there is time for it.
  *
  * It is made of segments that are never changed. A chunk that goes is noted as dead, and is dropped when its segment is next merged
  * with others; scores depend on the living chunks alone. Everything that writes runs inside the transaction of the caller.
@@ -27,16 +27,28 @@ export interface ChunkIndex {
   announce(last: number): void
   /** Whether there is something to do before a search: chunks that it has not taken in, or very many segments. */
   isBehind(): boolean
-  /** Takes some of what is new in, or tidies up a little; false when there is nothing left to do. */
-  advance(): boolean
+  /** Takes some of what is new in, or tidies up a little; false when there is nothing left to do that is no more than this. */
+  advance(step?: IndexStep): boolean
+  /** How many chunks there are, and how many of them a search finds. */
+  measure(): { readonly chunks: number; readonly indexed: number }
   /** Takes the chunks of a page in again, as far as it has done so before. */
   rewrite(first: number, count: number): void
   /** Removes the chunks of a page, which have consecutive numbers. */
   remove(first: number, count: number): void
   /** The best chunks, best first. */
   search(query: ChunkQuery): ChunkMatch[]
+  /** How many of the chunks it has taken in are of each type, by the number of their source. */
+  countContentTypes(): Map<number, ContentTypeCounts>
   /** Makes a test of chunks by their number, for those who find them otherwise. */
   createTest(tests: ChunkTests): (number: number) => boolean
+}
+
+/** How much is done at once. */
+export interface IndexStep {
+  /** So many chunks are taken in. */
+  readonly chunks: number
+  /** So many are merged, where nothing was taken in. */
+  readonly merged: number
 }
 
 /** What to look for. */
@@ -89,6 +101,10 @@ export interface IndexShelf {
   clear(): void
   /** The number of the newest chunk, 0 without any. */
   newestChunk(): number
+  /** How many chunks there are with numbers up to this one, and how many altogether. */
+  countChunks(last: number): { readonly upTo: number; readonly all: number }
+  /** Told which pages have chunks that are being taken in: older libraries lack things about them. */
+  completePages(pages: Iterable<number>): void
   /** Chunks in the order of their numbers. */
   readChunks(run: Run, limit: number): NewChunk[]
   readPage(page: number): FilteredPage | undefined
@@ -97,7 +113,7 @@ export interface IndexShelf {
 
 /** How far an index has come. */
 export interface IndexState {
-  /** By which rules it was made. One that was made by others is made anew. */
+  /** By which rules it was made. One that was made by older ones is made anew; one of newer ones is left to those who know them. */
   readonly format: string
   /** The last chunk that was taken in. */
   readonly last: number
@@ -129,9 +145,8 @@ const { length: FIELD_COUNT } = FIELD_NAMES
 const INDEX_VERSION = 2
 const FORMAT = [INDEX_VERSION, textAnalyzer.id, ...FIELD_NAMES].join(' ')
 
-/** So many new chunks are worth a transaction's work on the index, and so many are taken in by one. */
+/** So many new chunks are worth a transaction's work on the index. */
 const WORTHWHILE = 1024
-const CHUNKS_AT_ONCE = 2048
 
 /** So many segments of about one size are merged. */
 const FAN_IN = 8
@@ -141,6 +156,12 @@ const LARGEST = 8192
 const SIZES = [2 * FAN_IN, 128, 1024, LARGEST / 2] as const
 /** So many are merged in a transaction that has taken others in. */
 const FEW = 1024
+/** What a transaction does where nobody waits for it but others who write. */
+const LARGE_STEP: IndexStep = { chunks: 2048, merged: LARGEST }
+/** What it does where the process has to be free again soon: a fraction of a second, which is what the largest merge takes. */
+export const SMALL_STEP: IndexStep = { chunks: 1024, merged: LARGEST }
+/** What it does where somebody waits for an answer. */
+export const BRIEF_STEP: IndexStep = { chunks: 256, merged: FEW }
 /** So many segments that are not large are too many to search in. */
 const MANY = 3 * FAN_IN
 
@@ -188,24 +209,28 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
   }
 
   /** Chunks that have to be taken in: those that changed, and then new ones. */
-  const takeNext = (): NewChunk[] => {
+  const takeNext = (most: number): NewChunk[] => {
     const chunks: NewChunk[] = []
     for (const run of shelf.listStale()) {
-      if (chunks.length >= CHUNKS_AT_ONCE) return chunks
-      for (const chunk of shelf.readChunks(run, Number.MAX_SAFE_INTEGER)) chunks.push(chunk)
+      const room = most - chunks.length
+      if (room <= 0) return chunks
+      const found = shelf.readChunks(run, room)
+      chunks.push(...found)
       shelf.removeStale(run)
+      const reached = found.length < room ? run.last : (found.at(-1)?.number ?? run.last)
+      if (reached < run.last) shelf.addStale({ first: reached + 1, last: run.last })
     }
     const { last } = shelf.readState()
-    const room = Math.max(0, CHUNKS_AT_ONCE - chunks.length)
-    const fresh = shelf.readChunks({ first: last + 1, last: Number.MAX_SAFE_INTEGER }, room)
+    const fresh = shelf.readChunks({ first: last + 1, last: Number.MAX_SAFE_INTEGER }, most - chunks.length)
     const newest = fresh.at(-1)
     if (newest) change({ last: newest.number })
     return [...chunks, ...fresh]
   }
-  const takeIn = (): boolean => {
-    const chunks = takeNext()
+  const takeIn = (most: number): boolean => {
+    const chunks = takeNext(most)
     if (chunks.length === 0) return false
     shelf.addSegment(buildSegment(chunks))
+    shelf.completePages(new Set(chunks.map(({ page }) => page)))
     change()
     return true
   }
@@ -219,13 +244,30 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
     change()
     return true
   }
-  const advance = (): boolean => {
-    if (shelf.readState().format !== FORMAT) {
+  /** Whether there are so many segments that a search takes notice of it. */
+  const isCrowded = (): boolean => {
+    const { generation } = shelf.readState()
+    if (counted?.generation !== generation) {
+      const small = shelf.listSegments().filter(({ count }) => count < LARGEST / 2)
+      counted = { generation, segments: small.length }
+    }
+    return counted.segments >= MANY
+  }
+  /** Whether a search misses something that can be taken in. */
+  const lacksChunks = (): boolean => {
+    const { format, last } = shelf.readState()
+    return shelf.newestChunk() > last || (last > 0 && format !== FORMAT) || shelf.listStale().length > 0
+  }
+  const advance = ({ chunks, merged }: IndexStep = LARGE_STEP): boolean => {
+    const { format } = shelf.readState()
+    if (isNewer(format)) return false
+    if (format !== FORMAT) {
       shelf.clear()
       change({ format: FORMAT, last: 0 })
     }
-    const isNew = takeIn()
-    return tidy(isNew ? FEW : LARGEST) || isNew
+    if (merged > FEW && isCrowded() && tidy(merged)) return true
+    const isNew = takeIn(chunks)
+    return tidy(isNew ? FEW : merged) || isNew
   }
   const remove = (first: number, count: number): void => {
     const run = { first, last: first + count - 1 }
@@ -238,6 +280,7 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
   return {
     announce: (last) => {
       const state = shelf.readState()
+      if (isNewer(state.format)) return
       if (last - state.last >= WORTHWHILE) {
         advance()
       } else if (state.format === FORMAT && last - tidiedAt >= WORTHWHILE) {
@@ -245,14 +288,17 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
         tidy(LARGEST)
       }
     },
-    isBehind: () => {
-      const { format, last, generation } = shelf.readState()
-      if (shelf.newestChunk() > last || (last > 0 && format !== FORMAT) || shelf.listStale().length > 0) return true
-      if (counted?.generation !== generation) {
-        const small = shelf.listSegments().filter(({ count }) => count < LARGEST / 2)
-        counted = { generation, segments: small.length }
+    isBehind: () => !isNewer(shelf.readState().format) && (lacksChunks() || isCrowded()),
+    measure: () => {
+      const { format, last } = shelf.readState()
+      const isReadable = format === FORMAT
+      if (isReadable && !lacksChunks()) {
+        const { count } = open()
+        return { chunks: count, indexed: count }
       }
-      return counted.segments >= MANY
+      const { upTo, all } = shelf.countChunks(last)
+      const stale = shelf.listStale().reduce((sum, run) => sum + run.last - run.first + 1, 0)
+      return { chunks: all, indexed: isReadable ? upTo - stale : 0 }
     },
     advance,
     rewrite: (first, count) => {
@@ -270,6 +316,22 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
         return { ...hit, number: document.number, linkShare }
       })
     },
+    countContentTypes: () => {
+      // Reads the segments that are not at hand.
+      open()
+      const counts = new Map<number, Record<ContentType, number>>()
+      const views = view(shelf.readState().format === FORMAT ? shelf.listSegments() : [])
+      for (const { segment, dead } of views) {
+        const { sources, traits } = segment.table
+        sources.forEach((source, place) => {
+          if (dead?.[place] === 1) return
+          const found = counts.get(source) ?? { prose: 0, code: 0 }
+          found[readTraits(traits[place] ?? 0).contentType]++
+          counts.set(source, found)
+        })
+      }
+      return counts
+    },
     createTest: ({ traits, page, chunk }) => {
       if (!traits && !page && !chunk) return () => true
       const isPageAccepted = rememberPages(shelf, page)
@@ -281,6 +343,16 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
       }
     },
   }
+}
+
+/**
+ * Tells whether a format is that of a newer program, by the numbers in it: those of the index and of the rules for text. Two programs
+ * that work on one library would otherwise make its index anew in turn, for ever.
+ */
+function isNewer(format: string): boolean {
+  const [found, own] = [format, FORMAT].map((text) => text.match(/\d+/g)?.map(Number) ?? [])
+  const differing = own?.findIndex((number, i) => number !== found?.[i]) ?? -1
+  return (found?.[differing] ?? 0) > (own?.[differing] ?? 0)
 }
 
 function buildSegment(chunks: readonly NewChunk[]): EncodedSegment {
@@ -322,7 +394,7 @@ function chooseInputs(records: readonly SegmentRecord[], dead: readonly DeadRun[
   return []
 }
 
-/** As many as make no more chunks than this, the oldest first. */
+/** As many as make no more chunks than this, the oldest first; one that is too large is passed over. */
 function limitSize(
   segments: readonly { readonly record: SegmentRecord; readonly living: number }[],
   most: number,
@@ -330,8 +402,8 @@ function limitSize(
   const chosen: SegmentRecord[] = []
   let sum = 0
   for (const { record, living } of segments) {
+    if (sum + living > most) continue
     sum += living
-    if (sum > most) break
     chosen.push(record)
   }
   return chosen

@@ -7,6 +7,9 @@ export const CONTENT_TYPES = ['prose', 'code'] as const
 /** One of {@link CONTENT_TYPES}. */
 export type ContentType = (typeof CONTENT_TYPES)[number]
 
+/** How many chunks are of each type. */
+export type ContentTypeCounts = Readonly<Record<ContentType, number>>
+
 const PROSE_KINDS: ReadonlySet<Kind> = new Set(['markdown', 'html', 'text', 'image', 'unknown'])
 
 const FENCE = /^ {0,8}(?:> ?)*(?:[-*+] {1,3})?(`{3,}|~{3,})/

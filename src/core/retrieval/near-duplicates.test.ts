@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { createComparable, isNearDuplicate } from './near-duplicates.ts'
+import { describe, expect, test } from 'vitest'
+import { createComparable, isNearDuplicate, saysSame } from './near-duplicates.ts'
 
 const text = Array.from({ length: 80 }, (_, i) => `word${i * 7}`).join(' ')
 
@@ -25,4 +25,32 @@ test('texts that say something else, or more, are not alike', () => {
   expect(areAlike('one two three', 'one two four')).toBe(false)
   expect(areAlike('one', 'two')).toBe(false)
   expect(areAlike('one', 'one')).toBe(true)
+})
+
+describe('of two texts that are alike one says nothing that the other does not', () => {
+  const around = (part: string) => createComparable(`The limit of the pool ${part} while it runs. ${text}`)
+  const same = (a: string, b: string) => saysSame(around(a), around(b)) && saysSame(around(b), around(a))
+
+  test.each([
+    ['can be changed', 'Can be `changed`'],
+    ['can be changed', 'can be changed as well'],
+    ['can be [changed](/1.0/a_(b))', 'can be [changed](/2.0/c)'],
+  ])('%j and %j', (a, b) => expect(same(a, b)).toBe(true))
+
+  test.each([
+    ['can be changed', 'cannot be changed'],
+    ['can be changed', 'can not be changed'],
+    ['can be changed', "can't be changed"],
+    ['is 30 seconds', 'is 3600 seconds'],
+    ['is enabled', 'is disabled'],
+    ['is set before the start', 'is the start before set'],
+    ['can be changed', 'can be changed by `force`'],
+    ['can be changed', 'can be changed by max_size'],
+    ['can be changed', 'can be changed by maxSize'],
+    ['kann geändert werden', 'kann nicht geändert werden'],
+    ['可以更改', '不能更改'],
+  ])('but not %j and %j', (a, b) => {
+    expect(isNearDuplicate(around(a), around(b))).toBe(true)
+    expect(same(a, b)).toBe(false)
+  })
 })

@@ -6,6 +6,8 @@ export interface ComparableText {
    * asked for, since most texts differ by their length alone.
    */
   readonly runs: () => ReadonlySet<number>
+  /** Its words in their order, made when they are first asked for. */
+  readonly words: () => readonly string[]
 }
 
 /** Share of the runs of words that two texts must have in common. */
@@ -17,16 +19,21 @@ const LENGTHS = 0.6
 /** Prepares a text to be compared. White space, marks, case and the targets of links do not count. */
 export function createComparable(text: string): ComparableText {
   let runs: ReadonlySet<number> | undefined
+  let words: readonly string[] | undefined
   return {
     length: text.length,
     runs: () => {
       runs ??= hashRuns(text)
       return runs
     },
+    words: () => {
+      words ??= splitWords(text)
+      return words
+    },
   }
 }
 
-/** Whether two texts are the same but for details. */
+/** Whether two texts are the same but for details. What the details say may still matter: {@link saysSame}. */
 export function isNearDuplicate(a: ComparableText, b: ComparableText): boolean {
   if (Math.min(a.length, b.length) < LENGTHS * Math.max(a.length, b.length)) return false
   const [small, large] = a.runs().size <= b.runs().size ? [a.runs(), b.runs()] : [b.runs(), a.runs()]
@@ -35,6 +42,38 @@ export function isNearDuplicate(a: ComparableText, b: ComparableText): boolean {
   let common = 0
   for (const hash of small) if (large.has(hash)) common++
   return 2 * common >= LIKENESS * sum
+}
+
+/**
+ * Whether a reader of one of two texts has read the other: one is the other with some words besides, and none of these is a number,
+ * a name as code has them or a negation. Where a word stands for another, or words stand in another order, they can say the
+ * opposite.
+ */
+export function saysSame(a: ComparableText, b: ComparableText): boolean {
+  const [short, long] = a.words().length <= b.words().length ? [a.words(), b.words()] : [b.words(), a.words()]
+  let found = 0
+  for (const word of long) {
+    if (found < short.length && plainOf(word) === plainOf(short[found] ?? '')) found++
+    else if (TELLING.test(word) || NEGATION.test(plainOf(word))) return false
+  }
+  return found === short.length
+}
+
+/** Numbers, and names as code has them: with an inner mark or capital, or marked as code. */
+const TELLING = /^`|[\p{N}_]|\p{Ll}\p{Lu}/u
+
+/** Negations and restrictions in the languages that documentation is mostly written in. */
+const NEGATION =
+  /^(?:no|not|nor|none|never|neither|cannot|without|unless|except|only|\p{L}+n['’]t|nicht|kein\p{L}*|nie|ohne|nur|ne|pas|jamais|sans|nunca|sin|não|sem|не|нет|без)$/u
+
+function plainOf(word: string): string {
+  return word.replace('`', '').toLowerCase()
+}
+
+/** Words as they are written, with the mark of code before them. Where links lead is no word. */
+function splitWords(text: string): string[] {
+  const shown = text.replace(/\]\((?:[^()]|\([^()]*\))*\)/g, ']')
+  return shown.match(/`?[\p{L}\p{M}\p{N}_]+(?:['’]\p{L}+)*/gu) ?? []
 }
 
 /** One pass over the characters, since every passage may be asked. Where links lead is skipped: versions differ in that. */

@@ -69,3 +69,23 @@ test('signatures lead on to what describes them', () => {
     'heading 4-5 ! …',
   ])
 })
+
+test.each([
+  ['spaces before a bar', (count: number) => `name | value\n${' '.repeat(count)}x|`],
+  ['spaces between bars', (count: number) => `name | value\n|${' '.repeat(count)}x`],
+  ['dashes', (count: number) => `name | value\n|${'-'.repeat(count)}x`],
+  ['cells', (count: number) => `name | value\n${'|-'.repeat(count / 2)}x`],
+  ['marks of lists', (count: number) => `${'- '.repeat(count / 2)}x`],
+  ['quotes', (count: number) => `${'> '.repeat(count / 2)}x`],
+  ['marks of fences', (count: number) => `${'`'.repeat(count)} x \``],
+])('lines of any length are read in time that grows with it: %s', (_what, write) => {
+  const time = (count: number) => {
+    const lines = write(count).split('\n')
+    const start = performance.now()
+    scanBlocks(lines)
+    return performance.now() - start
+  }
+  time(1000)
+  // Trying each place of 400,000 anew takes minutes.
+  expect(time(400_000)).toBeLessThan(2000)
+})

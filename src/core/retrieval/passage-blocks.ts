@@ -19,8 +19,9 @@ const HEADING = /^ {0,3}#{1,6}(?:[ \t]|$)/
 const ITEM = /^([ \t]*)((?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))/
 const QUOTE = /^ {0,3}>/
 const FENCE = /^([ \t]*)(`{3,}(?=[^`]*$)|~{3,})/
-/** The row under the header of a table. One bar at least, else it is a line or the underline of a heading. */
-const DELIMITER = /^[ \t]*(?=[^|]*\|)\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/
+/** What the row under the header of a table is made of, and each of its cells. */
+const DELIMITERS = /^[-|: \t]+$/
+const DELIMITER = /^:?-+:?$/
 
 /** A list item that may still go on. */
 interface OpenItem {
@@ -95,7 +96,18 @@ function endOfRun(
 }
 
 function isTableAt(lines: readonly string[], at: number, text: string): boolean {
-  return text.includes('|') && DELIMITER.test(lines[at + 1] ?? '')
+  return text.includes('|') && isDelimiterRow(lines[at + 1] ?? '')
+}
+
+/**
+ * Whether a line is the row under the header of a table: with one bar at least, else it is a line or the underline of a heading. One
+ * expression for all of it would try each of many spaces anew.
+ */
+function isDelimiterRow(line: string): boolean {
+  if (!line.includes('|') || !DELIMITERS.test(line)) return false
+  const row = line.trim()
+  const cells = row.slice(row.startsWith('|') ? 1 : 0, row.endsWith('|') ? -1 : undefined).split('|')
+  return cells.every((cell) => DELIMITER.test(cell.trim()))
 }
 
 function isOutsideQuote(line: string): boolean {

@@ -9,3 +9,19 @@ test('marks of blocks and targets of links are left out', () => {
   expect(writePlain('```js\ncode()\n```').trim()).toBe('code()')
   expect(writePlain('\\_\\_init\\_\\_')).toBe('__init__')
 })
+
+test.each([
+  ['spaces', ' '],
+  ['spaces before a bar', '   x|'],
+  ['brackets', '['],
+  ['escaped brackets', '\\['],
+  ['beginnings of links', '[a]('],
+  ['quotes', '>'],
+  ['dashes', '-'],
+])('a text of any length is read in time that grows with it: %s', (_what, part) => {
+  const text = `x${part.repeat(200_000 / part.length)}x\n${part.repeat(200_000 / part.length)}x`
+  const start = performance.now()
+  writePlain(text)
+  // Trying each place anew takes minutes.
+  expect(performance.now() - start).toBeLessThan(2000)
+})

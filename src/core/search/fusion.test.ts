@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type FusionCandidate, fuseScores, isIdentifierLike, meaningShareFor } from './fusion.ts'
+import { createFusion, type FusionCandidate, fuseScores, isIdentifierLike, meaningShareFor } from './fusion.ts'
 
 const of = (wordScore: number, similarity: number | null): FusionCandidate => ({ wordScore, similarity })
 const scoresOf = (...args: Parameters<typeof fuseScores>): number[] => fuseScores(...args).map(({ score }) => score)
@@ -76,6 +76,31 @@ describe('reciprocal ranks', () => {
   test('are the same for equal scores', () => {
     const [a, b] = scoresOf('a question', [of(5, 0.5), of(5, 0.5)], { method: 'rrf' })
     expect(a).toBe(b)
+  })
+})
+
+describe('candidates that come after others', () => {
+  const first = [of(10, 0.2), of(8, 0.6), of(4, 0.4)]
+
+  test('are measured by the first ones', () => {
+    const fuse = createFusion('a question', first)
+    const [lower, nearest, unknown, same] = fuse([of(2, 0.2), of(3, 0.9), of(1, null), of(4, 0.4)], 3)
+    expect(lower?.score).toBeCloseTo(0.7 * 0.2, 10)
+    expect(nearest?.score).toBeCloseTo(0.7 * 0.3 + 0.3, 10)
+    expect(unknown?.score).toBeLessThan(0.7 * 0.1 + 0.3)
+    expect(same?.score).toBe(fuse(first, 0)[2]?.score)
+    // Without any vector among them, too.
+    expect(fuse([of(1, null)], 6)[0]?.score).toBe(unknown?.score)
+  })
+
+  test('have the ranks after theirs', () => {
+    const fuse = createFusion('a question', first, { method: 'rrf' })
+    expect(fuse([of(3, 0.9)], 3)).toEqual([{ score: 2 / 64, fusion: 'rank 4 by words, 4 by meaning' }])
+  })
+
+  test('go by words alone where those did', () => {
+    const fuse = createFusion('a question', [of(7, null)])
+    expect(fuse([of(3, 0.5)], 1)).toEqual([{ score: 3, fusion: 'words alone' }])
   })
 })
 

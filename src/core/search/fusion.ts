@@ -62,12 +62,24 @@ export function fuseScores(
   candidates: readonly FusionCandidate[],
   options: FusionOptions = {},
 ): FusedScore[] {
+  return createFusion(query, candidates, options)(candidates, 0)
+}
+
+/** Fuses candidates, in their order. `before` is how many came before them. */
+export type FuseCandidates = (candidates: readonly FusionCandidate[], before: number) => FusedScore[]
+
+/** Takes from the first candidates of a question what all of them are measured by, so that the scores of later ones compare. */
+export function createFusion(
+  query: string,
+  first: readonly FusionCandidate[],
+  options: FusionOptions = {},
+): FuseCandidates {
   const { method = 'convex', meaningShare = meaningShareFor(query) } = options
-  const hasMeaning = candidates.some(({ similarity }) => similarity !== null)
+  const hasMeaning = first.some(({ similarity }) => similarity !== null)
   if (method === 'words' || !hasMeaning) {
-    return candidates.map(({ wordScore }) => ({ score: wordScore, fusion: 'words alone' }))
+    return (candidates) => candidates.map(({ wordScore }) => ({ score: wordScore, fusion: 'words alone' }))
   }
-  return method === 'rrf' ? fuseRanks(candidates) : fuseShares(candidates, meaningShare)
+  return method === 'rrf' ? fuseRanks : createShares(first, meaningShare)
 }
 
 /**
@@ -75,27 +87,29 @@ export function fuseScores(
  * candidate without a vector is taken to mean what candidates with such words mean on average, so that a library that is
  * embedded in part ranks what it has not come to yet neither up nor down.
  */
-function fuseShares(candidates: readonly FusionCandidate[], meaningShare: number): FusedScore[] {
-  const best = Math.max(...candidates.map(({ wordScore }) => wordScore))
-  const words = candidates.map(({ wordScore }) => (best > 0 ? wordScore / best : 0))
-  const meanings = spread(candidates.map(({ similarity }) => similarity))
-  const expected = expectMeaning(words, meanings)
-  return candidates.map((_, i) => {
-    const word = words[i] ?? 0
-    const known = meanings[i] ?? null
-    const meaning = known ?? expected(word)
-    const score = (1 - meaningShare) * word + meaningShare * meaning
-    const how = `${write(1 - meaningShare)} × words ${write(word)} + ${write(meaningShare)} × meaning ${write(meaning)}`
-    return { score, fusion: known === null ? `${how} (expected: it has no vector)` : how }
-  })
+function createShares(first: readonly FusionCandidate[], meaningShare: number): FuseCandidates {
+  const best = Math.max(...first.map(({ wordScore }) => wordScore))
+  const shareOf = ({ wordScore }: FusionCandidate): number => (best > 0 ? Math.min(1, wordScore / best) : 0)
+  const placeOf = createSpread(first.flatMap(({ similarity }) => similarity ?? []))
+  const meaningOf = ({ similarity }: FusionCandidate): number | null =>
+    similarity === null ? null : placeOf(similarity)
+  const expected = expectMeaning(first.map(shareOf), first.map(meaningOf))
+  return (candidates) =>
+    candidates.map((candidate) => {
+      const word = shareOf(candidate)
+      const known = meaningOf(candidate)
+      const meaning = known ?? expected(word)
+      const score = (1 - meaningShare) * word + meaningShare * meaning
+      const how = `${write(1 - meaningShare)} × words ${write(word)} + ${write(meaningShare)} × meaning ${write(meaning)}`
+      return { score, fusion: known === null ? `${how} (expected: it has no vector)` : how }
+    })
 }
 
-/** Where each value stands between the least and the greatest, from 0 to 1. */
-function spread(values: readonly (number | null)[]): (number | null)[] {
-  const known = values.filter((value) => value !== null)
-  const least = Math.min(...known)
-  const range = Math.max(...known) - least
-  return values.map((value) => (value === null ? null : range > 0 ? (value - least) / range : 1))
+/** Where a value stands between the least and the greatest, from 0 to 1. */
+function createSpread(values: readonly number[]): (value: number) => number {
+  const least = Math.min(...values)
+  const range = Math.max(...values) - least
+  return (value) => (range > 0 ? Math.min(1, Math.max(0, (value - least) / range)) : 1)
 }
 
 /** The straight line through what is known, by least squares, within 0 and 1. */
@@ -114,9 +128,15 @@ function mean(values: readonly number[]): number {
 }
 
 /** Sum of the reciprocal ranks by words and by meaning. A candidate without a vector has the rank of its words twice. */
-function fuseRanks(candidates: readonly FusionCandidate[]): FusedScore[] {
-  const byWords = ranksOf(candidates.map(({ wordScore }) => (wordScore > 0 ? wordScore : null)))
-  const byMeaning = ranksOf(candidates.map(({ similarity }) => similarity))
+function fuseRanks(candidates: readonly FusionCandidate[], before: number): FusedScore[] {
+  const byWords = ranksOf(
+    candidates.map(({ wordScore }) => (wordScore > 0 ? wordScore : null)),
+    before,
+  )
+  const byMeaning = ranksOf(
+    candidates.map(({ similarity }) => similarity),
+    before,
+  )
   return candidates.map((_, i) => {
     const word = byWords[i] ?? null
     const known = byMeaning[i] ?? null
@@ -127,11 +147,11 @@ function fuseRanks(candidates: readonly FusionCandidate[]): FusedScore[] {
   })
 }
 
-/** The rank of each value, from 1, greatest first; equal values have the same. */
-function ranksOf(values: readonly (number | null)[]): (number | null)[] {
+/** The rank of each value after so many others, greatest first; equal values have the same. */
+function ranksOf(values: readonly (number | null)[], before: number): (number | null)[] {
   const sorted = values.filter((value) => value !== null).sort((a, b) => b - a)
   const ranks = new Map<number, number>()
-  for (const [i, value] of sorted.entries()) if (!ranks.has(value)) ranks.set(value, i + 1)
+  for (const [i, value] of sorted.entries()) if (!ranks.has(value)) ranks.set(value, before + i + 1)
   return values.map((value) => (value === null ? null : (ranks.get(value) ?? null)))
 }
 

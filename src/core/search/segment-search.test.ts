@@ -159,6 +159,46 @@ describe('a search over segments', () => {
       expect(search.search(word, 3)).toEqual([])
   })
 
+  test('builds a segment of a script without spaces in a time that grows with it', () => {
+    const measure = (pairs: number): number => {
+      const body = Array.from({ length: pairs }, (_, i) => `一${String.fromCharCode(0x4e01 + i)}`).join(' ')
+      const times = Array.from({ length: 3 }, () => {
+        const since = performance.now()
+        build([[createDocument(0, 1), { head: [], names: [], body: [body] }]])
+        return performance.now() - since
+      })
+      return Math.min(...times)
+    }
+    measure(500)
+    // Eight times as much takes eight times as long, or sixty-four where every pair copies those before it.
+    expect(measure(16_000) / measure(2000)).toBeLessThan(32)
+  })
+
+  test('reads a block once, and looks for what a character stands in only where that is', () => {
+    const segments = Array.from({ length: 6 }, (_, segment) =>
+      build(
+        Array.from({ length: 300 }, (_, i) => {
+          const word = `一${String.fromCharCode(0x5000 + segment * 300 + i)}`
+          return [createDocument(segment * 300 + i, 1800), { head: [], names: [], body: [word] }]
+        }),
+      ),
+    )
+    const read = new Set<string>()
+    let count = 0
+    const views = segments.map((encoded, i) => {
+      const { segment, dead } = open(encoded, () => false)
+      const readBlock = (block: number): Uint8Array => {
+        count++
+        read.add(`${i} ${block}`)
+        return segment.readBlock(block)
+      }
+      return { segment: { ...segment, readBlock }, dead }
+    })
+    const search = new SegmentSearch(views, { fields: FIELDS, analyzer: textAnalyzer })
+    expect(search.search('一', 2000)).toHaveLength(1800)
+    expect(count).toBe(read.size)
+  })
+
   test('counts words beyond all measure like any others', () => {
     const documents = [{ head: [], names: [], body: ['many '.repeat(70_000), 'other'] }]
     const segment = build(documents.map((fields, i) => [createDocument(i, 1), fields]))

@@ -5,7 +5,7 @@ import type { Postings } from './postings.ts'
 import { type ParsedWord, parseQuery } from './query.ts'
 import { DEFAULT_RANKING, type QueryWord, type RankedQuery, Ranking, type RankingOptions } from './ranking.ts'
 import type { SegmentView } from './segment.ts'
-import { encodeText, findEntry } from './term-blocks.ts'
+import { encodeText, findEntry, type StemEntry } from './term-blocks.ts'
 import { PostingsReader, type TermPostings } from './term-postings.ts'
 
 /** How a set of segments is searched. */
@@ -30,6 +30,8 @@ export interface SegmentHit {
  * over segments.
  */
 export class SegmentSearch {
+  /** The living documents. */
+  readonly count: number
   readonly #views: readonly SegmentView[]
   /** The number of each segment's first document among all. */
   readonly #bases: readonly number[]
@@ -65,6 +67,7 @@ export class SegmentSearch {
       return from
     })
     this.#dead = dead
+    this.count = count
     const constants = { ...DEFAULT_RANKING, ...ranking }
     this.#hasVariants = constants.variantWeight > 0
     this.#ranking = new Ranking({ lengths, fieldCount, count, order }, Object.values(fields), constants)
@@ -121,9 +124,10 @@ export class SegmentSearch {
   #lookWord({ word, stem, forms, weight }: ParsedWord, found: FoundTerms): QueryWord {
     const group = found.addStem(stem)
     if (!this.#hasVariants) group.clear()
-    for (const [form, term] of found.longForms(stem)) {
-      if (form !== word || !this.#hasVariants) continue
-      found.addStem(this.#analyzer.stem(term))
+    for (const { form, term, segment } of this.#hasVariants ? found.longForms(stem) : []) {
+      if (form !== word) continue
+      // A character of a script without spaces may have thousands of them: they are looked for where they are known to be.
+      found.lookUp(this.#analyzer.stem(term), [segment])
       group.add(term)
     }
     const exact = forms.filter((form) => found.has(form))
@@ -252,19 +256,38 @@ const NO_POSTINGS: Postings = {
   frequencies: new Uint16Array(0),
 }
 
+/** A term of a segment that a short form finds. */
+interface LongForm {
+  readonly form: string
+  readonly term: string
+  readonly segment: number
+}
+
+/** What is known of a stem. */
+interface FoundStem {
+  readonly stem: string
+  readonly bytes: Uint8Array
+  readonly terms: Set<string>
+  readonly longForms: LongForm[]
+  /** The segments in which it was looked up. */
+  readonly segments: number[]
+}
+
 /** The terms that a query has met in the segments, numbered in the order in which they were met. */
 class FoundTerms {
   readonly names: string[] = []
   readonly parts: TermPart[][] = []
   readonly #views: readonly SegmentView[]
+  readonly #all: readonly number[]
   readonly #ids = new Map<string, number>()
-  readonly #stems = new Map<
-    string,
-    { readonly terms: Set<string>; readonly longForms: (readonly [string, string])[] }
-  >()
+  readonly #stems = new Map<string, FoundStem>()
+  /** By segment, the blocks that were read. */
+  readonly #blocks: readonly Map<number, Uint8Array>[]
 
   constructor(views: readonly SegmentView[]) {
     this.#views = views
+    this.#all = views.map((_, segment) => segment)
+    this.#blocks = views.map(() => new Map<number, Uint8Array>())
   }
 
   has(term: string): boolean {
@@ -275,29 +298,45 @@ class FoundTerms {
     return this.#ids.get(term) ?? -1
   }
 
-  longForms(stem: string): readonly (readonly [string, string])[] {
+  longForms(stem: string): readonly LongForm[] {
     return this.#stems.get(stem)?.longForms ?? []
   }
 
-  /** Looks a stem up, once, and returns its terms in a set of the caller's own. */
+  /** Looks a stem up in all segments, and returns its terms in a set of the caller's own. */
   addStem(stem: string): Set<string> {
-    const known = this.#stems.get(stem)
-    if (known) return new Set(known.terms)
-    const bytes = encodeText(stem)
-    const terms = new Set<string>()
-    const longForms: (readonly [string, string])[] = []
-    this.#views.forEach(({ segment: { directory, readBlock } }, segment) => {
-      const block = directory.find(bytes)
-      const entry = block < 0 ? undefined : findEntry(readBlock(block), bytes)
-      if (!entry) return
-      longForms.push(...entry.longForms)
-      for (const postings of entry.terms) {
-        terms.add(postings.term)
+    return new Set(this.lookUp(stem, this.#all).terms)
+  }
+
+  /** Looks a stem up in some segments, once in each. */
+  lookUp(stem: string, segments: readonly number[]): FoundStem {
+    const found = this.#stems.get(stem) ?? this.#createStem(stem)
+    for (const segment of segments) {
+      if (found.segments.includes(segment)) continue
+      found.segments.push(segment)
+      const entry = this.#findEntry(segment, found)
+      for (const [form, term] of entry?.longForms ?? []) found.longForms.push({ form, term, segment })
+      for (const postings of entry?.terms ?? []) {
+        found.terms.add(postings.term)
         this.#add(postings.term, { segment, postings })
       }
-    })
-    this.#stems.set(stem, { terms, longForms })
-    return new Set(terms)
+    }
+    return found
+  }
+
+  #createStem(stem: string): FoundStem {
+    const found = { stem, bytes: encodeText(stem), terms: new Set<string>(), longForms: [], segments: [] }
+    this.#stems.set(stem, found)
+    return found
+  }
+
+  #findEntry(segment: number, { stem, bytes }: FoundStem): StemEntry | undefined {
+    const { directory, readBlock } = this.#views[segment]?.segment ?? {}
+    const number = directory?.find(bytes) ?? -1
+    if (number < 0) return undefined
+    const block = this.#blocks[segment]?.get(number) ?? readBlock?.(number)
+    if (block === undefined) return undefined
+    this.#blocks[segment]?.set(number, block)
+    return findEntry(block, stem, bytes)
   }
 
   #add(term: string, part: TermPart): void {

@@ -101,7 +101,9 @@ export class SegmentBuilder {
       else idsByStem.set(stem, [id])
       for (const form of this.#analyzer.shortForms?.(term) ?? []) {
         const formStem = this.#analyzer.stem(form)
-        longForms.set(formStem, [...(longForms.get(formStem) ?? []), [form, term]])
+        const known = longForms.get(formStem)
+        if (known) known.push([form, term])
+        else longForms.set(formStem, [[form, term]])
         if (!idsByStem.has(formStem)) idsByStem.set(formStem, [])
       }
     }

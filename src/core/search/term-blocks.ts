@@ -61,7 +61,8 @@ export function writeAfter(writer: ByteWriter, before: string, text: string): vo
     for (let i = shared; i < text.length; i++) writer.writeNumber(text.charCodeAt(i))
     return
   }
-  const [bytesBefore, bytes] = [encodeText(before), encodeText(text)]
+  const bytes = encodeText(text)
+  const bytesBefore = before === text ? bytes : encodeText(before)
   let shared = 0
   while (shared < bytes.length && bytesBefore[shared] === bytes[shared]) shared++
   writer.writeNumber(shared)
@@ -117,25 +118,28 @@ export class BlockDirectory {
     let high = this.#starts.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (compareBytes(this.#bytes.subarray(this.#starts[middle], this.#ends[middle]), stem) <= 0) low = middle + 1
+      if (this.#compare(middle, stem) <= 0) low = middle + 1
       else high = middle
     }
     return low - 1
   }
-}
 
-/** Orders two texts by their bytes. */
-export function compareBytes(a: Uint8Array, b: Uint8Array): number {
-  const shorter = Math.min(a.length, b.length)
-  for (let i = 0; i < shorter; i++) {
-    const difference = (a[i] ?? 0) - (b[i] ?? 0)
-    if (difference !== 0) return difference
+  /** Orders the first stem of a block and another one by their bytes, in place: parts of an array cost more than all the rest. */
+  #compare(block: number, stem: Uint8Array): number {
+    const bytes = this.#bytes
+    const start = this.#starts[block] ?? 0
+    const length = (this.#ends[block] ?? 0) - start
+    const shorter = Math.min(length, stem.length)
+    for (let i = 0; i < shorter; i++) {
+      const difference = (bytes[start + i] ?? 0) - (stem[i] ?? 0)
+      if (difference !== 0) return difference
+    }
+    return length - stem.length
   }
-  return a.length - b.length
 }
 
-/** Finds the entry of a stem in its block. */
-export function findEntry(block: Uint8Array, stem: Uint8Array): StemEntry | undefined {
+/** Finds the entry of a stem, given as text and as bytes, in its block. */
+export function findEntry(block: Uint8Array, text: string, stem: Uint8Array): StemEntry | undefined {
   const reader = new ByteReader(block)
   // How much of the stem the last entry began with. That entry came before it, so that one which shares more with the last entry
   // does so as well, and one which shares less comes after it: only what shares as much has to be looked at.
@@ -152,7 +156,7 @@ export function findEntry(block: Uint8Array, stem: Uint8Array): StemEntry | unde
     while (same < suffixLength && block[suffix + same] === stem[matched + same]) same++
     matched += same
     if (same === suffixLength && matched === stem.length) {
-      return readEntry(decoder.decode(stem), block.subarray(start, start + length))
+      return readEntry(text, block.subarray(start, start + length))
     }
     if (same < suffixLength && (block[suffix + same] ?? 0) > (stem[matched] ?? -1)) return undefined
   }
@@ -175,8 +179,10 @@ function readAfter(reader: ByteReader, before: string): string {
   if (isAscii(before) && suffix.every((byte) => byte < 0x80)) {
     return before.slice(0, shared) + Reflect.apply(String.fromCharCode, null, suffix)
   }
+  const bytesBefore = encodeText(before)
+  if (suffix.length === 0 && shared === bytesBefore.length) return before
   const bytes = new Uint8Array(shared + suffix.length)
-  bytes.set(encodeText(before).subarray(0, shared))
+  bytes.set(bytesBefore.subarray(0, shared))
   bytes.set(suffix, shared)
   return decoder.decode(bytes)
 }

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { findNearest } from './nearest.ts'
 
@@ -16,4 +17,32 @@ test.each([
 test('of two that are equally near the first is taken', () => {
   expect(findNearest('bat', ['cat', 'hat'])).toBe('cat')
   expect(findNearest('bat', [])).toBeUndefined()
+})
+
+/** The distance by its definition, without leaving anything out. */
+function distanceOf(a: string, b: string): number {
+  const rows = Array.from({ length: a.length + 1 }, (_, i) => Array.from({ length: b.length + 1 }, (_, j) => i + j))
+  const at = (i: number, j: number) => rows[i]?.[j] ?? Number.POSITIVE_INFINITY
+  for (let i = 1; i <= a.length; i++) {
+    for (let j = 1; j <= b.length; j++) {
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const same = at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const row = rows[i] ?? []
+      row[j] = Math.min(same, at(i - 1, j) + 1, at(i, j - 1) + 1, isSwap ? at(i - 2, j - 2) + 1 : Infinity)
+    }
+  }
+  return at(a.length, b.length)
+}
+
+test('what is left out makes no difference', () => {
+  const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '/', 'é'), maxLength: 14 })
+  fc.assert(
+    fc.property(word, fc.array(word, { maxLength: 6 }), (wanted, candidates) => {
+      const most = Math.max(1, Math.floor(Math.max(wanted.length, 3) / 3))
+      const distances = candidates.map((candidate) => distanceOf(wanted, candidate))
+      const least = Math.min(...distances)
+      expect(findNearest(wanted, candidates)).toBe(least <= most ? candidates[distances.indexOf(least)] : undefined)
+    }),
+    { numRuns: 2000 },
+  )
 })

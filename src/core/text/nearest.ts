@@ -1,10 +1,13 @@
 /** The candidate spelt most like a word, or undefined when none is near: at most a third of its letters differ. */
 export function findNearest(word: string, candidates: Iterable<string>): string | undefined {
+  const wanted = word.toLowerCase()
   let best: string | undefined
   let least = Math.max(1, Math.floor(Math.max(word.length, 3) / 3)) + 1
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - word.length) >= least) continue
-    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase())
+    const given = candidate.toLowerCase()
+    if (!canBeNearer(wanted, given, least)) continue
+    const distance = editDistance(wanted, given, least)
     if (distance < least) {
       best = candidate
       least = distance
@@ -13,24 +16,59 @@ export function findNearest(word: string, candidates: Iterable<string>): string 
   return best
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
-function editDistance(a: string, b: string): number {
+/** Kinds of characters that are counted apart; those with the same remainder count as one. */
+const BINS = 64
+
+const balance = new Int32Array(BINS)
+
+/** Whether fewer than `limit` changes could do, by the characters alone: most candidates are told apart by this. */
+function canBeNearer(a: string, b: string, limit: number): boolean {
+  balance.fill(0)
+  const count = (text: string, by: number) => {
+    for (let i = 0; i < text.length; i++) {
+      const bin = text.charCodeAt(i) % BINS
+      balance[bin] = (balance[bin] ?? 0) + by
+    }
+  }
+  count(a, 1)
+  count(b, -1)
+  let more = 0
+  let less = 0
+  for (const left of balance) {
+    if (left > 0) more += left
+    else less -= left
+  }
+  return Math.max(more, less) < limit
+}
+
+/**
+ * Insertions, deletions, replacements and swaps of neighbours that turn one word into the other, as long as they are fewer than the
+ * limit: places that are further apart than that are not compared.
+ */
+function editDistance(a: string, b: string, limit: number): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, i) => i)
+  let leastOfLast = 0
   for (let i = 1; i <= a.length; i++) {
-    const row = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (last[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      let cost = Math.min(replaced, (last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1)
+    const row = new Array<number>(b.length + 1).fill(limit)
+    row[0] = Math.min(i, limit)
+    let least = row[0]
+    for (let j = Math.max(1, i - limit); j <= Math.min(b.length, i + limit); j++) {
+      const replaced = (last[j - 1] ?? limit) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      let cost = Math.min(replaced, (last[j] ?? limit) + 1, (row[j - 1] ?? limit) + 1)
       if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        cost = Math.min(cost, (beforeLast[j - 2] ?? 0) + 1)
+        cost = Math.min(cost, (beforeLast[j - 2] ?? limit) + 1)
       }
-      row.push(cost)
+      row[j] = cost
+      least = Math.min(least, cost)
     }
+    // A swap looks two rows back.
+    if (least >= limit && leastOfLast >= limit) return limit
     beforeLast = last
     last = row
+    leastOfLast = least
   }
-  return last[b.length] ?? 0
+  return last[b.length] ?? limit
 }
 
 /** `, did you mean x?` or nothing. */

@@ -34,8 +34,8 @@ export async function addSource(library: Library, input: SourceInput): Promise<S
   for (const url of [...settings.seeds, ...(settings.llmsTxtUrl === null ? [] : [settings.llmsTxtUrl])]) parseStart(url)
   const source: Source = {
     id: library.newId(),
-    name: checkName(input.name ?? nameOf(start)),
-    version: input.version ?? null,
+    name: checkLabel('name', input.name ?? nameOf(start)),
+    version: input.version === undefined ? null : checkLabel('version', input.version),
     url: start.href,
     siteUrl: start.href,
     scope,
@@ -75,16 +75,22 @@ export function parseStart(text: string): URL {
 
 /** `https://docs.example/v2/guide/` → `docs.example/v2/guide`, `file:///home/me/docs/` → `docs` */
 function nameOf({ protocol, host, pathname }: URL): string {
-  if (protocol === 'file:')
-    return decodeURIComponent(/([^/]*)\/?$/.exec(pathname)?.[1] ?? '').replaceAll('@', '-') || '/'
-  const path = pathname.replace(/\/(?:index\.\w+)?$/, '')
-  return `${host}${path}`
+  if (protocol !== 'file:') return `${host}${pathname.replace(/\/(?:index\.\w+)?$/, '')}`.replaceAll('@', '-')
+  const folder = decodeURIComponent(/([^/]*)\/?$/.exec(pathname)?.[1] ?? '')
+  return folder.replaceAll('@', '-').replaceAll(INVISIBLE, '-') || '/'
 }
 
-/** `@` separates a version from a name. */
-function checkName(name: string): string {
-  const problem =
-    name.trim() === '' ? 'is empty' : name.includes('@') ? 'contains @, which stands before a version' : undefined
-  if (problem !== undefined) throw new PharosError('USAGE', { problem: `the name ${JSON.stringify(name)} ${problem}` })
-  return name.trim()
+/** Control characters, line ends, directions of writing, and whatever else cannot be seen or typed. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+
+/** Reads the name or version of a source. `@` stands between the two, and both are shown in lines of text. */
+export function checkLabel(what: 'name' | 'version', label: string): string {
+  const shown = `the ${what} ${JSON.stringify(label)}`
+  if (label.trim() === '') throw new PharosError('USAGE', { problem: `${shown} is empty` })
+  if (label.includes('@')) {
+    throw new PharosError('USAGE', { problem: `${shown} contains @, which stands before a version` })
+  }
+  if (label.search(INVISIBLE) >= 0)
+    throw new PharosError('USAGE', { problem: `${shown} contains an invisible character` })
+  return label.trim()
 }

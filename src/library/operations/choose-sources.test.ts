@@ -14,7 +14,10 @@ let site: Site
 let library: OpenLibrary
 
 beforeEach(async () => {
-  site = await stageSite({ '/': '<title>Start</title><main><h1>Start</h1><p>Words enough to be a page.</p></main>' })
+  site = await stageSite({
+    '/': '<title>Start</title><main><h1>Start</h1><p>Words enough to be a page. <a href="/two">Two</a></p></main>',
+    '/two': '<title>Two</title><main><h1>Two</h1><p>Words enough to be another page.</p></main>',
+  })
   library = await stageLibrary()
 })
 
@@ -68,6 +71,17 @@ describe('finding a version', () => {
     expect((await find({ name: 'guide', target: '>=5' }))[0]).toBe('6.0')
   })
 
+  test('counts no crawl that was cut short or asked for a part', async () => {
+    const [, capped, narrowed] = await add('guide@5.0!', 'guide@6.0', 'guide@7.0')
+    if (capped === undefined || narrowed === undefined) throw new Error('they were not added')
+    const { summary } = await runCrawl(library, capped, { kind: 'recrawl', scope: { maxPages: 1 } }, site.origin)
+    expect([summary.end, summary.cappedAt]).toEqual(['completed', 1])
+    await runCrawl(library, narrowed, { kind: 'recrawl', scope: { block: ['/other/**'] } }, site.origin)
+    expect((await find({ name: 'guide' }))[0]).toBe('5.0')
+    await runCrawl(library, capped, { kind: 'recrawl', scope: { maxPages: 1000 } }, site.origin)
+    expect((await find({ name: 'guide' }))[0]).toBe('6.0')
+  })
+
   test('takes the newest where none is complete, and says so', async () => {
     await add('guide@5.0', 'guide@5.1')
     expect(await find({ name: 'guide', target: '5.x' })).toEqual([
@@ -106,7 +120,7 @@ describe('finding a version', () => {
     await add('guide@5.0!', 'manual!')
     await expect(find({ name: 'guid' })).rejects.toMatchObject({
       code: 'SOURCE_UNKNOWN',
-      message: 'no source guid in :memory:, did you mean guide?',
+      message: 'no source guid in :memory:, did you mean guide or guide@5.0?',
     })
     await expect(find({ name: 'react' })).rejects.toMatchObject({
       message: 'no source react in :memory:; there are guide@5.0, manual',
@@ -117,10 +131,44 @@ describe('finding a version', () => {
 describe('choosing sources', () => {
   test('means all of them where nothing is said, or all versions', async () => {
     await add('guide@5.0!', 'guide@6.0', 'manual!')
-    expect(await choose({})).toEqual([['guide@5.0', 'guide@6.0', 'manual'], []])
     expect(await choose({ version: '*' })).toEqual([['guide@5.0', 'guide@6.0', 'manual'], []])
     expect(await choose({ sources: ['guide'], version: '*' })).toEqual([['guide@5.0', 'guide@6.0'], []])
-    expect(await choose({ sources: [] })).toEqual([['guide@5.0', 'guide@6.0', 'manual'], []])
+    await add('manual@2!')
+    expect((await choose({}))[0]).toEqual(['guide@5.0', 'manual', 'manual@2'])
+    expect((await choose({ sources: [] }))[0]).toEqual(['guide@5.0', 'manual', 'manual@2'])
+  })
+
+  test('leaves out what is not complete where something of its name is, and says so', async () => {
+    await add('guide@5.0!', 'guide@6.0', 'manual', 'faq@1', 'faq@2')
+    expect(await choose({})).toEqual([
+      ['guide@5.0', 'manual', 'faq@1', 'faq@2'],
+      ['left out, since not complete yet: guide@6.0; name it to search it'],
+    ])
+    const { isAll, incomplete, sources } = await chooseSources(library, { version: '*' })
+    expect([isAll, sources.filter(({ id }) => incomplete.has(id)).map(labelOf)]).toEqual([
+      true,
+      ['guide@6.0', 'faq@1', 'faq@2'],
+    ])
+    expect((await chooseSources(library, {})).isAll).toBe(false)
+  })
+
+  test('by a version in a name and another beside it takes what both allow, or refuses', async () => {
+    await add('guide@5.1.0!', 'guide@5.2.0!', 'guide@6.0.0!', 'guide@5.3.0')
+    const chosen = async (text: string, version: string) => (await choose({ sources: [text], version }))[0]
+    expect(await chosen('guide@5.x', '5.1.0')).toEqual(['guide@5.1.0'])
+    expect(await chosen('guide@5.x', '5.3.0')).toEqual(['guide@5.3.0'])
+    expect(await chosen('guide@>=5', '<6')).toEqual(['guide@5.2.0'])
+    expect(await chosen('guide@5.x', 'latest')).toEqual(['guide@5.2.0'])
+    expect(await chosen('guide@*', '5.1')).toEqual(['guide@5.1.0'])
+    expect(await chosen('guide@5.x', '*')).toEqual(['guide@5.1.0', 'guide@5.2.0', 'guide@5.3.0'])
+    await expect(choose({ sources: ['guide@5.x'], version: '6.0.0' })).rejects.toMatchObject({
+      code: 'VERSION_UNKNOWN',
+      message: 'no version 6.0.0 of guide@5.x; there are 5.3.0 (not complete), 5.2.0, 5.1.0',
+    })
+    await expect(choose({ sources: ['guide@latest'], version: '5.x' })).rejects.toMatchObject({
+      code: 'VERSION_UNKNOWN',
+    })
+    await expect(choose({ sources: ['guide@7'], version: '5.x' })).rejects.toMatchObject({ code: 'VERSION_UNKNOWN' })
   })
 
   test('by a name alone means its newest complete version', async () => {

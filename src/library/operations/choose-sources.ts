@@ -24,19 +24,63 @@ export interface ChosenSources {
   readonly sources: readonly Source[]
   /** What a reader has to know about the choice, one sentence each. */
   readonly notices: readonly string[]
+  /** Whether these are all there are. */
+  readonly isAll: boolean
+  /** Ids of those that are not complete, as far as there are several of their name: such a one is no better for being newer. */
+  readonly incomplete: ReadonlySet<string>
 }
+
+/** The sources that are meant, and what has to be said about them. */
+type Choice = Pick<ChosenSources, 'sources' | 'notices'>
 
 /**
  * Chooses the sources that are meant. A name alone means its newest complete version; without names and version everything is
- * meant. A version without names holds for every name that has it.
+ * meant that is complete, or the only one of its name. A version without names holds for every name that has it.
  */
 export async function chooseSources(
   library: Library,
   { sources: texts = [], version }: SourceChoiceInput,
 ): Promise<ChosenSources> {
   const all = await library.store.listSources()
-  if (texts.length === 0)
-    return version === undefined ? { sources: all, notices: [] } : chooseAll(library, all, version)
+  const incomplete = await findIncomplete(library, all)
+  const { sources, notices } =
+    texts.length > 0
+      ? await chooseEach(library, all, texts, version)
+      : version === undefined
+        ? leaveOut(all, incomplete)
+        : await chooseAll(library, all, version)
+  return { sources, notices, isAll: sources.length === all.length, incomplete }
+}
+
+/** Ids of the sources that are not complete, among those that share their name with others. */
+async function findIncomplete(library: Library, all: readonly Source[]): Promise<ReadonlySet<string>> {
+  const counts = new Map<string, number>()
+  for (const { name } of all) counts.set(name, (counts.get(name) ?? 0) + 1)
+  const incomplete = new Set<string>()
+  for (const source of all) {
+    if ((counts.get(source.name) ?? 0) > 1 && !(await isComplete(library, source))) incomplete.add(source.id)
+  }
+  return incomplete
+}
+
+/** Everything but what is not complete where something else of its name is. */
+function leaveOut(all: readonly Source[], incomplete: ReadonlySet<string>): Choice {
+  if (incomplete.size === 0) return { sources: all, notices: [] }
+  const complete = new Set(all.filter(({ id }) => !incomplete.has(id)).map(({ name }) => name))
+  const isLeft = ({ id, name }: Source) => incomplete.has(id) && complete.has(name)
+  const labels = all.filter(isLeft).map(labelOf)
+  const notices =
+    labels.length === 0 ? [] : [`left out, since not complete yet: ${writeSome(labels)}; name it to search it`]
+  return { sources: all.filter((source) => !isLeft(source)), notices }
+}
+
+/** What is meant by several texts. */
+async function chooseEach(
+  library: Library,
+  all: readonly Source[],
+  texts: readonly string[],
+  version: string | undefined,
+): Promise<Choice> {
   const chosen = new Set<Source>()
   const notices = new Set<string>()
   for (const text of texts) {
@@ -50,25 +94,47 @@ export async function chooseSources(
 /** Stands for all versions. */
 const ANY = '*'
 
-/** What is meant by one text. */
+/** What is meant by one text. A version in it and one beside it have to hold both. */
 async function chooseNamed(
   library: Library,
   all: readonly Source[],
   text: string,
   version: string | undefined,
-): Promise<ChosenSources> {
+): Promise<Choice> {
   const { candidates, target } = readText(all, text, library.folders?.addressOf(text))
-  const [first, ...others] = candidates
+  const [first] = candidates
   if (first === undefined) throw unknownSource(library, text, all)
   if (candidates.some(({ name }) => name !== first.name)) throw ambiguousSource(text, candidates)
-  const asked = target ?? version?.trim()
+  const beside = version?.trim()
+  if (target === undefined || target === ANY) return chooseAmong(library, candidates, beside ?? target, first.name)
+  if (beside === undefined || isLatest(beside)) return chooseAmong(library, candidates, target, first.name)
+  return chooseAmong(library, await narrow(library, candidates, target), beside, text)
+}
+
+/** Of sources of one name those of a version. */
+async function narrow(library: Library, candidates: readonly Source[], target: string): Promise<readonly Source[]> {
+  const { best, among } = await chooseVersion(library, candidates, target)
+  if (best === null) throw unknownVersion(target, candidates[0]?.name ?? '', writeVersions(among))
+  return candidates.filter((source) => {
+    return isLatest(target) ? source === best.source : among.some((version) => version.source === source)
+  })
+}
+
+/** The version that is meant of sources of one name. */
+async function chooseAmong(
+  library: Library,
+  candidates: readonly Source[],
+  asked: string | undefined,
+  name: string,
+): Promise<Choice> {
   if (asked === ANY) return { sources: candidates, notices: [] }
-  if (others.length === 0 && isLatest(asked)) {
+  const [first, ...others] = candidates
+  if (first !== undefined && others.length === 0 && isLatest(asked)) {
     return { sources: [first], notices: (await isComplete(library, first)) ? [] : [writeIncomplete(first)] }
   }
   const choice = await chooseVersion(library, candidates, asked)
   const source = choice.best?.source ?? (isLatest(asked) ? first : undefined)
-  if (source === undefined) throw unknownVersion(choice.target, first.name, writeVersions(choice.versions))
+  if (source === undefined) throw unknownVersion(choice.target, name, writeVersions(choice.versions))
   return { sources: [source], notices: [...writeChoice(source, choice), ...describeDoubts(choice)] }
 }
 
@@ -86,7 +152,7 @@ function readText(
 }
 
 /** The version that is meant, of every name that has it. */
-async function chooseAll(library: Library, all: readonly Source[], version: string): Promise<ChosenSources> {
+async function chooseAll(library: Library, all: readonly Source[], version: string): Promise<Choice> {
   const asked = version.trim()
   if (asked === ANY || all.length === 0) return { sources: all, notices: [] }
   const chosen: Source[] = []
@@ -102,14 +168,19 @@ async function chooseAll(library: Library, all: readonly Source[], version: stri
     notices.push(...describeDoubts(choice))
   }
   if (chosen.length === 0) {
-    const labels = all.filter((source) => source.version !== null).map(labelOf)
-    throw unknownVersion(asked, 'any source', labels.slice(0, MAX_LABELS).join(', '))
+    throw unknownVersion(asked, 'any source', writeSome(all.filter((source) => source.version !== null).map(labelOf)))
   }
   if (leftOut > 0) notices.push(`${leftOut === 1 ? '1 source' : `${leftOut} sources`} without a version left out`)
   return { sources: chosen, notices }
 }
 
 const MAX_LABELS = 20
+
+/** Labels, as many as one wants to read. */
+function writeSome(labels: readonly string[]): string {
+  const more = labels.length - MAX_LABELS
+  return more > 0 ? `${labels.slice(0, MAX_LABELS).join(', ')} and ${more} more` : labels.join(', ')
+}
 
 function unknownVersion(version: string, name: string, versions: string): PharosError {
   const there = versions === '' ? '; there are only docs without a version' : `; there are ${versions}`

@@ -75,7 +75,10 @@ export async function* crawlSource(
   }
   try {
     if (folder === undefined) yield* crawl(run, ports, signal)
-    else yield* indexFolder(run, { ...ports, folder, listRows: store.listRows.bind(store) }, signal)
+    else {
+      const folderRun = { ...run, lastPlace: last?.summary?.place }
+      yield* indexFolder(folderRun, { ...ports, folder, listRows: store.listRows.bind(store) }, signal)
+    }
   } finally {
     // Something broke, which is the news then: the next one need not wait for a sign of life.
     if (!isEnded) await store.endCrawl(begun.id, null, clock.now(), runner.id).catch(() => undefined)

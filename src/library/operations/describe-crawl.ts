@@ -5,7 +5,7 @@ import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 import type { Crawl } from '../store.ts'
 import { describeSource, FILTER_REASONS, type SourceDescription } from './describe-source.ts'
-import { hasSignOfLife, type SourceStatus } from './source-status.ts'
+import { hasSignOfLife, readRunningStatus, type SourceStatus } from './source-status.ts'
 
 /** How a crawl stands: as it is kept, but one that runs without a sign of life is told apart. */
 export type CrawlState = Crawl['state'] | 'interrupted'
@@ -104,7 +104,7 @@ async function describeJob(library: Library, source: Source, job: Job, limit: nu
   const progress = { ...counts, errorUrls: errorUrls.slice(0, limit), filteredUrls: filteredUrls.slice(0, limit) }
   return {
     source,
-    status: kind === 'add' ? 'CRAWLING' : 'UPDATING',
+    status: await readRunningStatus(library, source.id),
     isRunning: true,
     crawl: {
       source,
@@ -119,7 +119,7 @@ async function describeJob(library: Library, source: Source, job: Job, limit: nu
     progress,
     ...(await store.countContent(source.id)),
     cappedAt: null,
-    pending: progress.pagesTotal - progress.pagesCrawled,
+    pending: progress.pagesTotal - progress.pagesCrawled - progress.pagesSkipped,
   }
 }
 
@@ -142,12 +142,11 @@ function entryOf({ clock, runner, limits }: Library, source: Source, crawl: Craw
 }
 
 /** How far a crawl is by the ledger. */
-function progressOf({ isRunning, crawled, balance, reasons, errors, filtered }: SourceDescription): JobProgress {
-  const pagesCrawled = isRunning ? crawled : balance.indexed
+function progressOf({ balance, reasons, errors, filtered }: SourceDescription): JobProgress {
   return {
-    pagesCrawled,
+    pagesCrawled: balance.indexed,
     pagesSkipped: balance.unchanged,
-    pagesTotal: isRunning ? crawled + balance.pending : balance.indexed + balance.unchanged + balance.pending,
+    pagesTotal: balance.indexed + balance.unchanged + balance.pending,
     errors: balance.failed,
     errorUrls: errors.map(({ url, reason, detail }) => ({
       url,

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { addSourceTo, writePage } from '../../../test/embed/filled-store.ts'
+import { PharosError } from '../../core/errors.ts'
 import { createMemoryStore } from '../../store/memory/memory-store.ts'
 import type { Library } from '../library.ts'
 import type { Embedder, VectorSpace, VectorStore } from '../vectors.ts'
@@ -42,10 +44,20 @@ function openOver(store: VectorStore, space = SPACE, embed = countLetters): Pick
     },
     close: async () => {},
   }
+  const clock = {
+    now: () => time,
+    sleep: async (ms: number) => {
+      time += ms
+    },
+  }
+  const { vectors } = store
   // Nothing else of a library takes part.
-  const library = { store, vectors: store.vectors, openEmbedder: async () => embedder } as unknown as Library
-  return { library, asked }
+  const library = { store, vectors, clock, newId: () => randomUUID(), openEmbedder: async () => embedder }
+  return { library: library as unknown as Library, asked }
 }
+
+/** The time goes on as somebody sleeps. */
+let time = 1_000_000
 
 async function collect(progress: AsyncIterable<EmbedProgress>): Promise<number[]> {
   const seen: number[] = []
@@ -109,14 +121,99 @@ describe('embedding a library', () => {
     expect(await store.vectors.readSpace()).toMatchObject({ model: 'other' })
   })
 
-  test('writes nothing of a batch when the model gives something that is no vector', async () => {
-    const zeros = (text: string) => (text.endsWith('three') ? new Float32Array(26) : countLetters(text))
-    const { library, store } = await stage(FIVE, SPACE, zeros)
-    await expect(collect(embedLibrary(library))).rejects.toMatchObject({
-      code: 'VECTOR_INVALID',
-      message: expect.stringContaining('all its numbers are the same'),
+  const TWENTY = Array.from({ length: 20 }, (_, i) => `chunk ${String.fromCharCode(97 + i).repeat(i + 1)}`)
+  const isBad = (text: string) => text.endsWith(TWENTY[13] ?? '')
+
+  test.each<[string, (text: string) => Float32Array, RegExp]>([
+    [
+      'makes no vector of',
+      (text) => (isBad(text) ? new Float32Array(26).fill(Number.NaN) : countLetters(text)),
+      /it holds NaN/,
+    ],
+    ['gives nothing but zeros for', (text) => (isBad(text) ? new Float32Array(26) : countLetters(text)), /the same/],
+    [
+      'fails at',
+      (text) => {
+        if (isBad(text)) throw new Error('segmentation fault')
+        return countLetters(text)
+      },
+      /segmentation fault/,
+    ],
+  ])('leaves out one chunk that the model %s, and says so', async (_what, embed, problem) => {
+    const { library, asked, store } = await stage(TWENTY, SPACE, embed)
+    let last: EmbedProgress | undefined
+    for await (const progress of embedLibrary(library, { batch: 8 })) last = progress
+    expect(last).toEqual({
+      ...{ embedded: 19, chunks: 20, skipped: 1 },
+      problem: expect.stringMatching(problem),
     })
-    expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 5 })
+    expect(await store.vectors.count()).toEqual({ embedded: 19, chunks: 20 })
+    const [missing, ...others] = await store.vectors.listMissing(9)
+    expect({ isBad: isBad(missing?.text ?? ''), others }).toEqual({ isBad: true, others: [] })
+    // It is looked for by halves: not in every chunk of its batch, and not again when the others are done.
+    expect(asked.filter((texts) => texts.some(isBad)).length).toBeLessThanOrEqual(4)
+    // Tried again by the next run, which goes on with what came meanwhile.
+    await writePage(store, 'docs', '/late', 'late')
+    expect(await collect(embedLibrary(library))).toEqual([19, 20])
+  })
+
+  test.each<[string, () => Float32Array, string]>([
+    ['zeros', () => new Float32Array(26), 'VECTOR_INVALID'],
+    [
+      'failures',
+      () => {
+        throw new PharosError('EMBEDDER_UNUSABLE', { folder: 'models', problem: 'no such symbol' })
+      },
+      'EMBEDDER_UNUSABLE',
+    ],
+  ])('ends where the model gives nothing but %s, and writes nothing', async (_what, embed, code) => {
+    const { library, store, asked } = await stage(TWENTY, SPACE, embed)
+    await expect(collect(embedLibrary(library))).rejects.toMatchObject({ code })
+    expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 20 })
+    expect(asked.length).toBeLessThan(10)
+    // Nobody has to wait for the one that failed.
+    expect(await store.vectors.lease('somebody', time, 1)).toBe(true)
+  })
+
+  test('leaves the work to one at a time, and looks on until that is done', async () => {
+    const { store, library, asked } = await stage(TWENTY)
+    const other = openOver(store)
+    const first = embedLibrary(library, { batch: 4 })
+    await first.next()
+    expect((await first.next()).value).toMatchObject({ embedded: 4 })
+    const second = embedLibrary(other.library, { batch: 4 })
+    expect((await second.next()).value).toMatchObject({ embedded: 4 })
+    expect((await second.next()).value).toMatchObject({ embedded: 4 })
+    expect(await collect(first)).toEqual([8, 12, 16, 20])
+    expect(await collect(second)).toEqual([20])
+    expect({ first: asked.length, second: other.asked.length }).toEqual({ first: 5, second: 0 })
+  })
+
+  test('takes over from one that stopped, or that says nothing any more', async () => {
+    const { store, library } = await stage(TWENTY)
+    const first = embedLibrary(library, { batch: 4 })
+    await first.next()
+    await first.next()
+    await first.return()
+    const other = openOver(store)
+    const second = embedLibrary(other.library, { batch: 4 })
+    await second.next()
+    expect((await second.next()).value).toMatchObject({ embedded: 8 })
+    // Its lease is not given back, and ends by itself.
+    const looking = await collect(embedLibrary(openOver(store).library))
+    expect(looking.filter((embedded) => embedded === 8).length).toBeGreaterThan(10)
+    expect(looking.at(-1)).toBe(20)
+  })
+
+  test('stops to look on when it is told to', async () => {
+    const { store, library } = await stage(TWENTY)
+    await store.vectors.lease('somebody', time, 1e9)
+    const stop = new AbortController()
+    const looking = embedLibrary(library, { signal: stop.signal })
+    await looking.next()
+    await looking.next()
+    stop.abort(new Error('enough'))
+    await expect(looking.next()).rejects.toThrow('enough')
   })
 
   test('needs a model', async () => {

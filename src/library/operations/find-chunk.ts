@@ -18,12 +18,36 @@ export interface FoundChunk {
   readonly changedAt: number
 }
 
-/** Finds a chunk by `<source>/<id>`, by its id, or by the first twelve characters of it, where only one is meant. */
+/**
+ * Finds a chunk by `<source>/<id>`, by its id, or by the first twelve characters of it, where only one is meant. A source that is
+ * not there may have been renamed after the chunk was cited: then the id is looked for in all of them.
+ */
 export async function findChunk(library: Library, name: string): Promise<FoundChunk> {
   const { store } = library
   const slash = name.lastIndexOf('/')
   const id = name.slice(slash + 1).toLowerCase()
-  const sources = slash < 0 ? await store.listSources() : [await findSource(library, name.slice(0, slash))]
+  const named = slash < 0 ? undefined : await findNamed(library, name.slice(0, slash))
+  const isNamed = named !== undefined && !(named instanceof PharosError)
+  const found = await readFrom(library, isNamed ? [named] : await store.listSources(), id)
+  const [only] = found
+  if (only !== undefined && found.length === 1) return only
+  if (only === undefined && named instanceof PharosError) throw named
+  const hint = found.length > 1 ? `: several have it: ${found.map((one) => one.name).join(', ')}` : ''
+  throw new PharosError('CHUNK_UNKNOWN', { chunk: name, library: store.location, hint })
+}
+
+/** The source of that name, or what is said where there is none. */
+async function findNamed(library: Library, text: string): Promise<Source | PharosError> {
+  try {
+    return await findSource(library, text)
+  } catch (error) {
+    if (error instanceof PharosError && error.code === 'SOURCE_UNKNOWN') return error
+    throw error
+  }
+}
+
+/** The chunks of an id, or of its beginning, in these sources. */
+async function readFrom({ store }: Library, sources: readonly Source[], id: string): Promise<FoundChunk[]> {
   const found: FoundChunk[] = []
   for (const source of sources) {
     const stored = await store.readChunk(source.id, id)
@@ -40,8 +64,5 @@ export async function findChunk(library: Library, name: string): Promise<FoundCh
       changedAt: page?.changedAt ?? 0,
     })
   }
-  const [only] = found
-  if (only !== undefined && found.length === 1) return only
-  const hint = found.length > 1 ? `: several have it: ${found.map((one) => one.name).join(', ')}` : ''
-  throw new PharosError('CHUNK_UNKNOWN', { chunk: name, library: store.location, hint })
+  return found
 }

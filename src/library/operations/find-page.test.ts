@@ -70,6 +70,56 @@ describe('a page', () => {
   })
 })
 
+describe('a page that is not there', () => {
+  /** A store that has many more pages than were crawled: `urls` of them in every source, all of one text. */
+  function enlarge(urls: readonly string[]): { readonly large: OpenLibrary; readonly read: () => number } {
+    let read = 0
+    const listRows: OpenLibrary['store']['listRows'] = async (sourceId, { after, limit }) => {
+      const [row] = await library.store.listRows(sourceId, { limit: 1 })
+      if (row === undefined) throw new Error('nothing was crawled')
+      const from = after === undefined ? 0 : urls.indexOf(after) + 1
+      const rows = urls.slice(from, from + limit).map((url) => ({ ...row, key: url, url, hasPage: true }))
+      read += rows.length
+      return rows
+    }
+    return { large: { ...library, store: { ...library.store, listRows } }, read: () => read }
+  }
+
+  test('is compared with as many as can be done, and others have their turn meanwhile', async () => {
+    const urls = Array.from(
+      { length: 15_000 },
+      (_, i) => `${site.origin}/docs/chapter-${i * 7}/a-longer-name-${i}.html`,
+    )
+    const { large, read } = enlarge(urls)
+    let turns = 0
+    const timer = setInterval(() => turns++, 1)
+    onTestFinished(() => clearInterval(timer))
+    const asked = `${site.origin}/docs/chapter-84000/a-longr-name-12000.html`
+    expect(await failure(findPage(large, { url: asked }))).toContain(`did you mean ${urls[12_000]}?`)
+    expect(turns).toBeGreaterThan(5)
+    expect(read()).toBe(20_000)
+  })
+
+  test('is taken for one of the same name elsewhere, where no path is like its own', async () => {
+    const urls = [...Array.from({ length: 600 }, (_, i) => `${site.origin}/${i}`), `${site.origin}/a/b/c/tower.html`]
+    const { large } = enlarge(urls)
+    expect(await failure(findPage(large, { url: `${site.origin}/reference/tower.html` }))).toContain(
+      `did you mean ${site.origin}/a/b/c/tower.html?`,
+    )
+  })
+
+  test('is not looked for without end where symbols are asked for', async () => {
+    const text = await findPage(library, { url: `${site.origin}/` })
+    const { large } = enlarge(Array.from({ length: 5200 }, (_, i) => `${site.origin}/${i}`))
+    const store = { ...large.store, readPageText: async () => text }
+    expect(await listSymbols({ ...large, store }, { source: 'tower@1.9' })).toEqual({
+      symbols: [],
+      hasMore: false,
+      stoppedAfter: 5000,
+    })
+  })
+})
+
 describe('a chunk', () => {
   test('is found by the name of its source and its id, or the beginning of that', async () => {
     const page = await findPage(library, { url: `${site.origin}/api` })
@@ -93,6 +143,16 @@ describe('a chunk', () => {
     expect(await failure(findChunk(library, id))).toBe(
       `CHUNK_UNKNOWN: no chunk ${id} in :memory:: several have it: tower@1.9/${id}, tower@1.10/${id}`,
     )
+  })
+
+  test('is found under the name it was cited by, when its source has another now', async () => {
+    const { chunks, source } = await findPage(library, { url: `${site.origin}/api` })
+    const id = chunks[1]?.id ?? ''
+    await library.store.removeSource((await findPage(library, { url: '/api', source: 'tower@1.9' })).source.id)
+    await library.store.updateSource(source.id, { name: 'lighthouse', version: null })
+    expect((await findChunk(library, `tower@1.10/${id}`)).name).toBe(`lighthouse/${id}`)
+    expect((await findChunk(library, `tower@1.10/${id.slice(0, 12)}`)).name).toBe(`lighthouse/${id}`)
+    expect(await failure(findChunk(library, `tower@1.10/${'0'.repeat(64)}`))).toMatch(/^SOURCE_UNKNOWN: /)
   })
 
   test('that is not there is refused', async () => {
@@ -139,6 +199,26 @@ describe('symbols', () => {
     expect(await names('du')).toEqual(['tower.dump', false])
     expect(await names('owe')).toEqual([false])
     expect(await names('', 2)).toEqual(['tower.load', 'tower.dump', true])
+  })
+
+  test('let others have their turn, and are not listed for whoever gave up', async () => {
+    const urls = Array.from({ length: 40 }, (_, i) => `/p${i}`)
+    const links = urls.map((url) => `<a href="${url}">x</a>`).join(' ')
+    const pages = urls.map((url) => [
+      url,
+      `<title>x</title><main><h1>${url}</h1><p>${words(`w${url.slice(1)}y`, 30)}</p></main>`,
+    ])
+    const large = await stageSite({
+      ...Object.fromEntries(pages),
+      '/': `<title>x</title><main><h1>x</h1><p>${links}</p></main>`,
+    })
+    const source = await addSource(library, { url: `${large.origin}/`, name: 'large' })
+    await runCrawl(library, source, { kind: 'add' }, large.origin)
+    const controller = new AbortController()
+    const listed = listSymbols(library, { source: 'large' }, controller.signal)
+    setImmediate(() => controller.abort(new Error('enough')))
+    await expect(listed).rejects.toThrow('enough')
+    expect(await listSymbols(library, { source: 'large' })).toEqual({ symbols: [], hasMore: false, stoppedAfter: null })
   })
 
   test('of everything come from every source', async () => {

@@ -14,7 +14,7 @@ import { findNearestPage } from './nearest-page.ts'
 export interface PageInput {
   /** Address of the page, with or without an anchor; one relative to the site will do where a source is given. */
   readonly url: string
-  /** Id, name, name@version or start URL; without it every source is asked, the newest version of each first. */
+  /** Id, name, name@version or start URL; without it every source is asked, the newest complete version of each first. */
   readonly source?: string | undefined
 }
 
@@ -46,12 +46,19 @@ export async function findPage(library: Library, { url, source }: PageInput): Pr
   })
 }
 
-/** The sources that are asked, in their order: a page of an older version is found, but not before that of the newest. */
+/**
+ * The sources that are asked, in their order: a page of an older version is found, but not before that of the newest; one of a
+ * version that is not complete comes last.
+ */
 async function listCandidates(library: Library, source: string | undefined): Promise<readonly Source[]> {
-  const { sources } = await chooseSources(library, source === undefined ? {} : { sources: [source] })
-  const names = [...new Set(sources.map(({ name }) => name))]
+  const asked = source === undefined ? { version: '*' } : { sources: [source] }
+  const { sources, incomplete } = await chooseSources(library, asked)
+  const names = new Map([...new Set(sources.map(({ name }) => name))].map((name, i) => [name, i]))
+  const placeOf = ({ name }: Source) => names.get(name) ?? 0
+  const isIncomplete = ({ id }: Source) => Number(incomplete.has(id))
   return sources.toSorted((a, b) => {
-    return names.indexOf(a.name) - names.indexOf(b.name) || compareVersions(b.version ?? '', a.version ?? '')
+    const byName = placeOf(a) - placeOf(b) || isIncomplete(a) - isIncomplete(b)
+    return byName || compareVersions(b.version ?? '', a.version ?? '')
   })
 }
 

@@ -44,14 +44,31 @@ export function ambiguousSource(text: string, matches: readonly Source[]): Pharo
 /** What is said when a text means no source: what it may have been meant for, or what there is where that is little. */
 export function unknownSource(library: Library, text: string, sources: readonly Source[]): PharosError {
   const labels = sources.map(labelOf)
-  const nearest = findNearest(text, [...labels, ...sources.map(({ name }) => name)])
+  const near = listNear(text, [...labels, ...sources.map(({ name }) => name)])
   const all = labels.length === 0 || labels.length > MAX_NAMED ? '' : `; there are ${labels.join(', ')}`
   return new PharosError('SOURCE_UNKNOWN', {
     source: hideCredentials(text),
     library: library.store.location,
-    nearest: nearest === undefined ? all : `, did you mean ${nearest}?`,
+    nearest: near.length === 0 ? all : `, did you mean ${near.join(', ').replace(/, ([^,]*)$/, ' or $1')}?`,
   })
 }
+
+/** The names that a text may stand for: those spelt like it, the nearest first, then those that it is a part of. */
+function listNear(text: string, names: readonly string[]): string[] {
+  const rest = new Set(names)
+  const near: string[] = []
+  for (let next = findNearest(text, rest); next !== undefined; next = findNearest(text, rest)) {
+    near.push(next)
+    rest.delete(next)
+    if (near.length === MAX_NEAR) return near
+  }
+  const part = text.trim().toLowerCase()
+  const holding = part.length < 3 ? [] : [...rest].filter((name) => name.toLowerCase().includes(part))
+  return [...near, ...holding].slice(0, MAX_NEAR)
+}
+
+/** Names that are offered for one that nobody has. */
+const MAX_NEAR = 5
 
 /** Sources that are named to whoever asked for another. */
 const MAX_NAMED = 8

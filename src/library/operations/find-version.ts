@@ -2,7 +2,7 @@ import type { VersionMatch } from '../../core/version/match-version.ts'
 import { compareVersions } from '../../core/version/version.ts'
 import type { Library } from '../library.ts'
 import { labelOf, type Source } from '../source.ts'
-import type { Store } from '../store.ts'
+import type { Crawl, Store } from '../store.ts'
 import { unknownSource } from './find-source.ts'
 
 /** Which version of what is asked for. */
@@ -60,6 +60,8 @@ export async function findVersion(library: Library, { name, target, orOlder }: V
 /** What was chosen from the sources of one name, and why. */
 export interface VersionChoice extends Pick<FoundVersion, 'target' | 'best' | 'versions' | 'hasUnversioned'> {
   readonly match: VersionMatch
+  /** Those that would do, complete or not. */
+  readonly among: readonly SourceVersion[]
   /** Newer ones that would do, and are not complete. */
   readonly passedOver: readonly SourceVersion[]
 }
@@ -76,18 +78,20 @@ export async function chooseVersion(
   const versions = await listVersions(library, named)
   const all = versions.map(({ version }) => version)
   const complete = versions.filter(({ isComplete }) => isComplete).map(({ version }) => version)
-  const among = matchVersion(target, all, { orOlder })
-  const safe = among.kind === 'exact' ? among : matchVersion(target, complete, { orOlder })
-  const match = safe.best === null ? among : safe
+  const loose = matchVersion(target, all, { orOlder })
+  const safe = loose.kind === 'exact' ? loose : matchVersion(target, complete, { orOlder })
+  const match = safe.best === null ? loose : safe
   const best = versions.find(({ version }) => version === match.best) ?? null
+  const among = versions.filter(({ version }) => loose.matches.includes(version))
   const isPassedOver = ({ version, isComplete }: SourceVersion) =>
-    !isComplete && among.matches.includes(version) && best !== null && compareVersions(version, best.version) > 0
+    !isComplete && best !== null && compareVersions(version, best.version) > 0
   return {
     target: target?.trim() || 'latest',
     best,
     match,
     versions,
-    passedOver: versions.filter(isPassedOver),
+    among,
+    passedOver: among.filter(isPassedOver),
     hasUnversioned: named.some(({ version }) => version === null),
   }
 }
@@ -102,15 +106,26 @@ async function listVersions(library: Library, named: readonly Source[]): Promise
   return found.sort((a, b) => compareVersions(b.version, a.version))
 }
 
-/** Whether a crawl of everything has come to its end at least once. Later ones replace pages one by one, and lose none. */
-export async function isComplete({ store }: Library, { id }: Source): Promise<boolean> {
+/**
+ * Whether a crawl of everything has come to its end at least once: one that reached the most pages it was allowed, or that was asked
+ * for a part, has not. Later ones replace pages one by one, and lose none.
+ */
+export async function isComplete({ store }: Library, source: Source): Promise<boolean> {
+  const { id } = source
   const known = complete.get(store) ?? new Set()
   complete.set(store, known)
   if (known.has(id)) return true
   const crawls = await store.listCrawls(id, Number.MAX_SAFE_INTEGER)
-  const isOne = crawls.some(({ kind, state }) => state === 'completed' && (kind === 'add' || kind === 'recrawl'))
+  const isOne = crawls.some((crawl) => isWhole(crawl, source))
   if (isOne) known.add(id)
   return isOne
+}
+
+function isWhole({ kind, state, summary, options }: Crawl, { scope }: Source): boolean {
+  if (state !== 'completed' || (kind !== 'add' && kind !== 'recrawl')) return false
+  // Another limit of pages is none where it was not reached.
+  const asked = { ...scope, ...options.scope, maxPages: scope.maxPages }
+  return (summary?.cappedAt ?? null) === null && JSON.stringify(asked) === JSON.stringify(scope)
 }
 
 /** Ids of sources that are known to be complete, which they stay: histories can be long, and every search asks. */

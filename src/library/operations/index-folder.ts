@@ -10,7 +10,12 @@ import { depthOf, FolderSurvey } from '../folder-survey.ts'
 import type { Store } from '../store.ts'
 
 /** What one run over a folder is to do. */
-export type FolderRun = Pick<
+export interface FolderRun extends RunFacts {
+  /** Which folder it was when it was last read in full; undefined when that is not known. */
+  readonly lastPlace: string | undefined
+}
+
+type RunFacts = Pick<
   CrawlRun,
   | 'crawlId'
   | 'sourceId'
@@ -81,6 +86,8 @@ class ActiveFolder {
   overflow = 0
   bytes = 0
   cappedAt: number | null = null
+  /** Pages that stay because not one of the files they were made of is there. */
+  missing = 0
 
   constructor(run: FolderRun, ports: FolderPorts, { signal, pulse }: Supervisor) {
     this.run = run
@@ -161,6 +168,8 @@ async function visitEverything(active: ActiveFolder): Promise<void> {
   if (survey.files === 0) return
   if (run.isResumed) active.pagesTaken = await ports.ledger.countPages(run.sourceId, run.crawlId)
   const known = await listKnown(active)
+  active.missing = countMissing(active, known)
+  if (active.missing > 0) return
   // Settled first, so that a file that was moved finds nobody who holds its content.
   await active.offer(listLost(active, known))
   await visitAll(active, null)
@@ -189,6 +198,15 @@ async function listKnown({ run, ports, signal }: ActiveFolder): Promise<Known> {
     }
   } while (rows.length === ROWS)
   return { pages, failed }
+}
+
+/**
+ * How many pages there are, where not one of their files is there: what the folder holds then may be what lies below a disk that is
+ * missing. None, where that is known to be so.
+ */
+function countMissing({ run, survey }: ActiveFolder, { pages }: Known): number {
+  if (run.acceptLoss || run.kind === 'retry') return 0
+  return [...pages].every((path) => survey.see(path) === 'nothing') ? pages.size : 0
 }
 
 /** Pages whose files are not to be read any more. What only a scope leaves out stays. */
@@ -303,6 +321,8 @@ async function readVisit({ run, ports, survey }: ActiveFolder, visit: Visit): Pr
   if (reading.type === 'unchanged') return { state: 'unchanged', ...seen }
   if (reading.type === 'no-page') {
     const { reason, pattern } = reading
+    // What a limit keeps from being read proves nothing about what was read before.
+    if (reason === 'too-large' && hasPage) return { state: 'failed', reason, detail, bytes }
     return { state: 'skipped', reason, pattern, isProvenGone: hasPage, ...seen }
   }
   const { record } = reading
@@ -325,6 +345,7 @@ async function finishFolder(active: ActiveFolder): Promise<CrawlSummary> {
   const problem = ending.end !== 'completed' ? ending.problem : isVain ? describeVain(active) : findImbalance(ledger)
   const end = ending.end === 'completed' && problem !== null ? 'failed' : ending.end
   const { visited, indexed, unchanged, skipped, failed, newInRefresh, bytes, cappedAt, overflow } = active
+  const place = end === 'completed' ? ports.folder.place : run.lastPlace
   return {
     ...{ crawlId: run.crawlId, kind: run.kind, end, ledger, problem },
     ...{ visited, indexed, unchanged, skipped, failed, newInRefresh, bytes, cappedAt, overflow },
@@ -335,15 +356,26 @@ async function finishFolder(active: ActiveFolder): Promise<CrawlSummary> {
     requests: 0,
     elapsedMs: ports.clock.now() - active.startedAt,
     vainReason: isVain || (end === 'failed' && active.survey.files === 0) ? 'empty' : null,
+    ...(place === undefined ? {} : { place }),
   }
 }
 
 async function endFolder(active: ActiveFolder): Promise<Ending> {
-  const { run, signal, survey, cappedAt, overflow } = active
+  const { run, ports, signal, survey, cappedAt, overflow, missing } = active
   if (signal.aborted) return describeStop(signal.reason)
   if (survey.files === 0) return { end: 'failed', problem: describeVain(active), removed: 0, withheld: 0 }
+  if (missing > 0) {
+    const problem = `none of the files of ${missing} ${missing === 1 ? 'page' : 'pages'} is there any more`
+    return { end: 'gate', problem, removed: 0, withheld: missing }
+  }
   const isWhole = survey.isComplete && cappedAt === null && overflow === 0 && !run.isScopeChanged
-  return removeGone(active, run.kind === 'recrawl' && isWhole)
+  return removeGone({ run: { ...run, limits: lossLimitsOf(active) }, ports }, run.kind === 'recrawl' && isWhole)
+}
+
+/** Another folder in the place of the one that was read may lose half of its pages, however few they are. */
+function lossLimitsOf({ run, ports }: ActiveFolder): FolderRun['limits'] {
+  const isOther = run.lastPlace !== undefined && run.lastPlace !== ports.folder.place
+  return isOther ? { ...run.limits, lossPages: 0, lossShare: 0.5 } : run.limits
 }
 
 function hasNoPage({ states }: CrawlSummary['ledger']): boolean {

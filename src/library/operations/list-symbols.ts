@@ -39,20 +39,32 @@ export interface SymbolList {
   readonly symbols: readonly SymbolEntry[]
   /** Whether there are more than the limit. */
   readonly hasMore: boolean
+  /** How many pages were looked at before it was given up, without having seen all; null when all were seen, or enough found. */
+  readonly stoppedAfter: number | null
 }
 
+/** Most pages that are looked at, and how many before others have their turn. */
+const MOST_PAGES = 5000
+const PAGES_AT_ONCE = 16
+
 /** Lists what a page, a source or the whole library defines. */
-export async function listSymbols(library: Library, input: SymbolsInput): Promise<SymbolList> {
+export async function listSymbols(library: Library, input: SymbolsInput, signal?: AbortSignal): Promise<SymbolList> {
   const { limit = 100, prefix = '' } = input
   const symbols: SymbolEntry[] = []
+  let pages = 0
   for await (const page of visitPages(library, input)) {
+    signal?.throwIfAborted()
+    if (pages === MOST_PAGES) return { symbols, hasMore: false, stoppedAfter: pages }
+    pages++
     for (const symbol of listPageSymbols(page)) {
       if (!hasPrefix(symbol.name, prefix.toLowerCase())) continue
-      if (symbols.length === limit) return { symbols, hasMore: true }
+      if (symbols.length === limit) return { symbols, hasMore: true, stoppedAfter: null }
       symbols.push(symbol)
     }
+    // A store that never waits would let nothing else happen until all is read: no signal, no other request.
+    if (pages % PAGES_AT_ONCE === 0) await library.clock.sleep(0)
   }
-  return { symbols, hasMore: false }
+  return { symbols, hasMore: false, stoppedAfter: null }
 }
 
 /** The pages that are looked at, in the order of sources and addresses. */

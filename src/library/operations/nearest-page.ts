@@ -2,9 +2,9 @@ import { findNearest } from '../../core/text/nearest.ts'
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 
-/** So many addresses of a source are compared, so many at a time. */
+/** So many addresses are compared in all, so many before others have their turn. */
 const MOST_ROWS = 20_000
-const ROWS_AT_ONCE = 1000
+const ROWS_AT_ONCE = 500
 
 /** The address of a stored page that is most like one that is not there: the same name elsewhere, or nearly the same path. */
 export async function findNearestPage(
@@ -12,29 +12,52 @@ export async function findNearestPage(
   sources: readonly Source[],
   text: string,
 ): Promise<string | undefined> {
-  const byPath = new Map<string, string>()
-  let wanted = ''
-  for (const source of sources) {
-    wanted = pathOf(URL.parse(text, source.siteUrl)?.href ?? text)
-    for (const url of await listAddresses(library, source)) byPath.set(pathOf(url), url)
+  let nearest: Address | undefined
+  let namesake: Address | undefined
+  for await (const { source, urls } of visitAddresses(library, sameHostFirst(sources, text))) {
+    const wanted = pathOf(URL.parse(text, source.siteUrl)?.href ?? text)
+    const name = wanted.slice(wanted.lastIndexOf('/'))
+    const byPath = new Map(urls.map((url) => [pathOf(url), url]))
+    // What was found before comes first: of those that are equally near it is kept.
+    const path = findNearest(wanted, [...(nearest === undefined ? [] : [nearest.path]), ...byPath.keys()])
+    const url = path === undefined ? undefined : byPath.get(path)
+    if (path !== undefined && path !== nearest?.path && url !== undefined) nearest = { path, url }
+    const other =
+      namesake === undefined && name.length > 1 ? [...byPath.keys()].find((one) => one.endsWith(name)) : undefined
+    if (other !== undefined) namesake = { path: other, url: byPath.get(other) ?? other }
   }
-  const name = wanted.slice(wanted.lastIndexOf('/'))
-  const paths = [...byPath.keys()]
-  const nearest =
-    findNearest(wanted, paths) ?? (name.length > 1 ? paths.find((path) => path.endsWith(name)) : undefined)
-  return nearest === undefined ? undefined : byPath.get(nearest)
+  return (nearest ?? namesake)?.url
 }
 
-async function listAddresses({ store }: Library, { id }: Source): Promise<string[]> {
-  const urls: string[] = []
-  let after: string | undefined
-  for (let read = 0; read < MOST_ROWS; read += ROWS_AT_ONCE) {
-    const rows = await store.listRows(id, { limit: ROWS_AT_ONCE, ...(after === undefined ? {} : { after }) })
-    urls.push(...rows.filter(({ hasPage }) => hasPage).map(({ url }) => url))
-    after = rows.at(-1)?.key
-    if (rows.length < ROWS_AT_ONCE) break
+interface Address {
+  readonly path: string
+  readonly url: string
+}
+
+/** Where an address belongs it is most likely to be. */
+function sameHostFirst(sources: readonly Source[], text: string): readonly Source[] {
+  const host = URL.parse(text)?.host
+  const isElsewhere = ({ siteUrl }: Source) => Number(URL.parse(siteUrl)?.host !== host)
+  return host === undefined ? sources : sources.toSorted((a, b) => isElsewhere(a) - isElsewhere(b))
+}
+
+/** The addresses of stored pages, some at a time. */
+async function* visitAddresses(
+  { store, clock }: Library,
+  sources: readonly Source[],
+): AsyncGenerator<{ readonly source: Source; readonly urls: readonly string[] }, void, void> {
+  let read = 0
+  for (const source of sources) {
+    for (let after: string | undefined; read < MOST_ROWS; ) {
+      const rows = await store.listRows(source.id, { limit: ROWS_AT_ONCE, ...(after === undefined ? {} : { after }) })
+      yield { source, urls: rows.filter(({ hasPage }) => hasPage).map(({ url }) => url) }
+      // A store that never waits would let nothing else happen until all is compared.
+      await clock.sleep(0)
+      read += rows.length
+      after = rows.at(-1)?.key
+      if (rows.length < ROWS_AT_ONCE) break
+    }
   }
-  return urls
 }
 
 /** What tells the pages of a site apart. */

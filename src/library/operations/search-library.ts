@@ -6,7 +6,7 @@ import { FUSIONS, type SearchAnswer, type SearchInput } from '../search.ts'
 import { MOST_ANSWERS, parseCursor, writeCursor } from '../search-cursor.ts'
 import { labelOf } from '../source.ts'
 import { chooseSources } from './choose-sources.ts'
-import { filterOf, suggestWider } from './suggest-wider.ts'
+import { describeAvailable, filterOf, suggestWider } from './suggest-wider.ts'
 
 /** Most pages of an answer where nothing else was said. */
 export const DEFAULT_LIMIT = 10
@@ -17,6 +17,9 @@ export const DEFAULT_TOKENS = 3000
 /** Most that can be asked for. */
 const MOST_LIMIT = 100
 const MOST_TOKENS = 100_000
+
+/** Sources that are named as those that were searched. */
+const MOST_NAMED = 10
 
 /** So many parts of the hits are looked at, however often is asked for more. */
 const MOST_PARTS = 10
@@ -29,11 +32,11 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
   checkInput(input)
   const { query, version, limit = DEFAULT_LIMIT, tokens = DEFAULT_TOKENS, minScore = 0, fusion = 'convex' } = input
   const number = parseCursor(input, library.sha256)
-  const { sources, notices } = await chooseSources(library, { sources: input.sources, version })
+  const { sources, notices, isAll, incomplete } = await chooseSources(library, { sources: input.sources, version })
   const isChosen = (input.sources?.length ?? 0) > 0 || version !== undefined
-  const filter = { ...filterOf(input), ...(isChosen ? { sourceIds: sources.map(({ id }) => id) } : {}) }
+  const filter = { ...filterOf(input), ...(isAll ? {} : { sourceIds: sources.map(({ id }) => id) }) }
   const asked = { query, filter, fusion, explain: input.explain ?? false }
-  const composer = createComposer(library.store, sources)
+  const composer = createComposer(library.store, sources, incomplete)
   let parts = 0
   let least = 0
   let last: RankedHits = { hits: [], engines: ['words'], notices: [], hasMore: sources.length > 0 }
@@ -41,22 +44,24 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
   for (let made = 0; made <= number; made++) {
     while (!composer.hasHits && last.hasMore && parts < MOST_PARTS) {
       signal?.throwIfAborted()
-      last = await rankHits(library, asked, parts++, signal)
+      last = await rankHits(library, asked, parts++, signal, last.basis)
       if (parts === 1) least = minScore * (last.hits[0]?.score ?? 0)
       composer.add(last.hits.filter(({ score }) => score >= least))
     }
     answer = await composer.compose({ limit, tokens })
   }
   const isEmpty = number === 0 && answer.passages.length + answer.more.length === 0
-  const isLast = !composer.hasHits && (!last.hasMore || parts >= MOST_PARTS)
+  const isLast = !composer.hasHits && !composer.hasRepeats && (!last.hasMore || parts >= MOST_PARTS)
   return {
     query,
     engines: last.engines,
     notices: [...notices, ...last.notices],
-    searched: sources.map(labelOf),
+    searched: isChosen ? sources.slice(0, MOST_NAMED).map(labelOf) : [],
+    searchedCount: sources.length,
     ...answer,
     cursor: isLast || number + 1 >= MOST_ANSWERS ? null : writeCursor(input, number + 1, library.sha256),
     widen: isEmpty ? await suggestWider(library, input) : [],
+    ...(isEmpty ? { available: await describeAvailable(library, sources) } : {}),
   }
 }
 

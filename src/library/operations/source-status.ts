@@ -3,7 +3,11 @@ import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 import type { Crawl } from '../store.ts'
 
-/** Where a source stands, in the words of its contract. */
+/**
+ * Where a source stands, in the words of its contract. CRAWLING: the first crawl runs, or another one before any has come to its
+ * end. UPDATING: a later one runs. Without one that runs, the last one that came to its end decides: INDEXED, or ERROR where it
+ * failed or stopped at the gate. One that was stopped before changes nothing of that; what it has read makes INDEXED of PENDING.
+ */
 export type SourceStatus = 'PENDING' | 'CRAWLING' | 'INDEXED' | 'UPDATING' | 'ERROR'
 
 /** Everything there is to say about one source. */
@@ -16,6 +20,8 @@ export interface SourceReport {
   readonly pages: number
   readonly chunks: number
   readonly crawl: Crawl | null
+  /** When it was last crawled, before a crawl that runs; null for what is PENDING or CRAWLING. */
+  readonly lastCrawledAt: number | null
   /** Whether the last crawl is going on now; one without a sign of life was interrupted. */
   readonly isRunning: boolean
   readonly isInterrupted: boolean
@@ -54,7 +60,10 @@ export async function reportSource(library: Library, source: Source): Promise<So
   const isLeft = isOpen && crawl.runner !== null && runner.isGone(crawl.runner)
   const isRunning = isOpen && !isLeft && hasSignOfLife(crawl, clock.now(), limits.aliveMs)
   const isInterrupted = (isOpen && !isRunning) || crawl?.state === 'cancelled'
-  const status = statusOf(crawl, isRunning, content.pages)
+  const before = await listBefore(library, source.id, crawl, isRunning)
+  const status = isRunning ? runningStatus(before) : restingStatus(before, content.pages)
+  const [last] = before
+  const isCrawled = last !== undefined && status !== 'PENDING' && status !== 'CRAWLING'
   return {
     source,
     status,
@@ -62,6 +71,7 @@ export async function reportSource(library: Library, source: Source): Promise<So
     reasons: ledger.reasons,
     ...content,
     crawl,
+    lastCrawledAt: isCrawled ? (last.endedAt ?? last.heartbeatAt) : null,
     isRunning,
     isInterrupted,
     waiting: await listWaiting(library, source),
@@ -80,10 +90,38 @@ export function createBalance({ total, states }: LedgerCounts): Balance {
   return { discovered: total, indexed, unchanged, skipped, failed, gone, pending: pending + leased }
 }
 
-function statusOf(crawl: Crawl | null, isRunning: boolean, pages: number): SourceStatus {
-  if (crawl === null) return 'PENDING'
-  if (isRunning) return crawl.kind === 'add' ? 'CRAWLING' : 'UPDATING'
-  if (crawl.state === 'failed' || crawl.state === 'gate') return 'ERROR'
-  if (pages > 0) return 'INDEXED'
-  return crawl.state === 'completed' ? 'INDEXED' : 'PENDING'
+/** So many crawls are looked back on for one that came to its end. */
+const MAX_LOOKED_BACK = 100
+
+/** What is said of a source while a crawl of it runs. */
+export async function readRunningStatus({ store }: Library, sourceId: string): Promise<SourceStatus> {
+  return runningStatus(await store.listCrawls(sourceId, MAX_LOOKED_BACK))
+}
+
+/** The crawls of a source without the one that runs, newest first; only the last one where that decides. */
+async function listBefore(
+  { store }: Library,
+  sourceId: string,
+  crawl: Crawl | null,
+  isRunning: boolean,
+): Promise<readonly Crawl[]> {
+  if (crawl === null) return []
+  if (isOver(crawl)) return [crawl]
+  const crawls = await store.listCrawls(sourceId, MAX_LOOKED_BACK)
+  return isRunning ? crawls.filter(({ id }) => id !== crawl.id) : crawls
+}
+
+/** Whether a crawl came to its end by itself. */
+function isOver({ state }: Crawl): boolean {
+  return state === 'completed' || state === 'gate' || state === 'failed'
+}
+
+function runningStatus(crawls: readonly Crawl[]): SourceStatus {
+  return crawls.some(({ state }) => state === 'completed' || state === 'gate') ? 'UPDATING' : 'CRAWLING'
+}
+
+function restingStatus(crawls: readonly Crawl[], pages: number): SourceStatus {
+  const decisive = crawls.find(isOver)
+  if (decisive === undefined) return pages > 0 ? 'INDEXED' : 'PENDING'
+  return decisive.state === 'completed' ? 'INDEXED' : 'ERROR'
 }

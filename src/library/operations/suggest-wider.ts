@@ -1,6 +1,7 @@
+import { newestFirst } from '../../core/version/version.ts'
 import type { Library } from '../library.ts'
-import type { SearchInput, Widening, WideningFilter } from '../search.ts'
-import { labelOf } from '../source.ts'
+import type { AvailableSources, SearchInput, Widening, WideningFilter } from '../search.ts'
+import { labelOf, type Source } from '../source.ts'
 import type { ChunkFilter, StoreHit } from '../store.ts'
 import { chooseSources } from './choose-sources.ts'
 
@@ -17,6 +18,24 @@ const MOST_INSTEAD = 5
 export function filterOf(input: SearchInput): ChunkFilter {
   const given = CHUNK_FILTERS.flatMap((name) => (input[name] === undefined ? [] : [[name, input[name]] as const]))
   return Object.fromEntries(given)
+}
+
+/** Names of sources, and versions of one name, that are listed. */
+const MOST_NAMES = 20
+const MOST_VERSIONS = 10
+
+/** What a library has, those names first that were searched in vain. */
+export async function describeAvailable({ store }: Library, searched: readonly Source[]): Promise<AvailableSources> {
+  const sources = await store.listSources()
+  const all = [...new Set([...searched, ...sources].map(({ name }) => name))]
+  const names = all.slice(0, MOST_NAMES)
+  const versions = names.flatMap((name) => {
+    const labels = sources.flatMap((source) => (source.name === name ? (source.version ?? []) : []))
+    if (labels.length === 0) return []
+    const newest = newestFirst(labels).slice(0, MOST_VERSIONS)
+    return [{ name, versions: newest.map(({ text }) => text), more: labels.length - newest.length }]
+  })
+  return { names, versions, more: all.length - names.length }
 }
 
 /** Tells of each condition of a question that found nothing what is there without it. */

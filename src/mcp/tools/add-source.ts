@@ -3,9 +3,9 @@ import { REACHES } from '../../core/url/scope.ts'
 import type { SourceInput } from '../../library/operations/add-source.ts'
 import { labelOf } from '../../library/source.ts'
 import { given, pick, usage } from '../arguments.ts'
-import { sourceRecord } from '../records.ts'
-import { SOURCE_RECORD, text, textOf } from '../schemas.ts'
+import { text, textOf } from '../schemas.ts'
 import { SCOPE, scopeOf } from '../scope-arguments.ts'
+import { STARTED, writeStarted } from '../started.ts'
 import { createTool, type Tool } from '../tool.ts'
 import { oneLine } from '../words.ts'
 
@@ -33,13 +33,19 @@ An interrupted first crawl of the same URL goes on where it was.`,
       .boolean()
       .optional()
       .describe('Redirects within the scope are always followed, each hop checked; false is refused.'),
+    preserveHashes: z
+      .boolean()
+      .optional()
+      .describe('What follows a # is a place in a page, never a page of its own; true is refused.'),
   }),
-  output: z.object({ source: SOURCE_RECORD, sourceId: z.string(), crawlId: z.string(), status: z.string() }),
+  output: STARTED,
   async run(args, { library, jobs, progress }) {
     if (args.followRedirects === false) {
       throw usage('followRedirects: a crawl always follows redirects, within its scope; leave it out')
     }
-    if (args.version?.trim() === '') throw usage('version: expected a label, got an empty one')
+    if (args.preserveHashes === true) {
+      throw usage('preserveHashes: what follows a # is a place in a page, never a page of its own; leave it out')
+    }
     const input: SourceInput = {
       url: args.url,
       ...given({ name: pick(args, 'name', 'library'), version: args.version }),
@@ -47,16 +53,16 @@ An interrupted first crawl of the same URL goes on where it was.`,
       settings: given({ llmsTxtUrl: args.llmsTxtUrl }),
     }
     const opened = await library()
+    const crawls = await jobs()
     await progress(0, 1, 'recording the source')
     const { takeUpSource } = await import('../../library/operations/take-up-source.ts')
-    const { source, kind, options } = await takeUpSource(opened, input)
-    const crawlId = await (await jobs()).start(source, { kind, ...options })
+    const { source, found, kind, options } = await takeUpSource(opened, input)
+    const crawlId = await crawls.start(source, { kind, ...options }).catch(async (error: unknown) => {
+      // A refused call leaves nothing behind.
+      if (found !== 'interrupted') await opened.store.removeSource(source.id)
+      throw error
+    })
     await progress(1, 1, 'crawling')
-    return {
-      content: [
-        `Added ${oneLine(labelOf(source))} (${oneLine(source.url)}).\nSource: ${source.id}\nCrawl: ${crawlId}\nStatus: CRAWLING`,
-      ],
-      structured: { source: sourceRecord(source), sourceId: source.id, crawlId, status: 'CRAWLING' },
-    }
+    return writeStarted(opened, source, crawlId, `Added ${labelOf(source)} (${oneLine(source.url)})`)
   },
 })

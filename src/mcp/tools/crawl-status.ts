@@ -18,7 +18,8 @@ export const crawlStatus: Tool = createTool({
   title: 'Crawl status',
   description: `Tells how far the crawl of a source is, or what its last crawl came to: pages crawled of those known so far, pages skipped as unchanged, pages that failed with the reason, URLs that the scope filtered with the pattern, start and elapsed time; afterwards the status, last crawl, pages and chunks.
 Name the source (name, name@version, id or start URL) or one crawl by crawlId. Without either it lists crawls, newest first; status narrows that list.
-Status of a source: PENDING (never crawled), CRAWLING (first crawl runs), UPDATING (a later crawl runs), INDEXED, ERROR.`,
+Pages crawled are new or were read again; pages skipped were found unchanged and are not among them; the progress counts both.
+Status of a source: PENDING (never crawled), CRAWLING (it is crawled for the first time), UPDATING (it is crawled again), INDEXED, ERROR. A crawl that was stopped leaves the status as it was.`,
   effects: { isReadOnly: true, isIdempotent: true },
   isSafe: true,
   input: z.strictObject({

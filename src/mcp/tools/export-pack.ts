@@ -10,7 +10,7 @@ import { oneLine } from '../words.ts'
 export const exportPack: Tool = createTool({
   name: 'export_pack',
   title: 'Export a pack',
-  description: `Writes the pages of a source as a portable pack (llm.md, manifests, chunk files in one zip) into the folder that the owner of this server chose. Returns an id and a link to a resource, docs://packs/{id}, at once; the resource tells whether it is done and where the file is.`,
+  description: `Writes the pages of a source as a portable pack (llm.md, manifests, chunk files in one zip) into the folder that the owner of this server chose. Returns an id and a link to a resource, docs://packs/{id}, at once; the resource tells whether it is done and where the file is. One pack is written at a time, others wait; while a pack of the same source waits or is written, its id is returned again.`,
   effects: { isIdempotent: true },
   isSafe: false,
   input: z.strictObject({
@@ -29,7 +29,7 @@ export const exportPack: Tool = createTool({
     const label = oneLine(labelOf(source))
     return {
       content: [
-        `Writing a pack of ${label}. Pack: ${id}`,
+        `${state === 'waiting' ? 'Going to write' : 'Writing'} a pack of ${label}. Pack: ${id}`,
         { type: 'resource_link', uri, name: `pack of ${label}`, mimeType: 'application/json' },
       ],
       structured: { packId: id, source: labelOf(source), uri, state },

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { labelOf } from '../../library/source.ts'
 import { need, usage } from '../arguments.ts'
+import { CITED, citedRecord } from '../cited-text.ts'
 import { orNull, text } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
-import { writeCitation, writeTime } from '../words.ts'
+import { writeCitation } from '../words.ts'
 
 /** `<source>/<id>`, an id, or the beginning of one. */
 const FORM = /^(?:.+\/)?[0-9a-f]{12,64}$/i
@@ -20,22 +21,7 @@ export const getChunk: Tool = createTool({
     chunkId: text('Same as chunk.'),
     id: text('Same as chunk.'),
   }),
-  output: z.object({
-    chunk: z.string(),
-    title: z.string(),
-    url: z.string(),
-    headingPath: z.array(z.string()),
-    startLine: z.number(),
-    endLine: z.number(),
-    text: z.string(),
-    tokens: z.number(),
-    kind: z.string(),
-    symbol: orNull(z.string()),
-    source: z.string(),
-    version: orNull(z.string()),
-    checkedAt: z.string(),
-    changedAt: z.string(),
-  }),
+  output: z.object({ ...CITED, kind: z.string(), symbol: orNull(z.string()) }),
   async run(args, { library }) {
     const name = need(args, 'chunk', 'chunkId', 'id').trim()
     if (!FORM.test(name)) {
@@ -46,36 +32,23 @@ export const getChunk: Tool = createTool({
     const found = await findChunk(await library(), name)
     const { chunk, title, url, source, checkedAt, changedAt } = found
     const { headingPath, startLine, endLine, content, tokenEstimate, kind, symbol } = chunk
-    const label = labelOf(source)
-    const place = {
+    const cited = {
       title,
       url,
       headingPath,
       startLine,
       endLine,
-      source: label,
+      text: content,
+      tokens: tokenEstimate,
+      source: labelOf(source),
+      version: source.version,
       checkedAt,
       changedAt,
       chunk: found.name,
     }
     return {
-      content: [writeCitation(place), content],
-      structured: {
-        chunk: found.name,
-        title,
-        url,
-        headingPath: [...headingPath],
-        startLine,
-        endLine,
-        text: content,
-        tokens: tokenEstimate,
-        kind,
-        symbol,
-        source: label,
-        version: source.version,
-        checkedAt: writeTime(checkedAt),
-        changedAt: writeTime(changedAt),
-      },
+      content: [writeCitation(cited), content],
+      structured: { ...citedRecord(cited), kind, symbol },
     }
   },
 })

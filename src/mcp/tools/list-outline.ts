@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { Section } from '../../core/model.ts'
 import { labelOf } from '../../library/source.ts'
-import { given, pick } from '../arguments.ts'
-import { orNull, text, textOf } from '../schemas.ts'
+import { PAGE, pageOf } from '../page-arguments.ts'
+import { orNull } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
-import { oneLine, writeCitation, writeTime } from '../words.ts'
+import { quote, writeCitation, writeTime } from '../words.ts'
 
 /** `list_outline`: the headings of a page. */
 export const listOutline: Tool = createTool({
@@ -14,11 +14,7 @@ export const listOutline: Tool = createTool({
     'Lists the headings of a stored page as a tree, each with its level, first and last line and anchor. read_page takes the lines as startLine and endLine.',
   effects: { isReadOnly: true, isIdempotent: true },
   isSafe: true,
-  input: z.strictObject({
-    url: textOf('Address of the page; a path will do where source is given.'),
-    source: text('The source: its name, name@version, id or start URL. Without it all of them are asked.'),
-    library: text('Same as source.'),
-  }),
+  input: z.strictObject({ ...PAGE }),
   output: z.object({
     title: z.string(),
     url: z.string(),
@@ -38,15 +34,14 @@ export const listOutline: Tool = createTool({
     changedAt: z.string(),
   }),
   async run(args, { library }) {
-    const source = pick(args, 'source', 'library')
     const { listOutline: list } = await import('../../library/operations/list-outline.ts')
-    const outline = await list(await library(), { url: args.url, ...given({ source }) })
+    const outline = await list(await library(), pageOf(args))
     const { title, url, lines, checkedAt, changedAt } = outline
     const sections = flatten(outline.sections)
     const label = labelOf(outline.source)
     const place = { title, url, headingPath: [], startLine: 1, endLine: lines, source: label, checkedAt, changedAt }
     const rows = sections.map(({ title: name, level, startLine, endLine }) => {
-      return `${'  '.repeat(level - 1)}${oneLine(name)} (lines ${startLine}-${endLine})`
+      return `${'  '.repeat(level - 1)}${quote(name)} (lines ${startLine}-${endLine})`
     })
     return {
       content: [

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { countOf } from '../../core/text/count.ts'
 import { clamp, given, pick } from '../arguments.ts'
 import { number, text } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
-import { oneLine } from '../words.ts'
+import { oneLine, quote } from '../words.ts'
 
 const LIMIT = { default: 100, least: 1, most: 1000 } as const
 
@@ -35,18 +36,23 @@ export const listSymbols: Tool = createTool({
     ),
     hasMore: z.boolean(),
   }),
-  async run(args, { library }) {
+  async run(args, { library, signal }) {
     const source = pick(args, 'source', 'library')
     const limit = clamp(pick(args, 'limit', 'maxResults') ?? LIMIT.default, LIMIT.least, LIMIT.most)
     const { listSymbols: list } = await import('../../library/operations/list-symbols.ts')
     const { url, prefix } = args
-    const { symbols, hasMore } = await list(await library(), { limit, ...given({ url, source, prefix }) })
+    const asked = { limit, ...given({ url, source, prefix }) }
+    const { symbols, hasMore, stoppedAfter } = await list(await library(), asked, signal)
     const lines = symbols.map(({ name, signature, url: place, line, chunk }) => {
-      return `${oneLine(name)} — ${JSON.stringify(oneLine(signature))} — ${oneLine(place)} — line ${line} — chunk ${oneLine(chunk)}`
+      return `${quote(name)} — ${quote(signature)} — ${oneLine(place)} — line ${line} — chunk ${oneLine(chunk)}`
     })
     const more = hasMore ? [`There are more than ${limit}: narrow it with prefix, source or url, or raise limit.`] : []
+    const stopped =
+      stoppedAfter === null
+        ? []
+        : [`Only ${countOf(stoppedAfter, 'page')} were looked at: narrow it with prefix, source or url.`]
     return {
-      content: [lines.length === 0 ? 'No symbols found.' : [...lines, ...more].join('\n')],
+      content: [[...(lines.length === 0 ? ['No symbols found.'] : lines), ...more, ...stopped].join('\n')],
       structured: { symbols: symbols.map((symbol) => ({ ...symbol })), hasMore },
     }
   },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { labelOf, type Source } from '../../library/source.ts'
-import { given, usage } from '../arguments.ts'
+import { given } from '../arguments.ts'
 import { findOne } from '../find-one.ts'
 import { flag, ONE_SOURCE, text } from '../schemas.ts'
 import { SCOPE, scopeOf } from '../scope-arguments.ts'
@@ -27,32 +27,29 @@ To choose among versions, name the source as name@version.`,
   output: STARTED,
   async run(args, { library, jobs, progress }) {
     const opened = await library()
+    const crawls = await jobs()
     const { version, name, ...named } = args
     const found = await findOne(opened, { source: named.source, library: named.library, sourceId: named.sourceId })
     const scope = scopeOf(args)
+    const { checkLabel } = await import('../../library/operations/add-source.ts')
     const change = given({
       name: name === undefined ? undefined : checkLabel('name', name),
-      version: checkVersion(version),
+      version: version === undefined ? undefined : checkLabel('version', version),
     })
     await progress(0, 1, 'starting')
-    const { full = false, acceptLoss = false } = args
-    const crawlId = await (await jobs()).start(found, { kind: 'recrawl', full, acceptLoss, scope })
-    // Renamed when the crawl was accepted, so that a refused call changes nothing.
-    if (Object.keys(change).length > 0) await opened.store.updateSource(found.id, change)
     const source: Source = { ...found, ...change }
+    const isRenamed = Object.keys(change).length > 0
+    // Before the crawl: a name that is taken is refused here, and nothing has begun.
+    if (isRenamed) await opened.store.updateSource(found.id, change)
+    const { full = false, acceptLoss = false } = args
+    const crawlId = await crawls
+      .start(source, { kind: 'recrawl', full, acceptLoss, scope })
+      .catch(async (error: unknown) => {
+        const { name: oldName, version: oldVersion } = found
+        if (isRenamed) await opened.store.updateSource(found.id, { name: oldName, version: oldVersion })
+        throw error
+      })
     await progress(1, 1, 'crawling')
-    return writeStarted(source, crawlId, `Recrawling ${labelOf(source)}`)
+    return writeStarted(opened, source, crawlId, `Recrawling ${labelOf(source)}`)
   },
 })
-
-function checkLabel(parameter: string, value: string): string {
-  if (value.trim() === '') throw usage(`${parameter}: expected a label, got an empty one`)
-  if (value.includes('@'))
-    throw usage(`${parameter}: ${JSON.stringify(value)} contains @, which stands before a version`)
-  return value.trim()
-}
-
-function checkVersion(value: string | undefined): string | undefined {
-  if (value?.trim() === '') throw usage('version: expected a label, got an empty one')
-  return value?.trim()
-}

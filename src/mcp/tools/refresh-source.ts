@@ -21,11 +21,12 @@ Refused while the source is being crawled, and after an interrupted crawl that r
   }),
   output: STARTED,
   async run(args, { library, jobs, progress }) {
-    const source = await findOne(await library(), args)
+    const opened = await library()
+    const source = await findOne(opened, args)
     await progress(0, 1, 'starting')
     const { discover = false, acceptLoss = false } = args
     const crawlId = await (await jobs()).start(source, { kind: 'refresh', discover, acceptLoss })
     await progress(1, 1, 'crawling')
-    return writeStarted(source, crawlId, `Refreshing ${labelOf(source)}`)
+    return writeStarted(opened, source, crawlId, `Refreshing ${labelOf(source)}`)
   },
 })

@@ -1,15 +1,23 @@
 import { z } from 'zod'
 import { KINDS } from '../../core/model.ts'
 import type { ContentType } from '../../core/retrieval/content-type.ts'
-import { countOf } from '../../core/text/count.ts'
-import type { SearchAnswer, SearchInput } from '../../library/search.ts'
+import { countOf, writeNumber } from '../../core/text/count.ts'
+import type { Library } from '../../library/library.ts'
+import type { searchLibrary as SearchLibrary } from '../../library/operations/search-library.ts'
+import type { SearchAnswer, SearchInput, WideningFilter } from '../../library/search.ts'
 import { clamp, given, listOf, pick, said, usage } from '../arguments.ts'
+import { CITED, citedRecord } from '../cited-text.ts'
 import { flag, number, orNull, text, texts } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
-import { oneLine, writeCitation, writeTime } from '../words.ts'
+import { oneLine, quote, writeCitation, writeHeadings } from '../words.ts'
 
 const MAX_RESULTS = { default: 10, least: 1, most: 50 } as const
 const TOKENS = { least: 100, most: 50_000 } as const
+/** So many sources or versions are named in one line. */
+const MOST_NAMED = 10
+
+/** Loaded with the first search, and kept: each import goes through the loader again. */
+let search: typeof SearchLibrary | undefined
 
 /** `search_docs`: passages that answer a question. */
 export const searchDocs: Tool = createTool({
@@ -58,20 +66,10 @@ list_sources shows what is indexed. get_chunk and read_page give more of what wa
     cursor: orNull(z.string()),
     passages: z.array(
       z.object({
-        title: z.string(),
-        url: z.string(),
-        headingPath: z.array(z.string()),
-        startLine: z.number(),
-        endLine: z.number(),
-        text: z.string(),
-        tokens: z.number(),
+        ...CITED,
+        kind: z.string(),
         isCut: z.boolean(),
-        source: z.string(),
-        version: orNull(z.string()),
-        chunk: z.string(),
         score: z.number(),
-        checkedAt: z.string(),
-        changedAt: z.string(),
         explain: z.record(z.string(), z.unknown()).optional(),
       }),
     ),
@@ -87,18 +85,27 @@ list_sources shows what is indexed. get_chunk and read_page give more of what wa
         score: z.number(),
       }),
     ),
+    filters: z.record(z.string(), z.string()),
     widen: z.array(
       z.object({ filter: z.string(), value: z.string(), pages: z.number(), instead: z.array(z.string()) }),
     ),
+    available: z
+      .object({
+        names: z.array(z.string()),
+        versions: z.array(z.object({ name: z.string(), versions: z.array(z.string()), more: z.number() })),
+        more: z.number(),
+      })
+      .optional(),
   }),
   async run(args, { library, signal }) {
     const query = args.query.trim()
     if (query === '') throw usage('query is empty: expected words to look for')
     const limit = pick(args, 'maxResults', 'limit')
+    const opened = await library()
     const input: SearchInput = {
       query,
       ...given({
-        sources: listOf(pick(args, 'source', 'library')),
+        sources: await readSources(opened, pick(args, 'source', 'library')),
         version: said(args.version),
         limit: limit === undefined ? undefined : clamp(limit, MAX_RESULTS.least, MAX_RESULTS.most),
         tokens: args.tokens === undefined ? undefined : clamp(args.tokens, TOKENS.least, TOKENS.most),
@@ -113,12 +120,41 @@ list_sources shows what is indexed. get_chunk and read_page give more of what wa
         explain: args.explain,
       }),
     }
-    const opened = await library()
-    const { searchLibrary } = await import('../../library/operations/search-library.ts')
-    const answer = await searchLibrary(opened, input, signal)
-    return { content: writeAnswer(answer), structured: answerRecord(answer) }
+    search ??= (await import('../../library/operations/search-library.ts')).searchLibrary
+    const answer = await search(opened, input, signal)
+    const filters = listFilters(input)
+    return { content: writeAnswer(answer, filters), structured: answerRecord(answer, filters) }
   },
 })
+
+/** Sources as a list, or with commas between them; one whose name has a comma is meant by that name first of all. */
+async function readSources(
+  library: Library,
+  value: string | readonly string[] | undefined,
+): Promise<readonly string[] | undefined> {
+  if (typeof value !== 'string' || !value.includes(',')) return listOf(value)
+  const { matchSources } = await import('../../library/operations/find-source.ts')
+  const sources = await library.store.listSources()
+  const whole = value.trim()
+  const at = whole.lastIndexOf('@')
+  const name = whole.lastIndexOf(',') < at ? whole.slice(0, at) : whole
+  const isOne = matchSources(sources, whole).length > 0 || matchSources(sources, name).length > 0
+  return isOne ? [whole] : listOf(value)
+}
+
+/** The conditions of a search, by the names of the parameters of this tool. */
+function listFilters({ sources = [], version, path, kind, heading, symbol, ...others }: SearchInput): Filter[] {
+  const { contentType, language, minScore } = others
+  const filters = { source: sources.join(', '), version, path, kind, heading, symbol }
+  const all = { ...filters, contentType: contentType?.toUpperCase(), language, minScore: minScore?.toString() }
+  return Object.entries(all).flatMap(([name, value]) => (value === undefined || value === '' ? [] : [{ name, value }]))
+}
+
+/** A condition of a search. */
+interface Filter {
+  readonly name: string
+  readonly value: string
+}
 
 function contentTypeOf(word: 'PROSE' | 'CODE' | 'MIXED' | undefined): ContentType | undefined {
   if (word === undefined || word === 'MIXED') return undefined
@@ -126,18 +162,18 @@ function contentTypeOf(word: 'PROSE' | 'CODE' | 'MIXED' | undefined): ContentTyp
 }
 
 /** Each passage as two blocks: ours with the citation, then the text alone. */
-function writeAnswer(answer: SearchAnswer): string[] {
+function writeAnswer(answer: SearchAnswer, filters: readonly Filter[]): string[] {
   const { passages, more, cursor } = answer
-  const blocks = [writeHead(answer)]
+  const blocks = [writeHead(answer, filters)]
   for (const [i, passage] of passages.entries()) {
     const cut = passage.isCut ? ' — only its beginning, the rest is in read_page' : ''
     blocks.push(`[${i + 1}] ${writeCitation(passage)}${cut}`, passage.text)
   }
   if (more.length > 0) {
     const lines = more.map(({ title, url, headingPath, line, source, chunk }, i) => {
-      const place = headingPath.length === 0 ? '' : ` — ${headingPath.map(oneLine).join(' > ')}`
+      const place = headingPath.length === 0 ? '' : ` — ${writeHeadings(headingPath)}`
       const number = passages.length + i + 1
-      return `[${number}] ${oneLine(title)} — ${oneLine(url)}${place} — ${oneLine(source)} — chunk ${oneLine(chunk)} — ${JSON.stringify(oneLine(line))}`
+      return `[${number}] ${quote(title)} — ${oneLine(url)}${place} — ${oneLine(source)} — chunk ${oneLine(chunk)} — ${quote(line)}`
     })
     blocks.push(['More pages that match:', ...lines].join('\n'))
   }
@@ -145,23 +181,50 @@ function writeAnswer(answer: SearchAnswer): string[] {
   return blocks
 }
 
-function writeHead({ query, passages, more, engines, searched, notices, tokens, widen }: SearchAnswer): string {
-  const where = searched.length === 0 ? 'the library' : searched.map(oneLine).join(', ')
-  const found =
-    passages.length + more.length === 0
-      ? `Nothing found for ${JSON.stringify(query)} in ${where}.`
-      : `${countOf(passages.length, 'passage')} for ${JSON.stringify(query)} in ${where}, by ${engines.join(' and ')}, about ${countOf(tokens, 'token')}.`
-  const wider = widen.map(({ filter, value, pages, instead }) => {
-    const others = instead.length === 0 ? '' : `; there are ${instead.map(oneLine).join(', ')}`
-    return `Without ${filter} ${JSON.stringify(value)}: ${countOf(pages, 'page')}${others}`
-  })
-  const isVain = passages.length + more.length + wider.length === 0
-  const hint = isVain ? ['Try fewer or other words; list_sources shows what is indexed.'] : []
-  return [found, ...notices.map((notice) => `Note: ${oneLine(notice)}`), ...wider, ...hint].join('\n')
+function writeHead(answer: SearchAnswer, filters: readonly Filter[]): string {
+  const { query, passages, more, engines, searched, searchedCount, notices, tokens } = answer
+  const isVain = passages.length + more.length === 0
+  const where =
+    searched.length === 0 ? 'the library' : writeSome(searched.map(oneLine), searchedCount - searched.length)
+  const found = isVain
+    ? `Nothing found for ${JSON.stringify(query)} in ${where}.`
+    : `${countOf(passages.length, 'passage')} for ${JSON.stringify(query)} in ${where}, by ${engines.join(' and ')}, about ${countOf(tokens, 'token')}.`
+  const notes = notices.map((notice) => `Note: ${oneLine(notice)}`)
+  return [found, ...notes, ...(isVain ? writeWider(answer, filters) : [])].join('\n')
 }
 
-function answerRecord(answer: SearchAnswer) {
-  const { query, engines, notices, searched, tokens, cursor, passages, more, widen } = answer
+/** What was asked, what there would be without each part of that, and what there is at all. */
+function writeWider({ widen, available }: SearchAnswer, filters: readonly Filter[]): string[] {
+  const active = filters.map(({ name, value }) => `${name} ${quote(value)}`)
+  const wider = widen.map(({ filter, value, pages, instead }) => {
+    const others = instead.length === 0 ? '' : `; there are ${writeSome(instead.map(quote), 0)}`
+    return `Without ${parameterOf(filter)} ${quote(value)}: ${countOf(pages, 'page')}${others}`
+  })
+  const versions = available?.versions.slice(0, MOST_NAMED).map(({ name, versions: some, more }) => {
+    return `Versions of ${oneLine(name)}: ${writeSome(some.map(oneLine), more)}`
+  })
+  return [
+    ...(active.length === 0 ? ['Try fewer or other words; list_sources shows what is indexed.'] : []),
+    ...(active.length === 0 ? [] : [`Filters: ${active.join(', ')}`]),
+    ...wider,
+    ...(available === undefined ? [] : [`Sources: ${writeSome(available.names.map(oneLine), available.more)}`]),
+    ...(versions ?? []),
+  ]
+}
+
+/** How this tool calls a condition of a search. */
+function parameterOf(filter: WideningFilter): string {
+  return filter === 'sources' ? 'source' : filter
+}
+
+/** At most ten of them, and how many there are besides. */
+function writeSome(texts: readonly string[], besides: number): string {
+  const rest = Math.max(0, texts.length - MOST_NAMED) + besides
+  return `${texts.slice(0, MOST_NAMED).join(', ')}${rest === 0 ? '' : ` and ${writeNumber(rest)} more`}`
+}
+
+function answerRecord(answer: SearchAnswer, filters: readonly Filter[]) {
+  const { query, engines, notices, searched, tokens, cursor, passages, more, widen, available } = answer
   return {
     query,
     engines: [...engines],
@@ -170,25 +233,30 @@ function answerRecord(answer: SearchAnswer) {
     tokens,
     cursor,
     passages: passages.map((passage) => ({
-      title: passage.title,
-      url: passage.url,
-      headingPath: [...passage.headingPath],
-      startLine: passage.startLine,
-      endLine: passage.endLine,
-      text: passage.text,
-      tokens: passage.tokens,
+      ...citedRecord(passage),
+      kind: passage.kind,
       isCut: passage.isCut,
-      source: passage.source,
-      version: passage.version,
-      chunk: passage.chunk,
       score: passage.score,
-      checkedAt: writeTime(passage.checkedAt),
-      changedAt: writeTime(passage.changedAt),
       ...(passage.explain === undefined ? {} : { explain: { ...passage.explain } }),
     })),
     more: more.map(({ title, url, headingPath, line, source, version, chunk, score }) => {
       return { title, url, headingPath: [...headingPath], line, source, version, chunk, score }
     }),
-    widen: widen.map(({ filter, value, pages, instead }) => ({ filter, value, pages, instead: [...instead] })),
+    filters: Object.fromEntries(filters.map(({ name, value }) => [name, value])),
+    widen: widen.map(({ filter, value, pages, instead }) => ({
+      filter: parameterOf(filter),
+      value,
+      pages,
+      instead: [...instead],
+    })),
+    ...(available === undefined
+      ? {}
+      : {
+          available: {
+            names: [...available.names],
+            versions: available.versions.map((one) => ({ ...one, versions: [...one.versions] })),
+            more: available.more,
+          },
+        }),
   }
 }

@@ -1,6 +1,7 @@
 import { createChunkTests, type FilteredPage } from '../../core/retrieval/chunk-filter.ts'
 import { createChunkIndex, type ChunkIndex as Index, type NewChunk } from '../../core/retrieval/chunk-index.ts'
-import type { ChunkFilter, StoredChunk, StoreHit, StoreQuery } from '../../library/store.ts'
+import type { ContentTypeCounts } from '../../core/retrieval/content-type.ts'
+import type { ChunkFilter, IndexProgress, StoredChunk, StoreHit, StoreQuery } from '../../library/store.ts'
 import { compareHits } from '../hit-order.ts'
 import { createIndexShelf } from './index-shelf.ts'
 import type { Row } from './row.ts'
@@ -58,6 +59,13 @@ export class ChunkIndex {
     return [...this.#chunks.values()].map(({ stored }) => stored)
   }
 
+  /** How many chunks of each source are of which type. */
+  countContentTypes(): Map<string, ContentTypeCounts> {
+    this.tend()
+    const counts = this.#index.countContentTypes()
+    return new Map([...this.#sources].map(([id, number]) => [id, counts.get(number) ?? { prose: 0, code: 0 }]))
+  }
+
   /** Makes a test of listed chunks for everything that a filter asks besides the sources. */
   createTest(filter: ChunkFilter): (chunk: StoredChunk) => boolean {
     const passes = this.#index.createTest(createChunkTests(filter))
@@ -65,8 +73,18 @@ export class ChunkIndex {
     return (stored) => passes(numbers.get(stored) ?? 0)
   }
 
-  search({ query, limit, filter = {}, explain = false }: StoreQuery): StoreHit[] {
+  /** How much of it can be found: all, since a search begins by taking in what is new. */
+  measure(): IndexProgress {
+    return { chunks: this.#chunks.size, indexed: this.#chunks.size }
+  }
+
+  /** Takes in what is new. */
+  tend(): void {
     while (this.#index.isBehind() && this.#index.advance());
+  }
+
+  search({ query, limit, filter = {}, explain = false }: StoreQuery): StoreHit[] {
+    this.tend()
     const sources = filter.sourceIds && new Set(filter.sourceIds.flatMap((id) => this.#sources.get(id) ?? []))
     const found = this.#index.search({ query, limit, sources, explain, tests: createChunkTests(filter) })
     return found

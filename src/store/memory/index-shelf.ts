@@ -54,6 +54,9 @@ export function createIndexShelf({ chunks, pages, newest }: IndexedChunks): Inde
       stale = []
     },
     newestChunk: newest,
+    countChunks: (last) => ({ upTo: [...chunks.keys()].filter((number) => number <= last).length, all: chunks.size }),
+    // Pages come with everything.
+    completePages: () => {},
     readChunks: ({ first, last }, limit) => {
       const found: NewChunk[] = []
       for (let number = first; number <= Math.min(last, newest()) && found.length < limit; number++) {

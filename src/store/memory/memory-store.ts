@@ -178,7 +178,10 @@ export function createMemoryStore(): VectorStore {
     readLinks: async (sourceId, key) => [...(ledgerOf(sourceId).get(key)?.links ?? [])],
     readChunk: async (sourceId, chunkId) => findChunk(ledgerOf(sourceId), chunkId),
     countContent: async (sourceId) => countContent(ledgerOf(sourceId)),
+    countContentTypes: async () => index.countContentTypes(),
     search: async (query) => index.search(query),
+    readIndexState: async () => index.measure(),
+    tendIndex: async () => index.tend(),
     vectors: createMemoryVectors({
       listChunks: () => index.list(),
       createTest: (filter) => index.createTest(filter),

@@ -16,6 +16,8 @@ export interface VectorNeeds {
 export function createMemoryVectors({ listChunks, createTest }: VectorNeeds): VectorIndex {
   let vectors = new WeakMap<StoredChunk, Uint8Array>()
   let space: VectorSpace | undefined
+  let holder: string | undefined
+  let until = 0
   const listOf = (sourceIds: readonly string[] | undefined): StoredChunk[] =>
     listChunks().filter(({ sourceId }) => sourceIds?.includes(sourceId) ?? true)
   /** Finds chunks by their names. */
@@ -30,14 +32,21 @@ export function createMemoryVectors({ listChunks, createTest }: VectorNeeds): Ve
       vectors = new WeakMap()
       space = next
     },
-    listMissing: async (limit, sourceIds) =>
+    listMissing: async (limit, sourceIds, after) =>
       listOf(sourceIds)
-        .filter((stored) => !vectors.has(stored))
+        .filter((stored) => !vectors.has(stored) && (after === undefined || keyOf(nameOf(stored)) > keyOf(after)))
+        .sort((a, b) => (keyOf(nameOf(a)) < keyOf(nameOf(b)) ? -1 : 1))
         .slice(0, limit)
         .map((stored) => ({
           ...nameOf(stored),
           text: embeddedText(stored.title, stored.chunk.headingPath, stored.chunk.content),
         })),
+    lease: async (asking, now, ms) => {
+      if (holder !== asking && until > now) return false
+      holder = asking
+      until = now + ms
+      return true
+    },
     write: async (given, written) => {
       checkVectors(given, written)
       refuseOtherSpace(space, given)

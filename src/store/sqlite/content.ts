@@ -2,9 +2,10 @@ import type { Chunk, Page, Section } from '../../core/model.ts'
 import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
 import { planExcerpt, readLayout, writeLayout } from '../../core/retrieval/page-layout.ts'
 import type { PageRecord } from '../../crawl/ledger.ts'
-import type { ChunkSpan, PageExcerpt, PageText, StoredChunk, StoredPage } from '../../library/store.ts'
+import type { PageExcerpt, PageText, StoredChunk, StoredPage } from '../../library/store.ts'
 import type { Database } from './database.ts'
 import { packHash, type StoredHash, unpackHash } from './hash.ts'
+import type { Layouts } from './layouts.ts'
 
 /** Pages with their chunks and index rows, under the id of their row in the ledger. */
 export interface Content {
@@ -52,11 +53,6 @@ interface TextColumns extends Omit<PageText, 'markdown' | 'sections' | 'chunks'>
   readonly count: number
 }
 
-interface SpanColumns extends Omit<ChunkSpan, 'id' | 'headingPath'> {
-  readonly chunkId: StoredHash
-  readonly headingPath: string
-}
-
 /** Where a chunk belongs. */
 type ChunkPlace = Omit<StoredChunk, 'chunk'>
 
@@ -78,7 +74,7 @@ const PAGES_AT_ONCE = 32
 const MIN_PREFIX = 12
 
 /** Prepares what is asked about content. */
-export function createContent(db: Database, index: ChunkIndex): Content {
+export function createContent(db: Database, index: ChunkIndex, layouts: Layouts): Content {
   const selectRange = db.prepare<[number], { first: number; count: number }>(
     'SELECT first_chunk AS first, chunk_count AS count FROM pages WHERE id = ?',
   )
@@ -86,7 +82,6 @@ export function createContent(db: Database, index: ChunkIndex): Content {
     `INSERT OR REPLACE INTO pages (id, first_chunk, chunk_count, title, meta, markdown)
      VALUES (?, ?, ?, ?, ?, ?)`,
   )
-  const insertLayout = db.prepare<[number, string]>('INSERT OR REPLACE INTO layouts (id, layout) VALUES (?, ?)')
   const selectSections = db
     .prepare<[number], string>(`SELECT json_extract(meta, '$.sections') FROM pages WHERE id = ?`)
     .pluck()
@@ -136,10 +131,6 @@ export function createContent(db: Database, index: ChunkIndex): Content {
   const selectBytes = db
     .prepare<[number, number, number], Buffer>('SELECT substr(CAST(markdown AS BLOB), ?, ?) FROM pages WHERE id = ?')
     .pluck()
-  const selectSpans = db.prepare<[number, number], SpanColumns>(
-    `SELECT chunk_id AS chunkId, start_line AS startLine, end_line AS endLine, heading_path AS headingPath, symbol
-     FROM chunks WHERE id BETWEEN ? AND ? ORDER BY id`,
-  )
 
   const selectChunk = db.prepare<[number, StoredHash], ChunkColumns & ChunkPlace>(
     `SELECT ${PLACE_COLUMNS}, ${CHUNK_COLUMNS}
@@ -162,7 +153,7 @@ export function createContent(db: Database, index: ChunkIndex): Content {
     .pluck()
   const countChunks = db.prepare<[number], number>('SELECT count(*) FROM chunks WHERE source = ?').pluck()
 
-  /** The layout of a page that was stored before there were any. */
+  /** The layout of a page that was stored before there were any, and whose chunks the index has not taken in yet. */
   const layOut = (source: number, key: string): string | undefined => {
     const text = readText(source, key)
     return text && writeLayout(text, text.chunks)
@@ -171,12 +162,11 @@ export function createContent(db: Database, index: ChunkIndex): Content {
     const found = selectText.get(source, key)
     if (found === undefined) return undefined
     const { first, count, sections, markdown, ...text } = found
-    const spans = selectSpans.all(first, first + count - 1)
     return {
       ...text,
       markdown: markdown.toString(),
       sections: JSON.parse(sections) as Section[],
-      chunks: toSpans(spans),
+      chunks: layouts.listSpans(first, count),
     }
   }
   const removeChunks = (row: number): void => {
@@ -214,7 +204,7 @@ export function createContent(db: Database, index: ChunkIndex): Content {
       }
       const { markdown, ...meta } = page
       insertPage.run(row, first, chunks.length, page.title, JSON.stringify(meta), markdown)
-      insertLayout.run(row, writeLayout(page, chunks))
+      layouts.write(row, page, chunks)
       if (chunks.length > 0) index.announce(first + chunks.length - 1)
     },
     describe: (row, page) => {
@@ -226,7 +216,7 @@ export function createContent(db: Database, index: ChunkIndex): Content {
       if (count === 0) return
       if (isRenamed) index.rewrite(first, count)
       // The anchors of its sections may be others.
-      if (isLaidOutAnew) insertLayout.run(row, writeLayout(page, toSpans(selectSpans.all(first, first + count - 1))))
+      if (isLaidOutAnew) layouts.write(row, page, layouts.listSpans(first, count))
     },
     remove: (row) => {
       removeChunks(row)
@@ -303,19 +293,6 @@ function toStoredPage(found: PageColumns): StoredPage {
   const { sourceId, key, checkedAt, changedAt } = found
   const meta = JSON.parse(found.meta) as Omit<Page, 'markdown'>
   return { sourceId, key, page: { ...meta, markdown: found.markdown }, checkedAt, changedAt }
-}
-
-/** Chunks of one section have the same headings, which are read once. */
-function toSpans(found: readonly SpanColumns[]): ChunkSpan[] {
-  let written = ''
-  let path: readonly string[] = []
-  return found.map(({ chunkId, startLine, endLine, headingPath, symbol }) => {
-    if (headingPath !== written) {
-      path = JSON.parse(headingPath) as string[]
-      written = headingPath
-    }
-    return { id: unpackHash(chunkId), startLine, endLine, headingPath: path, symbol }
-  })
 }
 
 function toStoredChunk(found: ChunkColumns, { sourceId, url, title }: ChunkPlace): StoredChunk {

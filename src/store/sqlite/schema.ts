@@ -325,6 +325,14 @@ const MIGRATIONS: readonly string[] = [
     DELETE FROM layouts WHERE id = old.id;
   END;
   `,
+  `
+  -- Who embeds just now, and until when nobody else need.
+  CREATE TABLE embedding_lease (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    holder TEXT NOT NULL,
+    until INTEGER NOT NULL
+  ) STRICT;
+  `,
 ]
 
 /** Version 1 was never released: it stands for whatever was written while the schema was in the making. */

@@ -1,22 +1,25 @@
 import { describe, expect, test } from 'vitest'
 import { createChunkTests } from '../../core/retrieval/chunk-filter.ts'
-import { type ChunkIndex, createChunkIndex } from '../../core/retrieval/chunk-index.ts'
+import { BRIEF_STEP, type ChunkIndex, createChunkIndex } from '../../core/retrieval/chunk-index.ts'
 import { tokenize } from '../../core/text/tokenize.ts'
 import { type Database, openDatabase } from './database.ts'
+import { createLayouts } from './layouts.ts'
 import { createIndexShelf } from './search.ts'
 
 /** A library in memory with an index, into which chunks are written behind its back. */
 function stage(): { db: Database; index: ChunkIndex; write(count: number, content: (i: number) => string): void } {
   const db = openDatabase(':memory:')
   db.pragma('foreign_keys = OFF')
-  db.exec(`INSERT INTO pages (id, first_chunk, chunk_count, title, meta, markdown) VALUES (1, 1, 1, 'T', '{}', '')`)
+  db.exec(
+    `INSERT INTO pages (id, first_chunk, chunk_count, title, meta, markdown) VALUES (1, 1, 1, 'T', '{"sections":[]}', '')`,
+  )
   const insert = db.prepare(
     `INSERT INTO chunks (source, page, chunk_id, content_hash, position, kind, start_line, end_line, token_estimate, slug,
        path, heading_path, content) VALUES (1, 1, ?, 'h', 1, 'text', 1, 1, 1, 's', 'p', '["H"]', ?)`,
   )
   return {
     db,
-    index: createChunkIndex(createIndexShelf(db)),
+    index: createChunkIndex(createIndexShelf(db, createLayouts(db))),
     write: (count, content) => {
       for (let i = 0; i < count; i++) insert.run(Buffer.from(String(i).padStart(64, '0'), 'hex'), content(i))
     },
@@ -172,6 +175,45 @@ describe('the index', () => {
     db.close()
   })
 
+  test('takes a large page in again in parts, and tells how far it is', () => {
+    const { db, index, write } = stage()
+    expect(index.measure()).toEqual({ chunks: 0, indexed: 0 })
+    write(1000, () => 'word')
+    expect(index.measure()).toEqual({ chunks: 1000, indexed: 0 })
+    index.advance(BRIEF_STEP)
+    expect(index.measure()).toEqual({ chunks: 1000, indexed: 256 })
+    settle(index)
+    expect(index.measure()).toEqual({ chunks: 1000, indexed: 1000 })
+    index.rewrite(1, 1000)
+    index.advance(BRIEF_STEP)
+    expect([index.measure(), find(index, 'word').length]).toEqual([{ chunks: 1000, indexed: 256 }, 256])
+    index.rewrite(1, 1000)
+    expect([index.measure().indexed, find(index, 'word')]).toEqual([0, []])
+    settle(index)
+    expect([index.measure(), find(index, 'word').length]).toEqual([{ chunks: 1000, indexed: 1000 }, 1000])
+    expect(db.prepare('SELECT sum(count) FROM index_segments').pluck().get()).toBe(1000)
+    index.remove(1, 400)
+    db.exec('DELETE FROM chunks WHERE id <= 400')
+    expect(index.measure()).toEqual({ chunks: 600, indexed: 600 })
+    db.close()
+  })
+
+  test('gives the room of a small segment back while a larger one has to wait', () => {
+    const { db, index, write } = stage()
+    write(2600, () => 'word')
+    index.advance({ chunks: 2500, merged: 1 })
+    index.advance({ chunks: 100, merged: 1 })
+    // Both are mostly gone, and what is left of the first is more than is merged at once.
+    index.remove(1, 1400)
+    index.remove(2501, 60)
+    db.exec('DELETE FROM chunks WHERE id <= 1400 OR id BETWEEN 2501 AND 2560')
+    index.advance(BRIEF_STEP)
+    expect(db.prepare('SELECT count FROM index_segments ORDER BY count').pluck().all()).toEqual([40, 2500])
+    settle(index)
+    expect(db.prepare('SELECT sum(count) FROM index_segments').pluck().get()).toBe(1140)
+    db.close()
+  })
+
   test('keeps apart what overlapping removals name', () => {
     const { db, index, write } = stage()
     write(60, () => 'word')
@@ -192,6 +234,28 @@ describe('the index', () => {
     expect([index.isBehind(), find(index, 'word').length]).toEqual([false, 20])
     db.close()
   })
+
+  test.each(['99 pharos-text-1 body', `${Number.MAX_SAFE_INTEGER} x`])(
+    'is left to the newer program that made it (%s)',
+    (format) => {
+      const { db, index, write } = stage()
+      write(20, () => 'word')
+      settle(index)
+      const segments = () => db.prepare('SELECT id, count FROM index_segments').all()
+      const before = segments()
+      db.prepare('UPDATE index_state SET format = ?, generation = generation + 1').run(format)
+      expect([find(index, 'word'), index.measure()]).toEqual([[], { chunks: 20, indexed: 0 }])
+      write(1500, () => 'word')
+      index.announce(1520)
+      expect([index.isBehind(), index.advance(), index.measure()]).toEqual([false, false, { chunks: 1520, indexed: 0 }])
+      expect(segments()).toEqual(before)
+      // That chunks are gone is told to it like to any other: nobody else could.
+      index.remove(1, 5)
+      expect(db.prepare('SELECT first, last FROM index_dead').all()).toEqual([{ first: 1, last: 5 }])
+      expect(db.prepare('SELECT format, last_chunk AS last FROM index_state').get()).toEqual({ format, last: 20 })
+      db.close()
+    },
+  )
 
   test('never shows what a failed transaction would have written', () => {
     const { db, index, write } = stage()

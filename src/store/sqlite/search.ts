@@ -3,6 +3,7 @@ import type { FilteredPage } from '../../core/retrieval/chunk-filter.ts'
 import type { DeadRun, IndexShelf, IndexState, NewChunk, Run, SegmentRecord } from '../../core/retrieval/chunk-index.ts'
 import type { Database } from './database.ts'
 import { type StoredHash, unpackHash } from './hash.ts'
+import type { Layouts } from './layouts.ts'
 
 interface ChunkColumns {
   readonly page: number
@@ -21,7 +22,7 @@ interface NewChunkColumns extends ChunkColumns {
 }
 
 /** Prepares the tables of the index over chunks. */
-export function createIndexShelf(db: Database): IndexShelf {
+export function createIndexShelf(db: Database, layouts: Pick<Layouts, 'complete'>): IndexShelf {
   const selectState = db.prepare<[], IndexState>('SELECT format, last_chunk AS last, generation FROM index_state')
   const updateState = db.prepare<[string, number, number]>(
     'UPDATE index_state SET format = ?, last_chunk = ?, generation = ?',
@@ -53,6 +54,10 @@ export function createIndexShelf(db: Database): IndexShelf {
   const deleteStale = db.prepare<[Run]>('DELETE FROM index_stale WHERE first BETWEEN @first AND @last')
   const deleteAll = ['segments', 'blocks', 'dead', 'stale'].map((table) => db.prepare(`DELETE FROM index_${table}`))
   const selectNewest = db.prepare<[], number>('SELECT ifnull(max(id), 0) FROM chunks').pluck()
+  // The `+` keeps SQLite at an index that holds little besides the numbers; the table holds all the text.
+  const countUpTo = db.prepare<[number], { upTo: number; all: number }>(
+    'SELECT ifnull(sum(+id <= ?), 0) AS upTo, count(*) AS "all" FROM chunks',
+  )
   const selectNew = db.prepare<[Run & { limit: number }], NewChunkColumns>(
     `SELECT c.id AS number, c.chunk_id AS chunkId, c.source, c.page, c.path, p.title, c.kind, c.heading_path AS headingPath,
        c.symbol, c.content
@@ -104,6 +109,10 @@ export function createIndexShelf(db: Database): IndexShelf {
       for (const removal of deleteAll) removal.run()
     },
     newestChunk: () => selectNewest.get() ?? 0,
+    countChunks: (last) => countUpTo.get(last) ?? { upTo: 0, all: 0 },
+    completePages: (pages) => {
+      for (const page of pages) layouts.complete(page)
+    },
     readChunks: ({ first, last }, limit) => selectNew.all({ first, last, limit }).map(toNewChunk),
     readPage: (page) => selectPage.get(page),
     readChunk: (number) => {

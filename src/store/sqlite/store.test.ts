@@ -106,6 +106,7 @@ describe('opening a library', () => {
     expect(seen.hits).toHaveLength(1)
     await store.close()
     const after = openDatabase(path)
+    expect(after.prepare('SELECT id FROM layouts').pluck().all()).toEqual([1])
     expect(after.pragma('user_version', { simple: true })).toBe(SCHEMA_VERSION)
     expect(after.prepare(`SELECT name FROM sqlite_schema WHERE name LIKE 'chunk_index%'`).all()).toEqual([])
     after.close()
@@ -304,6 +305,69 @@ describe('several connections', () => {
     await store.close()
   })
 
+  test('search what is in the index while another one writes, and tell what is not', async () => {
+    const path = newPath()
+    await fillOlder(path, 30)
+    const store = await openSqliteStore(path)
+    const other = openDatabase(path)
+    const search = async () => (await store.search({ query: 'common', limit: 99 })).length
+    other.exec('BEGIN IMMEDIATE')
+    const since = performance.now()
+    expect([await search(), await store.readIndexState()]).toEqual([0, { chunks: 30, indexed: 0 }])
+    expect(performance.now() - since).toBeLessThan(5000)
+    other.exec('COMMIT')
+    expect([await search(), await store.readIndexState()]).toEqual([30, { chunks: 30, indexed: 30 }])
+    for (let i = 30; i < 35; i++) await store.adopt(adoptionOf(i, `common w${i}x`))
+    other.exec('BEGIN IMMEDIATE')
+    expect([await search(), await store.readIndexState()]).toEqual([30, { chunks: 35, indexed: 30 }])
+    other.exec('COMMIT')
+    // Nobody asks again: it goes on by itself.
+    await expect
+      .poll(() => store.readIndexState(), { timeout: 20_000, interval: 20 })
+      .toEqual({ chunks: 35, indexed: 35 })
+    other.close()
+    await store.close()
+  })
+
+  test('bring the index of an older library up to date, some at a time, and with it what its pages lack', async () => {
+    const path = newPath()
+    await fillOlder(path, 700)
+    const store = await openSqliteStore(path)
+    await store.tendIndex(AbortSignal.abort())
+    expect(await store.readIndexState()).toEqual({ chunks: 700, indexed: 0 })
+    expect(await store.readExcerpt('docs', find(3).key, 0)).toMatchObject({ markdown: 'common w3x' })
+    const other = openDatabase(path)
+    const layouts = other.prepare<[], number>('SELECT count(*) FROM layouts').pluck()
+    expect(layouts.get()).toBe(0)
+    let turns = 0
+    const timer = setInterval(() => turns++, 0)
+    await store.tendIndex()
+    clearInterval(timer)
+    expect(turns).toBeGreaterThan(0)
+    expect([await store.readIndexState(), layouts.get()]).toEqual([{ chunks: 700, indexed: 700 }, 700])
+    expect(await store.readExcerpt('docs', find(3).key, 0)).toMatchObject({ markdown: 'common w3x' })
+    expect(await store.search({ query: 'common', limit: 999 })).toHaveLength(700)
+    other.close()
+    await store.close()
+  })
+
+  test('tend an index no longer than others let them, and not at all when they are closed', async () => {
+    const path = newPath()
+    await fillOlder(path, 3)
+    const [store, closed] = [await openSqliteStore(path), await openSqliteStore(path)]
+    const other = openDatabase(path)
+    other.exec('BEGIN IMMEDIATE')
+    expect(await closed.search({ query: 'common', limit: 9 })).toEqual([])
+    await closed.close()
+    await store.tendIndex()
+    expect(await store.readIndexState()).toEqual({ chunks: 3, indexed: 0 })
+    other.exec('COMMIT')
+    await store.tendIndex()
+    expect(await store.readIndexState()).toEqual({ chunks: 3, indexed: 3 })
+    other.close()
+    await store.close()
+  })
+
   test('write nothing for a crawl that another one has taken over', async () => {
     const path = newPath()
     const [one, two] = [await openSqliteStore(path), await openSqliteStore(path)]
@@ -408,12 +472,24 @@ const SCHEMA_3 = `
   DROP TABLE index_stale;
   DROP TRIGGER page_deleted;
   DROP TABLE layouts;
+  DROP TABLE embedding_lease;
   CREATE VIRTUAL TABLE chunk_index USING fts5 (title, headings, body, content = '', contentless_delete = 1);
   INSERT INTO chunk_index (rowid, title, headings, body) VALUES (1, 't', '', 'unforgett word');
   CREATE TABLE chunk_index_state (last_chunk INTEGER NOT NULL) STRICT;
   INSERT INTO chunk_index_state VALUES (1);
   PRAGMA user_version = 3;
 `
+
+/** Makes a library of pages with a chunk each, as it was before there was an index of this kind. */
+async function fillOlder(path: string, pages: number): Promise<void> {
+  const store = await openSqliteStore(path)
+  await store.addSource(source('docs'))
+  for (let i = 0; i < pages; i++) await store.adopt(adoptionOf(i, `common w${i}x`))
+  await store.close()
+  const db = openDatabase(path)
+  db.exec(SCHEMA_3)
+  db.close()
+}
 
 /** A page of one chunk, as it comes without a visit. */
 function adoptionOf(number: number, text: string): Adoption {

@@ -13,12 +13,14 @@ import { type Database, openDatabase, PATIENCE_MS, writeTo } from './database.ts
 import { type CrawlOf, createFinds } from './finds.ts'
 import { createFrontier } from './frontier.ts'
 import { createHosts } from './hosts.ts'
+import { createLayouts } from './layouts.ts'
 import { createLists } from './lists.ts'
 import { createRows, noCounts } from './rows.ts'
 import { createIndexShelf } from './search.ts'
 import { createSettling } from './settle.ts'
 import { createSources } from './sources.ts'
 import { createStats } from './stats.ts'
+import { createTending } from './tending.ts'
 import { createUpkeep } from './upkeep.ts'
 import { createVectors } from './vectors.ts'
 
@@ -31,14 +33,16 @@ export async function openSqliteStore(path: string, patienceMs: number = PATIENC
 }
 
 function createStore(db: Database, location: string, patienceMs: number): VectorStore {
-  const index = createChunkIndex(createIndexShelf(db))
+  const layouts = createLayouts(db)
+  const index = createChunkIndex(createIndexShelf(db, layouts))
+  const tending = createTending(db, index)
   const sources = createSources(db, location, index)
   const crawls = createCrawls(db, sources)
   const hosts = createHosts(db)
   const lists = createLists(db)
   const aliases = createAliases(db)
   const rows = createRows(db)
-  const content = createContent(db, index)
+  const content = createContent(db, index, layouts)
   const finds = createFinds(db)
   const frontier = createFrontier(db, hosts)
   const settling = createSettling(db, finds, content, aliases)
@@ -62,9 +66,9 @@ function createStore(db: Database, location: string, patienceMs: number): Vector
   const clearRemoved = async (): Promise<void> => {
     while (await write(sources.clear)) await pause()
   }
-  /** Does what there is to do for the index, until `isEnough`; where nothing can be written now, what is in it has to do. */
-  const tendIndex = async (isEnough: () => boolean): Promise<void> => {
-    while (!isEnough() && (await write(index.advance).catch(passBlocked))) await pause()
+  /** Does all there is to do for the index after a large change, merges included. */
+  const tidyIndex = async (): Promise<void> => {
+    while (await write(() => index.advance()).catch(passBlocked)) await pause()
   }
   // In one transaction, so that all of it is read as it was at one moment.
   const search = db.transaction(({ query, limit, filter = {}, explain = false }: StoreQuery): StoreHit[] => {
@@ -78,6 +82,7 @@ function createStore(db: Database, location: string, patienceMs: number): Vector
     })
     return hits.sort(compareHits)
   })
+  const measureIndex = db.transaction(index.measure)
   const removeProven = async (sourceId: string, crawlId: string, withUnseen: boolean): Promise<number> => {
     const doomed = await writeFor<number[]>(sourceId, crawlId, [], (source, crawl) =>
       upkeep.listRemovable(source, crawl.number, withUnseen),
@@ -108,7 +113,7 @@ function createStore(db: Database, location: string, patienceMs: number): Vector
     removeSource: async (id) => {
       const removed = await write(() => sources.hide(id))
       await clearRemoved()
-      await tendIndex(() => false)
+      await tidyIndex()
       return removed
     },
 
@@ -116,7 +121,7 @@ function createStore(db: Database, location: string, patienceMs: number): Vector
     touchCrawl: (id, now, runner) => write(() => crawls.touch(id, now, runner)),
     endCrawl: async (id, summary, now, runner) => {
       await write(() => crawls.end(id, summary, now, runner))
-      await tendIndex(() => false)
+      await tidyIndex()
     },
     listCrawls: async (sourceId, limit) => within(sourceId, [], (source) => crawls.list(source, limit)),
 
@@ -212,11 +217,19 @@ function createStore(db: Database, location: string, patienceMs: number): Vector
       if (source !== undefined) yield* content.listPages(source)
     },
     readChunk: async (sourceId, chunkId) => within(sourceId, undefined, (source) => content.readChunk(source, chunkId)),
+    countContentTypes: async () => {
+      const counts = index.countContentTypes()
+      return new Map(
+        sources.list().map(({ id }) => [id, counts.get(sources.numberOf(id) ?? 0) ?? { prose: 0, code: 0 }]),
+      )
+    },
     countContent: async (sourceId) => within(sourceId, { pages: 0, chunks: 0 }, (source) => content.count(source)),
     search: async (query) => {
-      await tendIndex(() => !index.isBehind())
+      await tending.doSome()
       return search(query)
     },
+    readIndexState: async () => measureIndex(),
+    tendIndex: (signal) => tending.doAll(signal),
     vectors: createVectors(db, { sources, write, createTest: (filter) => index.createTest(createChunkTests(filter)) }),
     stats: async () => readStats(),
     close: async () => {

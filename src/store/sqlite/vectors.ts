@@ -45,6 +45,9 @@ const VECTORS_AT_ONCE = 5000
 /** So many that are near by their signs are compared as they are. */
 const NEAR_BY_SIGNS = 2000
 
+/** Nobody keeps the right to embed for longer without asking again. */
+const LONGEST_LEASE_MS = 3_600_000
+
 /** Prepares the vectors of chunks, which go with them. */
 export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
   const { sources, write, createTest } = needs
@@ -53,13 +56,20 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
     'INSERT OR REPLACE INTO vector_space (id, model, fingerprint, dimensions) VALUES (1, ?, ?, ?)',
   )
   const deleteAll = db.prepare('DELETE FROM vectors')
-  const selectMissing = db.prepare<[string, number], Missing>(
+  const selectMissing = db.prepare<[number, StoredHash | number, string, number], Missing>(
     `SELECT s.uuid AS sourceId, c.chunk_id AS chunkId, p.title, c.heading_path AS headingPath, c.content
      FROM (SELECT id FROM chunks m INDEXED BY chunks_by_chunk_id
-           WHERE m.source IN (SELECT value FROM json_each(?)) AND NOT EXISTS (
+           WHERE (m.source, m.chunk_id) > (?, ?) AND m.source IN (SELECT value FROM json_each(?)) AND NOT EXISTS (
              SELECT 1 FROM vectors v WHERE v.chunk = m.id)
-           LIMIT ?) AS missing
-     JOIN chunks c ON c.id = missing.id JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source`,
+           ORDER BY m.source, m.chunk_id LIMIT ?) AS missing
+     CROSS JOIN chunks c ON c.id = missing.id JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source
+     ORDER BY c.source, c.chunk_id`,
+  )
+  // One that ends later than any could is of a clock that was set back since.
+  const takeLease = db.prepare<{ holder: string; now: number; until: number }>(
+    `INSERT INTO embedding_lease (id, holder, until) VALUES (1, @holder, @until)
+     ON CONFLICT DO UPDATE SET holder = @holder, until = @until
+     WHERE holder = @holder OR until NOT BETWEEN @now + 1 AND max(@until, @now + ${LONGEST_LEASE_MS})`,
   )
   const insert = db.prepare<[Uint8Array, number, StoredHash]>(
     'INSERT OR REPLACE INTO vectors (chunk, source, vector) SELECT id, source, ? FROM chunks WHERE source = ? AND chunk_id = ?',
@@ -123,7 +133,13 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
         deleteAll.run()
         insertSpace.run(model, fingerprint, dimensions)
       }),
-    listMissing: async (limit, sourceIds) => selectMissing.all(numbersOf(sourceIds), limit).map(toUnembedded),
+    listMissing: async (limit, sourceIds, after) => {
+      const source = after === undefined ? 0 : (sources.numberOf(after.sourceId) ?? 0)
+      // Before every hash there is a number.
+      const hash = after === undefined ? 0 : packHash(after.chunkId)
+      return selectMissing.all(source, hash, numbersOf(sourceIds), limit).map(toUnembedded)
+    },
+    lease: (holder, now, ms) => write(() => takeLease.run({ holder, now, until: now + ms }).changes === 1),
     write: async (space, vectors) => {
       checkVectors(space, vectors)
       const rows = vectors.map((one) => ({ ...one, bytes: quantizeVector(one.vector) }))

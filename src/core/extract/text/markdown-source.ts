@@ -4,6 +4,7 @@ import { isBlank } from '../../text/lines.ts'
 import { readDeclarations } from '../remove/hidden/stylesheet.ts'
 import { judgeDeclarations } from '../remove/hidden/visibility.ts'
 import { cleanCode, cleanText } from '../write/escape.ts'
+import { cleanDefinitions } from './definitions.ts'
 
 /** Markdown of somebody else, made safe to pass on. */
 export interface CleanMarkdown {
@@ -16,8 +17,10 @@ export interface CleanMarkdown {
 }
 
 /** Leaves out of Markdown what is not shown when it is rendered, and escapes the HTML that is left. Code stays. */
-export function cleanMarkdown(lines: readonly string[]): CleanMarkdown {
-  const cleaner = new Cleaner()
+export function cleanMarkdown(source: readonly string[]): CleanMarkdown {
+  const code = codeRanges(source)
+  const { lines, hiddenChars } = cleanDefinitions(source, code)
+  const cleaner = new Cleaner(hiddenChars)
   let from = 0
   const takeProse = (to: number) => {
     // A code span ends with its paragraph at the latest.
@@ -27,7 +30,7 @@ export function cleanMarkdown(lines: readonly string[]): CleanMarkdown {
       from = i + 1
     }
   }
-  for (const [start, end] of codeRanges(lines)) {
+  for (const [start, end] of code) {
     takeProse(start)
     cleaner.addCode(`${lines.slice(start, end).join('\n')}\n`)
     from = end
@@ -60,9 +63,13 @@ const NEVER_TEXT = new Set(['script', 'style', 'template'])
 class Cleaner implements CleanMarkdown {
   shown = ''
   escaped = ''
-  hiddenChars = 0
+  hiddenChars: number
   /** What ends the part that is left out just now: a comment, or an element with others of its name in it. */
   #until: { readonly name: string; depth: number } | undefined
+
+  constructor(hiddenChars: number) {
+    this.hiddenChars = hiddenChars
+  }
 
   addCode(text: string): void {
     if (this.#until !== undefined) this.#hide(text)

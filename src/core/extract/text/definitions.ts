@@ -1,0 +1,108 @@
+import MarkdownIt, { type StateBlock } from 'markdown-it'
+import { isBlank } from '../../text/lines.ts'
+
+/** Lines in which no definition of a link says anything to the reader, and what was left out of them. */
+export interface PlainDefinitions {
+  readonly lines: readonly string[]
+  readonly hiddenChars: number
+}
+
+interface Definition {
+  /** First line and line after the last. */
+  readonly start: number
+  readonly end: number
+}
+
+/**
+ * Leaves out of Markdown what definitions of links hold and nobody sees: those that no link uses, which is how comments are written
+ * (`[//]: # (…)`), and the titles of all others. Lines stay where they are. `code` has the first line and the line after the last
+ * of every block of code.
+ */
+export function cleanDefinitions(
+  lines: readonly string[],
+  code: readonly (readonly [number, number])[],
+): PlainDefinitions {
+  if (!lines.some(mayDefine)) return { lines, hiddenChars: 0 }
+  const definitions = [...findDefinitions(lines, code)]
+  if (definitions.length === 0) return { lines, hiddenChars: 0 }
+  const used = listLabels(lines, definitions)
+  const cleaned = [...lines]
+  let hiddenChars = 0
+  for (const { start, end } of definitions) {
+    const text = lines.slice(start, end).join('\n')
+    const [kept = '', label = ''] = DEFINITION.exec(text) ?? []
+    // What stands in a footnote is seen.
+    if (label.startsWith('^')) continue
+    const shown = used.has(keyOf(label)) ? kept : ''
+    hiddenChars += text.length - shown.length
+    const rest = shown.split('\n')
+    for (let i = start; i < end; i++) cleaned[i] = rest[i - start] ?? ''
+  }
+  return { lines: cleaned, hiddenChars }
+}
+
+/** A definition up to where its title would begin; its label is as long as CommonMark lets it be. */
+const DEFINITION = /^[^[]*\[((?:[^[\]\\]|\\.){1,999})\]:\s*(?:<[^<>\n]*>|\S+)/s
+const LABEL = /\[((?:[^[\]\\]|\\.){1,999})\]/gs
+
+function mayDefine(line: string): boolean {
+  return line.includes(']:')
+}
+
+/** The definitions in stretches of lines between blank ones, which no definition goes across. */
+function* findDefinitions(
+  lines: readonly string[],
+  code: readonly (readonly [number, number])[],
+): Generator<Definition> {
+  let from = 0
+  for (const [start, end] of [...code, [lines.length, lines.length] as const]) {
+    for (let i = from; i < start; i++) {
+      if (isBlank(lines[i] ?? '')) from = i + 1
+      else if (i + 1 === start || isBlank(lines[i + 1] ?? '')) {
+        yield* findInStretch(lines.slice(from, i + 1), from)
+        from = i + 1
+      }
+    }
+    from = end
+  }
+}
+
+function* findInStretch(stretch: readonly string[], first: number): Generator<Definition> {
+  if (!stretch.some(mayDefine)) return
+  // What is indented for the sake of the list around it is no code.
+  const indent = /^[ \t]*/.exec(stretch[0] ?? '')?.[0] ?? ''
+  const dedented = stretch.map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line.trimStart()))
+  const found: Definition[] = []
+  parser.block.parse(dedented.join('\n'), parser, { found }, [])
+  for (const { start, end } of found) yield { start: first + start, end: first + end }
+}
+
+/** What links may name their definitions by. */
+function listLabels(lines: readonly string[], definitions: readonly Definition[]): ReadonlySet<string> {
+  const defining = new Set(
+    definitions.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, i) => start + i)),
+  )
+  const text = lines.filter((_, i) => !defining.has(i)).join('\n')
+  return new Set(Array.from(text.matchAll(LABEL), ([, label = '']) => keyOf(label)))
+}
+
+function keyOf(label: string): string {
+  return label.trim().replace(/\s+/g, ' ').toLowerCase().toUpperCase()
+}
+
+const parser = createParser()
+
+/** A parser that notes where definitions are. */
+function createParser(): InstanceType<typeof MarkdownIt> {
+  const { ruler } = new MarkdownIt().block
+  ruler.enableOnly('reference')
+  const [define] = ruler.getRules('')
+  const noting = new MarkdownIt({ html: true })
+  noting.block.ruler.at('reference', (state: StateBlock, startLine: number, endLine: number, silent: boolean) => {
+    if (define?.(state, startLine, endLine, silent) !== true) return false
+    // Handed in above.
+    if (!silent) (state.env as { found: Definition[] }).found.push({ start: startLine, end: state.line })
+    return true
+  })
+  return noting
+}

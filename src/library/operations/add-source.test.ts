@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { stageLibrary } from '../../../test/sites/crawl.ts'
+import { addSource, checkLabel } from './add-source.ts'
+
+test.each([
+  ['name', ' ', 'the name " " is empty'],
+  ['name', 'a@b', 'the name "a@b" contains @, which stands before a version'],
+  ['version', '1@2', 'the version "1@2" contains @, which stands before a version'],
+  ['version', '1\nx', 'the version "1\\nx" contains an invisible character'],
+  ['version', '1\u2028x', 'contains an invisible character'],
+  ['name', 'a\u200bb', 'contains an invisible character'],
+  ['name', 'a\u{e0041}b', 'contains an invisible character'],
+  ['name', '\ud800', 'contains an invisible character'],
+] as const)('the %s %j is refused', (what, label, problem) => {
+  expect(() => checkLabel(what, label)).toThrow(problem)
+})
+
+test('other labels are taken as they are, without space around them', () => {
+  for (const label of ['5.2.0', 'next, maybe', 'Größe', '手册', 'a b'])
+    expect(checkLabel('name', ` ${label} `)).toBe(label)
+})
+
+test('what cannot be a label by its address is called by what is left of that', async () => {
+  const library = await stageLibrary()
+  const { name } = await addSource(library, { url: 'file:///srv/a%0Ab@c/', isOwnFolder: true })
+  expect(name).toBe('a-b-c')
+  const page = await addSource(library, { url: 'https://cdn.example/react@18/' })
+  expect(page.name).toBe('cdn.example/react-18')
+})

@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { type OrNull, orNull } from './schemas.ts'
+import { type Citation, writeTime } from './words.ts'
+
+/** A text of a page as programs get it, with everything that is needed to cite it. */
+export interface CitedShape {
+  readonly title: z.ZodString
+  readonly url: z.ZodString
+  readonly headingPath: z.ZodArray<z.ZodString>
+  readonly startLine: z.ZodNumber
+  readonly endLine: z.ZodNumber
+  readonly text: z.ZodString
+  readonly tokens: z.ZodNumber
+  readonly source: z.ZodString
+  readonly version: OrNull<z.ZodString>
+  readonly chunk: z.ZodString
+  readonly checkedAt: z.ZodString
+  readonly changedAt: z.ZodString
+}
+
+/** The same, for schemas. */
+export const CITED: CitedShape = {
+  title: z.string(),
+  url: z.string(),
+  headingPath: z.array(z.string()),
+  startLine: z.number(),
+  endLine: z.number(),
+  text: z.string(),
+  tokens: z.number(),
+  source: z.string(),
+  version: orNull(z.string()),
+  chunk: z.string(),
+  checkedAt: z.string(),
+  changedAt: z.string(),
+}
+
+/** A text of a page. */
+export interface CitedText extends Citation {
+  readonly text: string
+  readonly tokens: number
+  readonly version: string | null
+  readonly chunk: string
+}
+
+/** It, for programs. */
+export interface CitedRecord extends Omit<CitedText, 'headingPath' | 'checkedAt' | 'changedAt'> {
+  readonly headingPath: string[]
+  readonly checkedAt: string
+  readonly changedAt: string
+}
+
+/** Writes one. */
+export function citedRecord(cited: CitedText): CitedRecord {
+  const { title, url, headingPath, startLine, endLine, text, tokens, source, version, chunk } = cited
+  return {
+    title,
+    url,
+    headingPath: [...headingPath],
+    startLine,
+    endLine,
+    text,
+    tokens,
+    source,
+    version,
+    chunk,
+    checkedAt: writeTime(cited.checkedAt),
+    changedAt: writeTime(cited.changedAt),
+  }
+}

@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import { estimateTokens } from '../core/text/estimate.ts'
+import { clipText, splitLines } from '../core/text/lines.ts'
+import { clamp, usage } from './arguments.ts'
+import { number, type OrNull, orNull } from './schemas.ts'
+
+const TOKENS = { default: 10_000, least: 1, most: 100_000 } as const
+
+/** The parameters that say which part of a long text is wanted. */
+export interface PartShape {
+  readonly startLine: z.ZodOptional<z.ZodNumber>
+  readonly startColumn: z.ZodOptional<z.ZodNumber>
+  readonly tokens: z.ZodOptional<z.ZodNumber>
+}
+
+/** They, for schemas. */
+export const PART: PartShape = {
+  startLine: number('First line, from 1. Default 1.'),
+  startColumn: number('First character of that line, from 1, to go on within a very long one. Default 1.'),
+  tokens: number('About how many tokens to return at most, up to 100000. Default 10000.'),
+}
+
+/** What an answer says about the part that it holds. */
+export interface PartPlaceShape {
+  readonly startLine: z.ZodNumber
+  readonly endLine: z.ZodNumber
+  readonly totalLines: z.ZodNumber
+  readonly nextLine: OrNull<z.ZodNumber>
+  readonly nextColumn: OrNull<z.ZodNumber>
+}
+
+/** The same, for schemas. */
+export const PART_PLACE: PartPlaceShape = {
+  startLine: z.number(),
+  endLine: z.number(),
+  totalLines: z.number(),
+  nextLine: orNull(z.number()),
+  nextColumn: orNull(z.number()),
+}
+
+/** Where a part stands, and where the next one begins: at a line and a character of it, both null at the end. */
+export interface PartPlace {
+  startLine: number
+  endLine: number
+  totalLines: number
+  nextLine: number | null
+  nextColumn: number | null
+}
+
+/** A part of a text. */
+export interface Part {
+  readonly place: PartPlace
+  readonly text: string
+}
+
+/** Which part is wanted. */
+export interface PartArguments {
+  readonly startLine?: number | undefined
+  readonly startColumn?: number | undefined
+  readonly endLine?: number | undefined
+  readonly tokens?: number | undefined
+}
+
+/** Takes as many whole lines of a text as the budget has room for; a line that is larger is cut. */
+export function cutPart(markdown: string, args: PartArguments): Part {
+  const lines = markdown === '' ? [''] : splitLines(markdown)
+  const { length: totalLines } = lines
+  const startLine = checkPlace('startLine', args.startLine ?? 1, totalLines)
+  const wanted = checkPlace('endLine', args.endLine ?? totalLines, Number.MAX_SAFE_INTEGER)
+  const lastLine = Math.min(wanted, totalLines)
+  if (lastLine < startLine) throw usage(`endLine ${lastLine} is before startLine ${startLine}`)
+  const firstLine = lines[startLine - 1] ?? ''
+  const column = checkPlace('startColumn', args.startColumn ?? 1, Math.max(1, firstLine.length))
+  const budget = clamp(args.tokens ?? TOKENS.default, TOKENS.least, TOKENS.most)
+
+  const beginning = firstLine.slice(column - 1)
+  let tokens = estimateTokens(beginning)
+  if (tokens > budget) {
+    const text = clipText(beginning, Math.floor((beginning.length * budget) / tokens))
+    const nextColumn = column + text.length
+    return { place: { startLine, endLine: startLine, totalLines, nextLine: startLine, nextColumn }, text }
+  }
+  let endLine = startLine
+  while (endLine < lastLine) {
+    tokens += estimateTokens(`\n${lines[endLine] ?? ''}`)
+    if (tokens > budget) break
+    endLine++
+  }
+  const isLast = endLine === lastLine
+  return {
+    place: {
+      startLine,
+      endLine,
+      totalLines,
+      nextLine: isLast ? null : endLine + 1,
+      nextColumn: isLast ? null : 1,
+    },
+    text: [beginning, ...lines.slice(startLine, endLine)].join('\n'),
+  }
+}
+
+/** What stands behind a citation of a part that is not the last one. */
+export function writeNext({ totalLines, nextLine, nextColumn }: PartPlace): string {
+  if (nextLine === null) return ''
+  const column = nextColumn === null || nextColumn === 1 ? '' : ` startColumn ${nextColumn}`
+  return ` — of ${totalLines} lines, next startLine ${nextLine}${column}`
+}
+
+function checkPlace(name: string, value: number, most: number): number {
+  if (Number.isSafeInteger(value) && value >= 1 && value <= most) return value
+  throw usage(`${name}: expected a whole number from 1 to ${most}, got ${value}`)
+}

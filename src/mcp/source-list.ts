@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import type { ContentTypeCounts } from '../core/retrieval/content-type.ts'
+import { countOf, writeNumber } from '../core/text/count.ts'
+import type { Library } from '../library/library.ts'
+import type { SourceReport } from '../library/operations/source-status.ts'
+import { labelOf } from '../library/source.ts'
+import { sourceRecord } from './records.ts'
+import { type OrNull, orNull } from './schemas.ts'
+import { oneLine, timeOrNull, writeTime } from './words.ts'
+
+/** A source in a list: where it stands, and how much there is of it. */
+export interface ListedSource extends Pick<SourceReport, 'source' | 'status' | 'pages' | 'chunks' | 'lastCrawledAt'> {
+  /** How many chunks are of which type; fewer than all while the index is behind. */
+  readonly types: ContentTypeCounts
+}
+
+/** The same for programs. */
+export const LISTED_SOURCE: z.ZodObject<{
+  id: z.ZodString
+  name: z.ZodString
+  version: OrNull<z.ZodString>
+  url: z.ZodString
+  status: z.ZodString
+  pages: z.ZodNumber
+  chunks: z.ZodNumber
+  proseChunks: z.ZodNumber
+  codeChunks: z.ZodNumber
+  lastCrawledAt: OrNull<z.ZodString>
+}> = z.object({
+  id: z.string(),
+  name: z.string(),
+  version: orNull(z.string()),
+  url: z.string(),
+  status: z.string(),
+  pages: z.number(),
+  chunks: z.number(),
+  proseChunks: z.number(),
+  codeChunks: z.number(),
+  lastCrawledAt: orNull(z.string()),
+})
+
+/** Reads what there is to say about every source. */
+export async function readSourceList(library: Library): Promise<ListedSource[]> {
+  const { reportSource } = await import('../library/operations/source-status.ts')
+  const types = await library.store.countContentTypes()
+  const listed: ListedSource[] = []
+  for (const source of await library.store.listSources()) {
+    const report = await reportSource(library, source)
+    listed.push({ ...report, types: types.get(source.id) ?? { prose: 0, code: 0 } })
+  }
+  return listed
+}
+
+/** A source in a list, for programs. */
+export function listedRecord(listed: ListedSource): z.input<typeof LISTED_SOURCE> {
+  const { source, status, pages, chunks, types, lastCrawledAt } = listed
+  return {
+    ...sourceRecord(source),
+    status,
+    pages,
+    chunks,
+    proseChunks: types.prose,
+    codeChunks: types.code,
+    lastCrawledAt: timeOrNull(lastCrawledAt),
+  }
+}
+
+/** `guide@2.0 — https://… — INDEXED — 3 pages, 9 chunks (7 prose, 2 code) — last crawled … — id …` */
+export function writeListed({ source, status, pages, chunks, types, lastCrawledAt }: ListedSource): string {
+  const when = lastCrawledAt === null ? 'never crawled' : `last crawled ${writeTime(lastCrawledAt)}`
+  const isBehind = types.prose + types.code < chunks
+  const split = `${writeNumber(types.prose)} prose, ${writeNumber(types.code)} code${isBehind ? ' so far' : ''}`
+  const size = `${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')}${chunks === 0 ? '' : ` (${split})`}`
+  return `${oneLine(labelOf(source))} — ${oneLine(source.url)} — ${status} — ${size} — ${when} — id ${source.id}`
+}

@@ -1,0 +1,77 @@
+import type { Section } from '../../core/model.ts'
+import { writeLayout } from '../../core/retrieval/page-layout.ts'
+import type { ChunkSpan } from '../../library/store.ts'
+import type { Database } from './database.ts'
+import { type StoredHash, unpackHash } from './hash.ts'
+
+/** How pages were cut, under the id of their row in the ledger. Everything that writes runs inside the transaction of the caller. */
+export interface Layouts {
+  write(
+    row: number,
+    page: LaidOutPage,
+    chunks: readonly Pick<ChunkSpan, 'startLine' | 'endLine' | 'headingPath'>[],
+  ): void
+  /** Writes that of a page which has none, because it was stored before there were any. */
+  complete(row: number): void
+  /** Where chunks with consecutive numbers stand in their page. */
+  listSpans(first: number, count: number): ChunkSpan[]
+}
+
+/** What a layout is made of besides chunks. */
+interface LaidOutPage {
+  readonly markdown: string
+  readonly sections: readonly Section[]
+}
+
+interface PageColumns {
+  readonly markdown: string
+  readonly sections: string
+  readonly first: number
+  readonly count: number
+}
+
+interface SpanColumns extends Omit<ChunkSpan, 'id' | 'headingPath'> {
+  readonly chunkId: StoredHash
+  readonly headingPath: string
+}
+
+/** Prepares the table of layouts. */
+export function createLayouts(db: Database): Layouts {
+  const insert = db.prepare<[number, string]>('INSERT OR REPLACE INTO layouts (id, layout) VALUES (?, ?)')
+  const selectSpans = db.prepare<[number, number], SpanColumns>(
+    `SELECT chunk_id AS chunkId, start_line AS startLine, end_line AS endLine, heading_path AS headingPath, symbol
+     FROM chunks WHERE id BETWEEN ? AND ? ORDER BY id`,
+  )
+  const selectWithout = db.prepare<[number], PageColumns>(
+    `SELECT markdown, json_extract(meta, '$.sections') AS sections, first_chunk AS first, chunk_count AS count
+     FROM pages WHERE id = ? AND NOT EXISTS (SELECT 1 FROM layouts y WHERE y.id = pages.id)`,
+  )
+  const write: Layouts['write'] = (row, page, chunks) => {
+    insert.run(row, writeLayout(page, chunks))
+  }
+  const listSpans = (first: number, count: number): ChunkSpan[] => toSpans(selectSpans.all(first, first + count - 1))
+
+  return {
+    write,
+    complete: (row) => {
+      const page = selectWithout.get(row)
+      if (page === undefined) return
+      const { markdown, sections, first, count } = page
+      write(row, { markdown, sections: JSON.parse(sections) as Section[] }, listSpans(first, count))
+    },
+    listSpans,
+  }
+}
+
+/** Chunks of one section have the same headings, which are read once. */
+function toSpans(found: readonly SpanColumns[]): ChunkSpan[] {
+  let written = ''
+  let path: readonly string[] = []
+  return found.map(({ chunkId, startLine, endLine, headingPath, symbol }) => {
+    if (headingPath !== written) {
+      path = JSON.parse(headingPath) as string[]
+      written = headingPath
+    }
+    return { id: unpackHash(chunkId), startLine, endLine, headingPath: path, symbol }
+  })
+}

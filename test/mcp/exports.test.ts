@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { addSource } from '../../src/library/operations/add-source.ts'
+import type { PackInput, WrittenPack } from '../../src/mcp/ports.ts'
+import { connect, until } from './connect.ts'
+
+const PACK: WrittenPack = { path: '/nowhere', bytes: 0, files: 0, chunks: 0, tokens: 0 }
+
+/** A writer of packs that waits for a sign, and counts how many it writes at once. */
+function stageExporter() {
+  const written: string[] = []
+  let running = 0
+  let most = 0
+  let release: () => void = () => undefined
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const exportPack = async (_: unknown, { source, signal }: PackInput) => {
+    running++
+    most = Math.max(most, running)
+    const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+    await Promise.race([released, stopped])
+    running--
+    written.push(source.name)
+    return PACK
+  }
+  return { exportPack, release: () => release(), written, most: () => most }
+}
+
+test('one pack is written at a time, twice the same is one, and there is an end to how many wait', async () => {
+  const stage = stageExporter()
+  const { call, say, client, library } = await connect({ exportPack: stage.exportPack })
+  const opened = await library()
+  for (let i = 0; i < 30; i++) await addSource(opened, { url: `https://docs.invalid/${i}/`, name: `s${i}` })
+  const start = async (source: string, compact = false) => {
+    const { structuredContent } = await call('export_pack', { source, compact })
+    return structuredContent as { packId: string; state: string }
+  }
+  const first = await start('s0')
+  expect(first.state).toBe('running')
+  expect((await start('s0')).packId).toBe(first.packId)
+  const second = await start('s1')
+  expect(second.state).toBe('waiting')
+  expect((await start('s1')).packId).toBe(second.packId)
+  expect((await start('s1', true)).packId).not.toBe(second.packId)
+
+  const answers = []
+  for (let i = 2; i < 30; i++) answers.push(await say('export_pack', { source: `s${i}` }))
+  expect(answers.filter((text) => text.startsWith('Error (JOBS_FULL): ')).length).toBeGreaterThan(0)
+  expect(answers.at(-1)).toMatch(/^Error \(JOBS_FULL\): 20 packs are .*wait/)
+
+  stage.release()
+  const read = async (packId: string) => {
+    const [content] = (await client.readResource({ uri: `docs://packs/${packId}` })).contents
+    return JSON.parse(content !== undefined && 'text' in content ? content.text : '{}') as { state: string }
+  }
+  await until(
+    () => read(second.packId),
+    ({ state }) => state === 'done',
+  )
+  expect(stage.most()).toBe(1)
+  expect(stage.written.slice(0, 2)).toEqual(['s0', 's1'])
+  expect((await start('s0')).packId).not.toBe(first.packId)
+})
