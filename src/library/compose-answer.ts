@@ -39,6 +39,8 @@ export interface AnswerComposer {
   add(hits: readonly RankedHit[]): void
   /** Whether there are hits that were not shown yet. */
   readonly hasHits: boolean
+  /** Pages with such hits. */
+  countPages(): number
   /** Whether there are pages that say what was shown, and were not mentioned yet. */
   readonly hasRepeats: boolean
   compose(room: AnswerRoom): Promise<AnswerParts>
@@ -133,6 +135,7 @@ export function createComposer(
     get hasHits() {
       return queue.length > 0
     },
+    countPages: () => new Set(queue.map(keyOf)).size,
     get hasRepeats() {
       return repeats.length > 0
     },

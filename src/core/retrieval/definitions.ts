@@ -43,6 +43,12 @@ export function findDefinitions(markdown: string): Definition[] {
   return found
 }
 
+/** Whether a line that is in no fence states a definition. */
+export function statesDefinition(line: string): boolean {
+  const stated = line.length > MAX_LINE_CHARS || FENCE.test(line) ? undefined : signatureIn(line)
+  return stated !== undefined && nameIn(stated.signature) !== ''
+}
+
 function signatureIn(line: string): Pick<Definition, 'signature' | 'isCode'> | undefined {
   const code = (CODE_LINE.exec(line) ?? CODE_CELL.exec(line))?.[2]
   const bold = code === undefined ? BOLD_LINE.exec(line)?.[1] : undefined

@@ -132,10 +132,10 @@ const OFFSET = 2
 const IS_OPEN = 5
 
 /** So many bytes are read on each side of a chunk: more than any passage grows to. */
-const REACH_BYTES = 16_000
+const REACH_BYTES = 10_000
 
 /** So many chunks are read on each side, however short they are. */
-const REACH_CHUNKS = 14
+const REACH_CHUNKS = 6
 
 /**
  * The chunks around one that are to be read to show it: as far as a passage can reach, and whole blocks, so that what is read can be

@@ -1,5 +1,5 @@
 import { isBlank } from '../text/lines.ts'
-import { findDefinitions } from './definitions.ts'
+import { statesDefinition } from './definitions.ts'
 
 /** A block of Markdown as far as showing parts of a page needs to know it. Lines count from 0. */
 export interface PassageBlock {
@@ -129,16 +129,28 @@ function createBlock(
   end: number,
   parent: number,
 ): PassageBlock {
-  const isSignature = (type === 'text' || type === 'heading') && statesName(lines[start] ?? '')
-  const leadsOn = type === 'heading' || (type === 'text' && (isSignature || endsWithColon(lines[end - 1] ?? '')))
-  return { type, start, end, parent, isSignature, leadsOn }
+  let isSignature: boolean | undefined
+  return {
+    type,
+    start,
+    end,
+    parent,
+    // Asked of the few blocks next to a hit.
+    get isSignature() {
+      isSignature ??= (type === 'text' || type === 'heading') && statesName(lines[start] ?? '')
+      return isSignature
+    },
+    get leadsOn() {
+      return type === 'heading' || (type === 'text' && (this.isSignature || endsWithColon(lines[end - 1] ?? '')))
+    },
+  }
 }
 
 /** What a line that states a name begins with; most lines are told apart by this. */
 const MARKED = /^[ \t]*[`*#+-]/
 
 function statesName(line: string): boolean {
-  return MARKED.test(line) && findDefinitions(line).length > 0
+  return MARKED.test(line) && statesDefinition(line)
 }
 
 function endsWithColon(line: string): boolean {

@@ -85,7 +85,7 @@ interface Run {
 }
 
 /** Chunks on each side of a hit that are looked at where a section is long. */
-const NEIGHBOURS = 12
+const NEIGHBOURS = 6
 
 /** Characters for each token of the estimate. */
 const CHARS_PER_TOKEN = 4

@@ -24,6 +24,9 @@ const MOST_NAMED = 10
 /** So many parts of the hits are looked at, however often is asked for more. */
 const MOST_PARTS = 10
 
+/** So many more are looked at for an answer that has fewer pages than it may have. */
+const FILLING_PARTS = 3
+
 /**
  * Finds what answers a question, as passages that can be read and cited. A cursor takes up where an answer ended: everything
  * before is made again, which takes as long as it took, but needs nothing to be kept.
@@ -42,7 +45,12 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
   let last: RankedHits = { hits: [], engines: ['words'], notices: [], hasMore: sources.length > 0 }
   let answer: AnswerParts = { passages: [], more: [], tokens: 0 }
   for (let made = 0; made <= number; made++) {
-    while (!composer.hasHits && last.hasMore && parts < MOST_PARTS) {
+    let filling = FILLING_PARTS
+    while (
+      last.hasMore &&
+      parts < MOST_PARTS &&
+      (!composer.hasHits || (filling-- > 0 && composer.countPages() < limit))
+    ) {
       signal?.throwIfAborted()
       last = await rankHits(library, asked, parts++, signal, last.basis)
       if (parts === 1) least = minScore * (last.hits[0]?.score ?? 0)

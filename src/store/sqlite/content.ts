@@ -56,7 +56,7 @@ interface TextColumns extends Omit<PageText, 'markdown' | 'sections' | 'chunks'>
 /** Where a chunk belongs. */
 type ChunkPlace = Omit<StoredChunk, 'chunk'>
 
-interface ChunkColumns extends Omit<Chunk, 'id' | 'shortId' | 'contentHash' | 'headingPath'> {
+interface ChunkColumns extends Omit<Chunk, 'id' | 'shortId' | 'contentHash' | 'headingPath' | 'content'> {
   readonly chunkId: StoredHash
   readonly contentHash: StoredHash
   readonly headingPath: string
@@ -65,7 +65,7 @@ interface ChunkColumns extends Omit<Chunk, 'id' | 'shortId' | 'contentHash' | 'h
 const PLACE_COLUMNS = 's.uuid AS sourceId, l.url, p.title'
 const CHUNK_COLUMNS = `c.chunk_id AS chunkId, c.content_hash AS contentHash, c.position AS chunkIndex, c.kind,
   c.start_line AS startLine, c.end_line AS endLine, c.token_estimate AS tokenEstimate, c.slug, c.path,
-  c.heading_path AS headingPath, c.symbol, c.address, c.asset_path AS assetPath, c.content`
+  c.heading_path AS headingPath, c.symbol, c.address, c.asset_path AS assetPath`
 
 /** Pages are read in such batches, so that nothing is held open while a reader thinks. */
 const PAGES_AT_ONCE = 32
@@ -132,8 +132,8 @@ export function createContent(db: Database, index: ChunkIndex, layouts: Layouts)
     .prepare<[number, number, number], Buffer>('SELECT substr(CAST(markdown AS BLOB), ?, ?) FROM pages WHERE id = ?')
     .pluck()
 
-  const selectChunk = db.prepare<[number, StoredHash], ChunkColumns & ChunkPlace>(
-    `SELECT ${PLACE_COLUMNS}, ${CHUNK_COLUMNS}
+  const selectChunk = db.prepare<[number, StoredHash], ChunkColumns & ChunkPlace & Pick<Chunk, 'content'>>(
+    `SELECT ${PLACE_COLUMNS}, ${CHUNK_COLUMNS}, c.content
      FROM chunks c JOIN ledger l ON l.id = c.page JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source
      WHERE c.source = ? AND c.chunk_id = ? ORDER BY l.key LIMIT 1`,
   )
@@ -142,9 +142,10 @@ export function createContent(db: Database, index: ChunkIndex, layouts: Layouts)
       'SELECT DISTINCT chunk_id FROM chunks WHERE source = ? AND chunk_id BETWEEN ? AND ? LIMIT 2',
     )
     .pluck()
-  const selectChunkAt = db.prepare<[number], ChunkColumns & { page: number }>(
+  const selectHeadAt = db.prepare<[number], ChunkColumns & { page: number }>(
     `SELECT c.page, ${CHUNK_COLUMNS} FROM chunks c WHERE c.id = ?`,
   )
+  const selectContentAt = db.prepare<[number], string>('SELECT content FROM chunks WHERE id = ?').pluck()
   const selectPlace = db.prepare<[number], ChunkPlace>(
     `SELECT ${PLACE_COLUMNS} FROM ledger l JOIN pages p ON p.id = l.id JOIN sources s ON s.id = l.source WHERE l.id = ?`,
   )
@@ -258,18 +259,19 @@ export function createContent(db: Database, index: ChunkIndex, layouts: Layouts)
       const id = findChunkId(chunkId, (from, to) => selectChunkIds.all(source, from, to))
       const found = id === undefined ? undefined : selectChunk.get(source, id)
       if (found === undefined) return undefined
-      const { sourceId, url, title, ...columns } = found
-      return toStoredChunk(columns, { sourceId, url, title })
+      const { sourceId, url, title, content, ...columns } = found
+      return toStoredChunk(columns, { sourceId, url, title }, () => content)
     },
     readChunksAt: (numbers) => {
       const places = new Map<number, ChunkPlace | undefined>()
       return numbers.map((number) => {
-        const found = selectChunkAt.get(number)
+        const found = selectHeadAt.get(number)
         if (found === undefined) return undefined
-        const { page, ...columns } = found
+        const { page, ...head } = found
         const place = places.get(page) ?? selectPlace.get(page)
         places.set(page, place)
-        return place && toStoredChunk(columns, place)
+        // A chunk that was removed by then has no text any more.
+        return place && toStoredChunk(head, place, () => selectContentAt.get(number) ?? '')
       })
     },
     count: (source) => ({ pages: countPages.get(source) ?? 0, chunks: countChunks.get(source) ?? 0 }),
@@ -295,9 +297,14 @@ function toStoredPage(found: PageColumns): StoredPage {
   return { sourceId, key, page: { ...meta, markdown: found.markdown }, checkedAt, changedAt }
 }
 
-function toStoredChunk(found: ChunkColumns, { sourceId, url, title }: ChunkPlace): StoredChunk {
-  const { chunkId, contentHash, headingPath, ...rest } = found
+/** A chunk whose text is read when it is asked for: of most hits it never is. */
+function toStoredChunk(
+  { chunkId, contentHash, headingPath, ...rest }: ChunkColumns,
+  { sourceId, url, title }: ChunkPlace,
+  readContent: () => string,
+): StoredChunk {
   const id = unpackHash(chunkId)
+  let content: string | undefined
   return {
     sourceId,
     url,
@@ -308,6 +315,10 @@ function toStoredChunk(found: ChunkColumns, { sourceId, url, title }: ChunkPlace
       shortId: id.slice(0, MIN_PREFIX),
       contentHash: unpackHash(contentHash),
       headingPath: JSON.parse(headingPath) as string[],
+      get content() {
+        content ??= readContent()
+        return content
+      },
     },
   }
 }
