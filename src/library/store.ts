@@ -196,6 +196,7 @@ export interface Store extends Ledger {
   /**
    * The chunks that match best by their words, best first; equal scores in the order of their ids. What the index has not taken in
    * is taken in before, as far as that is done in a moment and nobody else is writing; {@link readIndexState} tells what is missing.
+   * The content of a hit may be read when it is asked for, which has to be before the store is closed.
    */
   search(query: StoreQuery): Promise<StoreHit[]>
   readIndexState(): Promise<IndexProgress>

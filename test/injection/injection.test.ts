@@ -235,7 +235,9 @@ describe('what Markdown does not show never comes back', () => {
     expect(JSON.stringify(await ask(markOf(name)))).not.toContain(`${markOf(name)}.`)
     const { passages } = await ask(`lantern ${slug(name)}`)
     expect(passages[0]?.title).toBe(`Lantern ${slug(name)}`)
-    expect(JSON.stringify(passages)).not.toMatch(/ignore/i)
+    const hidden = passages.filter(({ url }) => url.includes('/hidden-'))
+    expect(hidden.length).toBeGreaterThan(0)
+    expect(JSON.stringify(hidden)).not.toMatch(/ignore/i)
   })
 })
 

@@ -562,7 +562,8 @@ async function look(store: Store) {
     ledger: await store.countLedger('docs'),
     open: await store.countOpen('docs', 7),
     page: await store.readPage('docs', find(1).key),
-    hits: await store.search({ query: 'unforgettable', limit: 5 }),
+    // A copy, because the content of hits is read when it is asked for.
+    hits: structuredClone(await store.search({ query: 'unforgettable', limit: 5 })),
     robots: await store.readRobots('https://docs.test'),
   }
 }
