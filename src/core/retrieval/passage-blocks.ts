@@ -52,7 +52,7 @@ export function scanBlocks(lines: readonly string[]): PassageBlock[] {
     if (marker !== null && indent < base + 4)
       items.push({ block: blocks.length, indent: indent + (marker[2] ?? '').length })
     const [type, end] = readBlock(lines, at, text, items.at(-1)?.indent ?? 0)
-    blocks.push(createBlock(type, lines, at, end, parent))
+    blocks.push(new ScannedBlock(type, lines, at, end, parent))
     at = end
   }
   return blocks
@@ -122,27 +122,29 @@ function isNewBlock(line: string, lines: readonly string[], at: number): boolean
   return isNoRow(line) || ITEM.test(line) || isTableAt(lines, at, line)
 }
 
-function createBlock(
-  type: PassageBlock['type'],
-  lines: readonly string[],
-  start: number,
-  end: number,
-  parent: number,
-): PassageBlock {
-  let isSignature: boolean | undefined
-  return {
-    type,
-    start,
-    end,
-    parent,
-    // Asked of the few blocks next to a hit.
-    get isSignature() {
-      isSignature ??= (type === 'text' || type === 'heading') && statesName(lines[start] ?? '')
-      return isSignature
-    },
-    get leadsOn() {
-      return type === 'heading' || (type === 'text' && (this.isSignature || endsWithColon(lines[end - 1] ?? '')))
-    },
+/** A block of lines. What is said about it is found out when it is asked for, which it is of the few blocks next to a hit. */
+class ScannedBlock implements PassageBlock {
+  readonly type: PassageBlock['type']
+  readonly start: number
+  readonly end: number
+  readonly parent: number
+  readonly #lines: readonly string[]
+
+  constructor(type: PassageBlock['type'], lines: readonly string[], start: number, end: number, parent: number) {
+    this.type = type
+    this.start = start
+    this.end = end
+    this.parent = parent
+    this.#lines = lines
+  }
+
+  get isSignature(): boolean {
+    return (this.type === 'text' || this.type === 'heading') && statesName(this.#lines[this.start] ?? '')
+  }
+
+  get leadsOn(): boolean {
+    if (this.type === 'heading') return true
+    return this.type === 'text' && (this.isSignature || endsWithColon(this.#lines[this.end - 1] ?? ''))
   }
 }
 
