@@ -47,7 +47,7 @@ async function expectToWait(child: Child): Promise<void> {
   const [asked, before] = [site.requests.length, told()]
   await sleep(800)
   expect(site.requests.length).toBe(asked)
-  expect(told()).toBeGreaterThan(before)
+  await expect.poll(told, { timeout: 10_000 }).toBeGreaterThan(before)
   expect(child.lines.filter(({ type }) => type === 'paused')).toHaveLength(1)
   expect(child.lines.filter(({ type }) => type === 'resumed')).toEqual([])
 }
