@@ -3,8 +3,8 @@ import { createChunkTests } from '../../core/retrieval/chunk-filter.ts'
 import { BRIEF_STEP, type ChunkIndex, createChunkIndex } from '../../core/retrieval/chunk-index.ts'
 import { tokenize } from '../../core/text/tokenize.ts'
 import { type Database, openDatabase } from './database.ts'
+import { createIndexShelf } from './index-shelf.ts'
 import { createLayouts } from './layouts.ts'
-import { createIndexShelf } from './search.ts'
 
 /** A library in memory with an index, into which chunks are written behind its back. */
 function stage(): { db: Database; index: ChunkIndex; write(count: number, content: (i: number) => string): void } {
