@@ -2,20 +2,31 @@ import { linkShareOf } from '../core/retrieval/link-share.ts'
 import { weighHits } from '../core/retrieval/weigh-hits.ts'
 import { createFusion, type FuseCandidates, LEAST_SIMILARITY } from '../core/search/fusion.ts'
 import { writeNumber } from '../core/text/count.ts'
+import { readHits } from './hits.ts'
 import type { Library } from './library.ts'
 import type { Fusion, HitExplanation } from './search.ts'
-import type { ChunkFilter, StoreHit } from './store.ts'
+import type { ChunkFilter, Store, StoredChunk, StoreMatch } from './store.ts'
 import type { Embedder, VectorIndex } from './vectors.ts'
 
 /** A hit with the score that counts. */
-export interface RankedHit extends StoreHit {
+export interface RankedHit extends StoredChunk, Pick<StoreMatch, 'score' | 'terms' | 'linkShare'> {
   /** Where the score comes from, where that was asked for. */
   readonly explanation?: HitExplanation
 }
 
-/** A part of the hits of a question, best first. */
+/** Hits that are read when they are asked for, best first: of most of them nothing is ever shown. */
+export interface HitReader {
+  /** The best score; 0 without any hit. */
+  readonly best: number
+  /** Whether all were given. */
+  readonly isAtEnd: boolean
+  /** So many more, and those that are as good as the last of them; fewer where some were removed meanwhile. */
+  next(count: number): Promise<readonly RankedHit[]>
+}
+
+/** A part of the hits of a question. */
 export interface RankedHits {
-  readonly hits: readonly RankedHit[]
+  readonly hits: HitReader
   readonly engines: readonly ('words' | 'vectors')[]
   readonly notices: readonly string[]
   /** Whether there may be more after them. */
@@ -77,19 +88,22 @@ export async function rankHits(
   const known = basis ?? (await openBasis(library, asked, signal))
   const { size } = known
   const found = await store.search({ query, limit: (part + 1) * size, filter, explain })
-  const hits = weigh(found.slice(part * size), explain)
-  const hasMore = hits.length === size
+  const matches = weigh(found.slice(part * size))
+  const hasMore = matches.length === size
   const missing = await describeIndex(library)
   const byWords = (words: RankBasis): RankedHits => {
-    return { hits: sortHits(hits), engines: ['words'], notices: [...missing, ...words.notices], hasMore, basis: words }
+    const hits = createReader(sortByScore(matches), (some) => readRanked(store, some, explain))
+    return { hits, engines: ['words'], notices: [...missing, ...words.notices], hasMore, basis: words }
   }
   const { meaning, notices } = known
   if (meaning === undefined) return byWords(known)
   try {
-    const candidates = part === 0 && hits.length < FEW ? await addNearest(library, meaning, asked, hits) : hits
-    const { hits: ranked, fuse } = await fuseHits(asked, meaning, candidates, part * size)
+    const byWord = await readRanked(store, matches, explain)
+    const candidates = part === 0 && byWord.length < FEW ? await addNearest(library, meaning, asked, byWord) : byWord
+    const { ranked, fuse } = await fuseHits(asked, meaning, candidates, part * size)
+    const hits = createReader(ranked, async (some) => some)
     const next = { ...known, meaning: { ...meaning, fuse } }
-    return { hits: ranked, engines: ['words', 'vectors'], notices: [...missing, ...notices], hasMore, basis: next }
+    return { hits, engines: ['words', 'vectors'], notices: [...missing, ...notices], hasMore, basis: next }
   } catch (error) {
     signal?.throwIfAborted()
     return byWords({ size, notices: [cannotBeUsed(error)] })
@@ -147,23 +161,56 @@ async function waitAtMost<T>(
   }
 }
 
-/** Hits by their words and by what stands around them. */
-function weigh(hits: readonly StoreHit[], explain: boolean): RankedHit[] {
-  const weighings = weighHits(
-    hits.map(({ sourceId, chunk, score, linkShare }) => ({ score, linkShare, page: `${sourceId} ${chunk.path}` })),
-  )
-  return hits.map((hit, i) => {
-    const { score, support } = weighings[i] ?? { score: hit.score, support: 0 }
-    if (!explain) return { ...hit, score }
-    const { explain: words = null, score: wordScore, linkShare } = hit
-    const explanation = { words, wordScore, linkShare, support, similarity: null, fusion: 'words alone' }
-    return { ...hit, score, explanation }
+/** A match by its words and by what stands around them. */
+interface WeighedMatch extends StoreMatch {
+  readonly wordScore: number
+  readonly support: number
+}
+
+function weigh(matches: readonly StoreMatch[]): WeighedMatch[] {
+  const weighings = weighHits(matches)
+  return matches.map((match, i) => {
+    const { score: wordScore } = match
+    const { score, support } = weighings[i] ?? { score: wordScore, support: 0 }
+    return { ...match, score, wordScore, support }
   })
 }
 
+async function readRanked(store: Store, matches: readonly WeighedMatch[], explain: boolean): Promise<RankedHit[]> {
+  const hits = await readHits(store, matches)
+  return explain ? hits.map((hit) => ({ ...hit, explanation: explainWords(hit) })) : hits
+}
+
+/** Where a score by words comes from. */
+function explainWords(match: Pick<WeighedMatch, 'explain' | 'wordScore' | 'linkShare' | 'support'>): HitExplanation {
+  const { explain: words, wordScore, linkShare, support } = match
+  return { words: words ?? null, wordScore, linkShare, support, similarity: null, fusion: 'words alone' }
+}
+
+/** Gives what is ranked some at a time. */
+function createReader<T extends { readonly score: number }>(
+  ranked: readonly T[],
+  read: (some: readonly T[]) => Promise<readonly RankedHit[]>,
+): HitReader {
+  let given = 0
+  return {
+    best: ranked[0]?.score ?? 0,
+    get isAtEnd() {
+      return given >= ranked.length
+    },
+    next(count) {
+      let end = Math.min(given + count, ranked.length)
+      while (end < ranked.length && ranked[end]?.score === ranked[end - 1]?.score) end++
+      const some = ranked.slice(given, end)
+      given = end
+      return read(some)
+    },
+  }
+}
+
 /** Sorting is stable: equal scores stay in the order they came in. */
-function sortHits(hits: readonly RankedHit[]): RankedHit[] {
-  return hits.toSorted((a, b) => b.score - a.score)
+function sortByScore<T extends { readonly score: number }>(ranked: readonly T[]): T[] {
+  return ranked.toSorted((a, b) => b.score - a.score)
 }
 
 /** What meanings are compared with. */
@@ -201,15 +248,16 @@ async function addNearest(
   hits: readonly RankedHit[],
 ): Promise<readonly RankedHit[]> {
   const known = new Set(hits.map(({ sourceId, chunk }) => `${sourceId}/${chunk.id}`))
-  const found: StoreHit[] = []
+  const found: RankedHit[] = []
   for (const { sourceId, chunkId, similarity } of await vectors.nearest(vector, PART, filter)) {
     if (similarity < LEAST_SIMILARITY) break
     const stored = known.has(`${sourceId}/${chunkId}`) ? undefined : await store.readChunk(sourceId, chunkId)
-    if (stored !== undefined) {
-      found.push({ ...stored, score: 0, terms: [], linkShare: linkShareOf(stored.chunk.content) })
-    }
+    if (stored === undefined) continue
+    const linkShare = linkShareOf(stored.chunk.content)
+    const explanation = explain ? { explanation: explainWords({ wordScore: 0, support: 0, linkShare }) } : {}
+    found.push({ ...stored, ...explanation, score: 0, terms: [], linkShare })
   }
-  return [...hits, ...weigh(found, explain)]
+  return [...hits, ...found]
 }
 
 /** Hits by words and meanings, and how those after them are to be fused. */
@@ -218,7 +266,7 @@ async function fuseHits(
   { vectors, vector, fuse: known }: QueryMeaning,
   hits: readonly RankedHit[],
   before: number,
-): Promise<{ readonly hits: RankedHit[]; readonly fuse: FuseCandidates }> {
+): Promise<{ readonly ranked: readonly RankedHit[]; readonly fuse: FuseCandidates }> {
   const names = hits.map(({ sourceId, chunk }) => ({ sourceId, chunkId: chunk.id }))
   const similarities = await vectors.compare(vector, names)
   const candidates = hits.map(({ score }, i) => ({ wordScore: score, similarity: similarities[i] ?? null }))
@@ -230,7 +278,7 @@ async function fuseHits(
     if (explanation === undefined) return { ...hit, score }
     return { ...hit, score, explanation: { ...explanation, similarity: similarities[i] ?? null, fusion: how } }
   })
-  return { hits: sortHits(ranked), fuse }
+  return { ranked: sortByScore(ranked), fuse }
 }
 
 function messageOf(error: unknown): string {

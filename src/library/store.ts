@@ -73,8 +73,12 @@ export interface StoreQuery {
   readonly explain?: boolean
 }
 
-/** A chunk that matched. Equal texts get equal scores in every store. */
-export interface StoreHit extends StoredChunk {
+/** A chunk that matched, as the index knows it. Equal texts get equal scores in every store. */
+export interface StoreMatch {
+  /** By which {@link Store.readMatches} finds the chunk; never given to another one. */
+  readonly number: number
+  /** The same for all chunks of a page. */
+  readonly page: number
   readonly score: number
   /** The terms of the chunk that matched, in the order of the query: what a reader should be shown. */
   readonly terms: readonly string[]
@@ -196,9 +200,13 @@ export interface Store extends Ledger {
   /**
    * The chunks that match best by their words, best first; equal scores in the order of their ids. What the index has not taken in
    * is taken in before, as far as that is done in a moment and nobody else is writing; {@link readIndexState} tells what is missing.
-   * The content of a hit may be read when it is asked for, which has to be before the store is closed.
    */
-  search(query: StoreQuery): Promise<StoreHit[]>
+  search(query: StoreQuery): Promise<StoreMatch[]>
+  /**
+   * The chunks of matches, in their order; undefined for one that was removed meanwhile. Their content may be read when it is asked
+   * for, which has to be before the store is closed.
+   */
+  readMatches(matches: readonly StoreMatch[]): Promise<(StoredChunk | undefined)[]>
   readIndexState(): Promise<IndexProgress>
   /**
    * Takes into the index all that it lacks, some at a time, so that others can read and write meanwhile. Ends early when it is

@@ -15,6 +15,7 @@ import {
   type Settlement,
   type Visit,
 } from '../../src/crawl/ledger.ts'
+import { searchHits } from '../../src/library/hits.ts'
 import type { Source } from '../../src/library/source.ts'
 import type { Crawl, Store } from '../../src/library/store.ts'
 import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
@@ -258,11 +259,11 @@ async function look(store: Store, source: string, now: number) {
 
 /** What a source holds, however it got there. */
 async function readContent(store: Store, source: string) {
-  const hits = await store.search({ query: 'word', limit: 100, filter: { sourceIds: [source] }, explain: true })
+  const hits = await searchHits(store, { query: 'word', limit: 100, filter: { sourceIds: [source] }, explain: true })
   const pages = await collect(store.listPages(source))
   return {
     pages,
-    hits,
+    hits: hits.map(({ number: _, page: __, ...hit }) => hit),
     texts: await Promise.all(KEYS.map((key) => store.readPageText(source, key))),
     links: await Promise.all(KEYS.map((key) => store.readLinks(source, key))),
     aliases: await Promise.all(KEYS.map((key) => store.listAliases(source, key))),

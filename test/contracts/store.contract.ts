@@ -5,6 +5,7 @@ import { compareUtf8 } from '../../src/core/text/order.ts'
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
 import type { CrawlSummary } from '../../src/crawl/events.ts'
 import type { Find, LeaseRequest, PageRecord, Reason, Settled, Settlement, Visit } from '../../src/crawl/ledger.ts'
+import { searchHits } from '../../src/library/hits.ts'
 import type { Source } from '../../src/library/source.ts'
 import type { ChunkFilter, Crawl, Store } from '../../src/library/store.ts'
 import { reserveSlot, setPause } from './host-clocks.ts'
@@ -102,7 +103,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countOpen('docs', 0)).toMatchObject({ pending: 0, leased: 0, nextAt: null })
       expect(await store.listCrawls('docs', 10)).toEqual([])
       expect(await store.listAliases('docs', at('/a'))).toEqual([])
-      expect((await store.search({ query: 'words', limit: 10 })).map(({ url }) => url)).toEqual([at('/kept')])
+      expect((await searchHits(store, { query: 'words', limit: 10 })).map(({ url }) => url)).toEqual([at('/kept')])
       expect(await store.stats()).toMatchObject({ sources: 1, pages: 1, chunks: 1 })
 
       await store.addSource(source('docs'))
@@ -729,12 +730,12 @@ export function describeStore(open: () => Promise<Store>): void {
       const code = ['```js', 'one()', 'two()', '```'].join('\n')
       await store.addSource({ ...source('two'), createdAt: 2 })
       await index('/a', `apples\n---\npears\n---\n${code}`)
-      await store.search({ query: 'apples', limit: 1 })
+      await searchHits(store, { query: 'apples', limit: 1 })
       const counts = await store.countContentTypes()
       expect(counts.get('docs')).toEqual({ prose: 2, code: 1 })
       expect(counts.get('two') ?? { prose: 0, code: 0 }).toEqual({ prose: 0, code: 0 })
       await index('/a', 'cherries', { crawlId: 'c2', now: 900 })
-      await store.search({ query: 'cherries', limit: 1 })
+      await searchHits(store, { query: 'cherries', limit: 1 })
       expect((await store.countContentTypes()).get('docs')).toEqual({ prose: 1, code: 0 })
     })
 
@@ -743,8 +744,8 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 2 })
       await index('/a', 'cherries', { crawlId: 'c2', now: 900 })
       expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 1 })
-      expect(await store.search({ query: 'apples plums', limit: 9 })).toEqual([])
-      expect(await store.search({ query: 'cherries', limit: 9 })).toHaveLength(1)
+      expect(await searchHits(store, { query: 'apples plums', limit: 9 })).toEqual([])
+      expect(await searchHits(store, { query: 'cherries', limit: 9 })).toHaveLength(1)
       expect(await row('/a')).toMatchObject({ changedAt: 900, contentHash: sha('cherries') })
     })
 
@@ -767,16 +768,19 @@ export function describeStore(open: () => Promise<Store>): void {
 
     test('that only what is said about a page changed replaces that, and keeps the content', async () => {
       await index('/a', 'apples\n---\npears')
-      await store.search({ query: 'anything', limit: 1 })
+      await searchHits(store, { query: 'anything', limit: 1 })
       const { page, chunks } = record('/a', 'apples\n---\npears')
       const renamed = { page: { ...page, title: 'Zebra', author: 'Other' }, chunks, links: [at('/z')] }
       const settled = await visit('/a', { state: 'unchanged', record: renamed, now: 900 }, 'c2')
       expect(settled).toMatchObject({ state: 'unchanged' })
       expect(await store.readPage('docs', at('/a'))).toMatchObject({ page: renamed.page, changedAt: 300 })
       expect(await store.readLinks('docs', at('/a'))).toEqual([at('/z')])
-      expect(await store.search({ query: 'zebra', limit: 9 })).toMatchObject([{ title: 'Zebra' }, { title: 'Zebra' }])
-      expect(await store.search({ query: 'title', limit: 9 })).toEqual([])
-      expect(await store.search({ query: 'apples', limit: 9 })).toHaveLength(1)
+      expect(await searchHits(store, { query: 'zebra', limit: 9 })).toMatchObject([
+        { title: 'Zebra' },
+        { title: 'Zebra' },
+      ])
+      expect(await searchHits(store, { query: 'title', limit: 9 })).toEqual([])
+      expect(await searchHits(store, { query: 'apples', limit: 9 })).toHaveLength(1)
       expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 2 })
     })
 
@@ -878,7 +882,7 @@ export function describeStore(open: () => Promise<Store>): void {
       })
       expect(await store.readPage('docs', at('/a/b'))).toBeUndefined()
       expect(await store.listAliases('docs', at('/a/b'))).toHaveLength(1)
-      expect(await store.search({ query: 'same', limit: 9 })).toMatchObject([{ url: at('/a') }])
+      expect(await searchHits(store, { query: 'same', limit: 9 })).toMatchObject([{ url: at('/a') }])
     })
 
     test('is taken from a row that waits without moving it', async () => {
@@ -898,11 +902,11 @@ export function describeStore(open: () => Promise<Store>): void {
       // Of what it holds nothing was told, so that it is as old as it was.
       const left = { state: 'skipped', reason: 'duplicate', hasPage: true, contentHash: sha('same'), checkedAt: 300 }
       expect(await row('/a/b')).toMatchObject(left)
-      expect(await store.search({ query: 'own', limit: 9 })).toHaveLength(1)
+      expect(await searchHits(store, { query: 'own', limit: 9 })).toHaveLength(1)
       expect(await store.countRemovable('docs', 'c2', false)).toEqual({ removable: 1, pages: 2 })
       expect(await store.removeProven('docs', 'c2', false, 950)).toBe(1)
       expect(await row('/a/b')).toMatchObject({ state: 'skipped', reason: 'duplicate', hasPage: false })
-      expect(await store.search({ query: 'own', limit: 9 })).toEqual([])
+      expect(await searchHits(store, { query: 'own', limit: 9 })).toEqual([])
       // It still leads where it leads, and may say tomorrow that nothing has changed.
       expect(await store.readLinks('docs', at('/a/b'))).toEqual(record('/a/b', 'same').links)
     })
@@ -1153,7 +1157,7 @@ export function describeStore(open: () => Promise<Store>): void {
         target: at('/a'),
         hasPage: false,
       })
-      expect(await store.search({ query: 'same', limit: 9 })).toHaveLength(1)
+      expect(await searchHits(store, { query: 'same', limit: 9 })).toHaveLength(1)
     })
 
     test('duplicates follow their content to a third address without being asked', async () => {
@@ -1205,7 +1209,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.removeProven('docs', 'c2', false, 900)).toBe(1)
       expect(await row('/a')).toMatchObject({ state: 'gone', reason: 'not-found', hasPage: false })
       expect(await store.readPage('docs', at('/a'))).toBeUndefined()
-      expect(await store.search({ query: 'one', limit: 9 })).toEqual([])
+      expect(await searchHits(store, { query: 'one', limit: 9 })).toEqual([])
       expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 1 })
       expect(await store.removeProven('docs', 'c2', false, 900)).toBe(0)
     })
@@ -1553,7 +1557,7 @@ export function describeStore(open: () => Promise<Store>): void {
 
   describe('a search', () => {
     const find9 = async (query: string, sourceIds?: readonly string[]) =>
-      (await store.search({ query, limit: 9, ...(sourceIds && { filter: { sourceIds } }) })).map(({ url }) =>
+      (await searchHits(store, { query, limit: 9, ...(sourceIds && { filter: { sourceIds } }) })).map(({ url }) =>
         url.slice(17),
       )
 
@@ -1562,14 +1566,14 @@ export function describeStore(open: () => Promise<Store>): void {
       await index('/once', `parser ${'padding words here '.repeat(20)}`)
       for (const path of ['/1', '/2', '/3']) await index(path, `something else ${path}`)
       expect(await find9('parser')).toEqual(['/often', '/once'])
-      const [best, next] = await store.search({ query: 'parser', limit: 9 })
+      const [best, next] = await searchHits(store, { query: 'parser', limit: 9 })
       expect(best?.score).toBeGreaterThan(next?.score ?? Number.POSITIVE_INFINITY)
       expect(best).toMatchObject({
         sourceId: 'docs',
         title: 'Title of /often',
         chunk: chunk('/often', 'parser parser parser', 0),
       })
-      expect(await store.search({ query: 'parser', limit: 1 })).toHaveLength(1)
+      expect(await searchHits(store, { query: 'parser', limit: 1 })).toHaveLength(1)
     })
 
     test('finds titles and headings', async () => {
@@ -1617,7 +1621,7 @@ export function describeStore(open: () => Promise<Store>): void {
     test('tells which terms matched, and where the score comes from', async () => {
       await index('/a', 'He connects databases to the network.')
       await index('/b', 'Nothing of the kind.')
-      const [hit, ...others] = await store.search({ query: 'the connection, network', limit: 9, explain: true })
+      const [hit, ...others] = await searchHits(store, { query: 'the connection, network', limit: 9, explain: true })
       expect(others).toEqual([])
       expect(hit).toMatchObject({ terms: ['connects', 'network'], explain: { pairs: 0 } })
       const parts = hit?.explain?.parts ?? []
@@ -1630,13 +1634,13 @@ export function describeStore(open: () => Promise<Store>): void {
         parts.reduce((sum, { score }) => sum + score, 0),
         12,
       )
-      expect((await store.search({ query: 'network', limit: 1 }))[0]).not.toHaveProperty('explain')
+      expect((await searchHits(store, { query: 'network', limit: 1 }))[0]).not.toHaveProperty('explain')
     })
 
     test('adds to the score where words stand side by side', async () => {
       await index('/apart', 'alpha one beta')
       await index('/together', 'alpha beta one')
-      const [together, apart] = await store.search({ query: 'alpha beta', limit: 9, explain: true })
+      const [together, apart] = await searchHits(store, { query: 'alpha beta', limit: 9, explain: true })
       expect(together?.url).toBe(at('/together'))
       expect(together?.explain?.pairs).toBeGreaterThan(0)
       expect((together?.score ?? 0) - (apart?.score ?? 0)).toBeCloseTo(together?.explain?.pairs ?? 0, 12)
@@ -1644,7 +1648,7 @@ export function describeStore(open: () => Promise<Store>): void {
 
     test('scores as if nothing else had ever been there', async () => {
       const look = async () =>
-        (await store.search({ query: 'parser title', limit: 9 })).map(({ url, score }) => [url, score])
+        (await searchHits(store, { query: 'parser title', limit: 9 })).map(({ url, score }) => [url, score])
       await index('/1', 'parser one')
       await index('/2', `parser ${'two '.repeat(9)}`)
       const before = await look()
@@ -1662,7 +1666,7 @@ export function describeStore(open: () => Promise<Store>): void {
 
     describe('with a filter', () => {
       const filtered = async (filter: ChunkFilter, query = 'word') =>
-        (await store.search({ query, limit: 99, filter })).map(({ url }) => url.slice(17)).sort(compareUtf8)
+        (await searchHits(store, { query, limit: 99, filter })).map(({ url }) => url.slice(17)).sort(compareUtf8)
       const add = (path: string, change: Partial<Chunk>, page: Partial<Page> = {}) => {
         const base = record(path, `word ${path}`)
         const [first] = base.chunks
@@ -1725,9 +1729,9 @@ export function describeStore(open: () => Promise<Store>): void {
         for (let i = 0; i < 30; i++) await index(`/better/${i}`, `word word word w${i}x`)
         await index('/asked/1', `word ${'and so on '.repeat(30)}`)
         expect(
-          (await store.search({ query: 'word', limit: 3, filter: { path: '/asked' } })).map(({ url }) => url),
+          (await searchHits(store, { query: 'word', limit: 3, filter: { path: '/asked' } })).map(({ url }) => url),
         ).toEqual([at('/asked/1')])
-        expect(await store.search({ query: 'word', limit: 3, filter: { path: '/better' } })).toHaveLength(3)
+        expect(await searchHits(store, { query: 'word', limit: 3, filter: { path: '/better' } })).toHaveLength(3)
       })
     })
 
@@ -1735,7 +1739,7 @@ export function describeStore(open: () => Promise<Store>): void {
       'takes %j as words and nothing else',
       async (query) => {
         await index('/a', 'plain words')
-        await expect(store.search({ query, limit: 9 })).resolves.toEqual([])
+        await expect(searchHits(store, { query, limit: 9 })).resolves.toEqual([])
       },
     )
 
@@ -1762,9 +1766,11 @@ export function describeStore(open: () => Promise<Store>): void {
         const same = { ...chunk(path, `same ${path.slice(1)}`, 0) }
         await visit(path, { state: 'indexed', record: { ...base, page: { ...base.page, title: 'T' }, chunks: [same] } })
       }
-      const ids = (await store.search({ query: 'same', limit: 9 })).map(({ chunk: { id } }) => id)
+      const ids = (await searchHits(store, { query: 'same', limit: 9 })).map(({ chunk: { id } }) => id)
       expect(ids).toEqual([...ids].sort(compareUtf8))
-      expect((await store.search({ query: 'same', limit: 2 })).map(({ chunk: { id } }) => id)).toEqual(ids.slice(0, 2))
+      expect((await searchHits(store, { query: 'same', limit: 2 })).map(({ chunk: { id } }) => id)).toEqual(
+        ids.slice(0, 2),
+      )
     })
   })
 

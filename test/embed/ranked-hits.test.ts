@@ -59,28 +59,32 @@ const ask = (query: string, more: Partial<RankedQuery> = {}): RankedQuery => ({
   explain: false,
   ...more,
 })
-const pathsOf = ({ hits }: Awaited<ReturnType<typeof rankHits>>) => hits.map(({ url }) => new URL(url).pathname)
+const rank = async (library: Library, asked: RankedQuery) => {
+  const ranked = await rankHits(library, asked, 0)
+  return { ...ranked, hits: await ranked.hits.next(100) }
+}
+const pathsOf = ({ hits }: Awaited<ReturnType<typeof rank>>) => hits.map(({ url }) => new URL(url).pathname)
 
 describe('hits by words and meanings', () => {
   test('are filled up by what means the same, and by nothing that does not', async () => {
     const { library } = await stage()
-    const ranked = await rankHits(library, ask('boat'), 0)
+    const ranked = await rank(library, ask('boat'))
     expect(pathsOf(ranked)).toEqual(['/harbour'])
     expect(ranked).toMatchObject({ engines: ['words', 'vectors'], notices: [] })
-    expect(pathsOf(await rankHits(library, ask('nothing of that'), 0))).toEqual(['/words'])
-    expect(pathsOf(await rankHits(library, ask('boat', { fusion: 'words' }), 0))).toEqual([])
+    expect(pathsOf(await rank(library, ask('nothing of that')))).toEqual(['/words'])
+    expect(pathsOf(await rank(library, ask('boat', { fusion: 'words' })))).toEqual([])
   })
 
   test('hold the filter on both sides', async () => {
     const { library } = await stage()
-    expect(pathsOf(await rankHits(library, ask('boat', { filter: { sourceIds: ['docs'] } }), 0))).toEqual([])
-    expect(pathsOf(await rankHits(library, ask('boat', { filter: { path: '/harbour' } }), 0))).toEqual(['/harbour'])
-    expect(pathsOf(await rankHits(library, ask('boat', { filter: { language: 'fr' } }), 0))).toEqual([])
+    expect(pathsOf(await rank(library, ask('boat', { filter: { sourceIds: ['docs'] } })))).toEqual([])
+    expect(pathsOf(await rank(library, ask('boat', { filter: { path: '/harbour' } })))).toEqual(['/harbour'])
+    expect(pathsOf(await rank(library, ask('boat', { filter: { language: 'fr' } })))).toEqual([])
   })
 
   test('say where each score comes from', async () => {
     const { library } = await stage()
-    const { hits } = await rankHits(library, ask('lamp', { explain: true }), 0)
+    const { hits } = await rank(library, ask('lamp', { explain: true }))
     const [first] = hits
     expect(first?.explanation).toMatchObject({
       similarity: expect.closeTo(1, 2),
@@ -88,13 +92,13 @@ describe('hits by words and meanings', () => {
     })
     expect(first?.explanation?.words?.parts.length).toBeGreaterThan(0)
     expect(first?.score).toBeCloseTo(1, 5)
-    const byRanks = await rankHits(library, ask('lamp', { explain: true, fusion: 'rrf' }), 0)
+    const byRanks = await rank(library, ask('lamp', { explain: true, fusion: 'rrf' }))
     expect(byRanks.hits[0]?.explanation?.fusion).toBe('rank 1 by words, 1 by meaning')
   })
 
   test('say how much is embedded, and rank what is not by its words', async () => {
     const { library } = await stage(['/weather', '/words'])
-    const ranked = await rankHits(library, ask('the lamp', { explain: true }), 0)
+    const ranked = await rank(library, ask('the lamp', { explain: true }))
     expect(pathsOf(ranked)[0]).toBe('/lamp')
     expect(ranked.hits[0]?.explanation).toMatchObject({ similarity: null })
     expect(ranked.notices).toEqual(['2 of 4 chunks have vectors'])
@@ -129,7 +133,7 @@ describe('words answer alone, and the answer says so', () => {
     ['where it cannot be opened', { openEmbedder: () => Promise.reject(new Error('gone')) }, 'cannot be loaded: gone'],
   ])('%s', async (_where, more, notice) => {
     const { library } = await stage(undefined, more)
-    const ranked = await rankHits(library, ask('lamp'), 0)
+    const ranked = await rank(library, ask('lamp'))
     expect(pathsOf(ranked)).toEqual(['/lamp'])
     expect(ranked.engines).toEqual(['words'])
     expect(ranked.notices.join()).toContain(notice)
@@ -137,7 +141,7 @@ describe('words answer alone, and the answer says so', () => {
 
   test('but not where nobody ever embedded anything', async () => {
     const { library } = await stage([])
-    expect(await rankHits(library, ask('lamp'), 0)).toMatchObject({ engines: ['words'], notices: [] })
+    expect(await rank(library, ask('lamp'))).toMatchObject({ engines: ['words'], notices: [] })
   })
 
   test('nor when whoever asked gave up', async () => {

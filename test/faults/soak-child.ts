@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { CrawlEvent, CrawlKind } from '../../src/crawl/events.ts'
+import { searchHits } from '../../src/library/hits.ts'
 import type { Source } from '../../src/library/source.ts'
 import { addSource, crawlSource, findSource, type OpenLibrary, openLibrary, reportSource } from '../../src/node.ts'
 
@@ -158,7 +159,7 @@ async function checkBalance(source: Source, isCompleted: boolean): Promise<void>
 
 async function search(until: number): Promise<void> {
   for (let i = 0; performance.now() < until && !lasting.signal.aborted; i++) {
-    const hits = await library.store.search({ query: QUERIES[i % QUERIES.length] ?? '', limit: 20 })
+    const hits = await searchHits(library.store, { query: QUERIES[i % QUERIES.length] ?? '', limit: 20 })
     for (const { sourceId, chunk } of hits) {
       const found = await library.store.readChunk(sourceId, chunk.id)
       if (found !== undefined && found.chunk.content !== chunk.content)

@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { searchHits } from '../../src/library/hits.ts'
 import { type Child, expectCompleted, startChild } from '../sites/children.ts'
 import type { ChildOptions } from '../sites/crawl-child.ts'
 import { type Dump, readDump, readUninterrupted, stageOn, stagePath } from '../sites/library-file.ts'
@@ -107,7 +108,7 @@ describe('a process that is killed while it removes a source', () => {
       await kill(child)
       const left = await library.store.listSources()
       if (left.length > 0) expect(await staged.holds()).toEqual(before)
-      else expect(await library.store.search({ query: 'grebe', limit: 10 })).toEqual([])
+      else expect(await searchHits(library.store, { query: 'grebe', limit: 10 })).toEqual([])
       await library.store.removeSource(source.id)
       const db = new Sqlite(path, { readonly: true })
       const tables = [

@@ -3,6 +3,7 @@
  * the query, and {@link ChildOptions} as JSON. What it does is told on stdout, a line of JSON each.
  */
 import { PharosError } from '../../src/core/errors.ts'
+import { searchHits } from '../../src/library/hits.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { crawlSource } from '../../src/library/operations/crawl-source.ts'
 import { type LibraryOptions, openLibrary } from '../../src/open-library.ts'
@@ -68,7 +69,7 @@ async function search(library: Opened): Promise<void> {
   let searches = 0
   let most = 0
   while (!isStopped) {
-    const hits = await library.store.search({ query: text, limit: 50 })
+    const hits = await searchHits(library.store, { query: text, limit: 50 })
     for (const { sourceId, chunk } of hits) {
       const found = await library.store.readChunk(sourceId, chunk.id)
       if (found !== undefined && found.chunk.content !== chunk.content)

@@ -9,6 +9,7 @@ import type { Chunk } from '../../src/core/model.ts'
 import { splitLines } from '../../src/core/text/lines.ts'
 import { chunkFolder } from '../../src/ingest/chunk-folder.ts'
 import type { FolderEntry, FolderReader } from '../../src/library/folder.ts'
+import { searchHits } from '../../src/library/hits.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { chunkSource } from '../../src/library/operations/chunk-source.ts'
 import { explainUrl } from '../../src/library/operations/explain.ts'
@@ -102,9 +103,9 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     })
     expect(chunks.find(({ path }) => path === 'src/lamp.py')).toMatchObject({ symbol: 'Lamp', startLine: 3 })
     expect(chunks.find(({ content }) => content.includes('Fill it'))?.headingPath).toEqual(['Tower', 'Oil'])
-    const [hit] = await library.store.search({ query: 'sayHello', limit: 1 })
+    const [hit] = await searchHits(library.store, { query: 'sayHello', limit: 1 })
     expect(hit?.url).toBe(`${pathToFileURL(root)}/src/hello.ts`)
-    const search = (path: string) => library.store.search({ query: 'the', limit: 9, filter: { path } })
+    const search = (path: string) => searchHits(library.store, { query: 'the', limit: 9, filter: { path } })
     for (const path of ['guide', '/guide/', 'guide/**']) {
       expect((await search(path)).map(({ chunk }) => chunk.path)).toEqual(['guide/fog.md'])
     }
@@ -230,7 +231,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect(after.some(({ path }) => path === 'old.md' || path === 'data.json')).toBe(false)
     const changedAfter = await readEach(library, source, ({ changedAt }) => changedAt)
     for (const path of unchanged) expect(changedAfter[path]).toBe(changedBefore[path])
-    expect(await library.store.search({ query: 'horn', limit: 5 })).toEqual([])
+    expect(await searchHits(library.store, { query: 'horn', limit: 5 })).toEqual([])
   })
 
   test('is read again as a whole when that is asked for', async () => {
@@ -330,7 +331,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect(statesOf(grown)).toEqual({ 'a.md': 'unchanged', 'log.txt': 'failed too-large' })
     expect(grown.rows.get('log.txt')).toMatchObject({ hasPage: true, detail: '140000 bytes, more than 100000' })
     expect(grown.summary).toMatchObject({ end: 'completed', failed: 1, removed: 0 })
-    expect(await library.store.search({ query: 'short', limit: 5 })).toHaveLength(1)
+    expect(await searchHits(library.store, { query: 'short', limit: 5 })).toHaveLength(1)
     write({ 'log.txt': 'A shorter line.\n' })
     const shrunk = await runCrawl(library, source, { kind: 'recrawl' }, '')
     expect(statesOf(shrunk)).toEqual({ 'a.md': 'unchanged', 'log.txt': 'indexed' })

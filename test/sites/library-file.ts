@@ -8,6 +8,7 @@ import { readDocumentTable } from '../../src/core/search/document-table.ts'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import type { Scope } from '../../src/core/url/scope.ts'
 import type { LedgerRow } from '../../src/crawl/ledger.ts'
+import { searchHits } from '../../src/library/hits.ts'
 import { addSource, type SourceInput } from '../../src/library/operations/add-source.ts'
 import type { CrawlInput } from '../../src/library/operations/crawl-source.ts'
 import type { Source } from '../../src/library/source.ts'
@@ -89,7 +90,7 @@ export async function stageOn(
     },
     holds: () => readHoldings(path, library, source, site.origin),
     async search(query) {
-      const hits = await library.store.search({ query, limit: 100, filter: { sourceIds: [source.id] } })
+      const hits = await searchHits(library.store, { query, limit: 100, filter: { sourceIds: [source.id] } })
       return [...new Set(hits.map(({ url }) => new URL(url).pathname))].sort(compareUtf8)
     },
   }

@@ -64,6 +64,8 @@ export interface ChunkQuery {
 /** A chunk that matched. */
 export interface ChunkMatch {
   readonly number: number
+  /** The number of the page it stands in. */
+  readonly page: number
   readonly score: number
   readonly terms: readonly string[]
   /** Which share of it is text of links, from 0 to 1. */
@@ -313,7 +315,7 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
       const hits = open().search(query, limit, { explain, ...(accept && { accept }) })
       return hits.map(({ document, ...hit }) => {
         const { linkShare } = readTraits(document.traits)
-        return { ...hit, number: document.number, linkShare }
+        return { ...hit, number: document.number, page: document.page, linkShare }
       })
     },
     countContentTypes: () => {

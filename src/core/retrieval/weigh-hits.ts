@@ -2,7 +2,7 @@
 export interface WeighableHit {
   readonly score: number
   /** Which page it stands in. */
-  readonly page: string
+  readonly page: number | string
   /** Which share of it is text of links, from 0 to 1. */
   readonly linkShare: number
 }
@@ -27,7 +27,7 @@ const SUPPORT = 0.2
  */
 export function weighHits(hits: readonly WeighableHit[]): Weighing[] {
   const scores = hits.map(({ score, linkShare }) => score * (1 - LINK_PENALTY * linkShare))
-  const best = new Map<string, { first: number; second: number }>()
+  const best = new Map<number | string, { first: number; second: number }>()
   hits.forEach(({ page }, i) => {
     const score = scores[i] ?? 0
     const known = best.get(page)

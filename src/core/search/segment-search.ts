@@ -200,6 +200,7 @@ export class SegmentSearch {
     return groups
   }
 
+  /** The places of some terms in the wanted documents, ascending. */
   #readPlaces(
     parts: readonly TermPart[],
     wanted: ReadonlyMap<number, readonly Wanted[]>,
@@ -219,12 +220,15 @@ export class SegmentSearch {
           continue
         }
         const list = places[asked.index] ?? []
+        const known = list.length
         places[asked.index] = list
         let place = 0
         for (let left = reader.total; left > 0; left--) {
           place += reader.readDistance()
           list.push(place)
         }
+        // Those of another form of the word are there already.
+        if (known > 0) list.sort((a, b) => a - b)
       }
     }
     return places
@@ -243,11 +247,15 @@ interface TermPart {
   readonly postings: TermPostings
 }
 
-/** Tells whether a place of the second list is right behind one of the first. */
+/** Tells whether a place of the second list is right behind one of the first; both are ascending. */
 function areNeighbours(before: readonly number[] | undefined, after: readonly number[] | undefined): boolean {
   if (!before || !after) return false
-  const places = new Set(before)
-  return after.some((place) => places.has(place - 1))
+  let i = 0
+  for (const place of after) {
+    while ((before[i] ?? place) < place - 1) i++
+    if (before[i] === place - 1) return true
+  }
+  return false
 }
 
 const NO_POSTINGS: Postings = {

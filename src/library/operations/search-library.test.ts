@@ -3,6 +3,7 @@ import { runCrawl, stageLibrary, stageSite } from '../../../test/sites/crawl.ts'
 import type { Answer, Site } from '../../../test/sites/site.ts'
 import { PharosError } from '../../core/errors.ts'
 import type { OpenLibrary } from '../../open-library.ts'
+import { searchHits } from '../hits.ts'
 import type { Library } from '../library.ts'
 import type { SearchAnswer, SearchInput } from '../search.ts'
 import type { Source } from '../source.ts'
@@ -292,7 +293,7 @@ describe('a cursor', () => {
     const shown = answers.flatMap(({ passages }) => passages)
     const chunks = shown.flatMap(({ sourceId, chunkIds }) => chunkIds.map((id) => `${sourceId} ${id}`))
     expect(new Set(chunks).size).toBe(chunks.length)
-    const all = await library.store.search({ query: 'lighthouse', limit: 1000 })
+    const all = await searchHits(library.store, { query: 'lighthouse', limit: 1000 })
     expect(chunks.length).toBe(all.length)
     expect(chunks.length).toBe(60)
     for (const { passages, tokens } of answers) {
@@ -417,7 +418,7 @@ describe('meanings', () => {
       write: async () => undefined,
       compare: (_, chunks) => Promise.all(chunks.map(({ sourceId, chunkId }) => similarityOf(sourceId, chunkId))),
       nearest: async (_, limit, filter) => {
-        const hits = await library.store.search({
+        const hits = await searchHits(library.store, {
           query: 'things thing1',
           limit,
           ...(filter === undefined ? {} : { filter }),

@@ -1,8 +1,9 @@
 import { newestFirst } from '../../core/version/version.ts'
+import { type StoreHit, searchHits } from '../hits.ts'
 import type { Library } from '../library.ts'
 import type { AvailableSources, SearchInput, Widening, WideningFilter } from '../search.ts'
 import { labelOf, type Source } from '../source.ts'
-import type { ChunkFilter, StoreHit } from '../store.ts'
+import type { ChunkFilter } from '../store.ts'
 import { chooseSources } from './choose-sources.ts'
 
 /** The filters that a chunk has to pass. */
@@ -56,7 +57,7 @@ async function searchWithout(library: Library, input: SearchInput, dropped: Wide
   const { [dropped as 'path']: _, ...rest } = input
   const { sources } = await chooseSources(library, { sources: rest.sources, version: rest.version })
   const filter = { ...filterOf(rest), sourceIds: sources.map(({ id }) => id) }
-  return library.store.search({ query: input.query, limit: MOST_HITS, filter })
+  return searchHits(library.store, { query: input.query, limit: MOST_HITS, filter })
 }
 
 /** What could be asked of a filter instead, by what is there. */

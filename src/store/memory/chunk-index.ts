@@ -1,8 +1,7 @@
 import { createChunkTests, type FilteredPage } from '../../core/retrieval/chunk-filter.ts'
 import { createChunkIndex, type ChunkIndex as Index, type NewChunk } from '../../core/retrieval/chunk-index.ts'
 import type { ContentTypeCounts } from '../../core/retrieval/content-type.ts'
-import type { ChunkFilter, IndexProgress, StoredChunk, StoreHit, StoreQuery } from '../../library/store.ts'
-import { compareHits } from '../hit-order.ts'
+import type { ChunkFilter, IndexProgress, StoredChunk, StoreMatch, StoreQuery } from '../../library/store.ts'
 import { createIndexShelf } from './index-shelf.ts'
 import type { Row } from './row.ts'
 
@@ -83,16 +82,15 @@ export class ChunkIndex {
     while (this.#index.isBehind() && this.#index.advance());
   }
 
-  search({ query, limit, filter = {}, explain = false }: StoreQuery): StoreHit[] {
+  search({ query, limit, filter = {}, explain = false }: StoreQuery): StoreMatch[] {
     this.tend()
     const sources = filter.sourceIds && new Set(filter.sourceIds.flatMap((id) => this.#sources.get(id) ?? []))
-    const found = this.#index.search({ query, limit, sources, explain, tests: createChunkTests(filter) })
-    return found
-      .flatMap(({ number, ...match }): StoreHit[] => {
-        const stored = this.#chunks.get(number)?.stored
-        return stored ? [{ ...stored, ...match }] : []
-      })
-      .sort(compareHits)
+    return this.#index.search({ query, limit, sources, explain, tests: createChunkTests(filter) })
+  }
+
+  /** The chunks of matches, in their order. */
+  read(matches: readonly StoreMatch[]): (StoredChunk | undefined)[] {
+    return matches.map(({ number }) => this.#chunks.get(number)?.stored)
   }
 }
 

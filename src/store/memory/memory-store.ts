@@ -180,6 +180,7 @@ export function createMemoryStore(): VectorStore {
     countContent: async (sourceId) => countContent(ledgerOf(sourceId)),
     countContentTypes: async () => index.countContentTypes(),
     search: async (query) => index.search(query),
+    readMatches: async (matches) => index.read(matches),
     readIndexState: async () => index.measure(),
     tendIndex: async () => index.tend(),
     vectors: createMemoryVectors({

@@ -8,6 +8,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { reserveSlot, setPause } from '../../../test/contracts/host-clocks.ts'
 import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
 import type { Adoption, Find, PageRecord } from '../../crawl/ledger.ts'
+import { searchHits } from '../../library/hits.ts'
 import type { Source } from '../../library/source.ts'
 import type { Crawl, Store } from '../../library/store.ts'
 import { openDatabase } from './database.ts'
@@ -117,7 +118,7 @@ describe('opening a library', () => {
     const [writer, reader] = [await openSqliteStore(path), await openSqliteStore(path)]
     await writer.addSource(source('docs'))
     const adopt = (i: number, text: string) => writer.adopt(adoptionOf(i, text))
-    const search = async (query: string) => (await reader.search({ query, limit: 999 })).map(({ url }) => url)
+    const search = async (query: string) => (await searchHits(reader, { query, limit: 999 })).map(({ url }) => url)
     for (let i = 0; i < 40; i++) {
       await adopt(i, `common w${i}x`)
       expect(await search('common')).toHaveLength(i + 1)
@@ -240,7 +241,7 @@ describe('large sources', () => {
     expect(sources.hide('docs')).toEqual({ pages: 1, chunks: 1 })
     const store = await openSqliteStore(path)
     expect(await store.listSources()).toEqual([])
-    expect(await store.search({ query: 'unforgettable', limit: 5 })).toEqual([])
+    expect(await searchHits(store, { query: 'unforgettable', limit: 5 })).toEqual([])
     expect(await store.stats()).toMatchObject({ sources: 0, pages: 0, chunks: 0, changedAt: null })
     expect(await store.countLedger('docs')).toMatchObject({ total: 0 })
     await store.addSource(source('docs'))
@@ -310,7 +311,7 @@ describe('several connections', () => {
     await fillOlder(path, 30)
     const store = await openSqliteStore(path)
     const other = openDatabase(path)
-    const search = async () => (await store.search({ query: 'common', limit: 99 })).length
+    const search = async () => (await searchHits(store, { query: 'common', limit: 99 })).length
     other.exec('BEGIN IMMEDIATE')
     const since = performance.now()
     expect([await search(), await store.readIndexState()]).toEqual([0, { chunks: 30, indexed: 0 }])
@@ -346,7 +347,7 @@ describe('several connections', () => {
     expect(turns).toBeGreaterThan(0)
     expect([await store.readIndexState(), layouts.get()]).toEqual([{ chunks: 700, indexed: 700 }, 700])
     expect(await store.readExcerpt('docs', find(3).key, 0)).toMatchObject({ markdown: 'common w3x' })
-    expect(await store.search({ query: 'common', limit: 999 })).toHaveLength(700)
+    expect(await searchHits(store, { query: 'common', limit: 999 })).toHaveLength(700)
     other.close()
     await store.close()
   })
@@ -563,7 +564,7 @@ async function look(store: Store) {
     open: await store.countOpen('docs', 7),
     page: await store.readPage('docs', find(1).key),
     // A copy, because the content of hits is read when it is asked for.
-    hits: structuredClone(await store.search({ query: 'unforgettable', limit: 5 })),
+    hits: structuredClone(await searchHits(store, { query: 'unforgettable', limit: 5 })),
     robots: await store.readRobots('https://docs.test'),
   }
 }

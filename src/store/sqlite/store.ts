@@ -3,9 +3,8 @@ import { createChunkTests } from '../../core/retrieval/chunk-filter.ts'
 import { createChunkIndex } from '../../core/retrieval/chunk-index.ts'
 import type { FindResult, OpenWork, Settled } from '../../crawl/ledger.ts'
 import { causeOf } from '../../crawl/patience.ts'
-import type { StoreHit, StoreQuery } from '../../library/store.ts'
+import type { StoreMatch, StoreQuery } from '../../library/store.ts'
 import type { VectorStore } from '../../library/vectors.ts'
-import { compareHits } from '../hit-order.ts'
 import { createAliases } from './aliases.ts'
 import { createContent } from './content.ts'
 import { createCrawls } from './crawls.ts'
@@ -71,17 +70,14 @@ function createStore(db: Database, location: string, patienceMs: number): Vector
     while (await write(() => index.advance()).catch(passBlocked)) await pause()
   }
   // In one transaction, so that all of it is read as it was at one moment.
-  const search = db.transaction(({ query, limit, filter = {}, explain = false }: StoreQuery): StoreHit[] => {
+  const search = db.transaction(({ query, limit, filter = {}, explain = false }: StoreQuery): StoreMatch[] => {
     const numbers = filter.sourceIds?.flatMap((id) => sources.numberOf(id) ?? []) ?? sources.listVisible()
     const tests = createChunkTests(filter)
-    const found = index.search({ query, limit, sources: numbers && new Set(numbers), tests, explain })
-    const chunks = content.readChunksAt(found.map(({ number }) => number))
-    const hits = found.flatMap(({ number, ...match }, i): StoreHit[] => {
-      const stored = chunks[i]
-      return stored === undefined ? [] : [{ ...stored, ...match }]
-    })
-    return hits.sort(compareHits)
+    return index.search({ query, limit, sources: numbers && new Set(numbers), tests, explain })
   })
+  const readMatches = db.transaction((matches: readonly StoreMatch[]) =>
+    content.readChunksAt(matches.map(({ number }) => number)),
+  )
   const measureIndex = db.transaction(index.measure)
   const removeProven = async (sourceId: string, crawlId: string, withUnseen: boolean): Promise<number> => {
     const doomed = await writeFor<number[]>(sourceId, crawlId, [], (source, crawl) =>
@@ -228,6 +224,7 @@ function createStore(db: Database, location: string, patienceMs: number): Vector
       await tending.doSome()
       return search(query)
     },
+    readMatches: async (matches) => readMatches(matches),
     readIndexState: async () => measureIndex(),
     tendIndex: (signal) => tending.doAll(signal),
     vectors: createVectors(db, { sources, write, createTest: (filter) => index.createTest(createChunkTests(filter)) }),

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import type { LedgerRow } from '../../../src/crawl/ledger.ts'
 import { parseAllowance } from '../../../src/fetch/addresses.ts'
 import { openHttpFetcher } from '../../../src/fetch/http.ts'
+import { searchHits } from '../../../src/library/hits.ts'
 import { addSource, type SourceInput } from '../../../src/library/operations/add-source.ts'
 import { crawlSource } from '../../../src/library/operations/crawl-source.ts'
 import type { Source } from '../../../src/library/source.ts'
@@ -28,7 +29,9 @@ process.on('SIGTERM', () => {
 })
 try {
   await Promise.all(sources.map(async (input) => say(await crawlOne(input))))
-  const found = await Promise.all(queries.map(async (query) => (await library.store.search({ query, limit: 1 }))[0]))
+  const found = await Promise.all(
+    queries.map(async (query) => (await searchHits(library.store, { query, limit: 1 }))[0]),
+  )
   say({ type: 'found', urls: found.map((hit) => hit?.chunk.path ?? null) })
 } finally {
   await hasty?.close()
