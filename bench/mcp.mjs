@@ -11,7 +11,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { option, printTable } from './measure.mjs'
+import { connect, pharos } from './mcp-client.mjs'
+import { option, printTable, quantile } from './measure.mjs'
 
 const PYTHON = '/usr/share/doc/python3.11/html'
 /** Measured on a 2-core arm64 machine with the same documentation; see DESIGN.md. */
@@ -21,8 +22,6 @@ const WARM_UP = 40
 const root = fileURLToPath(new URL('..', import.meta.url))
 const parts = (option('only') ?? 'start,search,install').split(',')
 const calls = Number(option('calls') ?? 600)
-/** As users start it; the launcher becomes the program. */
-const pharos = join(root, 'pharos')
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
 const rows = []
@@ -136,51 +135,6 @@ function countPackages(folder) {
 function sizeOf(path) {
   if (!statSync(path).isDirectory()) return statSync(path).size
   return readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0)
-}
-
-/** Starts the server and shakes hands. */
-async function connect(library) {
-  const child = spawn(pharos, ['mcp', '--read-only', '--library', library], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  const waiting = new Map()
-  createInterface(child.stdout).on('line', (line) => {
-    const { id, result, error } = JSON.parse(line)
-    waiting.get(id)?.(error === undefined ? result : Promise.reject(new Error(error.message)))
-    waiting.delete(id)
-  })
-  let last = 0
-  const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
-  const ask = (method, params) => {
-    const id = ++last
-    send({ id, method, params })
-    return new Promise((resolve) => waiting.set(id, resolve))
-  }
-  const clientInfo = { name: 'bench', version: '1' }
-  await ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo })
-  send({ method: 'notifications/initialized' })
-  return {
-    ask,
-    async call(name, args) {
-      const { structuredContent, isError, content } = await ask('tools/call', { name, arguments: args })
-      if (isError) throw new Error(content[0].text)
-      return structuredContent
-    },
-    rssMegabytes() {
-      const status = `/proc/${child.pid}/status`
-      // Only Linux tells.
-      if (!existsSync(status)) return undefined
-      return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(status, 'utf8'))?.[1]) / 1024
-    },
-    close() {
-      child.stdin.end()
-      return new Promise((resolve) => child.once('close', resolve))
-    },
-  }
-}
-
-function quantile(times, share) {
-  return times.toSorted((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * share))]
 }
 
 function aim(what, most, measured, peer) {

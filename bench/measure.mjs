@@ -20,3 +20,8 @@ export function printTable(header, rows) {
     console.log(row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i] + 2))).join(''))
   }
 }
+
+/** The value that a share of all values lie below. */
+export function quantile(values, share) {
+  return values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]
+}

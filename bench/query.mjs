@@ -12,7 +12,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Sqlite from 'better-sqlite3'
 import { createChunk, createIdentifier, createRandom, createWords, pick, pickContent } from './corpus.mjs'
-import { cpuSeconds, option, printTable } from './measure.mjs'
+import { connect } from './mcp-client.mjs'
+import { cpuSeconds, option, printTable, quantile } from './measure.mjs'
 
 const chunkCount = Number(option('chunks') ?? 200_000)
 const engineNames = (option('engines') ?? 'pharos,fts5').split(',')
@@ -60,6 +61,9 @@ function compare() {
     ['query max, ms', 'max', 1],
     ['60 words, ms', 'absurd', 1],
     ['resident set of the process that asks, MB', 'rss', 0],
+    ['search_docs over MCP p50, ms', 'serverP50', 2],
+    ['search_docs over MCP p95, ms', 'serverP95', 2],
+    ['resident set of the MCP server, MB', 'serverRss', 0],
   ]
   printTable(
     ['', ...results.map(({ name }) => name)],
@@ -78,13 +82,26 @@ async function measure(name, path) {
   const args = [fileURLToPath(import.meta.url), '--child', name, '--path', path, '--limit', String(limit)]
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 1 << 26 })
   if (status !== 0) throw new Error(`${name} failed: ${stderr}`)
-  return { name, ...built, ...JSON.parse(stdout) }
+  const overMcp = name === 'pharos' ? await askServer(path) : {}
+  return { name, ...built, ...JSON.parse(stdout), ...overMcp }
+}
+
+/** The same questions as an agent asks them, each answered with passages. */
+async function askServer(path) {
+  const server = await connect(path)
+  const times = []
+  for (const query of createQueries()) {
+    const asked = performance.now()
+    await server.call('search_docs', { query })
+    times.push(performance.now() - asked)
+  }
+  const serverRss = server.rssMegabytes()
+  await server.close()
+  return { serverP50: quantile(times, 0.5), serverP95: quantile(times, 0.95), serverRss }
 }
 
 async function ask(name, path) {
-  const random = createRandom(11)
-  const words = createWords(50_000, createRandom(7))
-  const queries = Array.from({ length: 1000 }, () => createQuery(2 + Math.floor(random() * 5), words, random))
+  const queries = createQueries()
   const begun = performance.now()
   const search = await engines[name](path).ask()
   await search('warm up')
@@ -96,14 +113,17 @@ async function ask(name, path) {
     await search(query)
     times.push(performance.now() - asked)
   }
-  times.sort((a, b) => a - b)
-  const [p50, p95, max] = [0.5, 0.95, 1].map(
-    (share) => times[Math.min(times.length - 1, Math.floor(times.length * share))],
-  )
+  const [p50, p95, max] = [0.5, 0.95, 1].map((share) => quantile(times, share))
   const asked = performance.now()
-  await search(createQuery(60, words, random))
+  await search(queries.slice(0, 15).join(' '))
   const absurd = performance.now() - asked
   return { queries: queries.length, first, p50, p95, max, absurd, rss: process.memoryUsage.rss() / 1e6 }
+}
+
+function createQueries() {
+  const random = createRandom(11)
+  const words = createWords(50_000, createRandom(7))
+  return Array.from({ length: 1000 }, () => createQuery(2 + Math.floor(random() * 5), words, random))
 }
 
 /** Words as people type them: content words, frequent ones more often, and now and then a function word or a name. */
@@ -157,8 +177,9 @@ function openPharos(path) {
       return { libraryCpu, indexCpu, longest, megabytes }
     },
     async ask() {
+      const { searchHits } = await import('../dist/library/hits.js')
       const store = await open()
-      return (query) => store.search({ query, limit })
+      return (query) => searchHits(store, { query, limit })
     },
   }
 }

@@ -1,0 +1,49 @@
+// The MCP server as users start it, and a client of it over stdio.
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+/** The launcher becomes the program. */
+export const pharos = fileURLToPath(new URL('../pharos', import.meta.url))
+
+/** Starts the server and shakes hands. */
+export async function connect(library) {
+  const child = spawn(pharos, ['mcp', '--read-only', '--library', library], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const waiting = new Map()
+  createInterface(child.stdout).on('line', (line) => {
+    const { id, result, error } = JSON.parse(line)
+    waiting.get(id)?.(error === undefined ? result : Promise.reject(new Error(error.message)))
+    waiting.delete(id)
+  })
+  let last = 0
+  const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  const ask = (method, params) => {
+    const id = ++last
+    send({ id, method, params })
+    return new Promise((resolve) => waiting.set(id, resolve))
+  }
+  const clientInfo = { name: 'bench', version: '1' }
+  await ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo })
+  send({ method: 'notifications/initialized' })
+  return {
+    ask,
+    async call(name, args) {
+      const { structuredContent, isError, content } = await ask('tools/call', { name, arguments: args })
+      if (isError) throw new Error(content[0].text)
+      return structuredContent
+    },
+    rssMegabytes() {
+      const status = `/proc/${child.pid}/status`
+      // Only Linux tells.
+      if (!existsSync(status)) return undefined
+      return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(status, 'utf8'))?.[1]) / 1024
+    },
+    close() {
+      child.stdin.end()
+      return new Promise((resolve) => child.once('close', resolve))
+    },
+  }
+}
