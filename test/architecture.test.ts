@@ -47,6 +47,7 @@ const UNIVERSAL_PACKAGES = [
   '@noble/hashes',
   'entities',
   'fflate',
+  'hono',
   'htmlparser2',
   'markdown-it',
   'semver',

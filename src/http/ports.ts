@@ -1,0 +1,101 @@
+import type { Dispatcher } from '../library/dispatch/dispatcher.ts'
+import type { JobLog } from '../library/job-log.ts'
+import type { Library } from '../library/library.ts'
+
+/** What the server is made with. */
+export interface HttpPorts {
+  /** Version of this program. */
+  readonly version: string
+  /**
+   * The library; tried again with each call until it can be opened. Routes that only read answer as the contract says while it cannot,
+   * and the server stays up.
+   */
+  readonly library: () => Promise<Library>
+  /** The history of jobs, kept in the same place. */
+  readonly jobLog: () => Promise<JobLog>
+  readonly dispatcher: Dispatcher
+  /** Answers MCP; gets requests that were checked like all others. */
+  readonly mcp: (request: Request) => Promise<Response>
+  /** A file of the dashboard by its path, such as `/assets/app-1a2b3c.js`; undefined when there is none. */
+  readonly readAsset: (path: string) => Promise<Asset | undefined>
+  readonly system: SystemProbe
+  readonly packs: PackShelf
+  readonly log: Log
+  readonly settings: HttpSettings
+}
+
+/** What the owner has decided. */
+export interface HttpSettings {
+  /** Names under which this server may be asked for, without the port; loopback names are always among them. */
+  readonly hosts: readonly string[]
+  /** Origins of other sites whose pages may read answers. @default none */
+  readonly allowedOrigins: readonly string[]
+  /** What every request has to carry; null where only this machine can ask. */
+  readonly token: string | null
+  /** Where `POST /api/crawl` starts when nothing is said; null makes that an error. */
+  readonly defaultStartUrl: string | null
+  /** The library that jobs work on. */
+  readonly libraryPath: string
+  /** Writes how long each part of the start of a crawl takes. */
+  readonly traceStart: boolean
+}
+
+/** A file of the dashboard. */
+export interface Asset {
+  readonly body: Uint8Array<ArrayBuffer>
+  readonly type: string
+  /** Whether its name changes with its content, so that it may be kept for ever. */
+  readonly isImmutable: boolean
+}
+
+/** What is known of the machine and the process. */
+export interface SystemProbe {
+  read(): Promise<SystemHealth>
+}
+
+/** How the machine and the process are. What cannot be known is null. */
+export interface SystemHealth {
+  readonly dbSizeBytes: number | null
+  readonly freeDiskBytes: number | null
+  readonly memory: { readonly rss: number; readonly heapUsed: number; readonly heapTotal: number }
+  readonly cpu: { readonly percent: number; readonly percentOfOneCore: number }
+  readonly journalMode: string | null
+  readonly walAutocheckpoint: number | null
+}
+
+/** Packs that were written on request, and can be fetched. */
+export interface PackShelf {
+  /** Begins to write one; its id. */
+  begin(source: string, isCompact: boolean): Promise<PackEntry>
+  list(): readonly PackEntry[]
+  find(id: string): PackEntry | undefined
+  /** The file of one that is ready; undefined while it is not. */
+  read(
+    id: string,
+  ): Promise<{ readonly body: ReadableStream<Uint8Array>; readonly bytes: number; readonly name: string } | undefined>
+}
+
+/** A pack on the shelf. */
+export interface PackEntry {
+  readonly id: string
+  readonly source: string
+  readonly state: 'writing' | 'ready' | 'failed'
+  readonly bytes: number | null
+  readonly files: number | null
+  readonly chunks: number | null
+  readonly problem: string | null
+  readonly createdAt: number
+}
+
+/** Where the server says what it does. Never given a token. */
+export interface Log {
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void
+}
+
+/** Answers web requests. */
+export interface HttpApp {
+  fetch(request: Request, remote?: string): Promise<Response>
+  /** Ends all event streams. */
+  close(): void
+}
