@@ -14,6 +14,8 @@ import { nodeSha256 } from './ingest/sha256.ts'
 import { createMemory } from './jobs/memory.ts'
 import { openPageReader } from './jobs/page-reader.ts'
 import { thisRunner } from './jobs/runner.ts'
+import type { Addresses } from './library/addresses.ts'
+import type { JobLog } from './library/job-log.ts'
 import type { Library } from './library/library.ts'
 import type { Embedder } from './library/vectors.ts'
 import { openSqliteStore } from './store/sqlite/store.ts'
@@ -56,6 +58,8 @@ export interface LibraryOptions {
 
 /** A library that must be closed. */
 export interface OpenLibrary extends Library {
+  readonly jobLog: JobLog
+  readonly addresses: Addresses
   close(): Promise<void>
 }
 
@@ -105,6 +109,8 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     limits: crawlLimits,
     folders,
     vectors: store.vectors,
+    jobLog: store.jobLog,
+    addresses: store.addresses,
     openEmbedder: embedders.open,
     async close() {
       await Promise.all([fetcher.close(), reader.close(), folders.close(), embedders.close()])

@@ -4,6 +4,8 @@ import type { LedgerState, Reason } from '../crawl/ledger.ts'
 export interface AddressCursor {
   readonly at: number
   readonly url: string
+  /** Of which source it was: several may have asked one address at the same moment. Without it, those are taken as given. */
+  readonly sourceId?: string
 }
 
 /** Which addresses are asked for. */
@@ -75,11 +77,16 @@ export interface HostSummary {
   readonly addresses: number
   readonly pages: number
   readonly failed: number
+  /** When one of its addresses was last asked; null where none ever was. */
   readonly lastAt: number | null
   readonly states: Readonly<Record<LedgerState, number>>
 }
 
-/** Looks at the addresses of all sources together. One contract suite runs on every implementation. */
+/**
+ * Looks at the addresses of all sources together, in the order in which they were last asked. An address that is asked while
+ * somebody goes through the list moves to its new end: from the newest on nothing comes twice, from the oldest on nothing is left out.
+ * One contract suite runs on every implementation.
+ */
 export interface Addresses {
   list(query: AddressQuery): Promise<readonly AddressEntry[]>
   /** How many pass, counted up to `most`. */

@@ -2,7 +2,9 @@ import type { Sha256 } from '../core/model.ts'
 import type { Memory } from '../crawl/memory-gate.ts'
 import type { Clock, Fetcher, KindOf, PageReader } from '../crawl/ports.ts'
 import type { CrawlLimits } from '../crawl/run.ts'
+import type { Addresses } from './addresses.ts'
 import type { FolderReader } from './folder.ts'
+import type { JobLog } from './job-log.ts'
 import type { Store } from './store.ts'
 import type { Embedder, VectorIndex } from './vectors.ts'
 
@@ -26,6 +28,10 @@ export interface Library {
   readonly folders?: FolderReader
   /** Where the vectors of chunks are kept; without it search goes by words alone. */
   readonly vectors?: VectorIndex
+  /** The history of jobs; without it a server keeps none. */
+  readonly jobLog?: JobLog
+  /** The addresses of all sources together. */
+  readonly addresses?: Addresses
   /** Opens the embedder that is installed, once, when it is first needed; undefined when there is none. */
   readonly openEmbedder?: () => Promise<Embedder | undefined>
 }

@@ -67,7 +67,8 @@ function findOf(url: string) {
   } as const
 }
 
-function recordOf(url: string, text: string, traits: PageTraits): PageRecord {
+/** A page with what is indexed of it. */
+export function recordOf(url: string, text: string, traits: PageTraits): PageRecord {
   const { title = `Title of ${new URL(url).pathname}`, language = 'en', headingPath = ['Heading'] } = traits
   const page: Page = {
     url,

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, readdirSync, rmdirSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, copyFileSync, mkdtempSync, openSync, readdirSync, rmdirSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,6 +7,8 @@ import Sqlite from 'better-sqlite3'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../../src/cli/run.ts'
 import { openLibrary } from '../../src/open-library.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { addSourceTo, writePage } from '../embed/filled-store.ts'
 import { type Child, expectCompleted, startChild } from '../sites/children.ts'
 import type { ChildOptions } from '../sites/crawl-child.ts'
 import { type Dump, readDump, readUninterrupted, stagePath } from '../sites/library-file.ts'
@@ -182,6 +184,38 @@ describe('a library on a disk that can only be read', () => {
     expect(refused.lines).toMatchObject([{ type: 'error', code: 'LIBRARY_READ_ONLY' }])
     disk.remount('rw')
     await expectSameEnd(crawl(disk.path), disk.path)
+  })
+
+  test('is opened for reading, whatever was left beside it, unless it is older than the program', async () => {
+    const disk = mountDisk()
+    const at = (name: string) => join(disk.folder, `${name}.db`)
+    const store = await openSqliteStore(disk.path)
+    await addSourceTo(store, 'docs')
+    await writePage(store, 'docs', '/a', 'a lighthouse')
+    await store.tendIndex()
+    for (const ending of ['', '-wal', '-shm']) copyFileSync(disk.path + ending, at('killed') + ending)
+    for (const ending of ['', '-wal']) copyFileSync(disk.path + ending, at('moved') + ending)
+    await store.close()
+    copyFileSync(disk.path, at('old'))
+    const old = new Sqlite(at('old'))
+    old.pragma('user_version = 6')
+    old.close()
+    disk.remount('ro')
+    for (const path of [disk.path, at('killed'), at('moved')]) {
+      const reader = await openSqliteStore(path)
+      expect(await reader.search({ query: 'lighthouse', limit: 5 })).toHaveLength(1)
+      expect((await reader.jobLog.listTypes()).map(({ name }) => name)).toContain('docs')
+      const refused = { code: 'LIBRARY_READ_ONLY', details: { library: path } }
+      await expect(addSourceTo(reader, 'more')).rejects.toMatchObject(refused)
+      expect(await reader.listSources()).toHaveLength(1)
+      await reader.close()
+    }
+    for (const path of [at('old'), at('none')]) {
+      await expect(openSqliteStore(path)).rejects.toMatchObject({
+        code: 'LIBRARY_READ_ONLY',
+        details: { library: path },
+      })
+    }
   })
 })
 

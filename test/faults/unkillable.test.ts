@@ -119,7 +119,8 @@ describe('a process that is killed while it removes a source', () => {
         'chunks',
         'index_segments',
         'index_blocks',
-        'crawl_jobs',
+        'crawls',
+        'host_counts',
         'url_aliases',
       ]
       const counts = tables.map((table) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get())

@@ -1,5 +1,6 @@
 import type { Settled } from '../../crawl/ledger.ts'
-import type { VectorStore } from '../../library/vectors.ts'
+import type { LibraryStore } from '../../library/library-store.ts'
+import { createMemoryAddresses } from './addresses.ts'
 import { ChunkIndex } from './chunk-index.ts'
 import { countContent, findChunk, holdsText, measure, toExcerpt, toPageText, toStoredPage } from './content.ts'
 import { Crawls } from './crawls.ts'
@@ -15,6 +16,7 @@ import {
   startOver,
 } from './frontier.ts'
 import { Hosts } from './hosts.ts'
+import { createMemoryJobLog } from './job-log.ts'
 import { offerFinds } from './offer.ts'
 import { listRemovable, removeProven } from './removal.ts'
 import { requeueOrphans, requeueRows, skipPending } from './requeue.ts'
@@ -29,7 +31,7 @@ import { createMemoryVectors } from './vectors.ts'
  * store does. Each operation runs in one go, so nobody sees half of one: whatever can be refused is refused before the first
  * change.
  */
-export function createMemoryStore(): VectorStore {
+export function createMemoryStore(): LibraryStore {
   const sources = new Sources()
   const crawls = new Crawls()
   const hosts = new Hosts()
@@ -187,6 +189,8 @@ export function createMemoryStore(): VectorStore {
       listChunks: () => index.list(),
       createTest: (filter) => index.createTest(filter),
     }),
+    jobLog: createMemoryJobLog(),
+    addresses: createMemoryAddresses(() => [...ledgers.values()].flatMap((ledger) => ledger.rows())),
     stats: async () => measure([...ledgers.values()]),
     close: async () => {},
   }

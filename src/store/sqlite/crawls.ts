@@ -28,7 +28,7 @@ interface CrawlRecord extends Omit<Crawl, 'options' | 'summary'> {
 export function createCrawls(db: Database, sources: Sources): Crawls {
   const select = `SELECT i.uuid AS id, s.uuid AS sourceId, j.kind, j.state, j.options, j.runner, j.started_at AS startedAt,
       j.heartbeat_at AS heartbeatAt, j.ended_at AS endedAt, j.summary
-    FROM crawl_jobs j JOIN crawl_ids i ON i.id = j.id JOIN sources s ON s.id = j.source`
+    FROM crawls j JOIN crawl_ids i ON i.id = j.id JOIN sources s ON s.id = j.source`
   const selectOne = db.prepare<[string, number], CrawlRecord>(`${select} WHERE i.uuid = ? AND j.source = ?`)
   const selectRunning = db.prepare<[number], CrawlRecord>(`${select} WHERE j.source = ? AND j.state = 'running'`)
   const selectNewest = db.prepare<[number, number], CrawlRecord>(
@@ -38,23 +38,23 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
     'SELECT name, version FROM sources WHERE id = ?',
   )
   const insert = db.prepare<unknown[]>(
-    `INSERT INTO crawl_jobs (id, source, kind, state, options, runner, started_at, heartbeat_at, ended_at, summary)
+    `INSERT INTO crawls (id, source, kind, state, options, runner, started_at, heartbeat_at, ended_at, summary)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const byId = 'id = (SELECT id FROM crawl_ids WHERE uuid = ?)'
-  const close = db.prepare<[string]>(`UPDATE crawl_jobs SET state = 'cancelled', ended_at = heartbeat_at WHERE ${byId}`)
+  const close = db.prepare<[string]>(`UPDATE crawls SET state = 'cancelled', ended_at = heartbeat_at WHERE ${byId}`)
   const reopen = db.prepare<[number, string | null, string]>(
-    `UPDATE crawl_jobs SET state = 'running', term = term + 1, heartbeat_at = ?, runner = ?, ended_at = NULL, summary = NULL WHERE ${byId}`,
+    `UPDATE crawls SET state = 'running', term = term + 1, heartbeat_at = ?, runner = ?, ended_at = NULL, summary = NULL WHERE ${byId}`,
   )
   const ours = `state = 'running' AND runner IS ifnull(?, runner)`
   const touch = db.prepare<[number, string, string | null]>(
-    `UPDATE crawl_jobs SET heartbeat_at = ? WHERE ${byId} AND ${ours}`,
+    `UPDATE crawls SET heartbeat_at = ? WHERE ${byId} AND ${ours}`,
   )
   const end = db.prepare<[string, number, string | null, string, string | null]>(
-    `UPDATE crawl_jobs SET state = ?, ended_at = ?, summary = ? WHERE ${byId} AND ${ours}`,
+    `UPDATE crawls SET state = ?, ended_at = ?, summary = ? WHERE ${byId} AND ${ours}`,
   )
   const selectTerm = db.prepare<[string], { state: string; term: number }>(
-    `SELECT state, term FROM crawl_jobs WHERE ${byId}`,
+    `SELECT state, term FROM crawls WHERE ${byId}`,
   )
   /** Of the crawls that were begun over this connection, how often each had been begun by then. */
   const terms = new Map<string, number>()

@@ -1,5 +1,16 @@
-import { closeSync, mkdirSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 
 /** Makes a file with the folders it lies in, as far as they are not there yet, for their owner alone. */
 export function createFile(path: string): void {
@@ -50,12 +61,38 @@ export function findObstacle(path: string): Obstacle | undefined {
   } catch (error) {
     const obstacle = obstacleOf(error)
     // A file that was made for its owner alone and is not theirs any more.
-    const isDenied = codeOf(error) === 'EACCES' || codeOf(error) === 'EPERM'
-    return isDenied ? { type: 'read-only', problem: describeFailure(error) } : obstacle
+    return isDenied(error) ? { type: 'read-only', problem: describeFailure(error) } : obstacle
   } finally {
     rmSync(probe, { force: true })
   }
   return undefined
+}
+
+/** Whether a failure of the file system says that this user may not. */
+export function isDenied(error: unknown): boolean {
+  return codeOf(error) === 'EACCES' || codeOf(error) === 'EPERM'
+}
+
+/** Copies a file, and those beside it that have one of these endings, to a place of its own; undefined where that cannot be done. */
+export function copyAside(
+  path: string,
+  endings: readonly string[],
+): { readonly path: string; remove(): void } | undefined {
+  let folder: string | undefined
+  const remove = (): void => {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    folder = mkdtempSync(join(tmpdir(), 'pharos-copy-'))
+    const copy = join(folder, 'library.db')
+    for (const ending of endings) {
+      if (existsSync(path + ending)) copyFileSync(path + ending, copy + ending)
+    }
+    return { path: copy, remove }
+  } catch {
+    remove()
+    return undefined
+  }
 }
 
 /** More than the smallest file that SQLite keeps beside a library, so that room for it is room for those. */

@@ -1,20 +1,39 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { PharosError } from '../../core/errors.ts'
-import { createFile, findObstacle, type Obstacle, obstacleOf } from './create-file.ts'
-import { migrate } from './schema.ts'
+import { copyAside, createFile, findObstacle, isDenied, type Obstacle, obstacleOf } from './create-file.ts'
+import { isCurrent, migrate } from './schema.ts'
+import { seedTypes } from './seed-types.ts'
 
 /** A connection to a library file. */
 export type Database = Sqlite.Database
+
+/** Runs a write as one transaction, as {@link writeTo} does. */
+export type Write = <T>(work: () => T) => Promise<T>
 
 /** How long a library that is being opened waits for the writers of other processes. */
 const OPENING_TIMEOUT_MS = 10_000
 /** How long a writer waits for them before it lets its own process go on meanwhile, and how long altogether. */
 const BUSY_TIMEOUT_MS = 250
 export const PATIENCE_MS = 30_000
+/** Pages, 16 MB: those that every settlement touches are then copied into the file once for many. */
+export const WAL_AUTOCHECKPOINT = 4000
 
-/** Opens the library at a path, or a private one that is gone when it is closed (`:memory:`), and brings its tables up to date. */
+/**
+ * Opens the library at a path, or a private one that is gone when it is closed (`:memory:`), and brings its tables up to date. One
+ * that cannot be written is opened for reading, unless its tables are old: whatever is written to it then fails.
+ */
 export function openDatabase(path: string): Database {
+  try {
+    return openWritable(path)
+  } catch (error) {
+    const db = isReadOnly(error) ? openReadable(path) : undefined
+    if (db === undefined) throw error
+    return db
+  }
+}
+
+function openWritable(path: string): Database {
   const isFile = path !== ':memory:'
   let db: Database | undefined
   try {
@@ -23,18 +42,15 @@ export function openDatabase(path: string): Database {
     if (isFile) useWriteAheadLog(db)
     db.pragma('synchronous = NORMAL')
     db.pragma('foreign_keys = ON')
-    // 4 MB: more is no faster, because the system keeps the pages of the file as well, and counts as memory of every server.
-    db.pragma('cache_size = -4000')
-    db.pragma('temp_store = MEMORY')
+    limitMemory(db)
     if (isFile) {
-      // Mapped pages would count as memory of every process that searches, up to the size of the file.
-      db.pragma('mmap_size = 0')
       // 16 MB: pages that every settlement touches are then copied into the file once for many.
       db.pragma('wal_autocheckpoint = 4000')
       // A log that grew in a long transaction is cut back to this when it has been copied into the file.
       db.pragma('journal_size_limit = 67108864')
     }
     migrate(db, path)
+    seedTypes(db)
     db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
     return db
   } catch (cause) {
@@ -45,6 +61,66 @@ export function openDatabase(path: string): Database {
     throw new PharosError('LIBRARY_UNUSABLE', { library: path, problem }, { cause })
   }
 }
+
+function limitMemory(db: Database): void {
+  // 4 MB: more is no faster, because the system keeps the pages of the file as well, and counts as memory of every server.
+  db.pragma('cache_size = -4000')
+  db.pragma('temp_store = MEMORY')
+  // Mapped pages would count as memory of every process that searches, up to the size of the file.
+  db.pragma('mmap_size = 0')
+}
+
+/** Whether a library could not be opened because its place lets nobody write, or not this user. */
+function isReadOnly(error: unknown): boolean {
+  if (!(error instanceof PharosError)) return false
+  return error.code === 'LIBRARY_READ_ONLY' || (error.cause instanceof Error && isDenied(error.cause.cause))
+}
+
+/** Opens a library that is there for reading; undefined where that cannot be done either, or its tables are not those of this program. */
+function openReadable(path: string): Database | undefined {
+  const db = openAsItIs(path) ?? openCopy(path)
+  try {
+    if (db !== undefined && isCurrent(db, path)) {
+      limitMemory(db)
+      return db
+    }
+  } catch (error) {
+    db?.close()
+    throw error
+  }
+  db?.close()
+  return undefined
+}
+
+/** Opens a file that can only be read. SQLite needs its log and a file for the locks beside it, or a place where it can make them. */
+function openAsItIs(path: string): Database | undefined {
+  let db: Database | undefined
+  try {
+    db = new Sqlite(path, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
+    db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get()
+    return db
+  } catch {
+    db?.close()
+    return undefined
+  }
+}
+
+/** Opens a copy of a file that is gone when it is closed: it shows the library as it is now. */
+function openCopy(path: string): Database | undefined {
+  const copy = copyAside(path, ['', '-wal'])
+  if (copy === undefined) return undefined
+  try {
+    const db = openAsItIs(copy.path)
+    if (db !== undefined) originals.set(db, path)
+    return db
+  } finally {
+    // What is open stays until it is closed.
+    copy.remove()
+  }
+}
+
+/** Connections to copies, and the libraries they were made of. */
+const originals = new WeakMap<Database, string>()
 
 /**
  * Runs a write as one transaction, which takes its lock at the start: one that began by reading could not wait for others. While
@@ -57,7 +133,8 @@ export async function writeTo<T>(db: Database, work: () => T, patienceMs: number
     try {
       return transaction.immediate()
     } catch (error) {
-      if (!isBusy(error) || performance.now() - since > patienceMs) throw explainFailure(error, db.name)
+      if (!isBusy(error) || performance.now() - since > patienceMs)
+        throw explainFailure(error, originals.get(db) ?? db.name)
     }
     await sleep(PAUSE_MS)
   }
@@ -73,7 +150,7 @@ export function tryWriteTo<T>(db: Database, work: () => T): { readonly result: T
     return { result: db.transaction(work).immediate() }
   } catch (error) {
     if (isBusy(error)) return 'busy'
-    throw explainFailure(error, db.name)
+    throw explainFailure(error, originals.get(db) ?? db.name)
   } finally {
     db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
   }

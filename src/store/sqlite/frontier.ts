@@ -56,7 +56,7 @@ const OLDEST_PER_VISIT = 8
 export function createFrontier(db: Database, hosts: Hosts): Frontier {
   // What a running crawl has leased is its own as long as it runs: whoever begins another, or takes it over, takes all back.
   const expired = `state = 'leased' AND leased_until <= ?
-    AND NOT EXISTS (SELECT 1 FROM crawl_jobs j WHERE j.source = ledger.source AND j.state = 'running')`
+    AND NOT EXISTS (SELECT 1 FROM crawls j WHERE j.source = ledger.source AND j.state = 'running')`
   const expire = db.prepare<[number, number]>(
     `UPDATE ledger SET state = ${stateAfter('postpone')}, lease = NULL, leased_until = NULL
      WHERE source = ? AND ${expired}`,

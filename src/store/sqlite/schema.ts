@@ -333,6 +333,127 @@ const MIGRATIONS: readonly string[] = [
     until INTEGER NOT NULL
   ) STRICT;
   `,
+  `
+  -- A crawl is a run over a source. A job is what a server was asked for, and has the name now.
+  ALTER TABLE crawl_jobs RENAME TO crawls;
+  DROP INDEX crawl_jobs_by_source;
+  CREATE INDEX crawls_by_source ON crawls (source, started_at);
+
+  CREATE TABLE crawl_jobs (
+    id TEXT NOT NULL PRIMARY KEY,
+    url TEXT NOT NULL,
+    args TEXT NOT NULL,
+    pid INTEGER,
+    started_at INTEGER,
+    ended_at INTEGER,
+    status TEXT NOT NULL,
+    -- Tells the process from others that had its number.
+    process_began TEXT,
+    created_at INTEGER NOT NULL,
+    crawl_id TEXT,
+    source_id TEXT,
+    restarts INTEGER NOT NULL,
+    progress TEXT,
+    problem TEXT,
+    -- Kept with the events, so that a list of jobs counts none.
+    events INTEGER NOT NULL DEFAULT 0,
+    last_event_at INTEGER
+  ) STRICT;
+  CREATE INDEX crawl_jobs_newest ON crawl_jobs (status = 'queued', ifnull(started_at, created_at));
+  CREATE INDEX crawl_jobs_open ON crawl_jobs (created_at) WHERE status IN ('queued', 'running');
+  CREATE INDEX crawl_jobs_ended ON crawl_jobs (ended_at) WHERE status NOT IN ('queued', 'running');
+
+  -- Ids stand at the end of every index, so that each of these gives its rows in their order, from wherever a page begins.
+  CREATE TABLE queue_events (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    job_id TEXT NOT NULL,
+    ts INTEGER NOT NULL,
+    action TEXT NOT NULL,
+    url TEXT NOT NULL,
+    depth INTEGER,
+    host TEXT,
+    reason TEXT,
+    queue_size INTEGER NOT NULL,
+    alias TEXT
+  ) STRICT;
+  CREATE INDEX queue_events_by_job ON queue_events (job_id);
+  CREATE INDEX queue_events_by_action ON queue_events (job_id, action);
+
+  CREATE TABLE crawl_problems (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    job_id TEXT NOT NULL,
+    ts INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    scope TEXT,
+    target TEXT,
+    message TEXT,
+    details TEXT
+  ) STRICT;
+  CREATE INDEX crawl_problems_by_job ON crawl_problems (job_id);
+  CREATE INDEX crawl_problems_by_kind ON crawl_problems (kind);
+  CREATE INDEX crawl_problems_by_scope ON crawl_problems (scope);
+
+  CREATE TABLE crawl_milestones (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    job_id TEXT NOT NULL,
+    ts INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    scope TEXT,
+    target TEXT,
+    message TEXT,
+    details TEXT
+  ) STRICT;
+  CREATE INDEX crawl_milestones_by_job ON crawl_milestones (job_id);
+  CREATE INDEX crawl_milestones_by_kind ON crawl_milestones (kind);
+  CREATE INDEX crawl_milestones_by_scope ON crawl_milestones (scope);
+
+  CREATE TABLE crawl_types (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    description TEXT,
+    declaration TEXT NOT NULL
+  ) STRICT;
+
+  -- When an address was last asked, or found where it never was: lists of addresses are in this order.
+  ALTER TABLE ledger ADD COLUMN at INTEGER GENERATED ALWAYS AS (ifnull(checked_at, first_seen_at)) VIRTUAL;
+  -- Words of the page, here because what is said about a page is long to read through.
+  ALTER TABLE ledger ADD COLUMN words INTEGER;
+  UPDATE ledger SET words = (SELECT json_extract(p.meta, '$.wordCount') FROM pages p WHERE p.id = ledger.id)
+    WHERE page_hash IS NOT NULL;
+  CREATE INDEX ledger_by_time ON ledger (source, at, url);
+  CREATE INDEX ledger_by_host ON ledger (source, host, at, url);
+  CREATE INDEX ledger_failed ON ledger (source, at, url) WHERE state = 'failed';
+
+  -- What is known of hosts, so that nobody has to count their rows. Kept by triggers.
+  CREATE TABLE host_counts (
+    source INTEGER NOT NULL,
+    host TEXT NOT NULL,
+    state TEXT NOT NULL,
+    rows INTEGER NOT NULL,
+    pages INTEGER NOT NULL,
+    asked_at INTEGER,
+    PRIMARY KEY (source, host, state)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO host_counts
+    SELECT source, host, state, count(*), sum(page_hash IS NOT NULL), max(checked_at) FROM ledger
+    GROUP BY source, host, state;
+  CREATE TRIGGER host_inserted AFTER INSERT ON ledger BEGIN
+    INSERT INTO host_counts
+      VALUES (new.source, new.host, new.state, 1, new.page_hash IS NOT NULL, new.checked_at)
+      ON CONFLICT DO UPDATE SET rows = rows + 1, pages = pages + excluded.pages,
+        asked_at = max(ifnull(asked_at, excluded.asked_at), ifnull(excluded.asked_at, asked_at));
+  END;
+  CREATE TRIGGER host_updated AFTER UPDATE OF state, host, page_hash, checked_at ON ledger
+    WHEN old.state <> new.state OR old.host <> new.host OR (old.page_hash IS NULL) <> (new.page_hash IS NULL)
+      OR old.checked_at IS NOT new.checked_at BEGIN
+    UPDATE host_counts SET rows = rows - 1, pages = pages - (old.page_hash IS NOT NULL)
+      WHERE source = old.source AND host = old.host AND state = old.state;
+    INSERT INTO host_counts
+      VALUES (new.source, new.host, new.state, 1, new.page_hash IS NOT NULL, new.checked_at)
+      ON CONFLICT DO UPDATE SET rows = rows + 1, pages = pages + excluded.pages,
+        asked_at = max(ifnull(asked_at, excluded.asked_at), ifnull(excluded.asked_at, asked_at));
+  END;
+  `,
 ]
 
 /** Version 1 was never released: it stands for whatever was written while the schema was in the making. */
@@ -346,14 +467,19 @@ export const SCHEMA_VERSION: number = FIRST_VERSION + MIGRATIONS.length - 1
  * and one that belongs to another program.
  */
 export function migrate(db: Database, library: string): void {
-  // In one transaction: somebody else may be just about to write all that is looked at.
-  if (db.transaction(() => checkVersion(db, library))() === SCHEMA_VERSION) return
+  if (isCurrent(db, library)) return
   db.transaction(() => {
     const done = Math.max(0, checkVersion(db, library) - FIRST_VERSION + 1)
     for (const migration of MIGRATIONS.slice(done)) db.exec(migration)
     db.pragma(`application_id = ${APPLICATION_ID}`)
     db.pragma(`user_version = ${SCHEMA_VERSION}`)
   }).immediate()
+}
+
+/** Whether a database has the schema of this program; refuses what `migrate` refuses. */
+export function isCurrent(db: Database, library: string): boolean {
+  // In one transaction: somebody else may be just about to write all that is looked at.
+  return db.transaction(() => checkVersion(db, library))() === SCHEMA_VERSION
 }
 
 /** The version a database has, if it is ours or empty. */

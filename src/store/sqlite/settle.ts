@@ -38,6 +38,7 @@ interface Draft {
   contentUrl: string | null
   contentHash: StoredHash | null
   pageHash: StoredHash | null
+  words: number | null
   attempts: number
   readonly checkedBefore: number | null
   changedAt: number | null
@@ -61,7 +62,7 @@ interface Holder {
 export function createSettling(db: Database, finds: Finds, content: Content, aliases: Aliases): Settling {
   const select = db.prepare<[number, string], Draft>(
     `SELECT id, key, url, state, reason, pattern, target, status, detail, etag, last_modified AS lastModified,
-       content_url AS contentUrl, content_hash AS contentHash, page_hash AS pageHash, attempts,
+       content_url AS contentUrl, content_hash AS contentHash, page_hash AS pageHash, words, attempts,
        checked_at AS checkedBefore, changed_at AS changedAt, due_at AS dueAt,
        is_final AS isFinal, awaits_confirmation AS awaitsConfirmation, proven_crawl AS provenCrawl, depth, crawl, lease
      FROM ledger WHERE source = ? AND key = ?`,
@@ -69,7 +70,7 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
   const update = db.prepare<[Draft & { checkedAt: number | null }]>(
     `UPDATE ledger SET state = @state, reason = @reason, pattern = @pattern, target = @target, status = @status,
        detail = @detail, etag = @etag, last_modified = @lastModified, content_url = @contentUrl, content_hash = @contentHash,
-       page_hash = @pageHash, attempts = @attempts, changed_at = @changedAt, due_at = @dueAt, is_final = @isFinal,
+       page_hash = @pageHash, words = @words, attempts = @attempts, changed_at = @changedAt, due_at = @dueAt, is_final = @isFinal,
        awaits_confirmation = @awaitsConfirmation, proven_crawl = @provenCrawl, checked_at = @checkedAt, crawl = @crawl,
        lease = NULL, leased_until = NULL
      WHERE id = @id`,
@@ -134,6 +135,7 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
     if (!claim(source, row, hash, now, crawl)) return
     content.write(source, row.id, record)
     row.pageHash = hash
+    row.words = record.page.wordCount
     row.changedAt = now
     move(row, 'index')
   }

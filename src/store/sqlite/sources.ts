@@ -91,7 +91,8 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
   const deleteRest = [
     'DELETE FROM ledger_counts WHERE source = ?',
     'DELETE FROM open_hosts WHERE source = ?',
-    'DELETE FROM crawl_jobs WHERE source = ?',
+    'DELETE FROM host_counts WHERE source = ?',
+    'DELETE FROM crawls WHERE source = ?',
     'DELETE FROM crawl_ids WHERE source = ?',
     'DELETE FROM sources WHERE id = ?',
   ].map((sql) => db.prepare<[number]>(sql))

@@ -1,14 +1,14 @@
-import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { reserveSlot, setPause } from '../../../test/contracts/host-clocks.ts'
+import { runScript } from '../../../test/contracts/run-script.ts'
 import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
 import type { Adoption, Find, PageRecord } from '../../crawl/ledger.ts'
 import { searchHits } from '../../library/hits.ts'
+import type { LibraryStore } from '../../library/library-store.ts'
 import type { Source } from '../../library/source.ts'
 import type { Crawl, Store } from '../../library/store.ts'
 import { openDatabase } from './database.ts'
@@ -111,6 +111,32 @@ describe('opening a library', () => {
     expect(after.pragma('user_version', { simple: true })).toBe(SCHEMA_VERSION)
     expect(after.prepare(`SELECT name FROM sqlite_schema WHERE name LIKE 'chunk_index%'`).all()).toEqual([])
     after.close()
+  })
+
+  test('knows of an older library what it counts now, and keeps its crawls', async () => {
+    const path = newPath()
+    const first = await openSqliteStore(path)
+    await first.addSource(source('docs'))
+    await first.beginCrawl(crawl('c1', 5), 1000)
+    await first.adopt(adoptionOf(1, 'some words'))
+    await first.offer('docs', 'c1', [find(2)], 9)
+    const look = async (store: LibraryStore) => ({
+      addresses: await store.addresses.list({ limit: 9 }),
+      host: await store.addresses.describeHost('docs.test'),
+      crawls: await store.listCrawls('docs', 9),
+      jobs: await store.jobLog.list(9),
+    })
+    const seen = await look(first)
+    await first.close()
+    const db = openDatabase(path)
+    db.exec(SCHEMA_6)
+    db.close()
+    const second = await openSqliteStore(path)
+    expect(await look(second)).toEqual(seen)
+    expect(seen.addresses.map(({ wordCount }) => wordCount)).toEqual([null, 2])
+    expect(seen.host).toMatchObject({ addresses: 2, pages: 1, lastAt: 5 })
+    expect(seen.crawls.map(({ id }) => id)).toEqual(['c1'])
+    await second.close()
   })
 
   test('shows one process what another one has indexed, and nothing that is gone', async () => {
@@ -398,7 +424,7 @@ describe('several connections', () => {
 
   test('of several processes open a new library and write to it at once', async () => {
     const path = newPath()
-    const writers = await Promise.all(['a', 'b', 'c', 'd'].map((name) => runWriter(path, name)))
+    const writers = await Promise.all(['a', 'b', 'c', 'd'].map((name) => runScript('sqlite-writer.ts', path, name)))
     expect(writers).toEqual(['', '', '', ''])
     const store = await openSqliteStore(path)
     expect(await store.listSources()).toHaveLength(1)
@@ -409,20 +435,6 @@ describe('several connections', () => {
     await store.close()
   }, 120_000)
 })
-
-/** Runs a process that writes to a library, and returns what it complained about. */
-function runWriter(path: string, name: string): Promise<string> {
-  const script = fileURLToPath(new URL('../../../test/contracts/sqlite-writer.ts', import.meta.url))
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [script, path, name], { stdio: ['ignore', 'ignore', 'pipe'] })
-    let complaints = ''
-    child.stderr.on('data', (data) => {
-      complaints += String(data)
-    })
-    child.on('error', reject)
-    child.on('exit', (code) => resolve(code === 0 ? complaints : `${complaints}\nexit ${code}`))
-  })
-}
 
 function source(id: string): Source {
   return {
@@ -461,8 +473,30 @@ function request(now: number) {
   return { sourceId: 'docs', limit: 2, now, until: now + 1000, horizon: now + 1000, isLevelled: false }
 }
 
-/** Takes back what later versions of the schema did, and leaves an index that nobody fills any more. */
+/** Takes back what later versions of the schema did. */
+const SCHEMA_6 = `
+  DROP TABLE crawl_jobs;
+  DROP TABLE queue_events;
+  DROP TABLE crawl_problems;
+  DROP TABLE crawl_milestones;
+  DROP TABLE crawl_types;
+  DROP TRIGGER host_inserted;
+  DROP TRIGGER host_updated;
+  DROP TABLE host_counts;
+  DROP INDEX ledger_by_time;
+  DROP INDEX ledger_by_host;
+  DROP INDEX ledger_failed;
+  ALTER TABLE ledger DROP COLUMN at;
+  ALTER TABLE ledger DROP COLUMN words;
+  ALTER TABLE crawls RENAME TO crawl_jobs;
+  DROP INDEX crawls_by_source;
+  CREATE INDEX crawl_jobs_by_source ON crawl_jobs (source, started_at);
+  PRAGMA user_version = 6;
+`
+
+/** The same, and leaves an index that nobody fills any more. */
 const SCHEMA_3 = `
+  ${SCHEMA_6}
   DROP TRIGGER chunk_deleted;
   DROP TABLE vectors;
   DROP TABLE vector_space;

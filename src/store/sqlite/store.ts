@@ -3,8 +3,9 @@ import { createChunkTests } from '../../core/retrieval/chunk-filter.ts'
 import { createChunkIndex } from '../../core/retrieval/chunk-index.ts'
 import type { FindResult, OpenWork, Settled } from '../../crawl/ledger.ts'
 import { causeOf } from '../../crawl/patience.ts'
+import type { LibraryStore } from '../../library/library-store.ts'
 import type { StoreMatch, StoreQuery } from '../../library/store.ts'
-import type { VectorStore } from '../../library/vectors.ts'
+import { createAddresses } from './addresses.ts'
 import { createAliases } from './aliases.ts'
 import { createContent } from './content.ts'
 import { createCrawls } from './crawls.ts'
@@ -13,6 +14,7 @@ import { type CrawlOf, createFinds } from './finds.ts'
 import { createFrontier } from './frontier.ts'
 import { createHosts } from './hosts.ts'
 import { createIndexShelf } from './index-shelf.ts'
+import { createJobLog } from './job-log.ts'
 import { createLayouts } from './layouts.ts'
 import { createLists } from './lists.ts'
 import { createRows, noCounts } from './rows.ts'
@@ -27,11 +29,11 @@ import { createVectors } from './vectors.ts'
  * Opens the library in an SQLite file, which is created with its folder where there is none; `:memory:` is one that is gone
  * when it is closed. Several processes may use one file at once: readers never wait, writers wait for each other.
  */
-export async function openSqliteStore(path: string, patienceMs: number = PATIENCE_MS): Promise<VectorStore> {
+export async function openSqliteStore(path: string, patienceMs: number = PATIENCE_MS): Promise<LibraryStore> {
   return createStore(openDatabase(path), path, patienceMs)
 }
 
-function createStore(db: Database, location: string, patienceMs: number): VectorStore {
+function createStore(db: Database, location: string, patienceMs: number): LibraryStore {
   const layouts = createLayouts(db)
   const index = createChunkIndex(createIndexShelf(db, layouts))
   const tending = createTending(db, index)
@@ -228,6 +230,8 @@ function createStore(db: Database, location: string, patienceMs: number): Vector
     readIndexState: async () => measureIndex(),
     tendIndex: (signal) => tending.doAll(signal),
     vectors: createVectors(db, { sources, write, createTest: (filter) => index.createTest(createChunkTests(filter)) }),
+    jobLog: createJobLog(db, write),
+    addresses: createAddresses(db),
     stats: async () => readStats(),
     close: async () => {
       db.close()

@@ -1,0 +1,30 @@
+import type { CrawlType } from './job-log.ts'
+
+/** The ways to crawl that a library has before its owner changes them. */
+export const CRAWL_TYPE_SEEDS: readonly CrawlType[] = [
+  {
+    name: 'basic',
+    description: 'Follows links from the start.',
+    declaration: { crawlType: 'basic', useSitemap: false, sitemapOnly: false },
+  },
+  {
+    name: 'sitemap-only',
+    description: 'Reads what the sitemaps of the site name, and follows no links.',
+    declaration: { crawlType: 'sitemap-only', useSitemap: true, sitemapOnly: true },
+  },
+  {
+    name: 'basic-with-sitemap',
+    description: 'Follows links, and reads what the sitemaps of the site name.',
+    declaration: { crawlType: 'basic-with-sitemap', useSitemap: true, sitemapOnly: false },
+  },
+  {
+    name: 'intelligent',
+    description: 'Plans where to begin from what is known of the site.',
+    declaration: { crawlType: 'intelligent', useSitemap: true, sitemapOnly: false },
+  },
+  {
+    name: 'docs',
+    description: 'For documentation: reads llms.txt and the sitemaps, and follows links.',
+    declaration: { crawlType: 'docs', useSitemap: true, sitemapOnly: false },
+  },
+]

@@ -1,0 +1,105 @@
+import { compareUtf8 } from '../../core/text/order.ts'
+import { LEDGER_STATES, type LedgerState } from '../../crawl/ledger.ts'
+import { isHostOf, listKeysOf } from '../../library/address-keys.ts'
+import type { AddressEntry, Addresses, AddressFilter, AddressQuery, HostSummary } from '../../library/addresses.ts'
+import { groupFailures } from '../../library/group-errors.ts'
+import type { Row } from './row.ts'
+
+/** Looks at the rows of all sources, each time as they are then. */
+export function createMemoryAddresses(listRows: () => readonly Row[]): Addresses {
+  const list = (query: AddressQuery): AddressEntry[] => {
+    const { limit, cursor, order = 'newest' } = query
+    const entries = listRows()
+      .map(toEntry)
+      .filter((entry) => passes(entry, query))
+      .sort(order === 'newest' ? (a, b) => byTime(b, a) : byTime)
+    const rest = cursor === undefined ? entries : entries.filter((entry) => isAfter(entry, cursor, order))
+    return rest.slice(0, limit)
+  }
+  const describeHost = (host: string): HostSummary | undefined => {
+    const rows = listRows().filter((row) => row.host === host)
+    const states = Object.fromEntries(LEDGER_STATES.map((state) => [state, 0])) as Record<LedgerState, number>
+    for (const { state } of rows) states[state]++
+    const asked = rows.flatMap(({ checkedAt }) => checkedAt ?? [])
+    const lastAt = asked.length === 0 ? null : asked.reduce((last, at) => Math.max(last, at))
+    const pages = rows.filter(({ hasPage }) => hasPage).length
+    return rows.length === 0
+      ? undefined
+      : { host, addresses: rows.length, pages, failed: states.failed, lastAt, states }
+  }
+
+  return {
+    list: async (query) => list(query),
+    count: async (filter, most) => list({ ...filter, limit: most }).length,
+    find: async (url) => {
+      const keys = new Set(listKeysOf(url))
+      const rows = listRows().filter(({ key }) => keys.has(key))
+      return rows.map(toEntry).sort((a, b) => byTime(b, a))
+    },
+    groupErrors: async (rows) => groupFailures(list({ state: 'failed', limit: rows })),
+    listHosts: async (limit) =>
+      [...new Set(listRows().map(({ host }) => host))]
+        .flatMap((host) => describeHost(host) ?? [])
+        .sort((a, b) => (b.lastAt ?? -Infinity) - (a.lastAt ?? -Infinity) || compareUtf8(a.host, b.host))
+        .slice(0, limit),
+    describeHost: async (host) => describeHost(host.toLowerCase()),
+  }
+}
+
+function toEntry(row: Row): AddressEntry {
+  const { sourceId, key, url, host, state, reason, pattern, status, detail, depth, foundOn, record } = row
+  const { firstSeenAt, checkedAt, changedAt } = row
+  return {
+    sourceId,
+    key,
+    url,
+    host,
+    state,
+    reason,
+    pattern,
+    status,
+    detail,
+    depth,
+    foundOn,
+    at: checkedAt ?? firstSeenAt,
+    firstSeenAt,
+    checkedAt,
+    changedAt,
+    title: record?.page.title ?? null,
+    wordCount: record?.page.wordCount ?? null,
+    chunks: record?.chunks.length ?? null,
+  }
+}
+
+/** What tells the place of an address in the list. */
+type Place = Pick<AddressEntry, 'at' | 'url'> & { readonly sourceId?: string }
+
+function byTime(a: Place, b: Place): number {
+  return a.at - b.at || compareUtf8(a.url, b.url) || compareUtf8(a.sourceId ?? '', b.sourceId ?? '')
+}
+
+function isAfter(entry: AddressEntry, cursor: Place, order: 'newest' | 'oldest'): boolean {
+  const { at, url, sourceId } = entry
+  const place = cursor.sourceId === undefined ? { at, url } : { at, url, sourceId }
+  return order === 'newest' ? byTime(place, cursor) < 0 : byTime(place, cursor) > 0
+}
+
+function passes(entry: AddressEntry, filter: AddressFilter): boolean {
+  const { sourceId, host, includeSubdomains, state, reason, status, from, to, minWordCount, text } = filter
+  return (
+    (sourceId === undefined || entry.sourceId === sourceId) &&
+    (host === undefined || isHostOf(entry.host, host, includeSubdomains)) &&
+    (state === undefined || entry.state === state) &&
+    (reason === undefined || entry.reason === reason) &&
+    (status === undefined || entry.status === status) &&
+    (from === undefined || entry.at >= from) &&
+    (to === undefined || entry.at <= to) &&
+    (minWordCount === undefined || (entry.wordCount !== null && entry.wordCount >= minWordCount)) &&
+    (text === undefined || lowerAscii(entry.url).includes(lowerAscii(text)))
+  )
+}
+
+/** As SQLite has it: only letters from A to Z have two cases. */
+function lowerAscii(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+}

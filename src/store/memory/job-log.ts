@@ -1,0 +1,140 @@
+import { CRAWL_TYPE_SEEDS } from '../../library/crawl-types.ts'
+import type {
+  JobChange,
+  JobEntry,
+  JobLog,
+  JobNote,
+  JobRecord,
+  KeptNote,
+  LogPage,
+  NoteFilter,
+  QueueEvent,
+  TrimRule,
+} from '../../library/job-log.ts'
+
+/** A history of jobs that is gone with its process. */
+export function createMemoryJobLog(): JobLog {
+  /** In the order in which they were added. */
+  const jobs = new Map<string, JobEntry>()
+  const events: QueueEvent[] = []
+  const problems: KeptNote[] = []
+  const milestones: KeptNote[] = []
+  const lastIds = { queue: 0, problem: 0, milestone: 0 }
+
+  const countEvent = (jobId: string, at: number): void => {
+    const job = jobs.get(jobId)
+    if (job === undefined) return
+    jobs.set(jobId, { ...job, events: job.events + 1, lastEventAt: Math.max(job.lastEventAt ?? at, at) })
+  }
+  const appendOne = (note: JobNote): void => {
+    const { jobId, at, type } = note
+    const id = ++lastIds[type]
+    if (type === 'queue') {
+      events.push({ ...note.data, id, jobId, at })
+      countEvent(jobId, at)
+    } else {
+      const notes = type === 'problem' ? problems : milestones
+      notes.push({ ...note.data, id, jobId, at })
+    }
+  }
+  const trim = (rule: TrimRule): number => {
+    const all = [...jobs.values()]
+    const doomed = new Set(
+      all
+        .filter(isOver)
+        .sort((a, b) => (a.endedAt ?? Number.NEGATIVE_INFINITY) - (b.endedAt ?? Number.NEGATIVE_INFINITY))
+        .slice(0, Math.max(0, all.length - rule.jobs))
+        .map(({ id }) => id),
+    )
+    const old = new Set(
+      all.filter((job) => isOver(job) && (job.endedAt ?? Infinity) < rule.eventsSince).map(({ id }) => id),
+    )
+    for (const id of doomed) jobs.delete(id)
+    let removed = doomed.size
+    removed += removeWhere(events, ({ jobId }) => doomed.has(jobId) || old.has(jobId))
+    removed += removeWhere(problems, ({ jobId }) => doomed.has(jobId))
+    removed += removeWhere(milestones, ({ jobId }) => doomed.has(jobId))
+    const surplus = new Set(
+      [...Map.groupBy(events, ({ jobId }) => jobId).values()].flatMap((own) => dropLast(own, rule.eventsPerJob)),
+    )
+    removed += removeWhere(events, (event) => surplus.has(event))
+    removed += events.splice(0, Math.max(0, events.length - rule.events)).length
+    removed += problems.splice(0, Math.max(0, problems.length - rule.notes)).length
+    removed += milestones.splice(0, Math.max(0, milestones.length - rule.notes)).length
+    return removed
+  }
+
+  return {
+    add: async (job) => {
+      if (jobs.has(job.id)) throw new TypeError(`there is a job ${job.id} already`)
+      jobs.set(job.id, { ...structuredClone(job), events: 0, lastEventAt: null })
+    },
+    change: async (id, change: JobChange) => {
+      const job = jobs.get(id)
+      if (job !== undefined) jobs.set(id, { ...job, ...structuredClone(change) })
+    },
+    find: async (id) => jobs.get(id),
+    list: async (limit) => {
+      // Of those that began at the same moment, the last one that was added is the newest.
+      const newest = [...jobs.values()].reverse().sort(byBeginning)
+      return { total: newest.length, items: newest.slice(0, limit) }
+    },
+    listOpen: async () =>
+      [...jobs.values()]
+        .filter((job) => !isOver(job))
+        .sort((a, b) => a.createdAt - b.createdAt)
+        .map(toRecord),
+    append: async (notes) => {
+      for (const note of structuredClone(notes)) appendOne(note)
+    },
+    listQueueEvents: async (jobId, { action, ...page }) =>
+      listPage(
+        events.filter((event) => event.jobId === jobId && (action === undefined || event.action === action)),
+        page,
+      ),
+    listProblems: async (filter) => listNotes(problems, filter),
+    listMilestones: async (filter) => listNotes(milestones, filter),
+    trim: async (rule) => trim(rule),
+    listTypes: async () => CRAWL_TYPE_SEEDS,
+  }
+}
+
+function isOver({ status }: JobEntry): boolean {
+  return status !== 'queued' && status !== 'running'
+}
+
+function byBeginning(a: JobEntry, b: JobEntry): number {
+  const waiting = Number(b.status === 'queued') - Number(a.status === 'queued')
+  return waiting || (b.startedAt ?? b.createdAt) - (a.startedAt ?? a.createdAt)
+}
+
+function toRecord({ events, lastEventAt, ...job }: JobEntry): JobRecord {
+  return job
+}
+
+function listNotes(notes: readonly KeptNote[], { jobId, kind, scope, ...page }: NoteFilter): KeptNote[] {
+  const wanted = notes
+    .filter((note) => jobId === undefined || note.jobId === jobId)
+    .filter((note) => kind === undefined || note.kind === kind)
+    .filter((note) => scope === undefined || note.scope === scope)
+  return listPage(wanted, page)
+}
+
+/** A part of a list that is in the order of ids. */
+function listPage<T extends { readonly id: number }>(rows: readonly T[], { limit, before, after }: LogPage): T[] {
+  const within = rows.filter(({ id }) => id < (before ?? Infinity) && id > (after ?? -Infinity))
+  const part = after === undefined ? within.slice(Math.max(0, within.length - limit)) : within.slice(0, limit)
+  return part.reverse()
+}
+
+/** All but the last so many. */
+function dropLast<T>(rows: readonly T[], kept: number): readonly T[] {
+  return rows.slice(0, Math.max(0, rows.length - kept))
+}
+
+function removeWhere<T>(rows: T[], isDoomed: (row: T) => boolean): number {
+  const kept = rows.filter((row) => !isDoomed(row))
+  const removed = rows.length - kept.length
+  rows.splice(0, rows.length, ...kept)
+  return removed
+}

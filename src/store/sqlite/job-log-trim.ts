@@ -1,0 +1,120 @@
+import type { TrimRule } from '../../library/job-log.ts'
+import type { Database, Write } from './database.ts'
+
+/** So many rows are removed in one go: others who write wait that long. */
+const ROWS_AT_ONCE = 1000
+/** So many ids are counted in one go: everything else in the process waits that long. */
+const IDS_AT_ONCE = 20_000
+
+type LogTable = 'queue_events' | 'crawl_problems' | 'crawl_milestones'
+const LOG_TABLES: readonly LogTable[] = ['queue_events', 'crawl_problems', 'crawl_milestones']
+
+/** Makes what removes from the log all that a rule does not keep. It pauses between its steps. */
+export function createTrim(
+  db: Database,
+  write: Write,
+  pause: () => Promise<unknown>,
+): (rule: TrimRule) => Promise<number> {
+  const ended = `status NOT IN ('queued', 'running')`
+  const countJobs = db.prepare<[], number>('SELECT count(*) FROM crawl_jobs').pluck()
+  const selectOldest = db
+    .prepare<[number], string>(`SELECT id FROM crawl_jobs WHERE ${ended} ORDER BY ended_at, rowid LIMIT ?`)
+    .pluck()
+  const deleteJob = db.prepare<[string]>(`DELETE FROM crawl_jobs WHERE id = ? AND ${ended}`)
+  const selectEndedBefore = db
+    .prepare<[number], string>(
+      `SELECT id FROM crawl_jobs j WHERE ${ended} AND ended_at < ?
+         AND EXISTS (SELECT 1 FROM queue_events e WHERE e.job_id = j.id)`,
+    )
+    .pluck()
+  const selectNextJob = db
+    .prepare<[string], string>('SELECT job_id FROM queue_events WHERE job_id > ? ORDER BY job_id LIMIT 1')
+    .pluck()
+  const selectLastKept = db
+    .prepare<[string, number], number>('SELECT id FROM queue_events WHERE job_id = ? ORDER BY id DESC LIMIT 1 OFFSET ?')
+    .pluck()
+
+  const prepareFor = (table: LogTable) => ({
+    deleteOfJob: db.prepare<[string, number, number]>(
+      `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE job_id = ? AND id <= ? ORDER BY id LIMIT ?)`,
+    ),
+    deleteOldest: db.prepare<[number, number]>(
+      `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE id <= ? ORDER BY id LIMIT ?)`,
+    ),
+    // Two queries: SQLite looks up one end of a table at once, and walks all of it for both.
+    selectLeast: db.prepare<[], number | null>(`SELECT min(id) FROM ${table}`).pluck(),
+    selectMost: db.prepare<[], number | null>(`SELECT max(id) FROM ${table}`).pluck(),
+    count: db.prepare<[number, number], number>(`SELECT count(*) FROM ${table} WHERE id > ? AND id <= ?`).pluck(),
+    selectAt: db
+      .prepare<[number, number], number>(`SELECT id FROM ${table} WHERE id <= ? ORDER BY id DESC LIMIT 1 OFFSET ?`)
+      .pluck(),
+  })
+  const tables = Object.fromEntries(LOG_TABLES.map((table) => [table, prepareFor(table)])) as Record<
+    LogTable,
+    ReturnType<typeof prepareFor>
+  >
+
+  /** Repeats a removal until it finds no more. */
+  const removeAll = async (removeSome: () => { readonly changes: number }): Promise<number> => {
+    for (let removed = 0; ; await pause()) {
+      const { changes } = await write(removeSome)
+      removed += changes
+      if (changes < ROWS_AT_ONCE) return removed
+    }
+  }
+  const removeOfJob = (table: LogTable, jobId: string, upTo: number): Promise<number> =>
+    removeAll(() => tables[table].deleteOfJob.run(jobId, upTo, ROWS_AT_ONCE))
+
+  /** The newest row of a table that is one too many; undefined when there are no more than so many. */
+  const findSurplus = async (table: LogTable, most: number): Promise<number | undefined> => {
+    const { selectLeast, selectMost, count, selectAt } = tables[table]
+    const first = selectLeast.get() ?? 0
+    let last = selectMost.get() ?? 0
+    // Ids that were used are as many as the rows, or more.
+    if (last - first < most) return undefined
+    for (let left = most; last >= first; last -= IDS_AT_ONCE) {
+      const rows = count.get(last - IDS_AT_ONCE, last) ?? 0
+      if (rows > left) return selectAt.get(last, left)
+      left -= rows
+      await pause()
+    }
+    return undefined
+  }
+  const removeSurplus = async (table: LogTable, most: number): Promise<number> => {
+    const surplus = await findSurplus(table, most)
+    return surplus === undefined ? 0 : removeAll(() => tables[table].deleteOldest.run(surplus, ROWS_AT_ONCE))
+  }
+
+  const removeJobs = async (most: number): Promise<number> => {
+    let removed = 0
+    for (const id of selectOldest.all(Math.max(0, (countJobs.get() ?? 0) - most))) {
+      for (const table of LOG_TABLES) removed += await removeOfJob(table, id, Number.MAX_SAFE_INTEGER)
+      // Last, so that what is broken off before is found again.
+      removed += await write(() => deleteJob.run(id).changes)
+    }
+    return removed
+  }
+  const removeOld = async (since: number): Promise<number> => {
+    let removed = 0
+    for (const id of selectEndedBefore.all(since)) {
+      removed += await removeOfJob('queue_events', id, Number.MAX_SAFE_INTEGER)
+    }
+    return removed
+  }
+  const removeBeyond = async (most: number): Promise<number> => {
+    let removed = 0
+    for (let id = selectNextJob.get(''); id !== undefined; id = selectNextJob.get(id)) {
+      const surplus = selectLastKept.get(id, most)
+      if (surplus !== undefined) removed += await removeOfJob('queue_events', id, surplus)
+    }
+    return removed
+  }
+
+  return async ({ eventsPerJob, events, notes, eventsSince, jobs }) =>
+    (await removeJobs(jobs)) +
+    (await removeOld(eventsSince)) +
+    (await removeBeyond(eventsPerJob)) +
+    (await removeSurplus('queue_events', events)) +
+    (await removeSurplus('crawl_problems', notes)) +
+    (await removeSurplus('crawl_milestones', notes))
+}

@@ -1,0 +1,175 @@
+import { setImmediate as pause } from 'node:timers/promises'
+import type { NoteFrame, ProgressFrame, QueueFrame } from '../../library/dispatch/frames.ts'
+import type {
+  CrawlType,
+  JobEntry,
+  JobLog,
+  JobNote,
+  JobRecord,
+  KeptNote,
+  LogPage,
+  NoteFilter,
+  QueueEvent,
+} from '../../library/job-log.ts'
+import type { Database, Write } from './database.ts'
+import { createTrim } from './job-log-trim.ts'
+
+/** The columns of a job. */
+interface JobColumns extends Omit<JobEntry, 'args' | 'process' | 'progress'> {
+  readonly args: string
+  readonly pid: number | null
+  readonly processBegan: string | null
+  readonly progress: string | null
+}
+
+interface NoteColumns extends Omit<KeptNote, 'details'> {
+  readonly details: string | null
+}
+
+const JOBS = `SELECT id, url, args, pid, process_began AS processBegan, status, created_at AS createdAt,
+    started_at AS startedAt, ended_at AS endedAt, crawl_id AS crawlId, source_id AS sourceId, restarts, progress, problem,
+    events, last_event_at AS lastEventAt
+  FROM crawl_jobs`
+
+const EVENTS = `SELECT id, job_id AS jobId, ts AS at, action, url, depth, host, reason, queue_size AS queueSize, alias
+  FROM queue_events`
+
+const NOTES = 'SELECT id, job_id AS jobId, ts AS at, kind, scope, target, message, details FROM'
+
+/** Where notes of each kind are kept. */
+const NOTE_TABLES = { problem: 'crawl_problems', milestone: 'crawl_milestones' } as const
+
+/** Prepares what is asked about jobs. */
+export function createJobLog(db: Database, write: Write): JobLog {
+  const insert = db.prepare<[JobColumns]>(
+    `INSERT INTO crawl_jobs (id, url, args, pid, process_began, status, created_at, started_at, ended_at, crawl_id, source_id,
+       restarts, progress, problem)
+     VALUES (@id, @url, @args, @pid, @processBegan, @status, @createdAt, @startedAt, @endedAt, @crawlId, @sourceId,
+       @restarts, @progress, @problem)`,
+  )
+  const update = db.prepare<[JobColumns]>(
+    `UPDATE crawl_jobs SET pid = @pid, process_began = @processBegan, status = @status, started_at = @startedAt,
+       ended_at = @endedAt, crawl_id = @crawlId, source_id = @sourceId, restarts = @restarts, progress = @progress,
+       problem = @problem
+     WHERE id = @id`,
+  )
+  const selectJob = db.prepare<[string], JobColumns>(`${JOBS} WHERE id = ?`)
+  const selectJobs = db.prepare<[number], JobColumns>(
+    `${JOBS} ORDER BY status = 'queued' DESC, ifnull(started_at, created_at) DESC, rowid DESC LIMIT ?`,
+  )
+  const countJobs = db.prepare<[], number>('SELECT count(*) FROM crawl_jobs').pluck()
+  const selectOpen = db.prepare<[], JobColumns>(
+    `${JOBS} WHERE status IN ('queued', 'running') ORDER BY created_at, rowid`,
+  )
+  const insertEvent = db.prepare<[QueueFrame & { jobId: string; at: number }]>(
+    `INSERT INTO queue_events (job_id, ts, action, url, depth, host, reason, queue_size, alias)
+     VALUES (@jobId, @at, @action, @url, @depth, @host, @reason, @queueSize, @alias)`,
+  )
+  const prepareInsert = (table: string) =>
+    db.prepare<[Omit<NoteColumns, 'id'>]>(
+      `INSERT INTO ${table} (job_id, ts, kind, scope, target, message, details)
+       VALUES (@jobId, @at, @kind, @scope, @target, @message, @details)`,
+    )
+  const insertNote = { problem: prepareInsert(NOTE_TABLES.problem), milestone: prepareInsert(NOTE_TABLES.milestone) }
+  const countEvents = db.prepare<[number, number, number, string]>(
+    `UPDATE crawl_jobs SET events = events + ?, last_event_at = max(ifnull(last_event_at, ?), ?) WHERE id = ?`,
+  )
+  const selectTypes = db.prepare<[], Omit<CrawlType, 'declaration'> & { declaration: string }>(
+    `SELECT name, ifnull(description, '') AS description, declaration FROM crawl_types ORDER BY id`,
+  )
+
+  const append = (notes: readonly JobNote[]): void => {
+    const counted = new Map<string, { events: number; lastAt: number }>()
+    for (const { jobId, at, type, data } of notes) {
+      if (type === 'queue') {
+        insertEvent.run({ ...data, jobId, at })
+        const { events = 0, lastAt = at } = counted.get(jobId) ?? {}
+        counted.set(jobId, { events: events + 1, lastAt: Math.max(lastAt, at) })
+      } else {
+        insertNote[type].run({ ...data, jobId, at, details: data.details && JSON.stringify(data.details) })
+      }
+    }
+    for (const [jobId, { events, lastAt }] of counted) countEvents.run(events, lastAt, lastAt, jobId)
+  }
+  const listRows = createLister(db)
+  const listNotes = (table: string, { jobId, kind, scope, ...page }: NoteFilter): KeptNote[] =>
+    listRows<NoteColumns>(`${NOTES} ${table}`, { job_id: jobId, kind, scope }, page).map(toNote)
+
+  return {
+    add: (job) => write(() => void insert.run(toColumns(job))),
+    change: (id, change) =>
+      write(() => {
+        const found = selectJob.get(id)
+        if (found !== undefined) update.run(toColumns({ ...toEntry(found), ...change }))
+      }),
+    find: async (id) => {
+      const found = selectJob.get(id)
+      return found && toEntry(found)
+    },
+    list: async (limit) => ({ total: countJobs.get() ?? 0, items: selectJobs.all(limit).map(toEntry) }),
+    listOpen: async () => selectOpen.all().map((found) => toRecord(toEntry(found))),
+    append: async (notes) => {
+      if (notes.length > 0) await write(() => append(notes))
+    },
+    listQueueEvents: async (jobId, { action, ...page }) =>
+      listRows<QueueEvent>(EVENTS, { job_id: jobId, action }, page),
+    listProblems: async (filter) => listNotes(NOTE_TABLES.problem, filter),
+    listMilestones: async (filter) => listNotes(NOTE_TABLES.milestone, filter),
+    trim: createTrim(db, write, pause),
+    listTypes: async () =>
+      selectTypes.all().map(({ declaration, ...type }) => ({
+        ...type,
+        declaration: JSON.parse(declaration) as CrawlType['declaration'],
+      })),
+  }
+}
+
+/** Lists rows of a table by their ids, newest first. There are few forms of such a query, and each is prepared once. */
+function createLister(db: Database) {
+  const prepared = new Map<string, ReturnType<Database['prepare']>>()
+  return <T>(select: string, columns: Readonly<Record<string, string | undefined>>, page: LogPage): T[] => {
+    const { limit, before, after } = page
+    const asked = Object.entries(columns).filter(([, value]) => value !== undefined)
+    const conditions = asked.map(([column]) => `${column} = ?`)
+    if (before !== undefined) conditions.push('id < ?')
+    if (after !== undefined) conditions.push('id > ?')
+    const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
+    const sql = `${select}${where} ORDER BY id ${after === undefined ? 'DESC' : 'ASC'} LIMIT ?`
+    const statement = prepared.get(sql) ?? db.prepare(sql)
+    prepared.set(sql, statement)
+    const bounds = [before, after].filter((bound) => bound !== undefined)
+    // The columns are those that the caller named.
+    const found = statement.all(...asked.map(([, value]) => value), ...bounds, limit) as T[]
+    return after === undefined ? found : found.reverse()
+  }
+}
+
+function toColumns(job: JobRecord): JobColumns {
+  return {
+    ...job,
+    args: JSON.stringify(job.args),
+    pid: job.process?.pid ?? null,
+    processBegan: job.process?.began ?? null,
+    progress: job.progress && JSON.stringify(job.progress),
+    events: 0,
+    lastEventAt: null,
+  }
+}
+
+/** What is parsed was written by this file. */
+function toEntry({ args, pid, processBegan, progress, ...job }: JobColumns): JobEntry {
+  return {
+    ...job,
+    args: JSON.parse(args) as string[],
+    process: pid === null ? null : { pid, began: processBegan },
+    progress: progress === null ? null : (JSON.parse(progress) as ProgressFrame),
+  }
+}
+
+function toRecord({ events, lastEventAt, ...job }: JobEntry): JobRecord {
+  return job
+}
+
+function toNote({ details, ...note }: NoteColumns): KeptNote {
+  return { ...note, details: details === null ? null : (JSON.parse(details) as NoteFrame['details']) }
+}

@@ -1,0 +1,386 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Find, Settlement } from '../../src/crawl/ledger.ts'
+import type { AddressCursor, AddressEntry, Addresses, AddressQuery } from '../../src/library/addresses.ts'
+import type { LibraryStore } from '../../src/library/library-store.ts'
+import { addSourceTo, recordOf } from '../embed/filled-store.ts'
+import { setPause } from './host-clocks.ts'
+
+/** What every view of the addresses does. Each test has a store of its own with two sources, `docs` and `more`. */
+export function describeAddresses(open: () => Promise<LibraryStore>): void {
+  let store: LibraryStore
+  let addresses: Addresses
+
+  beforeEach(async () => {
+    store = await open()
+    addresses = store.addresses
+    await addSourceTo(store, 'docs')
+    await addSourceTo(store, 'more')
+  })
+  afterEach(() => store.close())
+
+  const find = (finds: readonly (Partial<Find> & Pick<Find, 'url'>)[], now: number, sourceId = 'docs') =>
+    store.offer(sourceId, `crawl of ${sourceId}`, finds.map(toFind), now)
+  /** Finds an address, unless it is known, and settles it. */
+  const settle = async (
+    url: string,
+    now: number,
+    answer: Partial<Settlement> & Pick<Settlement, 'state'>,
+    sourceId = 'docs',
+  ) => {
+    const crawlId = `crawl of ${sourceId} at ${now}`
+    await store.offer(sourceId, crawlId, [toFind({ url })], now)
+    await setPause(store, new URL(url).host, 1, 0)
+    const lease = { sourceId, limit: 100, now, until: now + 1000, horizon: now + 1e6, isLevelled: false }
+    const visits = await store.lease(lease)
+    const visit = visits.find(({ key }) => key === url)
+    if (visit === undefined) throw new Error(`${url} was not leased`)
+    await store.release(visits.filter((other) => other !== visit))
+    await store.settle({ visit, crawlId, now, ...answer })
+  }
+  const fail = (url: string, now: number, status: number | null, detail = `detail of ${url}`, sourceId = 'docs') =>
+    settle(url, now, { state: 'failed', reason: status === null ? 'timeout' : 'not-found', status, detail }, sourceId)
+  const write = (url: string, now: number, words: number, sourceId = 'docs') => {
+    const { page, ...rest } = recordOf(url, `one of ${url}\n---\ntwo`, {})
+    const record = { ...rest, page: { ...page, wordCount: words } }
+    return settle(url, now, { state: 'indexed', record, status: 200 }, sourceId)
+  }
+  const list = async (query: Partial<AddressQuery> = {}) =>
+    (await addresses.list({ limit: 100, ...query })).map(({ url }) => url)
+  /** Goes through a whole list. */
+  const listAll = async (query: AddressQuery, between: () => Promise<unknown> = async () => {}) => {
+    const all: AddressEntry[] = []
+    for (let cursor: AddressCursor | undefined; ; await between()) {
+      const part = await addresses.list({ ...query, ...(cursor && { cursor }) })
+      expect(part.length).toBeLessThanOrEqual(query.limit)
+      all.push(...part)
+      const last = part.at(-1)
+      if (last === undefined) return all
+      cursor = { at: last.at, url: last.url, sourceId: last.sourceId }
+    }
+  }
+
+  describe('a list', () => {
+    test('tells what is known of each address', async () => {
+      await find([{ url: A('/found'), depth: 3, foundOn: A('/list') }], 50)
+      await find([{ url: A('/refused'), refusal: { reason: 'excluded', pattern: '/re*', target: null } }], 40)
+      await write(A('/page'), 60, 120)
+      await fail(A('/failed'), 55, 500, 'it broke')
+      const NOTHING = { reason: null, pattern: null, status: null, detail: null, foundOn: null, depth: 1 }
+      const NO_PAGE = { changedAt: null, title: null, wordCount: null, chunks: null }
+      const where = (path: string) => ({ sourceId: 'docs', key: A(path), url: A(path), host: 'docs.test' })
+      expect(await addresses.list({ limit: 9 })).toEqual([
+        {
+          ...where('/page'),
+          ...NOTHING,
+          state: 'indexed',
+          status: 200,
+          at: 60,
+          firstSeenAt: 60,
+          checkedAt: 60,
+          changedAt: 60,
+          title: 'Title of /page',
+          wordCount: 120,
+          chunks: 2,
+        },
+        {
+          ...where('/failed'),
+          ...NOTHING,
+          ...NO_PAGE,
+          state: 'failed',
+          reason: 'not-found',
+          status: 500,
+          detail: 'it broke',
+          at: 55,
+          firstSeenAt: 55,
+          checkedAt: 55,
+        },
+        {
+          ...where('/found'),
+          ...NOTHING,
+          ...NO_PAGE,
+          state: 'pending',
+          depth: 3,
+          foundOn: A('/list'),
+          at: 50,
+          firstSeenAt: 50,
+          checkedAt: null,
+        },
+        {
+          ...where('/refused'),
+          ...NOTHING,
+          ...NO_PAGE,
+          state: 'skipped',
+          reason: 'excluded',
+          pattern: '/re*',
+          at: 40,
+          firstSeenAt: 40,
+          checkedAt: null,
+        },
+      ])
+    })
+
+    test('has an address where it was last asked, and no word of a page that is gone', async () => {
+      await write(A('/a'), 10, 5)
+      await find([{ url: A('/b') }], 20)
+      expect(await list()).toEqual([A('/b'), A('/a')])
+      await settle(A('/a'), 30, { state: 'failed', reason: 'removed', status: 410, isProvenGone: true })
+      expect(await list()).toEqual([A('/a'), A('/b')])
+      await store.removeProven('docs', 'crawl of docs at 30', false, 31)
+      const [gone] = await addresses.list({ limit: 1 })
+      expect(gone).toMatchObject({ url: A('/a'), state: 'gone', title: null, wordCount: null, chunks: null })
+      expect(await list({ minWordCount: 0 })).toEqual([])
+    })
+
+    test('is given in parts of every size, both ways, across sources and equal moments', async () => {
+      await find(
+        ['/5', '/1', '/3', '/2', '/4'].map((path) => ({ url: A(path) })),
+        10,
+      )
+      // The same addresses at the same moment, in another source.
+      await find(
+        ['/3', '/1', '/6'].map((path) => ({ url: A(path) })),
+        10,
+        'more',
+      )
+      await find([{ url: A('/7') }, { url: 'https://other.test/' }], 20, 'more')
+      const whole = await addresses.list({ limit: 100 })
+      expect(whole.map(({ url, sourceId }) => [url, sourceId])).toEqual([
+        ['https://other.test/', 'more'],
+        [A('/7'), 'more'],
+        [A('/6'), 'more'],
+        [A('/5'), 'docs'],
+        [A('/4'), 'docs'],
+        [A('/3'), 'more'],
+        [A('/3'), 'docs'],
+        [A('/2'), 'docs'],
+        [A('/1'), 'more'],
+        [A('/1'), 'docs'],
+      ])
+      for (const limit of [1, 2, 3, 4, 7]) {
+        expect(await listAll({ limit })).toEqual(whole)
+        expect(await listAll({ limit, order: 'oldest' })).toEqual(whole.toReversed())
+        const onHost = whole.filter(({ host }) => host === 'docs.test')
+        expect(await listAll({ limit, host: 'docs.test' })).toEqual(onHost)
+        expect(await listAll({ limit, state: 'pending', text: '/' })).toEqual(whole)
+      }
+    })
+
+    test('goes on behind a cursor that names no source', async () => {
+      await find([{ url: A('/1') }, { url: A('/2') }], 10)
+      await find([{ url: A('/2') }], 10, 'more')
+      expect(await list({ cursor: { at: 10, url: A('/2') } })).toEqual([A('/1')])
+      expect(await list({ cursor: { at: 10, url: A('/1') }, order: 'oldest' })).toEqual([A('/2'), A('/2')])
+      expect(await list({ cursor: { at: 11, url: '' }, to: 9 })).toEqual([])
+    })
+
+    test('misses nothing that stays and gives nothing twice while others are asked and found', async () => {
+      const paths = Array.from({ length: 30 }, (_, i) => `/${10 + i}`)
+      for (const [i, path] of paths.entries()) await find([{ url: A(path) }], 100 + i)
+      let now = 1000
+      const asked = new Set<string>()
+      const disturb = async () => {
+        now++
+        const path = paths[(now * 7) % paths.length] ?? ''
+        if (!asked.has(path)) await fail(A(path), now, 404)
+        asked.add(path)
+        await find([{ url: A(`/new${now}`) }], now)
+      }
+      const seen = (await listAll({ limit: 4 }, disturb)).map(({ url }) => url)
+      expect(new Set(seen).size).toBe(seen.length)
+      expect(asked.size).toBeGreaterThan(3)
+      const still = paths.filter((path) => !asked.has(path)).map((path) => A(path))
+      expect(seen).toEqual(expect.arrayContaining(still))
+      // From the oldest on, whatever is asked meanwhile comes once more at the end.
+      asked.clear()
+      let rounds = 0
+      const fromOldest = await listAll({ limit: 9, order: 'oldest' }, async () => {
+        if (rounds++ < 3) await find([{ url: A(`/late${rounds}`) }], ++now)
+      })
+      expect(new Set(fromOldest.map(({ url }) => url)).size).toBe(await addresses.count({}, 1000))
+    })
+
+    test('keeps what it asks for with many rows that do not pass', async () => {
+      const many = Array.from({ length: 5000 }, (_, i) => ({ url: A(`/n/${i}`) }))
+      await find(many, 10)
+      await find([{ url: A('/first/needle') }], 5)
+      await find([{ url: A('/last/needle') }], 15)
+      await find([{ url: A('/middle/needle') }], 10)
+      const needles = [A('/last/needle'), A('/middle/needle'), A('/first/needle')]
+      expect(await list({ text: 'needle' })).toEqual(needles)
+      expect((await listAll({ text: 'needle', limit: 1 })).map(({ url }) => url)).toEqual(needles)
+      expect(await list({ text: 'needle', order: 'oldest', limit: 2 })).toEqual(needles.toReversed().slice(0, 2))
+      expect(await addresses.count({ text: 'needle' }, 10)).toBe(3)
+      expect(await addresses.count({ text: '/n/' }, 4500)).toBe(4500)
+      expect(await addresses.count({ host: 'docs.test' }, 9999)).toBe(5003)
+    })
+
+    test('leaves out a source that was removed', async () => {
+      await find([{ url: A('/1') }], 10)
+      await find([{ url: A('/2') }], 10, 'more')
+      await store.removeSource('docs')
+      expect(await list()).toEqual([A('/2')])
+      expect(await addresses.find(A('/1'))).toEqual([])
+      expect(await addresses.describeHost('docs.test')).toMatchObject({ addresses: 1 })
+    })
+  })
+
+  describe('a filter', () => {
+    beforeEach(async () => {
+      await write(A('/long'), 10, 900)
+      await write(A('/short'), 20, 9)
+      await fail(A('/lost'), 30, 404)
+      await fail(A('/slow'), 40, null)
+      await find([{ url: 'https://api.docs.test/x' }, { url: 'https://notdocs.test/y' }], 50, 'more')
+      await find([{ url: A('/refused'), refusal: { reason: 'excluded', pattern: null, target: null } }], 60, 'more')
+    })
+
+    const expectOnly = async (filter: Partial<AddressQuery>, urls: readonly string[]) => {
+      expect(await list(filter)).toEqual(urls)
+      expect(await addresses.count(filter, 100)).toBe(urls.length)
+      expect(await addresses.count(filter, 1)).toBe(Math.min(1, urls.length))
+    }
+
+    test('by source, state and reason', async () => {
+      await expectOnly({ sourceId: 'docs' }, [A('/slow'), A('/lost'), A('/short'), A('/long')])
+      await expectOnly({ sourceId: 'nobody' }, [])
+      await expectOnly({ state: 'failed' }, [A('/slow'), A('/lost')])
+      await expectOnly({ state: 'failed', sourceId: 'more' }, [])
+      await expectOnly({ state: 'failed', host: 'docs.test' }, [A('/slow'), A('/lost')])
+      await expectOnly({ state: 'gone' }, [])
+      await expectOnly({ reason: 'excluded' }, [A('/refused')])
+      await expectOnly({ reason: 'not-found', state: 'failed' }, [A('/lost')])
+      await expectOnly({ reason: 'not-found', state: 'skipped' }, [])
+    })
+
+    test('by host, with those below it where that is wanted', async () => {
+      const own = [A('/refused'), A('/slow'), A('/lost'), A('/short'), A('/long')]
+      await expectOnly({ host: 'docs.test' }, own)
+      await expectOnly({ host: 'DOCS.test' }, own)
+      await expectOnly({ host: 'api.docs.test' }, ['https://api.docs.test/x'])
+      const [first = '', ...others] = own
+      await expectOnly({ host: 'docs.test', includeSubdomains: true }, [first, 'https://api.docs.test/x', ...others])
+      await expectOnly({ host: 'docs.test', includeSubdomains: true, sourceId: 'docs' }, others)
+      await expectOnly({ host: 'ocs.test', includeSubdomains: true }, [])
+      await expectOnly({ host: '%', includeSubdomains: true }, [])
+    })
+
+    test('by status, time and words', async () => {
+      await expectOnly({ status: 404 }, [A('/lost')])
+      await expectOnly({ status: 200 }, [A('/short'), A('/long')])
+      await expectOnly({ from: 30, to: 40 }, [A('/slow'), A('/lost')])
+      await expectOnly({ from: 41, to: 49 }, [])
+      await expectOnly({ to: 10 }, [A('/long')])
+      await expectOnly({ minWordCount: 9 }, [A('/short'), A('/long')])
+      await expectOnly({ minWordCount: 10 }, [A('/long')])
+      expect(await list({ from: 20, to: 40, order: 'oldest' })).toEqual([A('/short'), A('/lost'), A('/slow')])
+      expect(await list({ from: 20, to: 40, limit: 1, cursor: { at: 30, url: A('/lost') } })).toEqual([A('/short')])
+    })
+
+    test('by a part of the address, whatever the case, and with no character that means another', async () => {
+      await find([{ url: A('/100%_done') }, { url: A('/Upper[a]*?') }, { url: A("/it's") }, { url: A('/\u{e4}b') }], 70)
+      await expectOnly({ text: '%' }, [A('/100%_done')])
+      await expectOnly({ text: '_' }, [A('/100%_done')])
+      await expectOnly({ text: '0%_D' }, [A('/100%_done')])
+      await expectOnly({ text: 'upper[A]*?' }, [A('/Upper[a]*?')])
+      await expectOnly({ text: "'" }, [A("/it's")])
+      await expectOnly({ text: '\u{e4}B' }, [A('/\u{e4}b')])
+      await expectOnly({ text: 'docs_test' }, [])
+      await expectOnly({ text: 'LO', host: 'docs.test', state: 'failed' }, [A('/slow'), A('/lost')])
+    })
+  })
+
+  test('an address is found by its spelling or key in every source that knows it', async () => {
+    await find([{ url: 'https://docs.test/a/?q=1', key: 'https://docs.test/a?q=1' }], 10)
+    await find([{ url: 'https://docs.test/a?q=1' }, { url: A('/b') }], 20, 'more')
+    const sourcesOf = async (url: string) => (await addresses.find(url)).map(({ sourceId }) => sourceId)
+    expect(await sourcesOf('https://docs.test/a?q=1')).toEqual(['more', 'docs'])
+    expect(await sourcesOf('https://docs.test/a/?q=1')).toEqual(['more', 'docs'])
+    expect(await sourcesOf('HTTPS://DOCS.test:443/a?q=1#part')).toEqual(['more', 'docs'])
+    expect(await sourcesOf(A('/b'))).toEqual(['more'])
+    expect(await sourcesOf(A('/c'))).toEqual([])
+    expect(await sourcesOf('no address')).toEqual([])
+  })
+
+  test('failures that are alike are put together, the most frequent first', async () => {
+    for (let i = 1; i <= 5; i++) await fail(A(`/${i}`), i, 404)
+    await fail('https://more.test/1', 6, 404, 'elsewhere', 'more')
+    await fail(A('/slow'), 7, null, 'too slow')
+    await fail(A('/slower'), 8, null, 'too slow')
+    const groups = await addresses.groupErrors(100)
+    expect(groups.map(({ status, reason, host, count, lastAt }) => [status, reason, host, count, lastAt])).toEqual([
+      [404, 'not-found', 'docs.test', 5, 5],
+      [null, 'timeout', 'docs.test', 2, 8],
+      [404, 'not-found', 'more.test', 1, 6],
+    ])
+    expect(groups[0]?.examples).toEqual(
+      [5, 4, 3].map((i) => ({ url: A(`/${i}`), at: i, detail: `detail of ${A(`/${i}`)}` })),
+    )
+    // Only the last ones are looked at, and what is well again is none of them.
+    expect((await addresses.groupErrors(3)).map(({ count }) => count)).toEqual([2, 1])
+    await write(A('/slow'), 20, 5)
+    expect((await addresses.groupErrors(2)).map(({ host }) => host)).toEqual(['docs.test', 'more.test'])
+  })
+
+  test('there are at most fifty groups of failures', async () => {
+    for (let i = 0; i < 55; i++) await fail(`https://h${i}.test/`, i, 404)
+    expect(await addresses.groupErrors(100)).toHaveLength(50)
+  })
+
+  describe('hosts', () => {
+    test('are described by what is known of their addresses, in all sources', async () => {
+      await write(A('/page'), 10, 5)
+      await write(A('/other'), 11, 5, 'more')
+      await fail(A('/lost'), 12, 404)
+      await find([{ url: A('/found') }], 99)
+      const described = await addresses.describeHost('docs.test')
+      expect(described).toEqual({
+        host: 'docs.test',
+        addresses: 4,
+        pages: 2,
+        failed: 1,
+        lastAt: 12,
+        states: { pending: 1, leased: 0, indexed: 2, unchanged: 0, skipped: 0, failed: 1, gone: 0 },
+      })
+      expect(await addresses.describeHost('DOCS.TEST')).toEqual(described)
+      expect(await addresses.describeHost('test')).toBeUndefined()
+    })
+
+    test('follow every change', async () => {
+      await write(A('/page'), 10, 5)
+      await settle(A('/page'), 20, { state: 'unchanged', status: 304 })
+      expect(await addresses.describeHost('docs.test')).toMatchObject({
+        pages: 1,
+        lastAt: 20,
+        states: { unchanged: 1 },
+      })
+      await settle(A('/page'), 30, { state: 'failed', reason: 'removed', status: 410, isProvenGone: true })
+      await store.removeProven('docs', 'crawl of docs at 30', false, 31)
+      const gone = { addresses: 1, pages: 0, failed: 0, lastAt: 30, states: { failed: 0, gone: 1, unchanged: 0 } }
+      expect(await addresses.describeHost('docs.test')).toMatchObject(gone)
+      await store.removeSource('docs')
+      expect(await addresses.describeHost('docs.test')).toBeUndefined()
+      expect(await addresses.listHosts(9)).toEqual([])
+    })
+
+    test('are listed with those that were asked last first', async () => {
+      await fail('https://b.test/', 20, 404)
+      await fail('https://a.test/', 30, 404, '', 'more')
+      await find([{ url: 'https://never.test/' }], 99)
+      await find([{ url: 'https://ever.test/' }], 98)
+      const hosts = async (limit: number) => (await addresses.listHosts(limit)).map(({ host }) => host)
+      expect(await hosts(9)).toEqual(['a.test', 'b.test', 'ever.test', 'never.test'])
+      expect(await hosts(1)).toEqual(['a.test'])
+      expect((await addresses.listHosts(9))[2]).toMatchObject({ lastAt: null, addresses: 1 })
+    })
+  })
+}
+
+/** An address of `docs.test`. */
+function A(path: string): string {
+  return `https://docs.test${path}`
+}
+
+function toFind({ url, ...more }: Partial<Find> & Pick<Find, 'url'>): Find {
+  const host = new URL(url).host
+  return { key: url, url, host, depth: 1, foundOn: null, discovery: 'link', refusal: null, ...more }
+}

@@ -1,0 +1,38 @@
+import type { Database } from '../../src/store/sqlite/database.ts'
+
+/** Remembers what is prepared on a connection from now on, and tells how SQLite would do it. */
+export function recordPlans(db: Database): {
+  /** Steps that walk a whole table, or that sort what an index should have had in order. */
+  listWalks(): string[]
+} {
+  const seen = new Set<string>()
+  const prepare = db.prepare.bind(db)
+  // The connection is that of the test alone.
+  Object.assign(db, {
+    prepare: (sql: string) => {
+      seen.add(sql)
+      return prepare(sql)
+    },
+  })
+  const explain = (sql: string): string[] => {
+    const statement = prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+    // A plan does not depend on the values.
+    const values = new Map([...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, null]))
+    const unnamed = sql.match(/\?/g)?.map(() => null) ?? []
+    return statement.all(...(values.size > 0 ? [Object.fromEntries(values)] : unnamed)).map(({ detail }) => detail)
+  }
+  return {
+    listWalks: () =>
+      // What is kept by triggers is small, whatever it counts.
+      [...seen]
+        .filter((sql) => /\b(?:ledger|queue_events|crawl_\w+)\b/.test(sql))
+        .flatMap((sql) =>
+          explain(sql)
+            .filter(
+              (step) =>
+                /TEMP B-TREE/.test(step) || /^SCAN (?:queue_events|crawl_jobs|j|ledger|l)\b(?!.* USING )/.test(step),
+            )
+            .map((step) => `${step}: ${sql}`),
+        ),
+  }
+}

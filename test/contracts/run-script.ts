@@ -1,0 +1,16 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+/** Runs a script of this folder in a process of its own, and returns what it complained about. */
+export function runScript(name: string, ...args: readonly string[]): Promise<string> {
+  const script = fileURLToPath(new URL(name, import.meta.url))
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
+    let complaints = ''
+    child.stderr.on('data', (data) => {
+      complaints += String(data)
+    })
+    child.on('error', reject)
+    child.on('exit', (code) => resolve(code === 0 ? complaints : `${complaints}\nexit ${code}`))
+  })
+}
