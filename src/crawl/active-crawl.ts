@@ -1,5 +1,6 @@
 import type { Snapshot } from '../core/model.ts'
 import { isBelowStart } from '../core/url/reach.ts'
+import { untilResumed } from './control.ts'
 import { readLists } from './discover.ts'
 import { MarkdownVariants } from './discovery/markdown-variant.ts'
 import { EventQueue } from './event-queue.ts'
@@ -56,10 +57,12 @@ export class ActiveCrawl {
   readonly events: EventQueue<CrawlEvent> = new EventQueue()
   readonly startedAt: number
   readonly signal: AbortSignal
-  /** Addresses being visited: waited for, fetched or read. */
-  readonly visiting: Set<string> = new Set()
-  /** Requests under way, by their address. */
-  readonly #fetching = new Set<string>()
+  /** Addresses being visited, that is waited for, fetched or read, and since when. */
+  readonly visiting: Map<string, number> = new Map()
+  /** Keys of visits that were told to have begun and have not come to an end. */
+  readonly #begun = new Set<string>()
+  /** Requests under way, by their address, and when each began. */
+  readonly #fetching = new Map<string, number>()
   /** Visits whose answers are large. As they are read one after the other, more of them would only wait in memory. */
   readonly largeVisits: Room<Visit> = new Room(3)
   gate: Gate
@@ -78,6 +81,8 @@ export class ActiveCrawl {
   requests = 0
   /** Why it cannot even begin. */
   refusal: Reason | null = null
+  /** The same in words. */
+  refusalDetail: string | null = null
   /** Set when the cap left something out. */
   cappedAt: number | null = null
   /** Whether it is known which pages llms-full.txt holds now. */
@@ -118,7 +123,11 @@ export class ActiveCrawl {
     const fetchBare = createResourceFetcher({ fetcher: this, pacer })
     this.robots = new RobotsRules({ fetchResource: fetchBare, ledger, clock, setDelay: pacer.setDelay })
     const judgeRobots = (url: string, signal?: AbortSignal) => this.robots.judge(url, signal)
-    this.fetchResource = createResourceFetcher({ fetcher: this, pacer, judgeRobots })
+    const fetchResource = createResourceFetcher({ fetcher: this, pacer, judgeRobots })
+    this.fetchResource = async (request) => {
+      await untilResumed(ports.control, signal)
+      return fetchResource(request)
+    }
   }
 
   /** Fetches through the one fetcher, counted; what comes of it sets the pace of the host. */
@@ -130,11 +139,13 @@ export class ActiveCrawl {
     const headers = origin === this.#startOrigin ? { ...this.run.headers, ...request.headers } : (request.headers ?? {})
     const admitLarge = visit === undefined ? {} : { admitLarge: () => this.largeVisits.enter(visit) }
     const signal = request.signal ?? this.signal
-    this.#fetching.add(request.url)
+    this.#fetching.set(request.url, askedAt)
     const outcome = await this.ports.fetcher
       .fetch({ ...request, headers, ...admitLarge, signal })
       .finally(() => this.#fetching.delete(request.url))
     if (outcome.type === 'fetched') this.bytes += outcome.snapshot.body.length
+    // What the network guard refused was never sent.
+    if (outcome.type === 'failed' && outcome.reason === 'address-refused') this.requests--
     await this.pacer.note(host, outcome, askedAt, visit !== undefined)
     return outcome
   }
@@ -276,8 +287,17 @@ export class ActiveCrawl {
     return this.#readsLists && this.#startKeys.has(key)
   }
 
+  /** Takes note of a visit that begins. One that came too early for its host, and begins again, is no news. */
+  begin({ key, url, depth }: Visit): void {
+    this.visiting.set(url, this.ports.clock.now())
+    if (this.#begun.has(key)) return
+    this.#begun.add(key)
+    this.events.push({ type: 'begun', url, depth })
+  }
+
   /** Counts what became of a visit and tells it. Answers whether it brought a page. */
   count(settlement: Settlement, settled: Settled, bytes: number): boolean {
+    this.#begun.delete(settlement.visit.key)
     const { visit, status, detail, record, finds = [], aliases = [] } = settlement
     const { state, reason } = settled
     if (settled.type === 'lost') {
@@ -295,7 +315,9 @@ export class ActiveCrawl {
     if (state === 'indexed' || state === 'unchanged' || state === 'skipped' || state === 'failed') this[state]++
     const chunks = state === 'indexed' ? (record?.chunks.length ?? 0) : 0
     const told = { state, reason, status: status ?? null, detail: detail ?? null, bytes, chunks }
-    this.events.push({ type: 'settled', url: visit.url, ...told })
+    const isStored = state === 'unchanged' && record === undefined
+    const stored = isStored ? { storedMs: Math.max(0, settlement.now - (visit.checkedAt ?? settlement.now)) } : {}
+    this.events.push({ type: 'settled', url: visit.url, ...told, ...stored })
     return state === 'indexed' || state === 'unchanged'
   }
 
@@ -317,7 +339,9 @@ export class ActiveCrawl {
     return {
       ...counts,
       queued,
-      current: [...this.#fetching],
+      current: Array.from(this.#fetching, ([url, since]) => ({ url, ageMs: now - since })),
+      isPaused: this.ports.control?.isPaused === true,
+      hasRobots: this.robots.isKnown(this.siteUrl),
       hosts: this.pacer.progress(),
       elapsedMs: now - this.startedAt,
     }

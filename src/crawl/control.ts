@@ -7,3 +7,8 @@ export interface CrawlControl {
   /** Resolves when one of them has changed, or rejects when the signal is aborted. */
   changed(signal: AbortSignal): Promise<void>
 }
+
+/** Resolves while nobody has paused, or as soon as that is over. */
+export async function untilResumed(control: CrawlControl | undefined, signal: AbortSignal): Promise<void> {
+  while (control?.isPaused === true) await control.changed(signal)
+}

@@ -64,7 +64,7 @@ async function visitOneByOne(active: ActiveCrawl, frontier: Frontier): Promise<v
   for (;;) {
     const visit = await frontier.next()
     if (visit === undefined) return
-    active.visiting.add(visit.url)
+    active.begin(visit)
     let isPage = false
     try {
       isPage = await visitOne(active, visit)
@@ -83,7 +83,10 @@ async function visitOne(active: ActiveCrawl, visit: Visit): Promise<boolean> {
     const result = await visitPage(active, visit)
     // Whoever forgot to allow a private site is told so, and nothing is written about the pages it has.
     const isRefused = visit.hasPage && result?.settlement.reason === 'address-refused'
-    if (isRefused) active.refusal = 'address-refused'
+    if (isRefused) {
+      active.refusal = 'address-refused'
+      active.refusalDetail = result.settlement.pattern ?? result.settlement.detail ?? null
+    }
     if (result === undefined || isRefused) {
       await ledger.release([visit])
       return false

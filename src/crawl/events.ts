@@ -12,8 +12,8 @@ export const CRAWL_ENDS = ['completed', 'cancelled', 'gate', 'failed'] as const
 /** One of {@link CRAWL_ENDS}. */
 export type CrawlEnd = (typeof CRAWL_ENDS)[number]
 
-/** What a crawl may have to wait for: room on the disk, a library that others keep locked, the right to write, memory. */
-export type PauseCause = 'disk-full' | 'locked' | 'read-only' | 'memory'
+/** What a crawl may have to wait for: room on the disk, a library that others keep locked, the right to write, memory, whoever paused it. */
+export type PauseCause = 'disk-full' | 'locked' | 'read-only' | 'memory' | 'requested'
 
 /** One thing that happened in a crawl. Progress lines, live events and stored history are made from this stream. */
 export type CrawlEvent =
@@ -35,6 +35,8 @@ export type CrawlEvent =
       readonly pattern: string | null
       readonly target: string | null
     }
+  /** A visit begins; once more for each time that it is tried again. */
+  | { readonly type: 'begun'; readonly url: string; readonly depth: number }
   | {
       readonly type: 'retry'
       readonly url: string
@@ -51,6 +53,8 @@ export type CrawlEvent =
       readonly detail: string | null
       readonly bytes: number
       readonly chunks: number
+      /** Of a page that was taken as it is stored, without an answer that holds it: how old that is. */
+      readonly storedMs?: number
     }
   /** A robots.txt asks for longer pauses than it gets. */
   | { readonly type: 'paced'; readonly host: string; readonly intervalMs: number; readonly askedMs: number }
@@ -83,8 +87,12 @@ export interface CrawlProgress {
   readonly bytes: number
   /** Rows that are still to be fetched. */
   readonly queued: number
-  /** Addresses being fetched. */
-  readonly current: readonly string[]
+  /** Addresses being fetched, and for how long. */
+  readonly current: readonly { readonly url: string; readonly ageMs: number }[]
+  /** Whether it was asked to begin nothing new for now. */
+  readonly isPaused: boolean
+  /** Whether the robots.txt of its site has been read, or is known not to be there. */
+  readonly hasRobots: boolean
   readonly hosts: readonly HostProgress[]
   readonly elapsedMs: number
 }

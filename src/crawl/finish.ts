@@ -102,6 +102,7 @@ async function findDoubt({ run, ports, incomplete }: ActiveCrawl): Promise<strin
   const unread = await ports.ledger.findUnread(run.sourceId, run.crawlId, OPEN_REASONS)
   if (unread === undefined) return null
   const { url, reason } = unread
+  if (reason === 'page-cap') return `the cap on pages left out some, such as ${url}`
   return reason === 'too-many-links' ? `${url}: not all links were read` : `${url} could not be read (${reason})`
 }
 
@@ -137,7 +138,12 @@ function findVainReason(active: ActiveCrawl, ledger: LedgerCounts, start: Ledger
   return hasAll || hasNothing ? (start?.reason ?? 'empty') : null
 }
 
-function describeVain({ run, visited }: ActiveCrawl, reason: Reason, start: LedgerRow | undefined): string {
+function describeVain(
+  { run, visited, refusalDetail }: ActiveCrawl,
+  reason: Reason,
+  start: LedgerRow | undefined,
+): string {
+  if (refusalDetail !== null) return `${run.startUrl}: ${reason}, ${refusalDetail}`
   if (start?.reason !== reason)
     return `${run.startUrl}: ${reason}${visited > 1 ? `, none of ${visited} pages was read` : ''}`
   const why = [reason, start.pattern, start.detail].filter((part) => part !== null).join(', ')

@@ -1,4 +1,5 @@
 import type { ActiveCrawl } from './active-crawl.ts'
+import { untilResumed } from './control.ts'
 import type { Visit } from './ledger.ts'
 import { MemoryGate } from './memory-gate.ts'
 
@@ -20,6 +21,8 @@ export class Frontier {
   #isDone = false
   #pausing: Promise<void> | undefined
   #wake: (() => void) | undefined
+  /** Those who wait for others to end. */
+  readonly #waiting = new Set<() => void>()
 
   constructor(active: ActiveCrawl) {
     this.#active = active
@@ -38,6 +41,14 @@ export class Frontier {
     for (;;) {
       signal.throwIfAborted()
       if (this.#isDone || this.#active.refusal !== null) return undefined
+      if (this.#isPaused()) {
+        await this.#sitOutPause()
+        continue
+      }
+      if (this.#inFlight >= (ports.control?.maxVisits ?? Infinity)) {
+        await this.#waitForPlace()
+        continue
+      }
       if (this.#ready.length > 0 && !this.#memory.admits(this.#inFlight)) {
         await ports.clock.sleep(MEMORY_WAIT_MS, signal)
         continue
@@ -48,7 +59,10 @@ export class Frontier {
           this.#inFlight++
           const wait = visit.notBefore - ports.clock.now()
           if (wait > 0) await this.#sleepOrPutBack(visit, wait)
-          return visit
+          if (!this.#isPaused()) return visit
+          this.#inFlight--
+          this.#ready.push(visit)
+          continue
         }
         await this.#fill()
         if (this.#ready.length > 0) continue
@@ -80,6 +94,10 @@ export class Frontier {
     return maxPages === null || this.#active.pagesTaken + this.#inFlight < maxPages
   }
 
+  #isPaused(): boolean {
+    return this.#active.ports.control?.isPaused === true
+  }
+
   #isCapped(): boolean {
     return this.#active.pagesTaken >= (this.#active.run.scope.maxPages ?? Infinity)
   }
@@ -91,6 +109,28 @@ export class Frontier {
       this.#inFlight--
       await this.#active.ports.ledger.release([visit])
       throw error
+    }
+  }
+
+  /** Gives back what is not begun, as its turn will have passed, and waits until the crawl goes on. */
+  async #sitOutPause(): Promise<void> {
+    const { ports, signal } = this.#active
+    await this.#leasing
+    await ports.ledger.release(this.#ready.splice(0))
+    await untilResumed(ports.control, signal)
+  }
+
+  /** Waits until a visit has ended, or more of them may be made at once. */
+  async #waitForPlace(): Promise<void> {
+    const { ports, signal } = this.#active
+    const isOver = new AbortController()
+    const left = new Promise<void>((resolve) => {
+      this.#waiting.add(resolve)
+    })
+    try {
+      await Promise.race([left, ports.control?.changed(AbortSignal.any([signal, isOver.signal]))])
+    } finally {
+      isOver.abort()
     }
   }
 
@@ -197,5 +237,7 @@ export class Frontier {
 
   #notify(): void {
     this.#wake?.()
+    for (const wake of this.#waiting) wake()
+    this.#waiting.clear()
   }
 }

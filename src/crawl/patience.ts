@@ -138,6 +138,7 @@ const WORDS: Readonly<Record<PauseCause, string>> = {
   locked: 'another process has kept the library locked',
   'read-only': 'the library could only be read',
   memory: 'there has been too little memory',
+  requested: 'the crawl has been paused',
 }
 
 /** A span of time in its largest unit: `1 hour`, `10 minutes`, `3 seconds`. */

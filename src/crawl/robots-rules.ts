@@ -67,6 +67,11 @@ export class RobotsRules {
     return allowed ? { allowed } : { allowed, reason: 'robots-disallow', pattern: rule }
   }
 
+  /** Whether the rules of the origin of an address are known. */
+  isKnown(url: string): boolean {
+    return this.#known.get(new URL(url).origin)?.robots !== undefined
+  }
+
   /** The sitemaps the robots.txt of an origin names. */
   async sitemaps(origin: string, signal?: AbortSignal): Promise<readonly string[]> {
     return (await this.#load(new URL(origin).origin, signal)).robots?.sitemaps ?? []

@@ -1,4 +1,5 @@
 import type { Scope } from '../core/url/scope.ts'
+import type { CrawlControl } from './control.ts'
 import type { CrawlKind, CrawlSummary } from './events.ts'
 import type { Ledger } from './ledger.ts'
 import type { Memory } from './memory-gate.ts'
@@ -99,6 +100,8 @@ export interface CrawlPorts {
   readonly readPage: PageReader
   /** Without it, memory is not looked at. */
   readonly memory?: Memory
+  /** Without it, nothing can be asked of a crawl but to stop. */
+  readonly control?: CrawlControl | undefined
   readonly clock: Clock
   readonly kindOf: KindOf
   /** Number from 0 up to 1, for jitter. */

@@ -7,7 +7,7 @@ import { Pulse, type Watched, type WatchedCrawl, watchOver } from './watch.ts'
 const GRACE_MS = 10_000
 
 /** What every crawl needs of the outside world, whatever it reads. */
-export type RunPorts = Pick<CrawlPorts, 'ledger' | 'clock' | 'touch' | 'end'>
+export type RunPorts = Pick<CrawlPorts, 'ledger' | 'clock' | 'control' | 'touch' | 'end'>
 
 /** A crawl while it runs, as far as whoever runs it has to know it. */
 export interface SupervisedCrawl extends WatchedCrawl {
@@ -85,6 +85,7 @@ async function runToEnd<C extends SupervisedCrawl, P extends RunPorts>(
   const ended = new AbortController()
   // A failure of the watch is none of the crawl, and is never left without anybody who takes note of it.
   const watch = watchOver(watched, ended.signal).catch(() => undefined)
+  const told = tellPauses(active, ended.signal)
   let summary: CrawlSummary
   try {
     await withGrace(active, workUntilStopped(supervision, active))
@@ -92,8 +93,29 @@ async function runToEnd<C extends SupervisedCrawl, P extends RunPorts>(
   } finally {
     ended.abort()
     await watch
+    await told
   }
+  // A crawl may be over before it was looked at for the first time.
+  const progress = await active.progress().catch(() => undefined)
+  if (progress !== undefined) active.events.push({ type: 'progress', ...progress })
   active.events.push({ type: 'ended', summary })
+}
+
+/** Tells when the crawl is paused, and when it goes on. */
+async function tellPauses({ ports, events }: SupervisedCrawl, ended: AbortSignal): Promise<void> {
+  const { control, clock } = ports
+  let since: number | undefined
+  while (control !== undefined && !ended.aborted) {
+    const now = clock.now()
+    if (control.isPaused && since === undefined) {
+      since = now
+      events.push({ type: 'paused', cause: 'requested', detail: 'somebody asked for it' })
+    } else if (!control.isPaused && since !== undefined) {
+      events.push({ type: 'resumed', cause: 'requested', pausedMs: now - since })
+      since = undefined
+    }
+    await control.changed(ended).catch(() => undefined)
+  }
 }
 
 /** Does the work. What goes wrong in a crawl that is being stopped anyway is no news. */

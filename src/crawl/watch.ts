@@ -39,10 +39,10 @@ export class Pulse {
 /** A running crawl, as far as it is watched. */
 export interface WatchedCrawl {
   readonly run: Pick<CrawlRun, 'sourceId' | 'limits'>
-  readonly ports: Pick<CrawlPorts, 'ledger' | 'clock' | 'touch'>
+  readonly ports: Pick<CrawlPorts, 'ledger' | 'clock' | 'control' | 'touch'>
   readonly events: EventQueue<CrawlEvent>
-  /** Addresses being visited. */
-  readonly visiting: ReadonlySet<string>
+  /** Addresses being visited, and since when. */
+  readonly visiting: ReadonlyMap<string, number>
   progress(): Promise<CrawlProgress>
 }
 
@@ -123,10 +123,15 @@ class IdleTime {
     this.#happened++
   }
 
-  /** Whether there is something to wait for: a library that can be written, a host that is left alone, a row that is not due yet. */
+  /** Whether there is something to wait for: whoever paused it, a library that can be written, a host that is left alone, a row that is not due yet. */
   async #isWaiting(now: number, progress: CrawlProgress | undefined): Promise<boolean> {
     const { active, patience } = this.#watched
-    if (patience.isWaiting || progress?.hosts.some(({ backoffMs }) => backoffMs > 0)) return true
+    if (
+      active.ports.control?.isPaused === true ||
+      patience.isWaiting ||
+      progress?.hosts.some(({ backoffMs }) => backoffMs > 0)
+    )
+      return true
     const { nextAt } = await active.ports.ledger.countOpen(active.run.sourceId, now)
     return nextAt !== null && nextAt > now
   }
@@ -135,7 +140,7 @@ class IdleTime {
 function describeStall({ events, visiting }: WatchedCrawl, stallMs: number): Error {
   const time = describeTime(stallMs)
   if (events.isFull) return new Error(`nobody has read what the crawl tells for ${time}`)
-  const named = [...visiting].slice(0, MAX_NAMED).join(', ')
+  const named = [...visiting.keys()].slice(0, MAX_NAMED).join(', ')
   const more = visiting.size > MAX_NAMED ? ` and ${visiting.size - MAX_NAMED} more` : ''
   return new Stall(`nothing happened for ${time}${visiting.size > 0 ? `; under way: ${named}${more}` : ''}`)
 }

@@ -1,5 +1,6 @@
 import type { Kind } from '../core/model.ts'
 import type { Explanation } from '../core/search/explain.ts'
+import type { Source } from './source.ts'
 import type { ChunkFilter } from './store.ts'
 
 /** How scores of words and of meanings become one. */
@@ -100,6 +101,8 @@ export interface SearchAnswer {
   readonly engines: readonly ('words' | 'vectors')[]
   /** What a reader must know about the answer: vectors that are missing, a model that cannot be loaded. */
   readonly notices: readonly string[]
+  /** Of the sources that were named those of which a cap left out pages. */
+  readonly capped: readonly CappedSource[]
   /** Names of the sources that were searched, when they were chosen: as many as one wants to read. */
   readonly searched: readonly string[]
   /** How many sources were searched, named or not. */
@@ -115,6 +118,13 @@ export interface SearchAnswer {
   readonly widen: readonly Widening[]
   /** What there is to be searched, where nothing was found. */
   readonly available?: AvailableSources
+}
+
+/** A source whose crawl stopped at a cap. */
+export interface CappedSource {
+  readonly source: Source
+  /** Pages that it let in. */
+  readonly cap: number
 }
 
 /** The sources of a library, as many as one wants to read. */

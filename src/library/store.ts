@@ -6,7 +6,7 @@ import type { Explanation } from '../core/search/explain.ts'
 import type { CrawlKind, CrawlSummary } from '../crawl/events.ts'
 import type { Alias, Ledger, LedgerRow, LedgerState, Reason } from '../crawl/ledger.ts'
 import type { PageKind } from '../crawl/ports.ts'
-import type { Source } from './source.ts'
+import type { CrawlType, Source } from './source.ts'
 
 /** One run over a source, as it is kept. */
 export interface Crawl {
@@ -40,6 +40,8 @@ export interface CrawlRunOptions {
   readonly maxAgeMsOf: Readonly<Partial<Record<PageKind, number>>>
   /** Overrides of the scope, for this run only. */
   readonly scope: Partial<Source['scope']>
+  /** Where addresses are looked for, for this run only. @default what the source has */
+  readonly crawlType?: CrawlType
 }
 
 /** A stored page. */

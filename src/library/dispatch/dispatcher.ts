@@ -31,8 +31,19 @@ export interface JobView {
   readonly problem: string | null
   readonly code: number | null
   readonly signal: string | null
+  /** How often its process was started again after it had broken off. */
+  readonly restarts: number
   readonly progress: ProgressFrame | null
   readonly rates: JobRates
+  readonly trouble: JobTrouble
+}
+
+/** Addresses that a job had trouble with; the first of each kind. */
+export interface JobTrouble {
+  readonly errorUrls: readonly { readonly url: string; readonly reason: string }[]
+  /** How many were refused by the scope. */
+  readonly filtered: number
+  readonly filteredUrls: readonly { readonly url: string; readonly reason: string }[]
 }
 
 /** How fast a job goes, over the last seconds. */
@@ -52,7 +63,7 @@ export interface JobRates {
 export interface Dispatcher {
   /** Begins one at once; refused with `JOBS_FULL` while as many run as may. */
   begin(order: CrawlOrder): Promise<JobView>
-  /** Begins one as soon as there is room. */
+  /** Begins one as soon as there is room; refused with `JOBS_FULL` when too many wait already. */
   enqueue(order: CrawlOrder): Promise<JobView>
   /** Those that wait, run, or ended a moment ago; newest first. */
   list(): readonly JobView[]
@@ -66,12 +77,15 @@ export interface Dispatcher {
   /** Makes one begin nothing new, or go on; false when it cannot be told. */
   pause(id: string): boolean
   resume(id: string): boolean
-  /** Resolves when one has ended. */
+  /** Resolves when one has ended, or stands where it stood when all were closed. */
   wait(id: string): Promise<JobView>
   readonly feed: Feed
   /** Whether several may run at once. */
   readonly allowsSeveral: boolean
-  /** Takes up what an earlier server left: what still runs is ended, and all that was not ended goes on. */
+  /**
+   * Takes up what an earlier server left: what still runs is ended, because nobody reads what it says, and all that was not ended goes
+   * on in its order. While the log cannot be read that is tried again in the background. From then on the log is kept trimmed.
+   */
   recover(): Promise<void>
   /** Ends all processes in such a way that they go on with the next server. */
   close(): Promise<void>

@@ -11,7 +11,7 @@ export interface FeedEvent {
   readonly name: FeedEventName
   /** The job it is about; null for those that are about none. */
   readonly jobId: string | null
-  /** As it is written to all: JSON of the payload, with the job id in it. */
+  /** As it is written to all: JSON of the payload, with the moment as `ts` and, unless it is a list of jobs, the job id as `jobId`. */
   readonly json: string
 }
 
@@ -30,13 +30,17 @@ export interface Feed {
   readonly last: number
   /** Changes with every start of the server, so that a number of an earlier one is not mistaken. */
   readonly epoch: string
+  /** Lines of crawl processes are told in moderation, `jobs` five times a second at most, with the last one always among them. */
   tell(name: FeedEventName, jobId: string | null, payload: Readonly<Record<string, unknown>>): void
-  /** The events after a number that pass, oldest first, and how many others that would pass are not kept any more. */
+  /**
+   * The events after a number that pass, oldest first; the number to go on after, which counts those that did not pass; and how many
+   * after the number are not kept any more, whatever they were. The answer is shared: many who ask the same get the same.
+   */
   read(
     after: number,
     filter: FeedFilter,
     most: number,
   ): { readonly events: readonly FeedEvent[]; readonly upTo: number; readonly missed: number }
-  /** Calls back when there is something new; returns what ends that. */
+  /** Calls back when there is something new, once for many events; returns what ends that. One that throws is not called again. */
   listen(wake: () => void): () => void
 }

@@ -1,3 +1,5 @@
+import { z } from 'zod'
+
 /** What a crawl has done with an address of its queue. */
 export const QUEUE_ACTIONS = ['enqueued', 'dequeued', 'retry', 'drop'] as const
 
@@ -48,6 +50,10 @@ export interface HostFrame {
   /** ISO 8601, while it is left alone. */
   readonly backoffUntil: string | null
   readonly intervalMs: number
+  /** Requests in this run so far. */
+  readonly requests?: number | undefined
+  /** How long it takes to answer lately, in milliseconds; null while that is not known. */
+  readonly latencyMs?: number | null | undefined
 }
 
 /** The same in the other words of the contract. */
@@ -105,3 +111,122 @@ export type Frame =
 
 /** What a crawl is told on its standard input, each on a line of its own. `CONCURRENCY 4`: so many requests at once from now on. */
 export type Command = 'PAUSE' | 'RESUME' | `CONCURRENCY ${number}`
+
+/** The words that stand before the JSON of a frame. */
+export type FrameType = Frame['type']
+
+/** Writes a frame as the one line it is, without its end. */
+export function writeFrame({ type, data }: Frame): string {
+  return `${type} ${JSON.stringify(data)}`
+}
+
+/** Reads a line that a crawl printed; undefined for one that is no frame, which is for people then. */
+export function parseFrame(line: string): Frame | undefined {
+  const space = line.indexOf(' ')
+  const type = line.slice(0, Math.max(space, 0))
+  if (!isFrameType(type)) return undefined
+  let value: unknown
+  try {
+    value = JSON.parse(line.slice(space + 1))
+  } catch {
+    return undefined
+  }
+  const { success, data } = SHAPES[type].safeParse(value)
+  // The shape that was looked up by the word is that of its data.
+  return success ? ({ type, data } as Frame) : undefined
+}
+
+/** Writes the line for people that a crawl ends with. */
+export function writeFinalStats({ visited, downloaded, saved, errors }: ProgressFrame): string {
+  return `${FINAL}${visited} pages visited, ${downloaded} downloaded, ${saved} saved, ${errors} errors`
+}
+
+/** How many visits such a line tells of; undefined for every other line. */
+export function parseFinalStats(line: string): number | undefined {
+  const count = line.startsWith(FINAL) ? /^\d{1,15}(?= pages visited)/.exec(line.slice(FINAL.length)) : null
+  return count === null ? undefined : Number(count[0])
+}
+
+const FINAL = 'Final stats: '
+
+function isFrameType(word: string): word is FrameType {
+  return Object.hasOwn(SHAPES, word)
+}
+
+const text = z.string().nullable()
+const figure = z.number().nullable()
+
+const note: z.ZodType<NoteFrame> = z.object({
+  kind: z.string(),
+  scope: text,
+  target: text,
+  message: text,
+  details: z.record(z.string(), z.unknown()).nullable(),
+})
+
+const hostFrame: z.ZodType<HostFrame> = z.object({
+  rpm: z.number(),
+  limitRpm: figure,
+  backoffUntil: text,
+  intervalMs: z.number(),
+  requests: z.number().optional(),
+  latencyMs: figure.optional(),
+})
+
+const hostLimitFrame: z.ZodType<HostLimitFrame> = z.object({
+  rateLimited: z.boolean(),
+  limit: figure,
+  intervalMs: z.number(),
+  backoffMs: z.number(),
+})
+
+const progressFrame: z.ZodType<ProgressFrame> = z.object({
+  visited: z.number(),
+  downloaded: z.number(),
+  found: z.number(),
+  saved: z.number(),
+  unchanged: z.number(),
+  skipped: z.number(),
+  errors: z.number(),
+  bytes: z.number(),
+  queueSize: z.number(),
+  currentDownloadsCount: z.number(),
+  currentDownloads: z.array(z.object({ url: z.string(), ageMs: z.number() })),
+  paused: z.boolean(),
+  robotsLoaded: z.boolean(),
+  sitemapCount: z.number(),
+  sitemapEnqueued: z.number(),
+  domain: text,
+  domainRpm: figure,
+  domainLimit: figure,
+  domainBackoffMs: z.number(),
+  domainRateLimited: z.boolean(),
+  domainIntervalMs: z.number(),
+  perHost: z.record(z.string(), hostFrame),
+  perHostLimits: z.record(z.string(), hostLimitFrame),
+  crawlId: text,
+  sourceId: text,
+})
+
+/** What stands behind each word. Fields that nobody knows are left out. */
+const SHAPES: { readonly [T in FrameType]: z.ZodType<Extract<Frame, { type: T }>['data']> } = {
+  PROGRESS: progressFrame,
+  QUEUE: z.object({
+    action: z.enum(QUEUE_ACTIONS),
+    url: z.string(),
+    depth: figure,
+    host: text,
+    reason: text,
+    queueSize: z.number(),
+    alias: text,
+  }),
+  CACHE: z.object({ url: z.string(), source: z.string(), ageSeconds: figure }),
+  ERROR: z.object({
+    url: z.string(),
+    kind: z.enum(['http', 'network', 'timeout', 'save']),
+    code: figure,
+    message: text,
+  }),
+  PROBLEM: note,
+  MILESTONE: note,
+}

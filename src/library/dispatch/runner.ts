@@ -1,3 +1,5 @@
+import type { Command } from './frames.ts'
+
 /** Starts crawls as processes of their own. */
 export interface CrawlRunner {
   /**
@@ -23,7 +25,7 @@ export interface CrawlProcess {
   /** Null when it could not be started. */
   readonly mark: ProcessMark | null
   /** Writes a line to its standard input; false when that is closed. */
-  send(command: string): boolean
+  send(command: Command): boolean
   kill(signal: 'SIGTERM' | 'SIGKILL'): void
   readonly ended: Promise<ProcessEnd>
 }

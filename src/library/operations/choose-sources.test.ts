@@ -57,7 +57,7 @@ describe('finding a version', () => {
     ])
     expect(found.hasUnversioned).toBe(true)
     expect(found.message).toBe(
-      'guide@5.10.0 is the newest; guide@6.0.0 is newer, but not complete yet; versions, newest first: 6.0.0 (not complete), 5.10.0, 5.2.0; there are also unversioned docs of guide',
+      'guide@5.10.0 is the newest; guide@6.0.0 is newer, but not complete yet; versions, newest first: 6.0.0 (not complete), 5.10.0, 5.2.0; there is also guide without a version',
     )
   })
 
@@ -103,16 +103,16 @@ describe('finding a version', () => {
     ])
   })
 
-  test('says that only a prerelease would do, and that there are only unversioned docs', async () => {
+  test('says that only a prerelease would do, and that there are no versions at all', async () => {
     await add('guide@6.0.0-rc.1!', 'plain!')
     expect(await find({ name: 'guide', target: '6.x' })).toEqual([
       '6.0.0-rc.1',
       'guide@6.0.0-rc.1 is the newest that matches 6.x; guide@6.0.0-rc.1 is a prerelease: there is no release that would do; versions, newest first: 6.0.0-rc.1',
     ])
-    expect(await find({ name: 'plain' })).toEqual([undefined, 'plain has no versions; there are unversioned docs'])
+    expect(await find({ name: 'plain' })).toEqual([undefined, 'plain has no versions: leave the version out'])
     expect(await find({ name: 'plain', target: '2.0' })).toEqual([
       undefined,
-      'there is no version 2.0 of plain; there are also unversioned docs of plain',
+      'there is no version 2.0 of plain; plain has no versions: leave the version out',
     ])
   })
 
@@ -193,6 +193,17 @@ describe('choosing sources', () => {
     await expect(choose({ sources: [`${site.origin}/`] })).rejects.toMatchObject({ code: 'USAGE' })
   })
 
+  test('of which a cap left out pages names the cap, until they are taken in', async () => {
+    const source = await addSource(library, { url: `${site.origin}/`, name: 'guide', scope: { maxPages: 1 } })
+    await runCrawl(library, source, { kind: 'add' }, site.origin)
+    const { notices, capped } = await chooseSources(library, { sources: ['guide'] })
+    expect(notices).toEqual(['guide is not complete: its crawl stopped at the cap of 1 page'])
+    expect(capped.map(({ source: { name }, cap }) => [name, cap])).toEqual([['guide', 1]])
+    expect((await chooseSources(library, {})).capped).toEqual([])
+    await runCrawl(library, source, { kind: 'recrawl', scope: { maxPages: 5 } }, site.origin)
+    expect(await chooseSources(library, { sources: ['guide'] })).toMatchObject({ notices: [], capped: [] })
+  })
+
   test('by a version holds for the sources that are named', async () => {
     await add('guide@5.0!', 'guide@6.0!', 'manual!')
     expect((await choose({ sources: ['guide'], version: '5.x' }))[0]).toEqual(['guide@5.0'])
@@ -204,7 +215,7 @@ describe('choosing sources', () => {
       message: 'no version 7 of guide; there are 6.0, 5.0',
     })
     await expect(choose({ sources: ['manual'], version: '5.0' })).rejects.toMatchObject({
-      message: 'no version 5.0 of manual; there are only docs without a version',
+      message: 'no version 5.0 of manual; there are none',
     })
   })
 
@@ -221,11 +232,11 @@ describe('choosing sources', () => {
     })
   })
 
-  test('by a name that has docs without a version as well says so', async () => {
+  test('by a name that is there without a version as well says so', async () => {
     await add('guide!', 'guide@5.0!')
     expect(await choose({ sources: ['guide'] })).toEqual([
       ['guide@5.0'],
-      ['searched guide@5.0; also docs without a version'],
+      ['searched guide@5.0; there is also guide without a version'],
     ])
   })
 

@@ -1,10 +1,12 @@
 import { PharosError } from '../../core/errors.ts'
 import type { Library } from '../library.ts'
+import type { CappedSource } from '../search.ts'
 import { labelOf, type Source } from '../source.ts'
 import { ambiguousSource, matchSources, unknownSource } from './find-source.ts'
 import {
   chooseVersion,
   describeDoubts,
+  findCap,
   isComplete,
   type VersionChoice,
   writeIncomplete,
@@ -28,6 +30,8 @@ export interface ChosenSources {
   readonly isAll: boolean
   /** Ids of those that are not complete, as far as there are several of their name: such a one is no better for being newer. */
   readonly incomplete: ReadonlySet<string>
+  /** Of the sources that were named those of which a cap left out pages. */
+  readonly capped: readonly CappedSource[]
 }
 
 /** The sources that are meant, and what has to be said about them. */
@@ -49,7 +53,17 @@ export async function chooseSources(
       : version === undefined
         ? leaveOut(all, incomplete)
         : await chooseAll(library, all, version)
-  return { sources, notices, isAll: sources.length === all.length, incomplete }
+  const capped = texts.length === 0 ? [] : await listCapped(library, sources.slice(0, MAX_LABELS))
+  return { sources, notices, isAll: sources.length === all.length, incomplete, capped }
+}
+
+async function listCapped(library: Library, sources: readonly Source[]): Promise<CappedSource[]> {
+  const capped: CappedSource[] = []
+  for (const source of sources) {
+    const cap = (await isComplete(library, source)) ? null : await findCap(library, source)
+    if (cap !== null) capped.push({ source, cap })
+  }
+  return capped
 }
 
 /** Ids of the sources that are not complete, among those that share their name with others. */
@@ -130,7 +144,8 @@ async function chooseAmong(
   if (asked === ANY) return { sources: candidates, notices: [] }
   const [first, ...others] = candidates
   if (first !== undefined && others.length === 0 && isLatest(asked)) {
-    return { sources: [first], notices: (await isComplete(library, first)) ? [] : [writeIncomplete(first)] }
+    if (await isComplete(library, first)) return { sources: [first], notices: [] }
+    return { sources: [first], notices: [writeIncomplete(first, await findCap(library, first))] }
   }
   const choice = await chooseVersion(library, candidates, asked)
   const source = choice.best?.source ?? (isLatest(asked) ? first : undefined)
@@ -183,7 +198,7 @@ function writeSome(labels: readonly string[]): string {
 }
 
 function unknownVersion(version: string, name: string, versions: string): PharosError {
-  const there = versions === '' ? '; there are only docs without a version' : `; there are ${versions}`
+  const there = versions === '' ? '; there are none' : `; there are ${versions}`
   return new PharosError('VERSION_UNKNOWN', { version, name, versions: there })
 }
 
@@ -191,7 +206,7 @@ function unknownVersion(version: string, name: string, versions: string): Pharos
 function writeChoice(source: Source, { versions, hasUnversioned }: VersionChoice): string[] {
   const others = [
     ...(versions.length > 1 ? [`versions: ${writeVersions(versions)}`] : []),
-    ...(hasUnversioned && versions.length > 0 ? ['also docs without a version'] : []),
+    ...(hasUnversioned && versions.length > 0 ? [`there is also ${source.name} without a version`] : []),
   ]
   return others.length === 0 ? [] : [`searched ${labelOf(source)}; ${others.join('; ')}`]
 }

@@ -1,4 +1,5 @@
 import { PharosError } from '../../core/errors.ts'
+import type { CrawlControl } from '../../crawl/control.ts'
 import { crawl } from '../../crawl/crawl.ts'
 import type { CrawlEvent, CrawlKind, CrawlSummary } from '../../crawl/events.ts'
 import type { CrawlRun } from '../../crawl/run.ts'
@@ -17,6 +18,8 @@ export interface CrawlInput extends Partial<CrawlRunOptions> {
   readonly headers?: Readonly<Record<string, string>>
   /** Leaves an interrupted crawl of the source as it is and begins a new one. @default false */
   readonly isFresh?: boolean
+  /** What may be asked of it while it runs, besides to stop. */
+  readonly control?: CrawlControl
 }
 
 const DEFAULT_OPTIONS: CrawlRunOptions = {
@@ -36,7 +39,7 @@ export async function* crawlSource(
   signal: AbortSignal,
 ): AsyncGenerator<CrawlEvent, void, void> {
   const { store, clock, runner, limits } = library
-  const { kind, headers = {}, isFresh = false, ...given } = input
+  const { kind, headers = {}, isFresh = false, control, ...given } = input
   const now = clock.now()
   const asked: Crawl = {
     id: library.newId(),
@@ -66,6 +69,7 @@ export async function* crawlSource(
   const ports = {
     ...library,
     ledger: store,
+    control,
     moveSite: (siteUrl: string) => store.updateSource(source.id, { siteUrl }),
     touch: () => store.touchCrawl(begun.id, clock.now(), runner.id),
     end: async (summary: CrawlSummary) => {
@@ -124,7 +128,8 @@ function createRun(
   { id, kind, options }: Crawl,
   { headers, isResumed }: Pick<CrawlRun, 'headers' | 'isResumed'>,
 ): CrawlRun {
-  const { crawlType, ...settings } = source.settings
+  const { crawlType: usual, ...settings } = source.settings
+  const crawlType = options.crawlType ?? usual
   const scope = resolveScope(source.scope, options.scope)
   const { full, acceptLoss, discover, maxAgeMs, maxAgeMsOf } = options
   return {
@@ -136,7 +141,7 @@ function createRun(
     siteUrl: source.siteUrl,
     ...settings,
     scope,
-    isScopeChanged: JSON.stringify(scope) !== JSON.stringify(source.scope),
+    isScopeChanged: JSON.stringify(scope) !== JSON.stringify(source.scope) || crawlType !== usual,
     usesLlmsTxt: crawlType === 'docs',
     usesSitemaps: crawlType !== 'basic',
     followsLinks: crawlType !== 'sitemap-only' && settings.llmsFull !== 'only',

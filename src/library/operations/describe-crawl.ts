@@ -5,7 +5,7 @@ import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 import type { Crawl } from '../store.ts'
 import { describeSource, FILTER_REASONS, type SourceDescription } from './describe-source.ts'
-import { hasSignOfLife, readRunningStatus, type SourceStatus } from './source-status.ts'
+import { capOf, hasSignOfLife, readRunningStatus, type SourceStatus, totalPages } from './source-status.ts'
 
 /** How a crawl stands: as it is kept, but one that runs without a sign of life is told apart. */
 export type CrawlState = Crawl['state'] | 'interrupted'
@@ -47,8 +47,10 @@ export async function describeCrawl(
   jobs: Jobs,
   source: Source,
   limit: number,
-  crawlId?: string,
+  asked?: string,
 ): Promise<CrawlReport> {
+  // One that had to wait was named by the id of its job.
+  const crawlId = asked === undefined ? undefined : (jobs.find(asked)?.crawlId ?? asked)
   const job = jobs.list().find((one) => one.sourceId === source.id && one.crawlId === (crawlId ?? one.crawlId))
   if (job !== undefined && job.endedAt === null) return describeJob(library, source, job, limit)
   const about = await describeSource(library, source, limit)
@@ -98,13 +100,20 @@ async function findIn({ store }: Library, source: Source, crawlId: string): Prom
 
 async function describeJob(library: Library, source: Source, job: Job, limit: number): Promise<CrawlReport> {
   const { store, clock } = library
-  const [crawl] = await store.listCrawls(source.id, 1)
+  const [crawl = null] = await store.listCrawls(source.id, 1)
   const kind = crawl?.kind ?? 'add'
   const { errorUrls, filteredUrls, ...counts } = job.progress
-  const progress = { ...counts, errorUrls: errorUrls.slice(0, limit), filteredUrls: filteredUrls.slice(0, limit) }
+  const done = counts.pagesCrawled + counts.pagesSkipped
+  const pending = counts.pagesTotal - done
+  const progress = {
+    ...counts,
+    pagesTotal: totalPages(done, pending, capOf(source, crawl?.options.scope)),
+    errorUrls: errorUrls.slice(0, limit),
+    filteredUrls: filteredUrls.slice(0, limit),
+  }
   return {
     source,
-    status: await readRunningStatus(library, source.id),
+    status: await readRunningStatus(library, source.id, job.crawlId),
     isRunning: true,
     crawl: {
       source,
@@ -119,7 +128,7 @@ async function describeJob(library: Library, source: Source, job: Job, limit: nu
     progress,
     ...(await store.countContent(source.id)),
     cappedAt: null,
-    pending: progress.pagesTotal - progress.pagesCrawled - progress.pagesSkipped,
+    pending,
   }
 }
 
@@ -142,11 +151,13 @@ function entryOf({ clock, runner, limits }: Library, source: Source, crawl: Craw
 }
 
 /** How far a crawl is by the ledger. */
-function progressOf({ balance, reasons, errors, filtered }: SourceDescription): JobProgress {
+function progressOf(about: SourceDescription): JobProgress {
+  const { source, crawl, isRunning, balance, reasons, errors, filtered } = about
+  const cap = isRunning ? capOf(source, crawl?.options.scope) : null
   return {
     pagesCrawled: balance.indexed,
     pagesSkipped: balance.unchanged,
-    pagesTotal: balance.indexed + balance.unchanged + balance.pending,
+    pagesTotal: totalPages(balance.indexed + balance.unchanged, balance.pending, cap),
     errors: balance.failed,
     errorUrls: errors.map(({ url, reason, detail }) => ({
       url,

@@ -5,6 +5,7 @@ import type { Alias, LedgerRow, Refusal } from '../../crawl/ledger.ts'
 import { isFolder, keysOf, writeFileUrl } from '../folder.ts'
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
+import type { Crawl } from '../store.ts'
 import { findSiteUrl } from './find-start.ts'
 
 /** What the ledger knows of an address. */
@@ -18,6 +19,8 @@ export interface Explanation {
   readonly aliases: readonly Alias[]
   /** What the gate would say of it now; null lets it through. */
   readonly refusal: Refusal | null
+  /** Why the last crawl failed, in words; null when it did not. */
+  readonly lastProblem: string | null
   /** Addresses that the last crawl found and had no room for. */
   readonly overflow: number
   /** Until when its host is left alone; null when it is not. */
@@ -47,6 +50,7 @@ export async function explainUrl(library: Library, source: Source, text: string)
     aliases: await store.listAliases(source.id, verdict.url),
     // What is held is asked for, whatever its address looks like.
     refusal: gate.judge(url, 0, row?.hasPage === true).refusal,
+    lastProblem: problemOf(crawl),
     overflow: crawl?.summary?.overflow ?? 0,
     heldUntil: heldUntil > now ? heldUntil : null,
   }
@@ -69,9 +73,15 @@ async function explainFile(library: Library, source: Source, text: string): Prom
     target: (found?.target && (await store.findRow(source.id, found.target))) || null,
     aliases: await store.listAliases(source.id, url),
     refusal: null,
+    lastProblem: problemOf(crawl),
     overflow: crawl?.summary?.overflow ?? 0,
     heldUntil: null,
   }
+}
+
+/** A crawl that could not even begin leaves no trace at the addresses. */
+function problemOf(crawl: Crawl | undefined): string | null {
+  return crawl?.summary?.end === 'failed' ? crawl.summary.problem : null
 }
 
 /** A path and the folders above it: `a/b.md` → `a/b.md`, `a/` */

@@ -32,8 +32,15 @@ export async function findChunk(library: Library, name: string): Promise<FoundCh
   const [only] = found
   if (only !== undefined && found.length === 1) return only
   if (only === undefined && named instanceof PharosError) throw named
-  const hint = found.length > 1 ? `: several have it: ${found.map((one) => one.name).join(', ')}` : ''
-  throw new PharosError('CHUNK_UNKNOWN', { chunk: name, library: store.location, hint })
+  if (found.length > 1) throw ambiguousChunk(name, found)
+  throw new PharosError('CHUNK_UNKNOWN', { chunk: name, library: store.location })
+}
+
+function ambiguousChunk(name: string, found: readonly FoundChunk[]): PharosError {
+  const names = found.map((one) => one.name).join(', ')
+  return new PharosError('USAGE', {
+    problem: `${name} means several chunks: give one of them as <source>/<id>, ${names}`,
+  })
 }
 
 /** The source of that name, or what is said where there is none. */

@@ -10,7 +10,7 @@ import { PharosError } from '../../core/errors.ts'
 import { type OpenLibrary, openLibrary } from '../../open-library.ts'
 import { addSource } from './add-source.ts'
 import { findChunk } from './find-chunk.ts'
-import { findPage } from './find-page.ts'
+import { findPage, isSourceForPage } from './find-page.ts'
 import { listOutline } from './list-outline.ts'
 import { listSymbols } from './list-symbols.ts'
 
@@ -108,6 +108,27 @@ describe('a page that is not there', () => {
     )
   })
 
+  test('is taken for none that only lies in the same folder, or is as short', async () => {
+    const folder = `${site.origin}/3/library/reference/of/everything`
+    const { large } = enlarge([`${folder}/os.html`, `${folder}/json.html`, `${site.origin}/a`, `${folder}/index.html`])
+    for (const url of [`${folder}/asyncio.html`, `${site.origin}/py`, `${site.origin}/guide/index.html`]) {
+      expect(await failure(findPage(large, { url }))).not.toContain('did you mean')
+    }
+    expect(await failure(findPage(large, { url: `${folder}/jsno.html` }))).toContain(
+      `did you mean ${folder}/json.html?`,
+    )
+  })
+
+  test('is told from a source', async () => {
+    for (const url of ['tower', 'tower@1.9']) {
+      const error = await findPage(library, { url }).catch((one: unknown) => one)
+      expect(error).toMatchObject({ message: `no page ${url} in :memory:: that is a source, not a page` })
+      expect(isSourceForPage(error)).toBe(true)
+    }
+    const other = await findPage(library, { url: 'towers' }).catch((one: unknown) => one)
+    expect([isSourceForPage(other), isSourceForPage(new Error('no'))]).toEqual([false, false])
+  })
+
   test('is not looked for without end where symbols are asked for', async () => {
     const text = await findPage(library, { url: `${site.origin}/` })
     const { large } = enlarge(Array.from({ length: 5200 }, (_, i) => `${site.origin}/${i}`))
@@ -141,7 +162,7 @@ describe('a chunk', () => {
     const { chunks } = await findPage(library, { url: `${site.origin}/api` })
     const id = chunks[0]?.id ?? ''
     expect(await failure(findChunk(library, id))).toBe(
-      `CHUNK_UNKNOWN: no chunk ${id} in :memory:: several have it: tower@1.9/${id}, tower@1.10/${id}`,
+      `USAGE: ${id} means several chunks: give one of them as <source>/<id>, tower@1.9/${id}, tower@1.10/${id}`,
     )
   })
 

@@ -38,12 +38,25 @@ export async function findPage(library: Library, { url, source }: PageInput): Pr
   const reasons = known.map(({ source: { name, version }, row: { state, reason } }) => {
     return `${labelOf({ name, version })} has it as ${state}${reason === null ? '' : ` (${reason})`}`
   })
+  const isSource = await isSourceName(library, url)
   throw new PharosError('PAGE_UNKNOWN', {
     url: hideCredentials(url),
     library: source ?? library.store.location,
-    known: reasons.length === 0 ? '' : `: ${reasons.join(', ')}`,
-    nearest: suggest(await findNearestPage(library, candidates, url)),
+    known: isSource ? IS_SOURCE : reasons.length === 0 ? '' : `: ${reasons.join(', ')}`,
+    nearest: isSource ? '' : suggest(await findNearestPage(library, candidates, url)),
   })
+}
+
+/** What is said where the name of a source was given for the address of a page. */
+const IS_SOURCE = ': that is a source, not a page'
+
+/** Whether a failure to find a page is due to that. */
+export function isSourceForPage(error: unknown): error is PharosError {
+  return error instanceof PharosError && error.code === 'PAGE_UNKNOWN' && error.details['known'] === IS_SOURCE
+}
+
+async function isSourceName({ store }: Library, text: string): Promise<boolean> {
+  return (await store.listSources()).some((source) => [source.id, source.name, labelOf(source)].includes(text))
 }
 
 /**

@@ -1,3 +1,4 @@
+import { countOf } from '../../core/text/count.ts'
 import type { VersionMatch } from '../../core/version/match-version.ts'
 import { compareVersions } from '../../core/version/version.ts'
 import type { Library } from '../library.ts'
@@ -35,6 +36,8 @@ export interface SourceVersion {
   readonly source: Source
   /** Whether a crawl of everything has come to its end; what was crawled before that may lack any page. */
   readonly isComplete: boolean
+  /** The cap that kept it from being complete; null when none did. */
+  readonly cappedAt: number | null
 }
 
 /**
@@ -101,7 +104,9 @@ async function listVersions(library: Library, named: readonly Source[]): Promise
   const found: SourceVersion[] = []
   for (const source of named) {
     const { version } = source
-    if (version !== null) found.push({ version, source, isComplete: await isComplete(library, source) })
+    if (version === null) continue
+    const isWhole = await isComplete(library, source)
+    found.push({ version, source, isComplete: isWhole, cappedAt: isWhole ? null : await findCap(library, source) })
   }
   return found.sort((a, b) => compareVersions(b.version, a.version))
 }
@@ -121,6 +126,13 @@ export async function isComplete({ store }: Library, source: Source): Promise<bo
   return isOne
 }
 
+/** The cap at which the last crawl of a source came to its end; null where there was none, or it was not reached. */
+export async function findCap({ store }: Library, { id }: Source): Promise<number | null> {
+  const crawls = await store.listCrawls(id, Number.MAX_SAFE_INTEGER)
+  const last = crawls.find(({ kind, state }) => state === 'completed' && (kind === 'add' || kind === 'recrawl'))
+  return last?.summary?.cappedAt ?? null
+}
+
 function isWhole({ kind, state, summary, options }: Crawl, { scope }: Source): boolean {
   if (state !== 'completed' || (kind !== 'add' && kind !== 'recrawl')) return false
   // Another limit of pages is none where it was not reached.
@@ -138,7 +150,7 @@ export function describeDoubts({ best, match, passedOver, target }: VersionChoic
   const doubts: string[] = []
   if (match.isOlder) doubts.push(`there is no ${target}: ${label} is the newest before it`)
   if (match.isPrerelease) doubts.push(`${label} is a prerelease: there is no release that would do`)
-  if (!best.isComplete) doubts.push(writeIncomplete(best.source))
+  if (!best.isComplete) doubts.push(writeIncomplete(best.source, best.cappedAt))
   if (passedOver.length > 0) {
     const newer = passedOver.map(({ source }) => labelOf(source)).join(', ')
     doubts.push(`${newer} ${passedOver.length === 1 ? 'is' : 'are'} newer, but not complete yet`)
@@ -147,8 +159,12 @@ export function describeDoubts({ best, match, passedOver, target }: VersionChoic
 }
 
 /** `guide@5.3 is not complete: …` */
-export function writeIncomplete(source: Source): string {
-  return `${labelOf(source)} is not complete: no crawl of all of it has come to its end`
+export function writeIncomplete(source: Source, cappedAt: number | null): string {
+  const why =
+    cappedAt === null
+      ? 'no crawl of all of it has come to its end'
+      : `its crawl stopped at the cap of ${countOf(cappedAt, 'page')}`
+  return `${labelOf(source)} is not complete: ${why}`
 }
 
 /** The versions of a name in words: `5.3.0 (not complete), 5.2.0`. */
@@ -165,9 +181,14 @@ const MAX_LISTED = 20
 function describe(name: string, choice: VersionChoice): string {
   const { target, versions, hasUnversioned } = choice
   const list = versions.length === 0 ? [] : [`versions, newest first: ${writeVersions(versions)}`]
-  const unversioned = hasUnversioned ? [`there are also unversioned docs of ${name}`] : []
-  if (versions.length === 0 && target === 'latest') return `${name} has no versions; there are unversioned docs`
+  const unversioned = hasUnversioned ? [`there is also ${name} without a version`] : []
+  if (versions.length === 0) return writeNone(name, target)
   return [...writeBest(name, choice), ...describeDoubts(choice), ...list, ...unversioned].join('; ')
+}
+
+function writeNone(name: string, target: string): string {
+  const none = `${name} has no versions: leave the version out`
+  return target === 'latest' ? none : `there is no version ${target} of ${name}; ${none}`
 }
 
 function writeBest(name: string, { best, match, versions, target }: VersionChoice): string[] {

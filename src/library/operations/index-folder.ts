@@ -1,3 +1,4 @@
+import { untilResumed } from '../../crawl/control.ts'
 import { EventQueue } from '../../crawl/event-queue.ts'
 import type { CrawlEvent, CrawlProgress, CrawlSummary } from '../../crawl/events.ts'
 import { describeStop, type Ending, findImbalance, removeGone } from '../../crawl/finish.ts'
@@ -73,7 +74,7 @@ class ActiveFolder {
   readonly signal: AbortSignal
   readonly pulse: Pulse
   readonly events: EventQueue<CrawlEvent> = new EventQueue()
-  readonly visiting: Set<string> = new Set()
+  readonly visiting: Map<string, number> = new Map()
   readonly startedAt: number
   readonly survey: FolderSurvey
   pagesTaken = 0
@@ -136,7 +137,9 @@ class ActiveFolder {
     return {
       ...{ visited, indexed, unchanged, skipped, failed, bytes },
       queued: pending + leased,
-      current: [...this.visiting],
+      current: Array.from(this.visiting, ([url, since]) => ({ url, ageMs: now - since })),
+      isPaused: this.ports.control?.isPaused === true,
+      hasRobots: false,
       hosts: [],
       elapsedMs: now - this.startedAt,
     }
@@ -238,6 +241,7 @@ async function visitAll(active: ActiveFolder, cap: number | null): Promise<void>
   const { run, ports, signal } = active
   for (;;) {
     signal.throwIfAborted()
+    await untilResumed(ports.control, signal)
     const now = ports.clock.now()
     const room = cap === null ? VISITS : cap - active.pagesTaken
     if (room <= 0) {
@@ -261,29 +265,31 @@ async function visitAll(active: ActiveFolder, cap: number | null): Promise<void>
 
 /** Makes some visits, several at once. What was not begun when one fails or all are stopped is given back. */
 async function visitTogether(active: ActiveFolder, visits: readonly Visit[]): Promise<void> {
+  const { ports, signal } = active
   const waiting = [...visits]
-  const readOn = async (): Promise<void> => {
-    for (let visit = waiting.shift(); visit !== undefined; visit = waiting.shift()) {
-      if (active.signal.aborted) {
-        waiting.push(visit)
-        return
-      }
-      await visitFile(active, visit)
+  const readOn = async (number: number): Promise<void> => {
+    while (waiting.length > 0 && !signal.aborted) {
+      await untilResumed(ports.control, signal)
+      // The others read on; should more be allowed again, they take part in the next ones.
+      if (number >= (ports.control?.maxVisits ?? READERS)) return
+      const visit = waiting.shift()
+      if (visit !== undefined) await visitFile(active, visit)
     }
   }
-  const readers = Array.from({ length: READERS }, readOn)
+  const readers = Array.from({ length: READERS }, (_, number) => readOn(number))
   try {
     await Promise.all(readers)
   } finally {
     const unread = waiting.splice(0)
     await Promise.allSettled(readers)
-    await active.ports.ledger.release(unread)
+    await ports.ledger.release(unread)
   }
 }
 
 async function visitFile(active: ActiveFolder, visit: Visit): Promise<void> {
   const { ports, run, visiting } = active
-  visiting.add(visit.url)
+  visiting.set(visit.url, ports.clock.now())
+  active.events.push({ type: 'begun', url: visit.url, depth: visit.depth })
   try {
     const { bytes, ...outcome } = await readVisit(active, visit)
     const settlement: Settlement = { visit, crawlId: run.crawlId, now: ports.clock.now(), ...outcome }

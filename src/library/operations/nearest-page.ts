@@ -6,7 +6,10 @@ import type { Source } from '../source.ts'
 const MOST_ROWS = 20_000
 const ROWS_AT_ONCE = 500
 
-/** The address of a stored page that is most like one that is not there: the same name elsewhere, or nearly the same path. */
+/**
+ * The address of a stored page that is most like one that is not there: the same name elsewhere, or nearly the same path with nearly
+ * the same name. In long paths of one folder alone most letters are the same, whatever page is meant.
+ */
 export async function findNearestPage(
   library: Library,
   sources: readonly Source[],
@@ -16,17 +19,27 @@ export async function findNearestPage(
   let namesake: Address | undefined
   for await (const { source, urls } of visitAddresses(library, sameHostFirst(sources, text))) {
     const wanted = pathOf(URL.parse(text, source.siteUrl)?.href ?? text)
-    const name = wanted.slice(wanted.lastIndexOf('/'))
+    const name = nameOf(wanted)
     const byPath = new Map(urls.map((url) => [pathOf(url), url]))
     // What was found before comes first: of those that are equally near it is kept.
-    const path = findNearest(wanted, [...(nearest === undefined ? [] : [nearest.path]), ...byPath.keys()])
+    const alike = [...byPath.keys()].filter((one) => isNear(name, nameOf(one)))
+    const path = findNearest(wanted, [...(nearest === undefined ? [] : [nearest.path]), ...alike])
     const url = path === undefined ? undefined : byPath.get(path)
     if (path !== undefined && path !== nearest?.path && url !== undefined) nearest = { path, url }
-    const other =
-      namesake === undefined && name.length > 1 ? [...byPath.keys()].find((one) => one.endsWith(name)) : undefined
+    const other = namesake === undefined && name !== '' ? alike.find((one) => nameOf(one) === name) : undefined
     if (other !== undefined) namesake = { path: other, url: byPath.get(other) ?? other }
   }
   return (nearest ?? namesake)?.url
+}
+
+/** The last part of a path, without what every page of a site has: `/guide/install/index.html` → `install` */
+function nameOf(path: string): string {
+  const parts = (path.split('?', 1)[0] ?? '').replace(/\/(?:index\.\w+)?$/, '').split('/')
+  return (parts.at(-1) ?? '').replace(/\.\w+$/, '')
+}
+
+function isNear(name: string, other: string): boolean {
+  return name === other || (name !== '' && findNearest(name, [other]) !== undefined)
 }
 
 interface Address {

@@ -40,7 +40,10 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
   checkInput(input)
   const { query, version, limit = DEFAULT_LIMIT, tokens = DEFAULT_TOKENS, minScore = 0, fusion = 'convex' } = input
   const number = parseCursor(input, library.sha256)
-  const { sources, notices, isAll, incomplete } = await chooseSources(library, { sources: input.sources, version })
+  const { sources, notices, isAll, incomplete, capped } = await chooseSources(library, {
+    sources: input.sources,
+    version,
+  })
   const isChosen = (input.sources?.length ?? 0) > 0 || version !== undefined
   const filter = { ...filterOf(input), ...(isAll ? {} : { sourceIds: sources.map(({ id }) => id) }) }
   const asked = { query, filter, fusion, explain: input.explain ?? false }
@@ -71,6 +74,7 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
     query,
     engines: last.engines,
     notices: [...notices, ...last.notices],
+    capped,
     searched: isChosen ? sources.slice(0, MOST_NAMED).map(labelOf) : [],
     searchedCount: sources.length,
     ...answer,

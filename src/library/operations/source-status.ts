@@ -1,3 +1,4 @@
+import type { Scope } from '../../core/url/scope.ts'
 import type { LedgerCounts } from '../../crawl/ledger.ts'
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
@@ -90,12 +91,23 @@ export function createBalance({ total, states }: LedgerCounts): Balance {
   return { discovered: total, indexed, unchanged, skipped, failed, gone, pending: pending + leased }
 }
 
+/** Most pages that a crawl of a source takes in, by what was asked of it; null for no limit. */
+export function capOf({ scope }: Source, asked: Partial<Scope> | undefined): number | null {
+  return { ...scope, ...asked }.maxPages
+}
+
+/** Pages that a crawl has done or will do, as far as is known: what a cap leaves out is none of them. */
+export function totalPages(done: number, left: number, cap: number | null): number {
+  return Math.max(done, Math.min(done + left, cap ?? Number.POSITIVE_INFINITY))
+}
+
 /** So many crawls are looked back on for one that came to its end. */
 const MAX_LOOKED_BACK = 100
 
-/** What is said of a source while a crawl of it runs. */
-export async function readRunningStatus({ store }: Library, sourceId: string): Promise<SourceStatus> {
-  return runningStatus(await store.listCrawls(sourceId, MAX_LOOKED_BACK))
+/** What is said of a source while a crawl of it runs. That one may be recorded as completed a moment before it has ended. */
+export async function readRunningStatus({ store }: Library, sourceId: string, crawlId: string): Promise<SourceStatus> {
+  const crawls = await store.listCrawls(sourceId, MAX_LOOKED_BACK)
+  return runningStatus(crawls.filter(({ id }) => id !== crawlId))
 }
 
 /** The crawls of a source without the one that runs, newest first; only the last one where that decides. */

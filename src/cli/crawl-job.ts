@@ -1,0 +1,272 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import type { Config, EffectiveConfig } from '../config.ts'
+import { PharosError } from '../core/errors.ts'
+import { parseDuration } from '../core/text/duration.ts'
+import { REACHES, type Reach } from '../core/url/scope.ts'
+import { CRAWL_KINDS, type CrawlKind, type PauseCause } from '../crawl/events.ts'
+import { FRESHNESS, ORDER_TYPES, type OrderType } from '../library/dispatch/crawl-order.ts'
+import type { NoteFrame } from '../library/dispatch/frames.ts'
+import type { Library } from '../library/library.ts'
+import type { CrawlInput } from '../library/operations/crawl-source.ts'
+import { findSource } from '../library/operations/find-source.ts'
+import type { StartInput } from '../library/operations/take-up-start.ts'
+import { CRAWL_TYPES, type CrawlType, type Source } from '../library/source.ts'
+import { causeAfter, findFailure } from './crawling.ts'
+import { interruptible } from './interrupt.ts'
+import { addLibraryOptions, createHintFor, FETCH_SETTINGS, withLibrary } from './library.ts'
+import { collect, configOf, oneOf, wholeNumber } from './options.ts'
+
+/** What a process that crawls for a server is told. */
+export interface CrawlJob {
+  readonly config: EffectiveConfig
+  readonly ask:
+    | { readonly type: 'start'; readonly input: StartInput; readonly planner: Readonly<Record<string, unknown>> | null }
+    | { readonly type: 'source'; readonly source: string; readonly input: CrawlInput }
+}
+
+interface JobFlags {
+  readonly source?: string
+  readonly kind?: CrawlKind
+  readonly options?: string
+  readonly crawlType?: OrderType
+  readonly sitemap: boolean
+  readonly sitemapOnly?: boolean
+  readonly sitemapMax?: number
+  readonly scope?: Reach
+  readonly depth?: number
+  readonly maxPages?: number
+  readonly maxDownloads?: number
+  readonly refetchIfOlderThan?: number
+  readonly refetchArticleIfOlderThan?: number
+  readonly refetchHubIfOlderThan?: number
+  readonly maxQueue?: number
+  readonly requestTimeoutMs?: number
+  readonly rateLimitMs?: number
+  readonly pacerJitterMinMs?: number
+  readonly pacerJitterMaxMs?: number
+  readonly db?: string
+  readonly slow?: boolean
+  readonly preferCache?: boolean
+  readonly allowQueryUrls?: boolean
+  readonly hubMaxPages?: number
+  readonly hubMaxDays?: number
+  readonly intMaxSeeds?: number
+  readonly intTargetHosts?: readonly string[]
+  readonly plannerVerbosity?: number
+}
+
+/** `pharos crawl-job`, which servers start for each crawl; not for people. */
+export function addCrawlJob(program: Command): void {
+  const command = addJobOptions(program.command('crawl-job', { hidden: true }))
+  command.action((url: string | undefined) => runJob(readJob(command, url)))
+}
+
+/** Adds what a crawl can be told. */
+export function addJobOptions(command: Command): Command {
+  const count = (flag: string, least = 0) => wholeNumber(flag, least)
+  command
+    .description('crawl for a server: prints frames, reads PAUSE, RESUME and CONCURRENCY')
+    .argument('[url]', 'where to start')
+    .option('--job-id <uuid>', 'the job it is for')
+    .option('--source <id>', 'crawl this source instead of a start')
+    .option('--kind <kind>', `why: ${CRAWL_KINDS.join(', ')}`, oneOf('--kind', CRAWL_KINDS))
+    .option('--options <json>', 'what is asked of the crawl of a source')
+    .option(
+      '--crawl-type <type>',
+      `where to look for pages: ${ORDER_TYPES.join(', ')}`,
+      oneOf('--crawl-type', ORDER_TYPES),
+    )
+    .option('--no-sitemap', 'follow links only')
+    .option('--sitemap-only', 'read sitemaps only')
+    .option('--sitemap-max <count>', 'addresses to read from sitemaps', count('--sitemap-max', 1))
+    .option('--scope <reach>', `how far from the start: ${REACHES.join(', ')}`, oneOf('--scope', REACHES))
+    .option('--depth <links>', 'links from the start (default for what is new: 2)', count('--depth'))
+    .option('--max-pages <count>', 'most pages', count('--max-pages', 1))
+    .option('--max-downloads <count>', 'the same', count('--max-downloads', 1))
+    .option('--refetch-if-older-than <time>', 'the same as --max-age', freshness('--refetch-if-older-than'))
+    .option('--refetch-article-if-older-than <time>', 'of articles', freshness('--refetch-article-if-older-than'))
+    .option('--refetch-hub-if-older-than <time>', 'of hubs', freshness('--refetch-hub-if-older-than'))
+    .option('--max-queue <count>', 'most addresses that are kept', count('--max-queue', 1))
+    .option('--request-timeout-ms <ms>', 'time for an answer', count('--request-timeout-ms', 1))
+    .option('--rate-limit-ms <ms>', 'least pause between two requests to a host', count('--rate-limit-ms'))
+    .option('--pacer-jitter-min-ms <ms>', 'least jitter of a pause', count('--pacer-jitter-min-ms'))
+    .option('--pacer-jitter-max-ms <ms>', 'most jitter of a pause', count('--pacer-jitter-max-ms'))
+    .option('--db <path>', 'another library')
+    .option('--slow', 'leave a second between two requests to a host')
+    .option('--fast-start', 'nothing: every start is fast')
+    .option('--prefer-cache', 'take pages that are stored as they are, however old')
+    .option('--no-prefer-cache', 'ask for every page')
+    .option('--allow-query-urls', 'take addresses with queries that say nothing as they are')
+    .option('--hub-max-pages <count>', 'for the planner', count('--hub-max-pages', 1))
+    .option('--hub-max-days <days>', 'for the planner', count('--hub-max-days', 1))
+    .option('--int-max-seeds <count>', 'for the planner', count('--int-max-seeds', 1))
+    .option('--int-target-hosts <list>', 'for the planner', collect)
+    .option('--planner-verbosity <level>', 'for the planner', count('--planner-verbosity'))
+  return addLibraryOptions(command, ['maxAge', ...FETCH_SETTINGS, 'maxFileBytes'])
+}
+
+/** Reads what a crawl is told. */
+export function readJob(command: Command, url: string | undefined): CrawlJob {
+  const flags = command.opts<JobFlags>()
+  const config = withFlags(configOf(command), flags)
+  if ((url === undefined) === (flags.source === undefined)) {
+    throw new PharosError('USAGE', { problem: 'expected either an address or --source' })
+  }
+  if (flags.source !== undefined) {
+    const input = { maxAgeMs: config.values.maxAge, ...parseOptions(flags.options), kind: flags.kind ?? 'recrawl' }
+    return { config, ask: { type: 'source', source: flags.source, input } }
+  }
+  const maxPages = flags.maxPages ?? flags.maxDownloads
+  const input: StartInput = {
+    url: url ?? '',
+    scope: {
+      ...(flags.scope === undefined ? {} : { reach: flags.scope }),
+      ...(flags.depth === undefined ? {} : { maxDepth: flags.depth }),
+      ...(maxPages === undefined ? {} : { maxPages }),
+      ...(flags.allowQueryUrls === true ? { allowQueryUrls: true } : {}),
+    },
+    crawlType: typeOf(flags),
+    maxAgeMs: maxAgeOf(config, flags),
+    maxAgeMsOf: {
+      ...(flags.refetchArticleIfOlderThan === undefined ? {} : { article: flags.refetchArticleIfOlderThan }),
+      ...(flags.refetchHubIfOlderThan === undefined ? {} : { hub: flags.refetchHubIfOlderThan }),
+    },
+  }
+  return { config, ask: { type: 'start', input, planner: flags.crawlType === 'intelligent' ? plannerOf(flags) : null } }
+}
+
+/** The settings in force, with those flags on top that hold for one crawl only. */
+function withFlags(config: EffectiveConfig, flags: JobFlags): EffectiveConfig {
+  const { values } = config
+  const leastPause = Math.max(flags.rateLimitMs ?? 0, flags.slow === true ? SLOW_MS : 0, values.requestInterval)
+  const jitterMin = flags.pacerJitterMinMs ?? Math.min(values.jitterMin, flags.pacerJitterMaxMs ?? values.jitterMin)
+  const timeout = flags.requestTimeoutMs ?? values.answerTimeout
+  const changed: Partial<Config> = {
+    library: flags.db ?? values.library,
+    requestInterval: leastPause,
+    startInterval: Math.max(leastPause, values.startInterval),
+    jitterMin,
+    jitterMax: Math.max(jitterMin, flags.pacerJitterMaxMs ?? values.jitterMax),
+    answerTimeout: timeout,
+    firstByteTimeout: Math.min(values.firstByteTimeout, timeout),
+    maxSitemapEntries: flags.sitemapMax ?? values.maxSitemapEntries,
+    maxAddresses: flags.maxQueue === undefined ? values.maxAddresses : Math.max(LEAST_QUEUE, flags.maxQueue),
+  }
+  return { ...config, values: { ...values, ...changed } }
+}
+
+/** How long the process stays after the end of its crawl for what it has printed. */
+const LAST_WAIT_MS = 2000
+const SLOW_MS = 1000
+const LEAST_QUEUE = 1000
+
+/** The planner is to come: until then what it would plan is found by sitemaps and links. */
+function typeOf({ crawlType, sitemapOnly, sitemap }: JobFlags): CrawlType | undefined {
+  if (crawlType !== undefined) return crawlType === 'intelligent' ? 'basic-with-sitemap' : crawlType
+  if (sitemapOnly === true) return 'sitemap-only'
+  return sitemap ? undefined : 'basic'
+}
+
+/** A window that is given counts more than a liking for what is stored. */
+function maxAgeOf({ values, origins }: EffectiveConfig, { refetchIfOlderThan, preferCache }: JobFlags): number {
+  if (refetchIfOlderThan !== undefined) return refetchIfOlderThan
+  if (origins.maxAge === 'flag' || preferCache === undefined) return values.maxAge
+  return preferCache ? Number.MAX_SAFE_INTEGER : 0
+}
+
+function plannerOf(flags: JobFlags): Readonly<Record<string, unknown>> {
+  const { hubMaxPages, hubMaxDays, intMaxSeeds, intTargetHosts, plannerVerbosity } = flags
+  const given = { hubMaxPages, hubMaxDays, intMaxSeeds, intTargetHosts, plannerVerbosity }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+/** Reads a window of freshness as the contract writes it. */
+function freshness(flag: string): (text: string) => number {
+  return (text) => {
+    const ms = FRESHNESS.test(text) ? parseDuration(text) : undefined
+    if (ms !== undefined) return ms
+    throw new PharosError('USAGE', { problem: `${flag}: expected 90, 90s, 15m, 6h or 7d, got ${JSON.stringify(text)}` })
+  }
+}
+
+const globs = z.array(z.string())
+const cap = z.int().min(0).nullable()
+
+/** What may be asked of the crawl of a source. */
+const Options = z
+  .object({
+    full: z.boolean(),
+    acceptLoss: z.boolean(),
+    discover: z.boolean(),
+    isFresh: z.boolean(),
+    maxAgeMs: z.number().min(0),
+    maxAgeMsOf: z.object({ article: z.number(), hub: z.number(), unknown: z.number() }).partial(),
+    crawlType: z.enum(CRAWL_TYPES),
+    scope: z
+      .object({
+        reach: z.enum(REACHES),
+        allow: globs,
+        block: globs,
+        maxDepth: cap,
+        maxPages: cap,
+        useDefaultExcludes: z.boolean(),
+        allowQueryUrls: z.boolean(),
+        trapGuards: z.boolean(),
+      })
+      .partial(),
+  })
+  .partial()
+
+function parseOptions(json = '{}'): Omit<CrawlInput, 'kind'> {
+  try {
+    // What is not given is not there, which is what the type of a crawl wants too.
+    return Options.parse(JSON.parse(json)) as Omit<CrawlInput, 'kind'>
+  } catch (cause) {
+    throw new PharosError('USAGE', { problem: `--options: expected what a crawl is asked for, got ${json}` }, { cause })
+  }
+}
+
+async function runJob({ config, ask }: CrawlJob): Promise<void> {
+  const { runCrawlProcess } = await import('../jobs/crawl-process.ts')
+  const work = interruptible((signal) =>
+    withLibrary(config, async (library) => {
+      let pausedBy: PauseCause | undefined
+      const {
+        source,
+        summary,
+        signal: stopped,
+      } = await runCrawlProcess({
+        library,
+        takeUp: () => takeUp(library, ask),
+        problems: ask.type === 'start' && ask.planner !== null ? [plannerProblem(ask.planner)] : [],
+        note: (event) => {
+          pausedBy = causeAfter(event, pausedBy)
+        },
+        stdin: process.stdin,
+        stdout: process.stdout,
+        signal,
+      })
+      const { pages } = await library.store.countContent(source.id)
+      const hint = await createHintFor(config, source)
+      const failure = findFailure({ library, signal: stopped }, { source, summary, pages }, pausedBy, hint)
+      if (failure !== undefined) throw failure
+    }),
+  )
+  await work.finally(() => {
+    // Who does not read what is left is not waited for.
+    setTimeout(() => process.exit(), LAST_WAIT_MS).unref()
+  })
+}
+
+/** What the crawl is of, and what is asked of it. */
+async function takeUp(library: Library, ask: CrawlJob['ask']): Promise<{ source: Source; input: CrawlInput }> {
+  if (ask.type === 'source') return { source: await findSource(library, ask.source), input: ask.input }
+  const { takeUpStart } = await import('../library/operations/take-up-start.ts')
+  return takeUpStart(library, ask.input)
+}
+
+function plannerProblem(details: Readonly<Record<string, unknown>>): Omit<NoteFrame, 'scope' | 'target'> {
+  const message = 'there is no planner yet: the crawl goes by sitemaps and links'
+  return { kind: 'planner-not-available', message, details }
+}

@@ -1,0 +1,154 @@
+import type { Readable, Writable } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
+import { PharosError } from '../core/errors.ts'
+import type { CrawlEvent, CrawlSummary } from '../crawl/events.ts'
+import { type Frame, type NoteFrame, writeFinalStats, writeFrame } from '../library/dispatch/frames.ts'
+import type { Library } from '../library/library.ts'
+import { type CrawlInput, crawlSource } from '../library/operations/crawl-source.ts'
+import type { Source } from '../library/source.ts'
+import { createSwitches } from './crawl-switches.ts'
+import { createFrameWriter } from './frame-writer.ts'
+
+/** What a process that crawls works with. */
+export interface CrawlProcessOptions {
+  readonly library: Library
+  /** Finds out what is to be crawled, when whoever started the process can already be heard. */
+  readonly takeUp: () => Promise<{ readonly source: Source; readonly input: CrawlInput }>
+  /** What is to be told before anything else. */
+  readonly problems?: readonly Omit<NoteFrame, 'scope' | 'target'>[]
+  /** Told of everything that happens. */
+  readonly note: (event: CrawlEvent) => void
+  /** Where commands come from; its end is that of whoever gave them. */
+  readonly stdin: Readable
+  /** Where frames go. */
+  readonly stdout: Writable
+  /** Stops the crawl. */
+  readonly signal: AbortSignal
+}
+
+/** What became of it. */
+export interface CrawlProcessResult {
+  readonly source: Source
+  readonly summary: CrawlSummary
+  /** Aborted where it was stopped: as it was asked, or because nobody is there any more who started it. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Crawls as the process of a job: prints frames, obeys what it is told meanwhile, and stops when nobody is there any more. What is
+ * not read holds nothing up: frames of single addresses are then left out and counted.
+ */
+export async function runCrawlProcess(options: CrawlProcessOptions): Promise<CrawlProcessResult> {
+  const { library, takeUp, problems = [], note, stdin, stdout, signal } = options
+  const gone = new AbortController()
+  const leave = () => gone.abort(new PharosError('INTERRUPTED'))
+  const switches = createSwitches()
+  const output = openOutput(stdout, leave)
+  const closeInput = readCommands(stdin, switches.obey, leave)
+  const either = AbortSignal.any([signal, gone.signal])
+  try {
+    const { source, input } = await takeUp()
+    const writer = createFrameWriter({
+      sourceId: source.id,
+      startUrl: source.url,
+      now: () => library.clock.now(),
+      write: output.write,
+    })
+    const { domain: scope } = writer.progress
+    for (const data of problems) output.write({ type: 'PROBLEM', data: { ...data, scope, target: source.url } })
+    let summary: CrawlSummary | undefined
+    for await (const event of crawlSource(library, source, { ...input, control: switches.control }, either)) {
+      writer.tell(event)
+      note(event)
+      if (event.type === 'ended') summary = event.summary
+    }
+    if (summary === undefined) throw new Error('the crawl ended without saying so')
+    output.print(writeFinalStats(writer.progress))
+    return { source, summary, signal: either }
+  } finally {
+    closeInput()
+    await output.close()
+  }
+}
+
+/** Longer lines are no commands. */
+const MOST_COMMAND = 1000
+
+/** Reads commands, a line each, until there are no more. Gives what ends that. */
+function readCommands(stdin: Readable, obey: (line: string) => void, leave: () => void): () => void {
+  const decoder = new StringDecoder('utf8')
+  let line = ''
+  const read = (data: Buffer) => {
+    const parts = (line + decoder.write(data)).split('\n')
+    line = parts.pop() ?? ''
+    if (line.length > MOST_COMMAND) line = ''
+    for (const part of parts) obey(part.trim())
+  }
+  stdin.on('data', read)
+  stdin.on('end', leave)
+  stdin.on('error', leave)
+  return () => {
+    stdin.off('data', read)
+    stdin.off('end', leave)
+    // What is still to come must not keep the process.
+    stdin.destroy()
+  }
+}
+
+/** Where frames are written. */
+interface Output {
+  readonly write: (frame: Frame) => void
+  /** Prints a line for people, after everything else. */
+  readonly print: (line: string) => void
+  /** Waits a moment until what was written has been taken. */
+  readonly close: () => Promise<void>
+}
+
+/** What is written and not taken yet, in bytes, beyond which nobody seems to read. */
+const MOST_UNREAD = 2 ** 19
+/** Problems and milestones that are kept meanwhile. */
+const MOST_KEPT = 1000
+/** How long to wait for a reader at the end. */
+const LAST_WAIT_MS = 1000
+
+function openOutput(stdout: Writable, leave: () => void): Output {
+  let isGone = false
+  let kept: Frame[] = []
+  let latest: Frame | undefined
+  let dropped = 0
+  const put = (line: string) => {
+    if (!isGone) stdout.write(`${line}\n`)
+  }
+  const catchUp = () => {
+    if (dropped > 0) put(`${dropped} frames were left out, as nobody read them`)
+    for (const frame of latest === undefined ? kept : [...kept, latest]) put(writeFrame(frame))
+    kept = []
+    latest = undefined
+    dropped = 0
+  }
+  const lose = () => {
+    isGone = true
+    leave()
+  }
+  stdout.on('drain', catchUp)
+  stdout.on('error', lose)
+  return {
+    print(line) {
+      catchUp()
+      put(line)
+    },
+    write(frame) {
+      if (stdout.writableLength < MOST_UNREAD) put(writeFrame(frame))
+      else if (frame.type === 'PROGRESS') latest = frame
+      else if ((frame.type === 'PROBLEM' || frame.type === 'MILESTONE') && kept.length < MOST_KEPT) kept.push(frame)
+      else dropped++
+    },
+    async close() {
+      const until = Date.now() + LAST_WAIT_MS
+      while (!isGone && stdout.writableLength > 0 && Date.now() < until) {
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+      stdout.off('drain', catchUp)
+    },
+  }
+}

@@ -1,0 +1,254 @@
+import { expect, test } from 'vitest'
+import type { CrawlEvent, CrawlProgress, CrawlSummary } from '../crawl/events.ts'
+import type { Reason } from '../crawl/ledger.ts'
+import type { Frame, FrameType } from '../library/dispatch/frames.ts'
+import { createFrameWriter } from './frame-writer.ts'
+
+const START = 'https://docs.example/'
+
+const PROGRESS: CrawlProgress = {
+  visited: 1,
+  indexed: 1,
+  unchanged: 0,
+  skipped: 0,
+  failed: 0,
+  bytes: 10,
+  queued: 4,
+  current: Array.from({ length: 7 }, (_, n) => ({ url: `${START}${n}`, ageMs: n })),
+  isPaused: false,
+  hasRobots: true,
+  hosts: [
+    {
+      host: 'docs.example',
+      requests: 2,
+      rpm: 2,
+      limitRpm: 300,
+      intervalMs: 200,
+      backoffUntil: 5000,
+      backoffMs: 4000,
+      latencyMs: 3,
+    },
+  ],
+  elapsedMs: 100,
+}
+
+const SUMMARY: CrawlSummary = {
+  crawlId: 'c1',
+  kind: 'recrawl',
+  end: 'completed',
+  ledger: {
+    total: 3,
+    states: { pending: 1, leased: 1, indexed: 1, unchanged: 0, skipped: 0, failed: 0, gone: 0 },
+    reasons: {},
+  },
+  visited: 1,
+  indexed: 1,
+  unchanged: 0,
+  skipped: 0,
+  failed: 0,
+  removed: 0,
+  withheld: 0,
+  cappedAt: null,
+  parked: [],
+  incomplete: null,
+  overflow: 0,
+  newInRefresh: 0,
+  bytes: 10,
+  requests: 2,
+  elapsedMs: 100,
+  problem: null,
+  vainReason: null,
+}
+
+/** Tells events, each at its moment, and gives the frames. */
+function write(events: readonly (readonly [at: number, event: CrawlEvent])[]): readonly Frame[] {
+  const frames: Frame[] = []
+  let now = 0
+  const writer = createFrameWriter({
+    sourceId: 's1',
+    startUrl: START,
+    now: () => now,
+    write: (frame) => frames.push(frame),
+  })
+  for (const [at, event] of events) {
+    now = at
+    writer.tell(event)
+  }
+  return frames
+}
+
+function dataOf<T extends FrameType>(frames: readonly Frame[], type: T): Extract<Frame, { type: T }>['data'][] {
+  // Whatever has this type has data of that kind.
+  return frames.filter((frame) => frame.type === type).map(({ data }) => data as never)
+}
+
+const started: CrawlEvent = { type: 'started', crawlId: 'c1', kind: 'add', isResumed: false }
+const ended = (more: Partial<CrawlSummary> = {}): CrawlEvent => ({ type: 'ended', summary: { ...SUMMARY, ...more } })
+
+function settled(url: string, more: Partial<Extract<CrawlEvent, { type: 'settled' }>> = {}): CrawlEvent {
+  const usual = { state: 'indexed', reason: null, status: 200, detail: null, bytes: 10, chunks: 1 } as const
+  return { type: 'settled', url, ...usual, ...more }
+}
+
+test('reports come first, last, and in between not too often', () => {
+  const progress: CrawlEvent = { type: 'progress', ...PROGRESS }
+  const frames = write([
+    [0, started],
+    [250, progress],
+    [299, progress],
+    [300, progress],
+    [590, progress],
+    [620, progress],
+    [630, ended()],
+  ])
+  expect(frames.map(({ type }) => type)).toEqual(Array(4).fill('PROGRESS'))
+  const [first, second, , last] = dataOf(frames, 'PROGRESS')
+  expect(first).toMatchObject({ visited: 0, crawlId: 'c1', sourceId: 's1', domain: 'docs.example', domainRpm: null })
+  expect(second).toMatchObject({
+    saved: 1,
+    queueSize: 4,
+    currentDownloadsCount: 7,
+    robotsLoaded: true,
+    domainRpm: 2,
+    domainLimit: 300,
+    domainBackoffMs: 4000,
+    domainRateLimited: true,
+    perHost: { 'docs.example': { rpm: 2, limitRpm: 300, backoffUntil: '1970-01-01T00:00:05.000Z', intervalMs: 200 } },
+    perHostLimits: { 'docs.example': { rateLimited: true, limit: 300, intervalMs: 200, backoffMs: 4000 } },
+  })
+  expect(second?.currentDownloads).toHaveLength(5)
+  expect(last).toMatchObject({ queueSize: 2, currentDownloadsCount: 0, currentDownloads: [], saved: 1 })
+})
+
+test('a pause that was asked for is reported at once, and is no problem', () => {
+  const frames = write([
+    [0, started],
+    [10, { type: 'paused', cause: 'requested', detail: 'd' }],
+    [20, { type: 'resumed', cause: 'requested', pausedMs: 10 }],
+    [30, { type: 'paused', cause: 'disk-full', detail: 'no room' }],
+    [40, { type: 'resumed', cause: 'disk-full', pausedMs: 10 }],
+  ])
+  expect(dataOf(frames, 'PROGRESS').map(({ paused }) => paused)).toEqual([false, true, false])
+  expect(dataOf(frames, 'PROBLEM')).toEqual([
+    { kind: 'paused-disk-full', scope: 'docs.example', target: START, message: 'no room', details: {} },
+  ])
+})
+
+const WORDS: readonly (readonly [Reason, string])[] = [
+  ['off-site', 'off-domain'],
+  ['scheme', 'bad-url'],
+  ['bad-url', 'bad-url'],
+  ['max-depth', 'max-depth'],
+  ['overflow', 'overflow'],
+  ['duplicate', 'duplicate'],
+  ['canonical', 'duplicate'],
+  ['query-skip', 'query-skip'],
+  ['session-id', 'query-skip'],
+  ['robots-disallow', 'robots-disallow'],
+  ['blocked', 'blocked'],
+]
+
+test.each(WORDS)('%s is dropped as %s', (reason, word) => {
+  const url = `${START}a?b=c`
+  const frames = write([
+    [0, { type: 'dropped', url, depth: 1, reason, pattern: null, target: START }],
+    [1, settled(url, { state: 'skipped', reason })],
+  ])
+  const queue = dataOf(frames, 'QUEUE')
+  expect(queue).toMatchObject([
+    { action: 'drop', url, depth: 1, host: 'docs.example', reason: word },
+    { action: 'drop', url, depth: null, reason: word },
+  ])
+  expect(queue[0]?.alias).toBe(word === 'query-skip' ? START : null)
+})
+
+test('an address goes through the queue', () => {
+  const url = `${START}a`
+  const frames = write([
+    [0, { type: 'enqueued', url, depth: 1, discovery: 'sitemap' }],
+    [0, { type: 'enqueued', url: `${START}b`, depth: 1, discovery: 'link' }],
+    [1, { type: 'begun', url, depth: 1 }],
+    [2, { type: 'retry', url, reason: 'timeout', attempt: 1, delayMs: 10 }],
+    [3, { type: 'begun', url, depth: 1 }],
+    [4, settled(url)],
+    [5, { type: 'dropped', url: `${START}c`, depth: 2, reason: 'max-depth', pattern: '1', target: null }],
+    [6, { type: 'discovery', discovery: 'sitemap', url: `${START}sitemap.xml`, found: 1, detail: '1 entries' }],
+    [7, ended()],
+  ])
+  expect(
+    dataOf(frames, 'QUEUE').map(({ action, depth, reason, queueSize }) => [action, depth, reason, queueSize]),
+  ).toEqual([
+    ['enqueued', 1, null, 1],
+    ['enqueued', 1, null, 2],
+    ['dequeued', 1, null, 2],
+    ['retry', 1, 'retriable-error', 2],
+    ['dequeued', 1, null, 2],
+    ['drop', 2, 'max-depth', 1],
+  ])
+  expect(dataOf(frames, 'PROGRESS')).toMatchObject([{ found: 2, downloaded: 1, sitemapCount: 1, sitemapEnqueued: 1 }])
+})
+
+test('what is stored, and what fails, is told', () => {
+  const frames = write([
+    [0, settled('https://a.example/1', { state: 'unchanged', status: 304, bytes: 0, storedMs: 90_400 })],
+    [0, settled('https://a.example/2', { state: 'unchanged', status: null, bytes: 0, storedMs: 1000 })],
+    [0, settled('https://a.example/3', { state: 'failed', reason: 'not-found', status: 404, detail: 'answered 404' })],
+    [0, settled('https://a.example/4', { state: 'failed', reason: 'timeout', status: null })],
+    [0, settled('https://a.example/5', { state: 'failed', reason: 'tls', status: null })],
+    [0, settled('https://a.example/6', { state: 'failed', reason: 'page-defect', status: 200 })],
+  ])
+  expect(dataOf(frames, 'CACHE')).toEqual([
+    { url: 'https://a.example/1', source: 'not-modified', ageSeconds: 90 },
+    { url: 'https://a.example/2', source: 'library', ageSeconds: 1 },
+  ])
+  expect(dataOf(frames, 'ERROR').map(({ kind, code, message }) => [kind, code, message])).toEqual([
+    ['http', 404, 'not-found: answered 404'],
+    ['timeout', null, 'timeout'],
+    ['network', null, 'tls'],
+    ['save', 200, 'page-defect'],
+  ])
+})
+
+test('what a person should look at is a problem', () => {
+  const frames = write([
+    [0, { type: 'parked', host: 'slow.example', reason: 'rate-limited', detail: 'Retry-After 900' }],
+    [0, { type: 'held', host: 'slow.example', untilMs: 1000, reason: 'timeout', strikes: 2 }],
+    [0, { type: 'paced', host: 'slow.example', intervalMs: 60_000, askedMs: 90_000 }],
+    [
+      0,
+      ended({
+        end: 'gate',
+        problem: '30 pages',
+        withheld: 30,
+        cappedAt: 5,
+        overflow: 2,
+        incomplete: 'x',
+        vainReason: 'login',
+      }),
+    ],
+  ])
+  expect(dataOf(frames, 'PROBLEM').map(({ kind, scope, target }) => [kind, scope, target])).toEqual([
+    ['host-parked', 'docs.example', 'slow.example'],
+    ['host-held', 'docs.example', 'slow.example'],
+    ['crawl-delay-cut', 'docs.example', 'slow.example'],
+    ['loss-gate', 'docs.example', START],
+    ['page-cap', 'docs.example', START],
+    ['address-overflow', 'docs.example', START],
+    ['start-failed', 'docs.example', START],
+    ['coverage-open', 'docs.example', START],
+  ])
+  expect(dataOf(write([[0, ended()]]), 'PROBLEM')).toEqual([])
+})
+
+test('milestones are told once', () => {
+  const pages = Array.from({ length: 1200 }, (_, n) => n).flatMap((n) => {
+    const url = `${START}${n}`
+    return [[n, { type: 'begun', url, depth: n % 2 === 0 ? 2 : 1 }] as const, [n, settled(url)] as const]
+  })
+  const told = dataOf(write(pages.slice(0, 36)), 'MILESTONE')
+  expect(told).toEqual([])
+  expect(dataOf(write(pages), 'MILESTONE')).toMatchObject([
+    { kind: 'depth2-coverage', scope: 'docs.example', details: { pages: 10 } },
+    { kind: 'downloads-1k', scope: 'docs.example', details: { downloads: 1000 } },
+  ])
+})

@@ -1,0 +1,332 @@
+import type { CrawlEvent, CrawlProgress, CrawlSummary, HostProgress, PauseCause } from '../crawl/events.ts'
+import type { Reason } from '../crawl/ledger.ts'
+import type { ErrorFrame, Frame, NoteFrame, ProgressFrame, QueueAction } from '../library/dispatch/frames.ts'
+
+/** What frames are written about. */
+export interface FrameWriterOptions {
+  readonly sourceId: string
+  /** Where the source starts. */
+  readonly startUrl: string
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly write: (frame: Frame) => void
+}
+
+/** Turns what happens in a crawl into frames. */
+export interface FrameWriter {
+  tell(event: CrawlEvent): void
+  /** Where the crawl stood when that was last told. */
+  readonly progress: ProgressFrame
+}
+
+/** Reports come no more often than this. */
+const PROGRESS_MS = 300
+/** Downloads that are named. */
+const MOST_NAMED = 5
+/** Pages two links away from the start that show that it has been looked at beyond its surface. */
+const DEPTH_2_PAGES = 10
+const THOUSAND = 1000
+
+/** Reasons of ours for which the contract has a word of its own. The others are told as they are. */
+const DROP_WORDS: Readonly<Partial<Record<Reason, string>>> = {
+  'off-site': 'off-domain',
+  scheme: 'bad-url',
+  'session-id': 'query-skip',
+  canonical: 'duplicate',
+  covered: 'duplicate',
+  'same-content': 'duplicate',
+}
+
+/** Creates a writer for one crawl. */
+export function createFrameWriter(options: FrameWriterOptions): FrameWriter {
+  return new CrawlFrames(options)
+}
+
+class CrawlFrames implements FrameWriter {
+  readonly #options: FrameWriterOptions
+  readonly #domain: string | null
+  #crawlId: string | null = null
+  #state: CrawlProgress = NOTHING
+  #toldAt = Number.NEGATIVE_INFINITY
+  #found = 0
+  #downloaded = 0
+  #sitemaps = 0
+  #fromSitemaps = 0
+  #queueSize = 0
+  /** Depths of what is being visited. */
+  readonly #depths = new Map<string, number>()
+  readonly #secondLevel = new Set<string>()
+  readonly #reached = new Set<string>()
+
+  constructor(options: FrameWriterOptions) {
+    this.#options = options
+    this.#domain = hostOf(options.startUrl)
+  }
+
+  get progress(): ProgressFrame {
+    const { visited, indexed, unchanged, skipped, failed, bytes, queued, current, hosts } = this.#state
+    const own = hosts.find(({ host }) => host === this.#domain)
+    return {
+      ...{ visited, unchanged, skipped, bytes },
+      downloaded: this.#downloaded,
+      found: this.#found,
+      saved: indexed,
+      errors: failed,
+      queueSize: queued,
+      currentDownloadsCount: current.length,
+      currentDownloads: current.slice(0, MOST_NAMED),
+      paused: this.#state.isPaused,
+      robotsLoaded: this.#state.hasRobots,
+      sitemapCount: this.#sitemaps,
+      sitemapEnqueued: this.#fromSitemaps,
+      domain: this.#domain,
+      domainRpm: own?.rpm ?? null,
+      domainLimit: own?.limitRpm ?? null,
+      domainBackoffMs: own?.backoffMs ?? 0,
+      domainRateLimited: (own?.backoffMs ?? 0) > 0,
+      domainIntervalMs: own?.intervalMs ?? 0,
+      perHost: Object.fromEntries(hosts.map((host) => [host.host, hostFrame(host)])),
+      perHostLimits: Object.fromEntries(hosts.map((host) => [host.host, hostLimitFrame(host)])),
+      crawlId: this.#crawlId,
+      sourceId: this.#options.sourceId,
+    }
+  }
+
+  tell(event: CrawlEvent): void {
+    switch (event.type) {
+      case 'started':
+        this.#crawlId = event.crawlId
+        this.#report()
+        return
+      case 'discovery':
+        if (event.discovery === 'sitemap' && event.found > 0) this.#sitemaps++
+        return
+      case 'enqueued':
+        this.#found++
+        this.#queueSize++
+        if (event.discovery === 'sitemap') this.#fromSitemaps++
+        this.#tellQueue('enqueued', event.url, event.depth)
+        return
+      case 'dropped':
+        this.#tellQueue('drop', event.url, event.depth, wordOf(event.reason), event.target)
+        return
+      case 'begun':
+        this.#depths.set(event.url, event.depth)
+        this.#tellQueue('dequeued', event.url, event.depth)
+        return
+      case 'retry':
+        this.#tellQueue('retry', event.url, this.#depths.get(event.url) ?? null, 'retriable-error')
+        return
+      case 'settled':
+        this.#tellSettled(event)
+        return
+      case 'progress':
+        this.#state = event
+        this.#queueSize = event.queued
+        if (this.#options.now() - this.#toldAt >= PROGRESS_MS) this.#report()
+        return
+      case 'paused':
+      case 'resumed':
+        this.#tellPause(event)
+        return
+      case 'ended':
+        this.#tellEnd(event.summary)
+        return
+      default:
+        this.#tellHost(event)
+    }
+  }
+
+  #report(): void {
+    this.#toldAt = this.#options.now()
+    this.#options.write({ type: 'PROGRESS', data: this.progress })
+  }
+
+  #tellQueue(
+    action: QueueAction,
+    url: string,
+    depth: number | null,
+    reason: string | null = null,
+    alias: string | null = null,
+  ): void {
+    // Only an address that was dropped for its query is known by another one.
+    const known = reason === 'query-skip' ? alias : null
+    const data = { action, url, depth, host: hostOf(url), reason, queueSize: this.#queueSize, alias: known }
+    this.#options.write({ type: 'QUEUE', data })
+  }
+
+  #tellSettled(event: Extract<CrawlEvent, { type: 'settled' }>): void {
+    const { url, state, reason, status, bytes, storedMs } = event
+    const { write } = this.#options
+    const depth = this.#depths.get(url) ?? null
+    this.#depths.delete(url)
+    if (depth !== null) this.#queueSize = Math.max(0, this.#queueSize - 1)
+    if (bytes > 0) this.#downloaded++
+    if (state === 'skipped' && reason !== null) this.#tellQueue('drop', url, depth, wordOf(reason))
+    if (storedMs !== undefined) {
+      const source = status === 304 ? 'not-modified' : 'library'
+      write({ type: 'CACHE', data: { url, source, ageSeconds: Math.round(storedMs / 1000) } })
+    }
+    if (state === 'failed') write({ type: 'ERROR', data: errorFrame(event) })
+    const isPage = state === 'indexed' || state === 'unchanged'
+    if (isPage && depth === 2 && this.#secondLevel.size < DEPTH_2_PAGES) this.#secondLevel.add(url)
+    if (this.#secondLevel.size >= DEPTH_2_PAGES) {
+      this.#reach('depth2-coverage', 'pages two links away from the start were read', { pages: DEPTH_2_PAGES })
+    }
+    if (this.#downloaded >= THOUSAND) {
+      this.#reach('downloads-1k', 'documents were downloaded', { downloads: THOUSAND })
+    }
+  }
+
+  /** Tells a milestone, once. */
+  #reach(kind: string, what: string, details: Readonly<Record<string, number>>): void {
+    if (this.#reached.has(kind)) return
+    this.#reached.add(kind)
+    const [count] = Object.values(details)
+    const note = this.#note(kind, this.#options.startUrl, `${count} ${what}`, details)
+    this.#options.write({ type: 'MILESTONE', data: note })
+  }
+
+  #tellPause(event: Extract<CrawlEvent, { type: 'paused' | 'resumed' }>): void {
+    const { cause } = event
+    if (cause === 'requested') {
+      // Whoever asked waits for an answer.
+      this.#state = { ...this.#state, isPaused: event.type === 'paused' }
+      this.#report()
+    } else if (event.type === 'paused') {
+      this.#tellProblem(PAUSE_KINDS[cause], this.#options.startUrl, event.detail, {})
+    }
+  }
+
+  #tellHost(event: Extract<CrawlEvent, { type: 'paced' | 'held' | 'parked' }>): void {
+    const { host } = event
+    if (event.type === 'parked') {
+      this.#tellProblem('host-parked', host, event.detail, { reason: event.reason })
+      return
+    }
+    if (event.type === 'paced') {
+      const { askedMs, intervalMs } = event
+      this.#tellProblem('crawl-delay-cut', host, 'its robots.txt asks for longer pauses than it gets', {
+        askedMs,
+        intervalMs,
+      })
+      return
+    }
+    const { untilMs, reason, strikes } = event
+    const until = new Date(untilMs).toISOString()
+    this.#tellProblem('host-held', host, `it is left alone until ${until}`, { until, reason, strikes })
+  }
+
+  #tellEnd(summary: CrawlSummary): void {
+    const { ledger, end, visited, indexed, unchanged, skipped, failed, bytes, elapsedMs } = summary
+    const counts = { visited, indexed, unchanged, skipped, failed, bytes, elapsedMs }
+    const queued = ledger.states.pending + ledger.states.leased
+    this.#state = { ...this.#state, ...counts, queued, current: [], isPaused: false }
+    this.#queueSize = queued
+    for (const { kind, message, details } of listEndProblems(summary)) {
+      this.#tellProblem(kind, this.#options.startUrl, message, { end, ...details })
+    }
+    this.#report()
+  }
+
+  #tellProblem(kind: string, target: string, message: string, details: Readonly<Record<string, unknown>>): void {
+    this.#options.write({ type: 'PROBLEM', data: this.#note(kind, target, message, details) })
+  }
+
+  #note(kind: string, target: string, message: string, details: Readonly<Record<string, unknown>>): NoteFrame {
+    return { kind, scope: this.#domain, target, message, details }
+  }
+}
+
+const NOTHING: CrawlProgress = {
+  visited: 0,
+  indexed: 0,
+  unchanged: 0,
+  skipped: 0,
+  failed: 0,
+  bytes: 0,
+  queued: 0,
+  current: [],
+  isPaused: false,
+  hasRobots: false,
+  hosts: [],
+  elapsedMs: 0,
+}
+
+const PAUSE_KINDS: Readonly<Record<Exclude<PauseCause, 'requested'>, string>> = {
+  'disk-full': 'paused-disk-full',
+  locked: 'paused-locked',
+  'read-only': 'paused-read-only',
+  memory: 'paused-memory',
+}
+
+/** What a person should look at after a crawl. */
+interface EndProblem {
+  readonly kind: string
+  readonly message: string
+  readonly details: Readonly<Record<string, unknown>>
+}
+
+function listEndProblems(summary: CrawlSummary): EndProblem[] {
+  const { end, problem, withheld, cappedAt, overflow, incomplete, vainReason } = summary
+  const problems: EndProblem[] = []
+  if (end === 'gate') {
+    const message = problem ?? 'more pages would have been removed than is allowed'
+    problems.push({ kind: 'loss-gate', message, details: { withheld } })
+  }
+  if (cappedAt !== null) {
+    const message = `the cap of ${cappedAt} pages left something out`
+    problems.push({ kind: 'page-cap', message, details: { maxPages: cappedAt } })
+  }
+  if (overflow > 0) {
+    const message = `${overflow} addresses were found and not recorded, as there was no room for them`
+    problems.push({ kind: 'address-overflow', message, details: { overflow } })
+  }
+  if (vainReason !== null) {
+    const message = problem ?? `nothing could be read: ${vainReason}`
+    problems.push({ kind: 'start-failed', message, details: { reason: vainReason } })
+  }
+  if (incomplete !== null) problems.push({ kind: 'coverage-open', message: incomplete, details: {} })
+  return problems
+}
+
+function wordOf(reason: Reason): string {
+  return DROP_WORDS[reason] ?? reason
+}
+
+/** Reasons for which nothing came back. */
+const UNANSWERED: ReadonlySet<Reason | null> = new Set<Reason | null>([
+  'network',
+  'tls',
+  'address-refused',
+  'host-parked',
+  'robots-unreachable',
+])
+
+function errorFrame({ url, reason, status, detail }: Extract<CrawlEvent, { type: 'settled' }>): ErrorFrame {
+  const isSave = reason === 'page-defect' || reason === 'unreadable'
+  const kind = reason === 'timeout' ? 'timeout' : UNANSWERED.has(reason) ? 'network' : isSave ? 'save' : 'http'
+  const message = [reason, detail].filter((part) => part !== null).join(': ')
+  return { url, kind, code: status, message: message === '' ? null : message }
+}
+
+function hostFrame(host: HostProgress): ProgressFrame['perHost'][string] {
+  const { rpm, limitRpm, backoffUntil, intervalMs, requests, latencyMs } = host
+  return {
+    rpm,
+    limitRpm,
+    backoffUntil: backoffUntil === null ? null : new Date(backoffUntil).toISOString(),
+    intervalMs,
+    requests,
+    latencyMs,
+  }
+}
+
+function hostLimitFrame({ limitRpm, intervalMs, backoffMs }: HostProgress): ProgressFrame['perHostLimits'][string] {
+  return { rateLimited: backoffMs > 0, limit: limitRpm, intervalMs, backoffMs }
+}
+
+/** The host of an address; null for what has none. */
+function hostOf(url: string): string | null {
+  return URL.parse(url)?.host || null
+}

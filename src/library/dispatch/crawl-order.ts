@@ -1,0 +1,205 @@
+import { z } from 'zod'
+import { PharosError } from '../../core/errors.ts'
+import { REACHES, type Reach } from '../../core/url/scope.ts'
+import { parseStart } from '../operations/add-source.ts'
+import { CRAWL_TYPES } from '../source.ts'
+import type { CrawlOrder } from './dispatcher.ts'
+
+/** The ways to crawl that may be asked for: those that a source has, and one that plans what to visit. */
+export const ORDER_TYPES: readonly [...typeof CRAWL_TYPES, 'intelligent'] = [...CRAWL_TYPES, 'intelligent']
+
+/** One of {@link ORDER_TYPES}. */
+export type OrderType = (typeof ORDER_TYPES)[number]
+
+/** How long something is fresh, as the contract writes it: a whole number with s, m, h or d, or of seconds. */
+export const FRESHNESS: RegExp = /^\d{1,9}[smhd]?$/
+
+const freshness = z
+  .union([
+    z.string().trim().regex(FRESHNESS, 'expected a duration such as 90s, 6h or 7d'),
+    z.int().min(0).transform(String),
+  ])
+  .optional()
+const count = (least: number, most: number) =>
+  z
+    .union([
+      z.int().min(least).max(most),
+      z
+        .string()
+        .trim()
+        .regex(/^\d{1,15}$/, 'expected a whole number')
+        .transform(Number),
+    ])
+    .pipe(z.int().min(least).max(most))
+    .optional()
+const flag = z.boolean().optional()
+
+/** What is asked for with `POST /api/crawl`, in the words of the contract. */
+export interface CrawlBody {
+  readonly startUrl?: string | undefined
+  readonly crawlType?: OrderType | undefined
+  /** Not of the contract: how far from its start a crawl may go. */
+  readonly scope?: Reach | undefined
+  readonly depth?: number | undefined
+  readonly maxPages?: number | undefined
+  /** Both give way to `crawlType`. */
+  readonly useSitemap?: boolean | undefined
+  readonly sitemapOnly?: boolean | undefined
+  readonly concurrency?: number | undefined
+  readonly maxQueue?: number | undefined
+  readonly requestTimeoutMs?: number | undefined
+  readonly fastStart?: boolean | undefined
+  readonly preferCache?: boolean | undefined
+  readonly slow?: boolean | undefined
+  readonly allowQueryUrls?: boolean | undefined
+  readonly pacerJitterMinMs?: number | undefined
+  readonly pacerJitterMaxMs?: number | undefined
+  readonly dbPath?: string | undefined
+  /** Two names of one window; the first counts. */
+  readonly refetchIfOlderThan?: string | undefined
+  readonly maxAge?: string | undefined
+  readonly refetchArticleIfOlderThan?: string | undefined
+  readonly refetchHubIfOlderThan?: string | undefined
+  /** What follows is for the planner. */
+  readonly hubMaxPages?: number | undefined
+  readonly hubMaxDays?: number | undefined
+  readonly intMaxSeeds?: number | undefined
+  readonly intTargetHosts?: readonly string[] | undefined
+  readonly plannerVerbosity?: number | undefined
+}
+
+/** The schema that such bodies are read by. Fields that are not here are ignored, `mode` among them. */
+export const crawlBodySchema: z.ZodType<CrawlBody> = z.object({
+  startUrl: z.string().trim().min(1).max(2000).optional(),
+  crawlType: z.enum(ORDER_TYPES).optional(),
+  scope: z.enum(REACHES).optional(),
+  depth: count(0, 1000),
+  maxPages: count(1, 100_000_000),
+  useSitemap: flag,
+  sitemapOnly: flag,
+  concurrency: count(1, 256),
+  maxQueue: count(1, 100_000_000),
+  requestTimeoutMs: count(1, 600_000),
+  fastStart: flag,
+  preferCache: flag,
+  slow: flag,
+  allowQueryUrls: flag,
+  pacerJitterMinMs: count(0, 60_000),
+  pacerJitterMaxMs: count(0, 60_000),
+  dbPath: z.string().trim().min(1).max(4096).optional(),
+  refetchIfOlderThan: freshness,
+  maxAge: freshness,
+  refetchArticleIfOlderThan: freshness,
+  refetchHubIfOlderThan: freshness,
+  hubMaxPages: count(1, 1_000_000),
+  hubMaxDays: count(1, 36_500),
+  intMaxSeeds: count(1, 100_000),
+  intTargetHosts: z
+    .union([z.array(z.string()), z.string().transform((text) => text.split(','))])
+    .transform((hosts) => hosts.map((host) => host.trim().toLowerCase()).filter((host) => host !== ''))
+    .pipe(
+      z
+        .array(
+          z
+            .string()
+            .max(253)
+            .regex(/^[^\s,/]+$/, 'expected the name of a host'),
+        )
+        .max(1000),
+    )
+    .optional(),
+  plannerVerbosity: count(0, 10),
+})
+
+/** What a body leaves open. */
+export interface OrderDefaults {
+  /** Where a crawl starts about which nothing was said; empty or undefined refuses it. */
+  readonly defaultStartUrl?: string | undefined
+  /** Path of the library that the server works with. */
+  readonly libraryPath: string
+}
+
+/** Reads the body of `POST /api/crawl` and writes what the process of the crawl is told. */
+export function readCrawlOrder(body: unknown, { defaultStartUrl = '', libraryPath }: OrderDefaults): CrawlOrder {
+  const { success, data, error } = crawlBodySchema.safeParse(body ?? {})
+  if (!success) throw new PharosError('USAGE', { problem: describeIssues(error) })
+  const start = data.startUrl ?? defaultStartUrl
+  if (start === '') throw new PharosError('USAGE', { problem: 'startUrl: expected an address, got none' })
+  const { href } = parseStart(start)
+  const { pacerJitterMinMs: least = 0, pacerJitterMaxMs: most = least } = data
+  if (least > most) {
+    throw new PharosError('USAGE', { problem: `pacerJitterMinMs: ${least} is more than pacerJitterMaxMs, ${most}` })
+  }
+  return { url: href, args: [href, ...writeFlags(data, libraryPath)] }
+}
+
+function describeIssues(error: z.ZodError): string {
+  const [issue] = error.issues
+  return `${issue?.path.join('.') || 'the body'}: ${issue?.message ?? 'it makes no sense'}`
+}
+
+/** The flags of a body, each with its value joined to it, so that no value is ever taken for a flag. */
+function writeFlags(body: CrawlBody, libraryPath: string): string[] {
+  const { crawlType, maxPages, intTargetHosts } = body
+  const isPlanned = crawlType === 'intelligent'
+  const values: readonly (readonly [flag: string, value: string | number | undefined])[] = [
+    [
+      'crawl-type',
+      crawlType ?? (body.useSitemap === true && body.sitemapOnly !== true ? 'basic-with-sitemap' : undefined),
+    ],
+    ['scope', body.scope],
+    ['depth', body.depth],
+    ['max-pages', maxPages],
+    ['sitemap-max', maxPages],
+    ['concurrency', body.concurrency],
+    ['max-queue', body.maxQueue],
+    ['request-timeout-ms', body.requestTimeoutMs],
+    ['pacer-jitter-min-ms', body.pacerJitterMinMs],
+    ['pacer-jitter-max-ms', body.pacerJitterMaxMs],
+    ['db', body.dbPath === undefined ? undefined : checkPath(body.dbPath, libraryPath)],
+    ['max-age', body.refetchIfOlderThan ?? body.maxAge],
+    ['refetch-article-if-older-than', body.refetchArticleIfOlderThan],
+    ['refetch-hub-if-older-than', body.refetchHubIfOlderThan],
+    ...(isPlanned
+      ? ([
+          ['hub-max-pages', body.hubMaxPages],
+          ['hub-max-days', body.hubMaxDays],
+          ['int-max-seeds', body.intMaxSeeds],
+          [
+            'int-target-hosts',
+            intTargetHosts === undefined || intTargetHosts.length === 0 ? undefined : intTargetHosts.join(','),
+          ],
+          ['planner-verbosity', body.plannerVerbosity],
+        ] as const)
+      : []),
+  ]
+  const switches: readonly (readonly [flag: string, isOn: boolean])[] = [
+    // The type, where one is given, has the last word.
+    ['sitemap-only', crawlType === undefined && body.sitemapOnly === true],
+    ['no-sitemap', crawlType === undefined && body.sitemapOnly !== true && body.useSitemap === false],
+    ['fast-start', body.fastStart === true],
+    ['prefer-cache', body.preferCache === true],
+    ['no-prefer-cache', body.preferCache === false],
+    ['slow', body.slow === true],
+    ['allow-query-urls', body.allowQueryUrls === true],
+  ]
+  return [
+    ...values.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`])),
+    ...switches.flatMap(([name, isOn]) => (isOn ? [`--${name}`] : [])),
+  ]
+}
+
+/** Files that a request may name as a library. */
+const LIBRARY_NAME = /^[\w][\w.-]*\.(?:db|sqlite3?)$/
+
+/** A library that a request may name: the server's own, or one beside it. Whoever asks over HTTP does not choose among all files. */
+function checkPath(path: string, libraryPath: string): string {
+  if (path === libraryPath) return path
+  const folder = libraryPath.slice(0, Math.max(libraryPath.lastIndexOf('/'), libraryPath.lastIndexOf('\\')) + 1)
+  const name = path.startsWith(folder) ? path.slice(folder.length) : path
+  if (!LIBRARY_NAME.test(name)) {
+    const problem = `dbPath: expected a file such as other.db beside the library of this server, got ${JSON.stringify(path)}`
+    throw new PharosError('USAGE', { problem })
+  }
+  return folder + name
+}

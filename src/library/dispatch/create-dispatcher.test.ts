@@ -1,0 +1,427 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, expect, test } from 'vitest'
+import type { Clock } from '../../crawl/ports.ts'
+import { systemClock } from '../../fetch/clock.ts'
+import { createSpawnRunner } from '../../jobs/spawn-crawl.ts'
+import { createMemoryJobLog } from '../../store/memory/job-log.ts'
+import type { JobLog, JobRecord } from '../job-log.ts'
+import { createDispatcher, type DispatcherOptions } from './create-dispatcher.ts'
+import { createFeed } from './create-feed.ts'
+import type { CrawlOrder, Dispatcher } from './dispatcher.ts'
+import type { FeedEvent } from './feed.ts'
+
+const SCRIPT = fileURLToPath(new URL('../../../test/dispatch/scripted-crawl.ts', import.meta.url))
+const runner = createSpawnRunner({ command: process.execPath, args: [SCRIPT] })
+
+const opened: Dispatcher[] = []
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((dispatcher) => dispatcher.close()))
+})
+
+interface Opened {
+  readonly dispatcher: Dispatcher
+  readonly log: JobLog
+  /** All events of one name so far, as they are told. */
+  told(name: FeedEvent['name']): Record<string, unknown>[]
+}
+
+function open(options: Partial<DispatcherOptions> = {}, log = createMemoryJobLog()): Opened {
+  const clock = options.clock ?? systemClock
+  const feed = createFeed({ epoch: 'e1', clock })
+  const dispatcher = createDispatcher({
+    runner,
+    jobLog: async () => log,
+    feed,
+    clock,
+    newId: randomUUID,
+    libraryPath: '/library.db',
+    maxJobs: 1,
+    maxRequests: 8,
+    restartPausesMs: [10, 20, 30],
+    ...options,
+  })
+  opened.push(dispatcher)
+  const told = (name: FeedEvent['name']) =>
+    feed
+      .read(0, { logs: true, jobId: null }, 5000)
+      .events.filter((event) => event.name === name)
+      .map(({ json }) => JSON.parse(json))
+  return { dispatcher, log, told }
+}
+
+function order(behaviour: string, ...args: string[]): CrawlOrder {
+  return { url: 'https://site.example/', args: [behaviour, ...args] }
+}
+
+/** What an earlier server may have left. */
+const LEFT: JobRecord = {
+  id: 'left',
+  url: 'https://site.example/',
+  args: ['finish'],
+  process: null,
+  status: 'queued',
+  createdAt: 1,
+  startedAt: null,
+  endedAt: null,
+  crawlId: null,
+  sourceId: null,
+  restarts: 0,
+  progress: null,
+  problem: null,
+}
+
+async function until<T>(look: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
+  const end = Date.now() + 20_000
+  for (;;) {
+    const found = await look()
+    if (found !== undefined && found !== false) return found
+    if (Date.now() > end) throw new Error('it did not happen')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+/** Resolves when the process of a job has said where it stands. */
+function untilRunning({ dispatcher }: Opened, id: string) {
+  return until(() => dispatcher.find(id)?.stage === 'running' && dispatcher.find(id))
+}
+
+function linesOf({ told }: Opened): unknown[] {
+  return told('log').map(({ line }) => line)
+}
+
+test('what a process says is told to all and kept, up to its good end', async () => {
+  const server = open()
+  const { dispatcher, log, told } = server
+  const begun = await dispatcher.begin(order('finish'))
+  expect(begun).toMatchObject({ status: 'running', stage: 'preparing', endedAt: null, args: ['finish'] })
+  expect(begun.pid).toBeGreaterThan(0)
+  const { id } = begun
+  const ended = await dispatcher.wait(id)
+  expect(ended).toMatchObject({ id, status: 'done', stage: 'ended', code: 0, signal: null, problem: null, restarts: 0 })
+  expect(ended).toMatchObject({ crawlId: 'crawl-1', sourceId: 'source-1', progress: { visited: 5, saved: 4 } })
+  expect(ended.trouble).toEqual({
+    errorUrls: [{ url: 'https://site.example/b', reason: 'http, answered 404' }],
+    filtered: 1,
+    filteredUrls: [{ url: 'https://site.example/b', reason: 'off-domain' }],
+  })
+  expect(linesOf(server)).toContain(`finish --job-id=${id} --library=/library.db`)
+  expect(told('log')).toContainEqual(
+    expect.objectContaining({ stream: 'stderr', line: 'a word of warning', jobId: id }),
+  )
+  expect(told('progress').map(({ visited, stage }) => [visited, stage])).toEqual([
+    [1, 'running'],
+    [5, 'running'],
+  ])
+  expect(told('queue').map(({ action, reason, jobId }) => [action, reason, jobId])).toEqual([
+    ['enqueued', null, id],
+    ['drop', 'off-domain', id],
+  ])
+  expect(told('cache')).toMatchObject([{ ageSeconds: 5, jobId: id }])
+  expect(told('problem').map(({ kind, severity }) => [kind, severity])).toEqual([
+    ['missing-hub', 'warn'],
+    ['other', 'info'],
+  ])
+  expect(told('problem')[0]).toMatchObject({ scope: 'site.example', details: { n: 1 }, ts: expect.any(String) })
+  expect(told('milestone')).toMatchObject([{ kind: 'patterns-learned', jobId: id }])
+  const [done] = told('done')
+  expect(done).toEqual({
+    code: 0,
+    signal: null,
+    status: 'done',
+    jobId: id,
+    endedAt: expect.any(String),
+    ts: expect.any(String),
+  })
+  await until(() => told('jobs').at(-1)?.['count'] === 0)
+  expect(told('jobs')[0]).toMatchObject({ count: 1, items: [{ id, status: 'running', visited: 0 }] })
+
+  const kept = await until(async () => {
+    const entry = await log.find(id)
+    return entry?.status === 'done' && entry.events === 2 && entry
+  })
+  expect(kept).toMatchObject({
+    url: 'https://site.example/',
+    args: ['finish'],
+    crawlId: 'crawl-1',
+    endedAt: ended.endedAt,
+  })
+  expect(kept).toMatchObject({ process: { pid: begun.pid }, progress: { visited: 5 } })
+  expect((await log.listProblems({ jobId: id, limit: 9 })).map(({ kind }) => kind)).toEqual(['other', 'missing-hub'])
+  expect(await log.listMilestones({ jobId: id, limit: 9 })).toHaveLength(1)
+})
+
+test('one at a time: others are refused or wait their turn, and one that waits can be given up', async () => {
+  const { dispatcher, log, told } = open()
+  expect(dispatcher.allowsSeveral).toBe(false)
+  const begun = await Promise.allSettled([dispatcher.begin(order('run')), dispatcher.begin(order('run'))])
+  expect(begun.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+  expect(begun[1]).toMatchObject({ reason: { code: 'JOBS_FULL' } })
+  const first = dispatcher.list()[0]?.id ?? ''
+  const second = await dispatcher.enqueue(order('finish', 'second'))
+  const third = await dispatcher.enqueue(order('finish', 'third'))
+  const fourth = await dispatcher.enqueue(order('finish', 'fourth'))
+  expect(second).toMatchObject({ status: 'queued', stage: 'queued', pid: null, startedAt: null })
+  expect(dispatcher.list().map(({ id }) => id)).toEqual([fourth.id, third.id, second.id, first])
+  expect(dispatcher.pause(second.id)).toBe(false)
+  expect(await dispatcher.stop(third.id)).toEqual({ stopped: true, escalatesInMs: 0 })
+  expect(await dispatcher.wait(third.id)).toMatchObject({ status: 'cancelled', startedAt: null, code: null })
+  await dispatcher.stop(first)
+  await dispatcher.wait(fourth.id)
+  expect(told('done').map(({ jobId }) => jobId)).toEqual([third.id, first, second.id, fourth.id])
+  await until(async () => (await log.listOpen()).length === 0)
+  const statuses = (await log.list(10)).items.map(({ id, status }) => [id, status] as const)
+  expect(new Map(statuses)).toEqual(
+    new Map([
+      [first, 'stopped'],
+      [second.id, 'done'],
+      [third.id, 'cancelled'],
+      [fourth.id, 'done'],
+    ]),
+  )
+})
+
+test('there is an end to how many wait, and to how many are named', async () => {
+  const { dispatcher, told } = open({ maxWaiting: 60 })
+  const { id } = await dispatcher.begin(order('run'))
+  for (let i = 0; i < 60; i++) await dispatcher.enqueue(order('finish'))
+  await expect(dispatcher.enqueue(order('finish'))).rejects.toMatchObject({ code: 'JOBS_FULL' })
+  expect(dispatcher.list()).toHaveLength(61)
+  const last = await until(() => told('jobs').find(({ count }) => count === 61))
+  expect(last['items']).toHaveLength(50)
+  expect(last['items']).toMatchObject({ 0: { id, status: 'running' }, 1: { status: 'queued' } })
+})
+
+test('several at once share the requests, and are told whenever that changes', async () => {
+  const server = open({ maxJobs: 2, maxRequests: 7 })
+  const { dispatcher, told } = server
+  expect(dispatcher.allowsSeveral).toBe(true)
+  const one = await dispatcher.begin(order('run'))
+  const two = await dispatcher.begin(order('run'))
+  const sharesOf = (id: string) =>
+    told('log')
+      .filter(({ jobId, line }) => jobId === id && String(line).startsWith('told CONCURRENCY'))
+      .map(({ line }) => String(line).split(' ')[2])
+  await until(() => sharesOf(one.id).length === 2 && sharesOf(two.id).length === 1)
+  expect(sharesOf(one.id)).toEqual(['7', '3'])
+  expect(sharesOf(two.id)).toEqual(['3'])
+  await dispatcher.stop(two.id)
+  await until(() => sharesOf(one.id).at(-1) === '7')
+})
+
+test('one can be paused and goes on', async () => {
+  const server = open()
+  const { dispatcher, told } = server
+  const { id } = await dispatcher.begin(order('run'))
+  await untilRunning(server, id)
+  expect(dispatcher.pause(id)).toBe(true)
+  await until(() => told('progress').at(-1)?.['paused'] === true)
+  expect(dispatcher.find(id)).toMatchObject({ paused: true })
+  expect(dispatcher.resume(id)).toBe(true)
+  await until(() => told('progress').at(-1)?.['paused'] === false)
+  expect(dispatcher.find(id)).toMatchObject({ paused: false })
+  await dispatcher.stop(id)
+  await dispatcher.wait(id)
+  expect(dispatcher.pause(id)).toBe(false)
+  expect(() => dispatcher.pause('nobody')).toThrow(expect.objectContaining({ code: 'JOB_UNKNOWN' }))
+})
+
+test('one that is asked to stop does, and one that does not is ended', async () => {
+  const server = open({ maxJobs: 2 })
+  const { dispatcher } = server
+  const [good, stubborn] = [await dispatcher.begin(order('run')), await dispatcher.begin(order('stubborn'))]
+  await Promise.all([untilRunning(server, good.id), untilRunning(server, stubborn.id)])
+  expect(await dispatcher.stop(good.id)).toEqual({ stopped: true, escalatesInMs: 800 })
+  expect(await dispatcher.stop(stubborn.id, 'cancelled')).toEqual({ stopped: true, escalatesInMs: 800 })
+  expect(await dispatcher.wait(good.id)).toMatchObject({ status: 'stopped', code: 130, signal: null, restarts: 0 })
+  expect(await dispatcher.wait(stubborn.id)).toMatchObject({ status: 'cancelled', code: null, signal: 'SIGKILL' })
+  expect(linesOf(server)).toContain('no')
+  expect(await dispatcher.stop(good.id)).toEqual({ stopped: false, escalatesInMs: 0 })
+  await expect(dispatcher.stop('nobody')).rejects.toMatchObject({ code: 'JOB_UNKNOWN' })
+  await expect(dispatcher.wait('nobody')).rejects.toMatchObject({ code: 'JOB_UNKNOWN' })
+})
+
+test('one whose process is killed goes on as the same job, as often as something was done, and its figures with it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pharos-'))
+  const { dispatcher, log, told } = open()
+  const begun = await dispatcher.begin(order('stumble', join(folder, 'mark')))
+  const ended = await dispatcher.wait(begun.id)
+  rmSync(folder, { recursive: true })
+  expect(ended).toMatchObject({ id: begun.id, status: 'done', restarts: 5, progress: { visited: 12 } })
+  expect(ended.pid).not.toBe(begun.pid)
+  expect(told('done')).toHaveLength(1)
+  await until(async () => (await log.find(begun.id))?.status === 'done')
+  expect(await log.find(begun.id)).toMatchObject({ restarts: 5, startedAt: begun.startedAt })
+})
+
+test('one whose process dies each time has failed in the end', async () => {
+  const { dispatcher, told } = open()
+  const { id } = await dispatcher.begin(order('die'))
+  const problem = 'its process was ended by SIGKILL for the 4. time'
+  expect(await dispatcher.wait(id)).toMatchObject({ status: 'failed', restarts: 3, signal: 'SIGKILL', problem })
+  expect(told('done')).toHaveLength(1)
+})
+
+test('one that waits for its next process can be stopped, and keeps its place until then', async () => {
+  const { dispatcher } = open({ restartPausesMs: [60_000] })
+  const { id } = await dispatcher.begin(order('die'))
+  await until(() => dispatcher.find(id)?.restarts === 1)
+  await expect(dispatcher.begin(order('run'))).rejects.toMatchObject({ code: 'JOBS_FULL' })
+  expect(await dispatcher.stop(id)).toEqual({ stopped: true, escalatesInMs: 0 })
+  expect(await dispatcher.wait(id)).toMatchObject({ status: 'stopped', signal: 'SIGKILL' })
+})
+
+test('a failure is told in the words of the process, or of the system when there was none', async () => {
+  const { dispatcher } = open()
+  const failed = await dispatcher.begin(order('fail'))
+  expect(await dispatcher.wait(failed.id)).toMatchObject({
+    status: 'failed',
+    code: 3,
+    problem: 'Error: nothing could be indexed',
+    restarts: 0,
+  })
+  const long = await dispatcher.begin(order('run', 'x'.repeat(3_000_000)))
+  expect(await dispatcher.wait(long.id)).toMatchObject({
+    status: 'failed',
+    problem: 'could not be started: spawn E2BIG',
+  })
+  const broken = open({ runner: createSpawnRunner({ command: '/nowhere/at/all', args: [] }) })
+  const { id, pid } = await broken.dispatcher.begin(order('run'))
+  expect(pid).toBeNull()
+  const ended = await broken.dispatcher.wait(id)
+  expect(ended).toMatchObject({
+    status: 'failed',
+    code: null,
+    signal: null,
+    problem: expect.stringContaining('ENOENT'),
+  })
+  expect(broken.told('done')).toMatchObject([{ jobId: id, code: null, signal: null, status: 'failed' }])
+})
+
+test('a flood is kept whole, told in moderation, and holds nobody up', async () => {
+  const { dispatcher, log, told } = open()
+  const { id } = await dispatcher.begin(order('flood'))
+  await dispatcher.wait(id)
+  const entry = await until(async () => {
+    const found = await log.find(id)
+    return found?.status === 'done' && found.events >= 20_000 && found
+  })
+  expect(entry.events).toBe(20_000)
+  expect(told('log').filter(({ stream }) => stream === 'stdout').length).toBeLessThan(5000)
+  await until(() => told('log').some(({ line }) => /^\d+ lines were left out/.test(String(line))))
+})
+
+test('a process that says nothing is wondered about', async () => {
+  // Twenty times as fast.
+  const clock: Clock = { now: systemClock.now, sleep: (ms, signal) => systemClock.sleep(ms / 20, signal) }
+  const server = open({ clock })
+  await server.dispatcher.begin(order('silent'))
+  const hints = () => linesOf(server).filter((line) => String(line).includes('has said nothing'))
+  await until(() => hints().length === 2)
+  expect(hints()).toEqual([expect.stringContaining('for 3 s'), expect.stringContaining('for 10 s')])
+})
+
+test('one that ended is remembered for a while', async () => {
+  let ahead = 0
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + ahead }
+  const { dispatcher } = open({ clock })
+  const { id } = await dispatcher.begin(order('fail'))
+  await dispatcher.wait(id)
+  ahead = 9_000
+  expect(dispatcher.list()).toMatchObject([{ id, status: 'failed' }])
+  ahead = 11_000
+  expect(dispatcher.list()).toEqual([])
+  expect(dispatcher.find(id)).toBeUndefined()
+})
+
+test('closing ends the processes, and the next server goes on with all of them in their order', async () => {
+  const log = createMemoryJobLog()
+  const first = open({}, log)
+  const run = await first.dispatcher.begin(order('run'))
+  const next = await first.dispatcher.enqueue(order('finish'))
+  const { pid } = await untilRunning(first, run.id)
+  const waited = first.dispatcher.wait(next.id)
+  await first.dispatcher.close()
+  expect(() => process.kill(pid ?? 0, 0)).toThrow()
+  expect(await waited).toMatchObject({ status: 'queued', endedAt: null })
+  await expect(first.dispatcher.begin(order('run'))).rejects.toMatchObject({ code: 'INTERRUPTED' })
+  expect((await log.listOpen()).map(({ id, status }) => [id, status])).toEqual([
+    [run.id, 'running'],
+    [next.id, 'queued'],
+  ])
+  expect((await log.find(run.id))?.progress).toMatchObject({ visited: 2 })
+
+  const second = open({}, log)
+  await second.dispatcher.recover()
+  const again = await until(() => {
+    const job = second.dispatcher.find(run.id)
+    return job?.stage === 'running' && job
+  })
+  expect(again).toMatchObject({ url: run.url, args: ['run'], startedAt: run.startedAt, progress: { visited: 4 } })
+  expect(second.dispatcher.find(next.id)).toMatchObject({ status: 'queued' })
+  await second.dispatcher.stop(run.id)
+  expect(await second.dispatcher.wait(next.id)).toMatchObject({ status: 'done' })
+})
+
+test('a process that an earlier server left is ended before its job goes on', async () => {
+  const log = createMemoryJobLog()
+  const lines: string[] = []
+  // The server is gone, its crawl is not: it does not even listen.
+  const left = runner.start(['stubborn'], (_, line) => lines.push(line))
+  await until(() => lines.length > 0)
+  const record: JobRecord = {
+    ...LEFT,
+    process: left.mark,
+    status: 'running',
+    createdAt: 1,
+    startedAt: 2,
+    crawlId: 'crawl-0',
+    restarts: 2,
+  }
+  await log.add(record)
+  // Ten times as fast.
+  const clock: Clock = { now: () => Date.now() * 10, sleep: (ms, signal) => systemClock.sleep(ms / 10, signal) }
+  const { dispatcher } = open({ clock }, log)
+  await dispatcher.recover()
+  expect(await left.ended).toMatchObject({ signal: 'SIGKILL' })
+  expect(await dispatcher.wait(record.id)).toMatchObject({ status: 'done', restarts: 2, startedAt: 2, createdAt: 1 })
+})
+
+test('of a history that is too long, the oldest queue events go', async () => {
+  const log = createMemoryJobLog()
+  const day = 86_400_000
+  const data = { action: 'enqueued', url: 'u', depth: 0, host: null, reason: null, queueSize: 0, alias: null } as const
+  for (const days of [20, 40]) {
+    const at = Date.now() - days * day
+    await log.add({ ...LEFT, id: `${days}`, status: 'done', createdAt: at, startedAt: at, endedAt: at })
+    await log.append([{ jobId: `${days}`, at, type: 'queue', data }])
+  }
+  const { dispatcher } = open({}, log)
+  await dispatcher.recover()
+  await until(async () => (await log.listQueueEvents('40', { limit: 9 })).length === 0)
+  expect(await log.listQueueEvents('20', { limit: 9 })).toHaveLength(1)
+  expect(await log.find('40')).toMatchObject({ status: 'done' })
+})
+
+test('without a history crawls run all the same, and it is written when it is there again', async () => {
+  const log = createMemoryJobLog()
+  let isThere = false
+  const jobLog = () => (isThere ? Promise.resolve(log) : Promise.reject(new Error('the library is gone')))
+  const clock: Clock = { now: systemClock.now, sleep: (ms, signal) => systemClock.sleep(ms / 10, signal) }
+  const server = open({ jobLog, clock, maxJobs: 2 }, log)
+  const { dispatcher } = server
+  await log.add(LEFT)
+  await dispatcher.recover()
+  const { id } = await dispatcher.begin(order('finish'))
+  expect(await dispatcher.wait(id)).toMatchObject({ status: 'done' })
+  expect(linesOf(server)).toContain('the history of jobs cannot be written, which is tried again: the library is gone')
+  expect(await log.find(id)).toBeUndefined()
+  isThere = true
+  await until(async () => (await log.find(id))?.status === 'done' && (await log.find(id))?.events === 2)
+  // And what an earlier server left is taken up now.
+  await until(async () => (await log.find('left'))?.status === 'done')
+})

@@ -1,0 +1,186 @@
+import { PharosError } from '../../core/errors.ts'
+import type { CrawlSummary } from '../../crawl/events.ts'
+import type { Job, JobProgress, Jobs } from '../jobs.ts'
+import type { Library } from '../library.ts'
+import type { CrawlInput } from '../operations/crawl-source.ts'
+import { reportSource, type SourceReport } from '../operations/source-status.ts'
+import { labelOf, type Source } from '../source.ts'
+import type { Dispatcher, JobView } from './dispatcher.ts'
+import { writeSourceOrder } from './source-order.ts'
+import { within } from './within.ts'
+
+/** How long one that ended is remembered. */
+const KEEP_MS = 3_600_000
+/** How long whoever cancels one waits for its end. */
+const CANCEL_MS = 500
+/** How long a process may take to say which crawl it runs; after that the job is named by its own id. */
+const NAMED_MS = 10_000
+/** So many of the last crawls of a source are looked through for one that has just ended. */
+const LOOKED_BACK = 10
+
+/**
+ * The crawls of a server, as those see them who start crawls of sources. One that has to wait is named by the id of its job, and by
+ * that of its crawl as well once it runs. What others started is among them. They belong to the server: closing does not stop them.
+ */
+export function createDispatchedJobs(dispatcher: Dispatcher, library: Library): Jobs {
+  const { clock } = library
+  // By the ids of their jobs, in the order in which they were first seen.
+  const jobs = new Map<string, DispatchedJob>()
+  let isClosed = false
+
+  const track = (view: JobView, sourceId: string, before?: SourceReport): DispatchedJob => {
+    const known = jobs.get(view.id)
+    if (known !== undefined) return known
+    const job = new DispatchedJob(dispatcher, library, { ...view, sourceId }, before)
+    jobs.set(view.id, job)
+    return job
+  }
+  const refresh = () => {
+    // Whichever was asked for first is the oldest.
+    for (const view of [...dispatcher.list()].reverse()) if (view.sourceId !== null) track(view, view.sourceId)
+    for (const [id, { endedAt }] of jobs) {
+      if (endedAt !== null && clock.now() - endedAt >= KEEP_MS) jobs.delete(id)
+    }
+  }
+  const listAll = (): readonly DispatchedJob[] => {
+    refresh()
+    return [...jobs.values()].reverse()
+  }
+  const find = (id: string) => listAll().find(({ jobId, crawlId }) => crawlId === id || jobId === id)
+  const isCrawled = (sourceId: string) =>
+    dispatcher.list().some((view) => view.sourceId === sourceId && view.endedAt === null)
+  /** Refused as the crawl itself would be, before a process is started for it. */
+  const check = async (source: Source, { headers = {}, scope = {} }: CrawlInput): Promise<SourceReport> => {
+    if (Object.keys(headers).length > 0) {
+      const problem = 'headers cannot be given to a crawl that a server runs: what its process is told is kept'
+      throw new PharosError('USAGE', { problem })
+    }
+    // Loaded when it is needed: it knows every public suffix, which takes long to read.
+    const { resolveScope } = await import('../operations/add-source.ts')
+    resolveScope(source.scope, scope)
+    const report = await reportSource(library, source)
+    if (isClosed) throw new PharosError('INTERRUPTED')
+    if (report.isRunning || isCrawled(source.id)) throw new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
+    return report
+  }
+  return {
+    async start(source, input) {
+      const before = await check(source, input)
+      const view = await dispatcher.enqueue(writeSourceOrder(source, input))
+      const job = track(view, source.id, before)
+      await untilNamed(dispatcher, library, view.id)
+      const { status, problem } = dispatcher.find(view.id) ?? view
+      if (status === 'failed' && job.crawlId === view.id) {
+        const advice = `\`pharos status ${source.id}\` shows how the source stands`
+        throw new PharosError('CRAWL_START_FAILED', { problem: problem ?? 'its process ended', advice })
+      }
+      return job.crawlId
+    },
+    async cancel(crawlId) {
+      const job = find(crawlId)
+      if (job === undefined || job.endedAt !== null) return false
+      const { stopped } = await dispatcher.stop(job.jobId, 'cancelled')
+      await within(library.clock, job.ended, CANCEL_MS)
+      return stopped
+    },
+    find,
+    list: listAll,
+    async close() {
+      isClosed = true
+    },
+  }
+}
+
+/** Waits until it is known which crawl a job runs; no longer than that makes sense. */
+async function untilNamed(dispatcher: Dispatcher, library: Library, jobId: string): Promise<void> {
+  let tell = () => {}
+  const stop = dispatcher.feed.listen(() => tell())
+  const isNamed = () => {
+    const view = dispatcher.find(jobId)
+    return view === undefined || view.crawlId !== null || view.stage === 'queued' || view.stage === 'ended'
+  }
+  const named = new Promise<void>((resolve) => {
+    tell = () => {
+      if (isNamed()) resolve()
+    }
+    tell()
+  })
+  await within(library.clock, named, NAMED_MS)
+  stop()
+}
+
+/** A job of the server, as those see it who want a crawl. */
+class DispatchedJob implements Job {
+  readonly jobId: string
+  readonly sourceId: string
+  readonly startedAt: number
+  /** Resolves when it has ended, and what it came to was read. */
+  readonly ended: Promise<void>
+  endedAt: number | null = null
+  summary: CrawlSummary | null = null
+  readonly #dispatcher: Dispatcher
+  readonly #library: Library
+  /** How the source stood before. */
+  readonly #before: SourceReport | undefined
+  #view: JobView
+
+  constructor(
+    dispatcher: Dispatcher,
+    library: Library,
+    view: JobView & { readonly sourceId: string },
+    before: SourceReport | undefined,
+  ) {
+    this.jobId = view.id
+    this.sourceId = view.sourceId
+    this.startedAt = view.startedAt ?? view.createdAt
+    this.#dispatcher = dispatcher
+    this.#library = library
+    this.#before = before
+    this.#view = view
+    this.ended = this.#await()
+  }
+
+  get crawlId(): string {
+    return this.#now.crawlId ?? this.jobId
+  }
+
+  get error(): string | null {
+    return this.#now.problem
+  }
+
+  get progress(): JobProgress {
+    const { progress, trouble, crawlId } = this.#now
+    const { balance, crawl } = this.#before ?? {}
+    // One that goes on counts what it had done before it was interrupted.
+    const done = crawl?.id === crawlId && balance !== undefined ? balance : { indexed: 0, unchanged: 0, failed: 0 }
+    const pagesCrawled = done.indexed + (progress?.saved ?? 0)
+    const pagesSkipped = done.unchanged + (progress?.unchanged ?? 0)
+    return {
+      pagesCrawled,
+      pagesSkipped,
+      pagesTotal: pagesCrawled + pagesSkipped + (progress?.queueSize ?? 0),
+      errors: done.failed + (progress?.errors ?? 0),
+      errorUrls: trouble.errorUrls,
+      filtered: trouble.filtered,
+      filteredUrls: trouble.filteredUrls.map((one) => ({ ...one, pattern: null })),
+    }
+  }
+
+  /** How it stands; the dispatcher forgets those that ended. */
+  get #now(): JobView {
+    this.#view = this.#dispatcher.find(this.jobId) ?? this.#view
+    return this.#view
+  }
+
+  async #await(): Promise<void> {
+    // One that was forgotten meanwhile had ended as it was last seen.
+    this.#view = await this.#dispatcher.wait(this.jobId).catch(() => this.#view)
+    this.summary = await this.#readSummary().catch(() => null)
+    this.endedAt = this.#view.endedAt
+  }
+
+  async #readSummary(): Promise<CrawlSummary | null> {
+    const crawls = await this.#library.store.listCrawls(this.sourceId, LOOKED_BACK)
+    return crawls.find(({ id }) => id === this.#view.crawlId)?.summary ?? null
+  }
+}

@@ -1,0 +1,86 @@
+import type { Clock } from '../../crawl/ports.ts'
+import type { Feed } from './feed.ts'
+import { type Frame, parseFrame } from './frames.ts'
+import type { LogWriter } from './log-writer.ts'
+import { severityOf } from './severity.ts'
+import { addCarried, noteError, noteFiltered, setStage, type TrackedJob } from './tracked-job.ts'
+
+/** Who is told what a crawl process says. */
+export interface Hearing {
+  readonly feed: Feed
+  readonly writer: LogWriter
+  readonly clock: Clock
+  /** Called when a job has said where it stands for the first time. */
+  readonly onFirstReport: () => void
+}
+
+/** Progress is kept in the log this often. */
+const KEEP_PROGRESS_MS = 2_000
+
+/** Takes a line that the process of a job has printed: a frame, or something for people. */
+export function hearCrawl(hearing: Hearing, job: TrackedJob, stream: 'stdout' | 'stderr', line: string): void {
+  // Each abortion costs as much as four frames, also of what is aborted already.
+  if (!job.heard.signal.aborted) job.heard.abort()
+  job.lastActivityAt = hearing.clock.now()
+  const frame = stream === 'stdout' ? parseFrame(line) : undefined
+  if (frame !== undefined) takeFrame(hearing, job, frame, job.lastActivityAt)
+  if (frame !== undefined && frame.type !== 'ERROR') return
+  if (stream === 'stderr' && line.trim() !== '') job.lastWords = line
+  // An error has no event of its own: that name is taken by the connection itself where events are listened to.
+  hearing.feed.tell('log', job.id, { stream, line })
+}
+
+function takeFrame(hearing: Hearing, job: TrackedJob, frame: Frame, at: number): void {
+  const { feed, writer } = hearing
+  const { id: jobId } = job
+  switch (frame.type) {
+    case 'PROGRESS':
+      takeProgress(hearing, job, frame, at)
+      return
+    case 'QUEUE':
+      noteFiltered(job, frame.data)
+      writer.note({ jobId, at, type: 'queue', data: frame.data })
+      feed.tell('queue', jobId, { ...frame.data })
+      return
+    case 'CACHE':
+      job.meter.noteCached()
+      feed.tell('cache', jobId, { ...frame.data })
+      return
+    case 'ERROR':
+      noteError(job, frame.data)
+      return
+    case 'PROBLEM':
+      writer.note({ jobId, at, type: 'problem', data: frame.data })
+      feed.tell('problem', jobId, { ...frame.data, severity: severityOf(frame.data.kind) })
+      return
+    case 'MILESTONE':
+      writer.note({ jobId, at, type: 'milestone', data: frame.data })
+      feed.tell('milestone', jobId, { ...frame.data })
+  }
+}
+
+function takeProgress(
+  { feed, writer, clock, onFirstReport }: Hearing,
+  job: TrackedJob,
+  { data }: Extract<Frame, { type: 'PROGRESS' }>,
+  at: number,
+): void {
+  const progress = addCarried(job, data)
+  // Something was done since the last start: whatever ends it next is another trouble, or a page less to stumble over.
+  if (data.visited > 0) job.vainStarts = 0
+  const crawlId = data.crawlId ?? job.crawlId
+  const sourceId = data.sourceId ?? job.sourceId
+  const isNews = crawlId !== job.crawlId || sourceId !== job.sourceId
+  job.progress = progress
+  job.crawlId = crawlId
+  job.sourceId = sourceId
+  job.meter.note(progress, at)
+  if (isNews || at - job.progressKeptAt >= KEEP_PROGRESS_MS) {
+    job.progressKeptAt = at
+    writer.change(job.id, { progress, crawlId, sourceId })
+  }
+  const isFirst = job.stage === 'preparing'
+  if (isFirst) setStage(job, 'running', clock.now())
+  feed.tell('progress', job.id, { ...progress, running: true, stage: job.stage })
+  if (isFirst) onFirstReport()
+}

@@ -1,0 +1,50 @@
+import type { JobView } from './dispatcher.ts'
+
+/** A job in the list that the contract gives. */
+export interface JobItem {
+  readonly id: string
+  readonly pid: number | null
+  readonly url: string
+  readonly startedAt: string | null
+  readonly paused: boolean
+  readonly visited: number
+  readonly downloaded: number
+  readonly errors: number
+  readonly queueSize: number
+  readonly lastActivityAt: string | null
+  readonly status: JobView['status']
+  readonly stage: JobView['stage']
+  readonly stageChangedAt: string
+}
+
+/** Writes one. */
+export function writeJobItem(job: JobView): JobItem {
+  const { id, pid, url, paused, status, stage } = job
+  return {
+    id,
+    pid,
+    url,
+    startedAt: writeTime(job.startedAt),
+    paused,
+    visited: job.progress?.visited ?? 0,
+    downloaded: job.progress?.downloaded ?? 0,
+    errors: job.progress?.errors ?? 0,
+    queueSize: job.progress?.queueSize ?? 0,
+    lastActivityAt: writeTime(job.lastActivityAt),
+    status,
+    stage,
+    stageChangedAt: new Date(job.stageChangedAt).toISOString(),
+  }
+}
+
+/** What `done` says of a job that ended. */
+export function writeDone(
+  job: JobView,
+): Readonly<Record<'code' | 'signal' | 'endedAt' | 'status', string | number | null>> {
+  const { code, signal, status } = job
+  return { code, signal, endedAt: writeTime(job.endedAt), status }
+}
+
+function writeTime(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString()
+}

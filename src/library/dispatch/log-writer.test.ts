@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest'
+import { createHandClock } from '../../../test/dispatch/hand-clock.ts'
+import { PharosError } from '../../core/errors.ts'
+import { createMemoryJobLog } from '../../store/memory/job-log.ts'
+import type { JobLog, JobNote, JobRecord } from '../job-log.ts'
+import { createLogWriter } from './log-writer.ts'
+
+const JOB: JobRecord = {
+  id: 'j1',
+  url: 'https://site.example/',
+  args: [],
+  process: null,
+  status: 'queued',
+  createdAt: 1,
+  startedAt: null,
+  endedAt: null,
+  crawlId: null,
+  sourceId: null,
+  restarts: 0,
+  progress: null,
+  problem: null,
+}
+
+function queueNote(number: number): JobNote {
+  const url = `https://site.example/${number}`
+  const data = { action: 'enqueued', url, depth: 1, host: null, reason: null, queueSize: 0, alias: null } as const
+  return { jobId: 'j1', at: number, type: 'queue', data }
+}
+
+function problemNote(kind: string): JobNote {
+  return {
+    jobId: 'j1',
+    at: 1,
+    type: 'problem',
+    data: { kind, scope: null, target: null, message: null, details: null },
+  }
+}
+
+function open({ maxNotes = 20_000 } = {}) {
+  const clock = createHandClock()
+  const log = createMemoryJobLog()
+  const warnings: string[] = []
+  const batches: number[] = []
+  /** What goes wrong with the log now, if anything. */
+  const trouble: { error: Error | null } = { error: null }
+  const guarded: JobLog = {
+    ...log,
+    add: (job) => (trouble.error === null ? log.add(job) : Promise.reject(trouble.error)),
+    async append(notes) {
+      if (trouble.error !== null) throw trouble.error
+      batches.push(notes.length)
+      await log.append(notes)
+    },
+  }
+  const jobLog = async () => guarded
+  const writer = createLogWriter({ jobLog, clock, maxNotes, warn: (message) => warnings.push(message) })
+  return { clock, log, warnings, batches, trouble, writer }
+}
+
+test('a job is written at once, notes together and in their order', async () => {
+  const { clock, log, batches, writer } = open()
+  writer.add(JOB)
+  writer.change('j1', { status: 'running', startedAt: 2 })
+  expect(await log.find('j1')).toBeUndefined()
+  await clock.advance(0)
+  expect(await log.find('j1')).toMatchObject({ status: 'running', startedAt: 2 })
+  for (let i = 1; i <= 3; i++) writer.note(queueNote(i))
+  await clock.advance(249)
+  expect(batches).toEqual([])
+  await clock.advance(1)
+  expect(batches).toEqual([3])
+  // As many as one transaction takes do not wait.
+  for (let i = 1; i <= 1200; i++) writer.note(queueNote(i))
+  await clock.advance(0)
+  expect(batches).toEqual([3, 500, 500, 200])
+})
+
+test('progress waits for others, an end does not', async () => {
+  const { clock, log, writer } = open()
+  await log.add(JOB)
+  writer.change('j1', { crawlId: 'c1' })
+  await clock.advance(100)
+  expect((await log.find('j1'))?.crawlId).toBeNull()
+  writer.change('j1', { status: 'done', endedAt: 9 })
+  await clock.advance(0)
+  expect(await log.find('j1')).toMatchObject({ crawlId: 'c1', status: 'done', endedAt: 9 })
+})
+
+test('while the library cannot be written, all is kept for later, and the oldest queue events go first', async () => {
+  const { clock, log, warnings, trouble, writer } = open({ maxNotes: 100 })
+  trouble.error = new PharosError('LIBRARY_LOCKED', { library: 'x' })
+  writer.add(JOB)
+  writer.note(problemNote('early'))
+  for (let i = 1; i <= 250; i++) writer.note(queueNote(i))
+  await clock.advance(60_000)
+  writer.change('j1', { status: 'running' })
+  expect(await log.find('j1')).toBeUndefined()
+  expect(warnings).toHaveLength(1)
+  trouble.error = null
+  await clock.advance(10_000)
+  expect(await log.find('j1')).toMatchObject({ status: 'running' })
+  expect((await log.listProblems({ limit: 10 })).map(({ kind }) => kind)).toEqual(['early'])
+  const kept = (await log.listQueueEvents('j1', { limit: 500 })).map(({ at }) => at)
+  expect(kept[0]).toBe(250)
+  expect(kept.length).toBeLessThanOrEqual(99)
+  expect(kept.at(-1)).toBe(250 - kept.length + 1)
+  expect(warnings.slice(1)).toEqual([
+    'the history of jobs is written again',
+    `${250 - kept.length} queue events were not kept: more came than could be written`,
+  ])
+})
+
+test('what can never be written does not keep all else from it', async () => {
+  const { clock, log, warnings, trouble, writer } = open()
+  trouble.error = new Error('a defect')
+  await log.add(JOB)
+  writer.note(problemNote('bad'))
+  await clock.advance(20_000)
+  expect(warnings.at(-1)).toBe('1 notes of jobs cannot be kept: a defect')
+  trouble.error = null
+  writer.note(problemNote('good'))
+  await clock.advance(20_000)
+  expect((await log.listProblems({ limit: 10 })).map(({ kind }) => kind)).toEqual(['good'])
+})
+
+test('at the end it is tried once more', async () => {
+  const { clock, log, writer } = open()
+  writer.add(JOB)
+  writer.note(queueNote(1))
+  const closed = writer.close()
+  await clock.advance(0)
+  await closed
+  expect((await log.find('j1'))?.events).toBe(1)
+})

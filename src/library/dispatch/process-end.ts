@@ -1,0 +1,47 @@
+import { ERRORS } from '../../core/errors.ts'
+import type { Clock } from '../../crawl/ports.ts'
+import type { JobStatus } from '../job-log.ts'
+import type { CrawlRunner, ProcessEnd, ProcessMark } from './runner.ts'
+import type { TrackedJob } from './tracked-job.ts'
+
+/** How long processes are waited for that were asked to end, how long after they were killed, and how often is looked. */
+export const END_MS = 3_000
+export const KILLED_MS = 2_000
+const LOOK_MS = 25
+
+/** The end of what had no process. */
+export const NOT_STARTED: ProcessEnd = { code: null, signal: null, problem: null }
+
+/** Whether a process ended by something outside of it. */
+export function isInterruption({ code, signal }: ProcessEnd): boolean {
+  return signal !== null || code === ERRORS.INTERRUPTED.exitCode
+}
+
+/** How a job ended: one that came to its end is done, also if somebody wanted to stop it. */
+export function statusOf({ askedEnd }: TrackedJob, { code, problem }: ProcessEnd): JobStatus {
+  if (problem === null && code === 0) return 'done'
+  return askedEnd ?? 'failed'
+}
+
+/** Why a job failed, in words. */
+export function problemOf({ lastWords, restarts }: TrackedJob, end: ProcessEnd): string {
+  if (end.problem !== null) return end.problem
+  if (isInterruption(end)) {
+    return `its process was ended by ${end.signal ?? `code ${end.code}`} for the ${restarts + 1}. time`
+  }
+  return lastWords ?? `its process ended with code ${end.code} and said nothing`
+}
+
+/** Ends a process that an earlier server left, because nobody reads what it says. */
+export async function endLeft(runner: CrawlRunner, clock: Clock, mark: ProcessMark | null): Promise<void> {
+  if (mark === null || !runner.isAlive(mark)) return
+  const isGone = async (withinMs: number) => {
+    const until = clock.now() + withinMs
+    while (runner.isAlive(mark) && clock.now() < until) await clock.sleep(LOOK_MS)
+    return !runner.isAlive(mark)
+  }
+  runner.kill(mark, 'SIGTERM')
+  if (await isGone(END_MS)) return
+  runner.kill(mark, 'SIGKILL')
+  await isGone(KILLED_MS)
+}

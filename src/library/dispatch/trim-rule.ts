@@ -1,0 +1,44 @@
+import type { Clock } from '../../crawl/ports.ts'
+import type { JobLog, TrimRule } from '../job-log.ts'
+
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+/** Whoever else waits for the processor gets it between two parts of the work. */
+const REST_MS = 25
+
+/**
+ * What of the history of jobs is kept. A queue event takes about 250 bytes with its indexes, so the log stays near 125 MB however
+ * long a server runs: the newest 50,000 events of a job show what it did last, 500,000 are ten such jobs, and after 30 days nobody
+ * asks why one address was dropped. Problems, milestones and jobs are few and small, so they are kept for years.
+ */
+export const TRIM_DEFAULTS: Omit<TrimRule, 'eventsSince'> & { readonly eventsForMs: number } = {
+  eventsPerJob: 50_000,
+  events: 500_000,
+  notes: 20_000,
+  jobs: 2_000,
+  eventsForMs: 30 * DAY_MS,
+}
+
+/** The rule as it is at a moment. */
+function createTrimRule(now: number): TrimRule {
+  const { eventsForMs, ...rule } = TRIM_DEFAULTS
+  return { ...rule, eventsSince: now - eventsForMs }
+}
+
+/** Trims a history of jobs now and every hour, until it is told to end. */
+export async function keepTrimmed(
+  jobLog: () => Promise<JobLog>,
+  clock: Clock,
+  warn: (message: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const log = await jobLog()
+      while ((await log.trim(createTrimRule(clock.now()))) > 0) await clock.sleep(REST_MS, signal)
+    } catch (error) {
+      if (!signal.aborted) warn(`the history of jobs cannot be trimmed: ${String(error)}`)
+    }
+    await clock.sleep(HOUR_MS, signal).catch(() => undefined)
+  }
+}

@@ -1,0 +1,8 @@
+import type { Clock } from '../../crawl/ports.ts'
+
+/** Waits for something, but not longer than a time. */
+export async function within(clock: Clock, work: Promise<unknown>, ms: number): Promise<void> {
+  const isOver = new AbortController()
+  const late = clock.sleep(ms, isOver.signal).catch(() => undefined)
+  await Promise.race([work, late]).finally(() => isOver.abort())
+}

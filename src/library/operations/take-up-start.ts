@@ -1,0 +1,81 @@
+import { PharosError } from '../../core/errors.ts'
+import { urlKey } from '../../core/url/key.ts'
+import type { Scope } from '../../core/url/scope.ts'
+import type { PageKind } from '../../crawl/ports.ts'
+import type { Library } from '../library.ts'
+import type { CrawlType, Source } from '../source.ts'
+import type { CrawlRunOptions } from '../store.ts'
+import { parseStart, type SourceInput } from './add-source.ts'
+import type { CrawlInput } from './crawl-source.ts'
+import { type TakenUp, takeUpSource } from './take-up-source.ts'
+
+/** A crawl of whatever starts at an address. What is not said is left to the source, where there is one. */
+export interface StartInput {
+  readonly url: string
+  readonly scope: Partial<Scope>
+  readonly crawlType?: CrawlType | undefined
+  readonly maxAgeMs?: number | undefined
+  readonly maxAgeMsOf?: Readonly<Partial<Record<PageKind, number>>>
+}
+
+/** What a source that nobody knows yet gets, on top of what is said: its host, as far as a few links lead. */
+const NEW_SCOPE: Partial<Scope> = { reach: 'hostname', maxDepth: 2 }
+const NEW_TYPE: CrawlType = 'basic-with-sitemap'
+
+/**
+ * Finds the source that starts at an address, or records one, and says what is to be asked of its crawl. A source that is there
+ * keeps what it has: what is said holds for this crawl only. One that was interrupted with the same goes on.
+ */
+export async function takeUpStart(
+  library: Library,
+  input: StartInput,
+): Promise<{ readonly source: Source; readonly input: CrawlInput }> {
+  const { scope, crawlType, maxAgeMs, maxAgeMsOf } = input
+  const { href: url } = parseStart(input.url)
+  const fresh = { ...(maxAgeMs === undefined ? {} : { maxAgeMs }), ...(maxAgeMsOf === undefined ? {} : { maxAgeMsOf }) }
+  const known = await findByStart(library, url)
+  if (known === undefined) {
+    const asked: SourceInput = {
+      url,
+      scope: { ...NEW_SCOPE, ...scope },
+      settings: { crawlType: crawlType ?? NEW_TYPE },
+    }
+    const { source, kind } = await takeUpUnder(library, asked)
+    return { source, input: { kind, ...fresh } }
+  }
+  const options: Partial<CrawlRunOptions> = {
+    scope: withoutKnown(scope, known.scope),
+    ...(crawlType === undefined || crawlType === known.settings.crawlType ? {} : { crawlType }),
+    ...fresh,
+  }
+  return { source: known, input: { kind: 'recrawl', ...options } }
+}
+
+/** Records a source under the first name that is free: whoever asks by an address gives none. */
+async function takeUpUnder(library: Library, input: SourceInput, number = 1): Promise<TakenUp> {
+  try {
+    return await takeUpSource(library, input)
+  } catch (error) {
+    const isTaken = error instanceof PharosError && error.code === 'SOURCE_EXISTS'
+    if (!isTaken || number === MOST_NAMES) throw error
+    const base = number === 1 ? String(error.details['source']) : (input.name ?? '').replace(/-\d+$/, '')
+    return takeUpUnder(library, { ...input, name: `${base}-${number + 1}` }, number + 1)
+  }
+}
+
+/** So many sources may have the host and path of their start in common: by other schemes, queries or spellings. */
+const MOST_NAMES = 100
+
+/** The source that starts at an address; of several, the one that was added last. */
+async function findByStart({ store }: Library, url: string): Promise<Source | undefined> {
+  const key = urlKey(url)
+  const sources = (await store.listSources()).filter((source) => urlKey(source.url) === key)
+  return sources.toSorted((a, b) => b.createdAt - a.createdAt)[0]
+}
+
+/** What differs from a scope. */
+function withoutKnown(given: Partial<Scope>, known: Scope): Partial<Scope> {
+  const names = Object.keys(given) as (keyof Scope)[]
+  const other = names.filter((name) => JSON.stringify(given[name]) !== JSON.stringify(known[name]))
+  return Object.fromEntries(other.map((name) => [name, given[name]]))
+}

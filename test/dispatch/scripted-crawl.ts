@@ -1,0 +1,87 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { type Frame, writeFrame } from '../../src/library/dispatch/frames.ts'
+import { progressFrame } from './frames.ts'
+
+// A process that keeps to the contract of crawl processes, and behaves as the first word says.
+
+const [behaviour = '', path = ''] = process.argv.slice(2)
+
+const print = (frame: Frame) => process.stdout.write(`${writeFrame(frame)}\n`)
+const report = (given: Parameters<typeof progressFrame>[0] = {}) =>
+  print({ type: 'PROGRESS', data: progressFrame({ crawlId: 'crawl-1', sourceId: 'source-1', visited: 2, ...given }) })
+const enqueue = (url: string) =>
+  print({
+    type: 'QUEUE',
+    data: { action: 'enqueued', url, depth: 1, host: 'site.example', reason: null, queueSize: 1, alias: null },
+  })
+
+const behaviours: Readonly<Record<string, () => void>> = {
+  /** Goes on until it is asked to stop, and says what it is told. */
+  run() {
+    process.on('SIGTERM', () => process.exit(130))
+    report()
+    const commands = createInterface(process.stdin)
+    commands.on('line', (line) => {
+      console.log(`told ${line}`)
+      if (line !== 'PAUSE' && line !== 'RESUME') return
+      report({ paused: line === 'PAUSE' })
+    })
+    // As a crawl ends when nobody reads what it says.
+    commands.on('close', () => process.exit(130))
+  },
+  /** Says one of everything and comes to its end. */
+  finish() {
+    console.log(process.argv.slice(2).join(' '))
+    report({ visited: 1 })
+    enqueue('https://site.example/a')
+    const url = 'https://site.example/b'
+    print({
+      type: 'QUEUE',
+      data: { action: 'drop', url, depth: 1, host: null, reason: 'off-domain', queueSize: 1, alias: null },
+    })
+    print({ type: 'CACHE', data: { url, source: 'library', ageSeconds: 5 } })
+    print({ type: 'ERROR', data: { url, kind: 'http', code: 404, message: null } })
+    const note = { scope: 'site.example', target: '/x', message: 'something', details: { n: 1 } }
+    print({ type: 'PROBLEM', data: { kind: 'missing-hub', ...note } })
+    print({ type: 'PROBLEM', data: { kind: 'other', ...note } })
+    print({ type: 'MILESTONE', data: { kind: 'patterns-learned', ...note } })
+    console.error('a word of warning')
+    report({ visited: 5, saved: 4, bytes: 100 })
+  },
+  fail() {
+    console.error('something else')
+    console.error('Error: nothing could be indexed')
+    process.exitCode = 3
+  },
+  /** Does not stop when it is asked to. */
+  stubborn() {
+    process.on('SIGTERM', () => console.log('no'))
+    report()
+    setInterval(() => undefined, 1000)
+  },
+  /** Dies each time, before it has done anything. */
+  die() {
+    report({ visited: 0 })
+    process.stdout.write('', () => process.kill(process.pid, 'SIGKILL'))
+  },
+  /** Dies five times after it has done something. */
+  stumble() {
+    report()
+    const deaths = existsSync(path) ? readFileSync(path, 'utf8') : ''
+    if (deaths.length === 5) return
+    writeFileSync(path, `${deaths}x`)
+    process.stdout.write('', () => process.kill(process.pid, 'SIGKILL'))
+  },
+  flood() {
+    for (let i = 0; i < 20_000; i++) {
+      enqueue(`https://site.example/${i}`)
+      if (i % 2 === 0) console.log(`line ${i}`)
+    }
+  },
+  silent() {
+    setInterval(() => undefined, 1000)
+  },
+}
+
+behaviours[behaviour]?.()

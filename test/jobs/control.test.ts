@@ -1,0 +1,184 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { CrawlEvent } from '../../src/crawl/events.ts'
+import { createSwitches, type Switches } from '../../src/jobs/crawl-switches.ts'
+import { addSource } from '../../src/library/operations/add-source.ts'
+import { type CrawlInput, crawlSource } from '../../src/library/operations/crawl-source.ts'
+import type { Source } from '../../src/library/source.ts'
+import type { OpenLibrary } from '../../src/open-library.ts'
+import { stage, stageLibrary, stageSite } from '../sites/crawl.ts'
+import { page, type SeenRequest, type Site } from '../sites/site.ts'
+
+const SIZE = 40
+const PATHS = Array.from({ length: SIZE }, (_, n) => `/page-${n}`)
+
+/** A site whose start leads to many pages, each of which takes a moment. */
+function slowSite(delayMs: number): Record<string, { body: string; delayMs: number }> {
+  return Object.fromEntries(
+    ['/', ...PATHS].map((path) => [path, { body: page(`Page ${path}`, path === '/' ? PATHS : []), delayMs }]),
+  )
+}
+
+/** Resolves when a site was asked so often. */
+function askedFor(site: Site, times: number): Promise<void> {
+  return new Promise((resolve) => {
+    Object.assign(site.requests, {
+      push(...seen: SeenRequest[]) {
+        const length = Array.prototype.push.apply(site.requests, seen)
+        if (length >= times) resolve()
+        return length
+      },
+    })
+  })
+}
+
+/** Resolves when a number has stood still for so long. */
+async function untilStill(read: () => number, stillMs: number): Promise<number> {
+  for (let before = -1; ; ) {
+    const now = read()
+    if (now === before) return now
+    before = now
+    await pass(stillMs)
+  }
+}
+
+function pass(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms)
+  })
+}
+
+async function collect(events: AsyncIterable<CrawlEvent>): Promise<CrawlEvent[]> {
+  const all: CrawlEvent[] = []
+  for await (const event of events) all.push(event)
+  return all
+}
+
+function crawlWith(library: OpenLibrary, source: Source, switches: Switches, more: Partial<CrawlInput> = {}) {
+  const input: CrawlInput = { kind: 'add', control: switches.control, ...more }
+  return collect(crawlSource(library, source, input, new AbortController().signal))
+}
+
+describe('a crawl that is paused', () => {
+  test('asks for nothing, is not taken for stalled, and goes on', async () => {
+    const { site, library, source } = await stage(slowSite(20), {
+      limits: { concurrency: 4, stallMs: 600, aliveMs: 600 },
+    })
+    const switches = createSwitches()
+    const reached = askedFor(site, 8)
+    const crawling = crawlWith(library, source, switches)
+    await reached
+    switches.obey('PAUSE')
+    const pausedAt = Date.now()
+    // Longer than it may stand still, and than it counts as alive without a sign of life.
+    const asked = await untilStill(() => site.requests.length, 400)
+    await pass(900)
+    expect(site.requests.length).toBe(asked)
+    const [running] = await library.store.listCrawls(source.id, 1)
+    expect(running).toMatchObject({ state: 'running' })
+    expect(running?.heartbeatAt).toBeGreaterThan(pausedAt + 600)
+    expect((await library.store.countLedger(source.id)).states).toMatchObject({ leased: 0 })
+    switches.obey('RESUME')
+    const events = await crawling
+    expect(events.at(-1)).toMatchObject({ type: 'ended', summary: { end: 'completed', indexed: SIZE + 1 } })
+    const told = events.filter(({ type }) => type === 'paused' || type === 'resumed')
+    expect(told).toMatchObject([
+      { type: 'paused', cause: 'requested' },
+      { type: 'resumed', cause: 'requested' },
+    ])
+    expect(told[1]?.type === 'resumed' && told[1].pausedMs).toBeGreaterThanOrEqual(900)
+    const states = events.flatMap((event) => (event.type === 'progress' ? [event.isPaused] : []))
+    expect(states).toContain(true)
+    expect(states.at(-1)).toBe(false)
+  })
+
+  test('from the very beginning asks for nothing, and can be stopped', async () => {
+    const { site, library, source } = await stage(slowSite(0))
+    const switches = createSwitches()
+    switches.obey('PAUSE')
+    const stop = new AbortController()
+    const input: CrawlInput = { kind: 'add', control: switches.control }
+    const crawling = collect(crawlSource(library, source, input, stop.signal))
+    await pass(300)
+    expect(site.requests).toEqual([])
+    stop.abort()
+    expect((await crawling).at(-1)).toMatchObject({ type: 'ended', summary: { end: 'cancelled' } })
+  })
+
+  test('of a folder reads no file more', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'pharos-paused-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    for (const path of PATHS) writeFileSync(join(folder, `${path}.md`), `# About ${path}\n\nSome words on ${path}.\n`)
+    const library = await stageLibrary()
+    const url = (await library.folders?.open(pathToFileURL(`${folder}/`).href))?.url ?? ''
+    const source = await addSource(library, { url, isOwnFolder: true })
+    const switches = createSwitches()
+    switches.obey('CONCURRENCY 2')
+    let settled = 0
+    let most = 0
+    let under = 0
+    const events: CrawlEvent[] = []
+    const input: CrawlInput = { kind: 'add', control: switches.control }
+    const crawling = (async () => {
+      for await (const event of crawlSource(library, source, input, new AbortController().signal)) {
+        events.push(event)
+        if (event.type === 'begun') most = Math.max(most, ++under)
+        if (event.type !== 'settled') continue
+        under--
+        if (++settled === 5) switches.obey('PAUSE')
+      }
+    })()
+    const still = await untilStill(() => settled, 200)
+    expect(still).toBeGreaterThanOrEqual(5)
+    expect(still).toBeLessThan(SIZE)
+    switches.obey('RESUME')
+    await crawling
+    expect(events.at(-1)).toMatchObject({ type: 'ended', summary: { end: 'completed', indexed: SIZE } })
+    expect(most).toBeLessThanOrEqual(2)
+  })
+})
+
+test('visits at once can be fewer than the limit, and change while a crawl runs', async () => {
+  const delayMs = 40
+  let under = 0
+  let most = 0
+  const site = await stageSite({})
+  const answer = (body: string) => () => {
+    most = Math.max(most, ++under)
+    setTimeout(() => under--, delayMs)
+    return { body, delayMs }
+  }
+  for (const path of PATHS) site.pages.set(path, answer(page(`Page ${path}`)))
+  site.pages.set('/', page('Start', PATHS))
+  const library = await stageLibrary(':memory:', { concurrency: 8 })
+  const source = await addSource(library, { url: `${site.origin}/` })
+  const switches = createSwitches()
+  switches.obey('CONCURRENCY 1')
+  const half = askedFor(site, SIZE / 2)
+  const crawling = crawlWith(library, source, switches)
+  await half
+  expect(most).toBe(1)
+  switches.obey('CONCURRENCY 4')
+  expect((await crawling).at(-1)).toMatchObject({ type: 'ended', summary: { end: 'completed', indexed: SIZE + 1 } })
+  expect(most).toBeGreaterThan(1)
+  expect(most).toBeLessThanOrEqual(4)
+})
+
+test('lines that are no commands change nothing', () => {
+  const { control, obey } = createSwitches()
+  for (const line of [
+    '',
+    'pause',
+    'PAUSE now',
+    'CONCURRENCY 0',
+    'CONCURRENCY -1',
+    'CONCURRENCY 1.5',
+    'CONCURRENCY x',
+  ]) {
+    obey(line)
+  }
+  expect({ isPaused: control.isPaused, maxVisits: control.maxVisits }).toEqual({ isPaused: false, maxVisits: Infinity })
+})

@@ -1,0 +1,195 @@
+import { Command } from 'commander'
+import { describe, expect, test } from 'vitest'
+import { addJobOptions, type CrawlJob, readJob } from '../../src/cli/crawl-job.ts'
+import type { PharosError } from '../../src/core/errors.ts'
+import { readCrawlOrder } from '../../src/library/dispatch/crawl-order.ts'
+
+const DEFAULTS = { libraryPath: '/data/library.db' }
+
+/** What a process reads of what it is told. */
+function readArgs(args: readonly string[]): CrawlJob {
+  const command = addJobOptions(new Command('crawl-job'))
+  command.parse([...args, '--job-id=1b4e28ba-2fa1-11d2-883f-0016d3cca427', '--library=/data/library.db'], {
+    from: 'user',
+  })
+  return readJob(command, command.args[0])
+}
+
+/** What a crawl is asked for in the end. */
+function readBody(body: Readonly<Record<string, unknown>>): CrawlJob {
+  return readArgs(readCrawlOrder({ startUrl: 'https://docs.example/', ...body }, DEFAULTS).args)
+}
+
+function askOf(body: Readonly<Record<string, unknown>>) {
+  const { ask } = readBody(body)
+  if (ask.type !== 'start') throw new Error('it is of a source')
+  return ask
+}
+
+/** The settings that differ from those without anything in the body. */
+function changesOf(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const [usual, given] = [readBody({}), readBody(body)].map(({ config }) => new Map(Object.entries(config.values)))
+  return Object.fromEntries([...(given ?? [])].filter(([name, value]) => value !== usual?.get(name)))
+}
+
+describe('a body that asks for a crawl', () => {
+  test('with nothing but a start asks for that, and nothing else', () => {
+    expect(readCrawlOrder({ startUrl: ' https://docs.example/a#b ', mode: 'fast', unknown: 1 }, DEFAULTS)).toEqual({
+      url: 'https://docs.example/a',
+      args: ['https://docs.example/a'],
+    })
+    expect(askOf({})).toEqual({
+      type: 'start',
+      input: { url: 'https://docs.example/', scope: {}, crawlType: undefined, maxAgeMs: 0, maxAgeMsOf: {} },
+      planner: null,
+    })
+    expect(changesOf({})).toEqual({})
+  })
+
+  const inputs: readonly (readonly [Record<string, unknown>, Record<string, unknown>])[] = [
+    [{ crawlType: 'basic' }, { crawlType: 'basic' }],
+    [{ crawlType: 'sitemap-only' }, { crawlType: 'sitemap-only' }],
+    [{ crawlType: 'basic-with-sitemap' }, { crawlType: 'basic-with-sitemap' }],
+    [{ crawlType: 'docs' }, { crawlType: 'docs' }],
+    [{ crawlType: 'intelligent' }, { crawlType: 'basic-with-sitemap' }],
+    [{ scope: 'domain' }, { scope: { reach: 'domain' } }],
+    [{ depth: 0 }, { scope: { maxDepth: 0 } }],
+    [{ depth: '3' }, { scope: { maxDepth: 3 } }],
+    [{ maxPages: 7 }, { scope: { maxPages: 7 } }],
+    [{ allowQueryUrls: true }, { scope: { allowQueryUrls: true } }],
+    [{ allowQueryUrls: false }, { scope: {} }],
+    [{ useSitemap: false }, { crawlType: 'basic' }],
+    [{ useSitemap: true }, { crawlType: 'basic-with-sitemap' }],
+    [{ sitemapOnly: true }, { crawlType: 'sitemap-only' }],
+    [{ useSitemap: true, sitemapOnly: true }, { crawlType: 'sitemap-only' }],
+    [{ crawlType: 'basic', useSitemap: true, sitemapOnly: true }, { crawlType: 'basic' }],
+    [{ refetchIfOlderThan: '6h' }, { maxAgeMs: 21_600_000 }],
+    [{ maxAge: '90' }, { maxAgeMs: 90_000 }],
+    [{ maxAge: 15 }, { maxAgeMs: 15_000 }],
+    [{ refetchIfOlderThan: '0', maxAge: '7d' }, { maxAgeMs: 0 }],
+    [{ refetchArticleIfOlderThan: '7d' }, { maxAgeMsOf: { article: 604_800_000 } }],
+    [{ refetchHubIfOlderThan: '10m' }, { maxAgeMsOf: { hub: 600_000 } }],
+    [{ preferCache: true }, { maxAgeMs: Number.MAX_SAFE_INTEGER }],
+    [{ preferCache: true, maxAge: '0' }, { maxAgeMs: 0 }],
+    [{ preferCache: false }, { maxAgeMs: 0 }],
+  ]
+
+  test.each(inputs)('%j asks the crawl for %j', (body, expected) => {
+    expect(askOf(body).input).toEqual({ ...askOf({}).input, ...expected })
+  })
+
+  const settings: readonly (readonly [Record<string, unknown>, Record<string, unknown>])[] = [
+    [{ concurrency: 3 }, { concurrency: 3 }],
+    [{ maxPages: 70 }, { maxSitemapEntries: 70 }],
+    [{ maxQueue: 20_000 }, { maxAddresses: 20_000 }],
+    [{ maxQueue: 10 }, { maxAddresses: 1000 }],
+    [{ requestTimeoutMs: 4000 }, { answerTimeout: 4000, firstByteTimeout: 4000 }],
+    [{ requestTimeoutMs: 20_000 }, { answerTimeout: 20_000 }],
+    [{ slow: true }, { requestInterval: 1000 }],
+    [
+      { pacerJitterMinMs: 30, pacerJitterMaxMs: 90 },
+      { jitterMin: 30, jitterMax: 90 },
+    ],
+    [{ pacerJitterMinMs: 300 }, { jitterMin: 300, jitterMax: 300 }],
+    [{ pacerJitterMaxMs: 10 }, { jitterMin: 10, jitterMax: 10 }],
+    [{ dbPath: 'other.db' }, { library: '/data/other.db' }],
+    [{ dbPath: '/data/other.db' }, { library: '/data/other.db' }],
+    [{ dbPath: '/data/library.db' }, {}],
+    [{ fastStart: true }, {}],
+  ]
+
+  test.each(settings)('%j changes the settings %j', (body, expected) => {
+    expect(changesOf(body)).toEqual(expected)
+  })
+
+  const PLANNER = {
+    hubMaxPages: 5,
+    hubMaxDays: 30,
+    intMaxSeeds: 20,
+    intTargetHosts: ['a.example', 'b.example'],
+    plannerVerbosity: 2,
+  }
+
+  test('has planner options only where something is planned', () => {
+    expect(askOf({ crawlType: 'intelligent', ...PLANNER }).planner).toEqual(PLANNER)
+    expect(askOf({ crawlType: 'intelligent', ...PLANNER, intTargetHosts: ' A.example, b.example,' }).planner).toEqual(
+      PLANNER,
+    )
+    expect(readCrawlOrder({ startUrl: 'https://docs.example/', ...PLANNER }, DEFAULTS).args).toHaveLength(1)
+    expect(askOf({ crawlType: 'basic', ...PLANNER }).planner).toBeNull()
+  })
+
+  const refused: readonly (readonly [unknown, string])[] = [
+    [[], 'the body'],
+    ['https://docs.example/', 'the body'],
+    [{}, 'startUrl'],
+    [{ startUrl: 7 }, 'startUrl'],
+    [{ startUrl: 'docs' }, 'docs'],
+    [{ startUrl: 'file:///etc/passwd' }, 'file'],
+    [{ startUrl: 'https://user:secret@docs.example/' }, 'user name or password'],
+    [{ crawlType: 'deep' }, 'crawlType'],
+    [{ depth: -1 }, 'depth'],
+    [{ depth: 1.5 }, 'depth'],
+    [{ depth: null }, 'depth'],
+    [{ maxPages: 0 }, 'maxPages'],
+    [{ concurrency: 257 }, 'concurrency'],
+    [{ slow: 'yes' }, 'slow'],
+    [{ maxAge: '6 weeks' }, 'maxAge'],
+    [{ refetchHubIfOlderThan: '-1h' }, 'refetchHubIfOlderThan'],
+    [{ pacerJitterMinMs: 9, pacerJitterMaxMs: 3 }, 'pacerJitterMinMs'],
+    [{ intTargetHosts: ['a b'] }, 'intTargetHosts'],
+    [{ dbPath: '/etc/passwd' }, 'dbPath'],
+    [{ dbPath: '../other.db' }, 'dbPath'],
+    [{ dbPath: '/data/../other.db' }, 'dbPath'],
+    [{ dbPath: '/data/sub/other.db' }, 'dbPath'],
+    [{ dbPath: '--library=/etc/x.db' }, 'dbPath'],
+    [{ dbPath: ':memory:' }, 'dbPath'],
+  ]
+
+  test.each(refused)('%j is refused for its %s', (body, what) => {
+    const isBody = typeof body === 'object' && !Array.isArray(body) && what !== 'startUrl'
+    const given = isBody ? { startUrl: 'https://docs.example/', ...body } : body
+    const failure = catchError(() => readCrawlOrder(given, DEFAULTS))
+    expect(['USAGE', 'URL_INVALID']).toContain(failure.code)
+    expect(failure.message).toContain(what)
+    expect(failure.message).not.toContain('secret')
+  })
+
+  test('starts where the server says when it does not say', () => {
+    const order = readCrawlOrder(undefined, { ...DEFAULTS, defaultStartUrl: 'https://home.example/' })
+    expect(order.url).toBe('https://home.example/')
+  })
+
+  test('has values that nobody takes for flags', () => {
+    const { args } = readCrawlOrder({ startUrl: 'https://docs.example/?--library=/x', crawlType: 'docs' }, DEFAULTS)
+    expect(args).toEqual(['https://docs.example/?--library=/x', '--crawl-type=docs'])
+    expect(readArgs(args).config.values.library).toBe('/data/library.db')
+  })
+})
+
+function catchError(work: () => unknown): PharosError {
+  try {
+    work()
+  } catch (error) {
+    return error as PharosError
+  }
+  throw new Error('nothing was refused')
+}
+
+describe('a crawl of a source', () => {
+  const options = { full: true, scope: { maxPages: 3, block: ['/a/**'] }, crawlType: 'basic', isFresh: true }
+
+  test('is asked for what the options say', () => {
+    const { ask } = readArgs(['--source=abc', '--kind=refresh', `--options=${JSON.stringify(options)}`])
+    expect(ask).toEqual({ type: 'source', source: 'abc', input: { kind: 'refresh', maxAgeMs: 0, ...options } })
+  })
+
+  test.each(['{', '[]', '{"scope":{"reach":"moon"}}', '{"maxAgeMs":-1}'])('is not asked for %s', (json) => {
+    expect(catchError(() => readArgs(['--source=abc', `--options=${json}`]))).toMatchObject({ code: 'USAGE' })
+  })
+
+  test('is not one of a start too', () => {
+    expect(catchError(() => readArgs(['https://docs.example/', '--source=abc']))).toMatchObject({ code: 'USAGE' })
+    expect(catchError(() => readArgs([]))).toMatchObject({ code: 'USAGE' })
+  })
+})

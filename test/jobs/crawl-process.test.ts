@@ -1,0 +1,246 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { expect, onTestFinished, test } from 'vitest'
+import { runCrawlProcess } from '../../src/jobs/crawl-process.ts'
+import { parseFinalStats, parseFrame } from '../../src/library/dispatch/frames.ts'
+import { addSource } from '../../src/library/operations/add-source.ts'
+import { takeUpStart } from '../../src/library/operations/take-up-start.ts'
+import type { Crawl } from '../../src/library/store.ts'
+import { openLibrary } from '../../src/open-library.ts'
+import { runCrawl, stageLibrary, stageSite } from '../sites/crawl.ts'
+import { comparable, readHoldings, stagePath } from '../sites/library-file.ts'
+import { messySite, sitemapOf } from '../sites/messy-site.ts'
+import { type Answer, page, type Site, sitemap } from '../sites/site.ts'
+import { CRAWL_JOB, startProcess } from './processes.ts'
+
+const PATHS = Array.from({ length: 60 }, (_, n) => `/page-${n}`)
+
+/** A site with something for every word of the queue. */
+const PLAIN_SITE: Readonly<Record<string, Answer>> = {
+  '/': page('Start', [
+    '/a',
+    '/b',
+    '/shaky',
+    '/missing',
+    '/closed',
+    '/a?utm_source=x',
+    'https://other.example/',
+    'tel:1',
+  ]),
+  '/robots.txt': { headers: { 'content-type': 'text/plain' }, body: 'User-agent: *\nDisallow: /closed\n' },
+  '/a': page('A', ['/old', '/deep/1']),
+  '/b': page('B', ['/deep/2']),
+  '/mapped': page('Mapped'),
+  '/old': { status: 301, headers: { location: '/b' } },
+  '/deep/1': page('Deep', ['/deeper']),
+  // The same as a page that is found before it.
+  '/deep/2': page('Mapped'),
+  '/deeper': page('Deeper', ['/deepest']),
+}
+
+/** A site with a start that leads to many pages, each of which takes a moment. */
+async function stageMany(delayMs: number): Promise<Site> {
+  const site = await stageSite({ '/': page('Start', PATHS) })
+  for (const path of PATHS) site.pages.set(path, { body: page(`Page ${path}`), delayMs })
+  return site
+}
+
+function pass(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms)
+  })
+}
+
+/** Resolves when a site was asked for so many of its pages. */
+async function untilAsked(site: Site, pages: number): Promise<void> {
+  while (site.requests.filter(({ path }) => path.startsWith('/page-')).length < pages) await pass(5)
+}
+
+/** The last crawl that a library knows. */
+function readLast(path: string): Promise<Crawl | undefined> {
+  return readOnly(path, async ({ store }) => {
+    const [source] = await store.listSources()
+    return source === undefined ? undefined : (await store.listCrawls(source.id, 1))[0]
+  })
+}
+
+async function readOnly<T>(path: string, read: (library: Awaited<ReturnType<typeof openLibrary>>) => Promise<T>) {
+  const library = await openLibrary({ path, version: '0.0.0' })
+  try {
+    return await read(library)
+  } finally {
+    await library.close()
+  }
+}
+
+test('the frames of a crawl balance with its ledger', async () => {
+  const site = await stageSite(PLAIN_SITE)
+  let failures = 0
+  site.pages.set('/shaky', () => (failures++ === 0 ? { status: 500, body: 'no' } : page('Shaky')))
+  site.pages.set('/sitemap.xml', sitemap(['/mapped', '/a'].map((path) => site.origin + path)))
+  const path = stagePath()
+  const child = startProcess([`${site.origin}/`, '--crawl-type=intelligent', '--int-max-seeds=7', `--library=${path}`])
+  expect(await child.ended).toEqual({ code: 0, signal: null, problem: null })
+  expect(child.errors).toEqual([])
+  const { source, ledger, crawl } = await readOnly(path, async ({ store }) => {
+    const [one] = await store.listSources()
+    if (one === undefined) throw new Error('there is no source')
+    const [last] = await store.listCrawls(one.id, 1)
+    return { source: one, ledger: await store.countLedger(one.id), crawl: last }
+  })
+  expect(source).toMatchObject({
+    url: `${site.origin}/`,
+    scope: { reach: 'hostname', maxDepth: 2, maxPages: null },
+    settings: { crawlType: 'basic-with-sitemap' },
+  })
+  const reports = child.all('PROGRESS')
+  const [first, last] = [reports[0], reports.at(-1)]
+  expect(first).toMatchObject({ visited: 0, crawlId: crawl?.id, sourceId: source.id, paused: false })
+  expect(last).toMatchObject({
+    saved: ledger.states.indexed,
+    errors: ledger.states.failed,
+    queueSize: 0,
+    robotsLoaded: true,
+    sitemapCount: 1,
+    sitemapEnqueued: 2,
+    currentDownloads: [],
+    domain: new URL(site.origin).host,
+  })
+  expect(last?.perHost).toHaveProperty([new URL(site.origin).host, 'rpm'])
+  const queue = child.all('QUEUE')
+  const enqueued = queue.filter(({ action }) => action === 'enqueued')
+  expect(last?.found).toBe(enqueued.length)
+  // The last word about an address is what became of it; one that was dropped for its query has no row.
+  const words = new Map(queue.map((frame) => [frame.url, frame]))
+  const dropped = [...words.values()].filter(({ action, reason }) => action === 'drop' && reason !== 'query-skip')
+  expect(dropped.length).toBe(ledger.states.skipped)
+  expect(new Set(child.all('ERROR').map(({ url }) => url)).size).toBe(ledger.states.failed)
+  const admitted = new Set(enqueued.map(({ url }) => url))
+  const begun = new Set(queue.filter(({ action }) => action === 'dequeued').map(({ url }) => url))
+  expect(begun).toEqual(admitted)
+  const reasons = new Set(queue.filter(({ action }) => action === 'drop').map(({ reason }) => reason))
+  for (const reason of ['max-depth', 'off-domain', 'robots-disallow', 'duplicate', 'query-skip', 'redirect']) {
+    expect(reasons).toContain(reason)
+  }
+  expect(queue.find(({ reason }) => reason === 'query-skip')?.alias).toMatch(/^http:[^?]+$/)
+  const retries = queue.filter(({ action }) => action === 'retry')
+  expect(new Set(retries.map(({ url, reason }) => `${reason} ${url}`))).toEqual(
+    new Set([`retriable-error ${site.origin}/shaky`]),
+  )
+  expect(child.all('PROBLEM')[0]).toMatchObject({ kind: 'planner-not-available', details: { intMaxSeeds: 7 } })
+  expect(child.lines.map(parseFinalStats)).toEqual([last?.visited])
+})
+
+test('a crawl obeys PAUSE and RESUME', async () => {
+  const site = await stageMany(5)
+  const child = startProcess([`${site.origin}/`, '--concurrency=4', `--library=${stagePath()}`])
+  await untilAsked(site, 10)
+  expect(child.process.send('PAUSE')).toBe(true)
+  await child.said((frame) => frame.type === 'PROGRESS' && frame.data.paused)
+  await pass(100)
+  const asked = site.requests.length
+  await pass(400)
+  expect(site.requests.length).toBe(asked)
+  expect(child.process.send('RESUME')).toBe(true)
+  expect((await child.ended).code).toBe(0)
+  expect(child.all('PROGRESS').at(-1)).toMatchObject({ saved: PATHS.length + 1, paused: false })
+  expect(child.process.send('PAUSE')).toBe(false)
+})
+
+test('a crawl stops at SIGTERM', async () => {
+  const site = await stageMany(10)
+  const path = stagePath()
+  const child = startProcess([`${site.origin}/`, '--concurrency=2', `--library=${path}`])
+  await untilAsked(site, 6)
+  const since = Date.now()
+  child.process.kill('SIGTERM')
+  expect(await child.ended).toMatchObject({ code: 130, signal: null })
+  // Half a second is usual; what cannot be stopped is waited for ten.
+  expect(Date.now() - since).toBeLessThan(9000)
+  expect(child.errors.at(-1)).toContain('nothing is lost')
+  expect((await readLast(path))?.state).toBe('cancelled')
+})
+
+test.each(['stdin', 'stdout'] as const)('a crawl stops when nobody is left at its %s', async (stream) => {
+  const site = await stageMany(10)
+  const path = stagePath()
+  const { command, args, env } = CRAWL_JOB
+  const child = spawn(command, [...args, `${site.origin}/`, '--concurrency=2', `--library=${path}`], { env })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  child.stdout.resume()
+  await untilAsked(site, 6)
+  child[stream].destroy()
+  const [code] = await once(child, 'exit')
+  expect(code).toBe(130)
+  expect((await readLast(path))?.state).toBe('cancelled')
+})
+
+test('what was killed is ended by the next process with the same library', async () => {
+  const site = await stageSite(messySite(12))
+  site.pages.set('/sitemap.xml', sitemapOf(site.origin))
+  // What fails for now would be waited for.
+  site.pages.delete('/broken')
+  for (const [key, answer] of site.pages)
+    if (typeof answer === 'string') site.pages.set(key, { body: answer, delayMs: 10 })
+  const path = stagePath()
+  const args = [`${site.origin}/`, '--depth=6', '--max-age=1h', '--concurrency=4', `--library=${path}`]
+  const child = startProcess(args)
+  await child.said((frame) => frame.type === 'QUEUE' && frame.data.action === 'dequeued' && frame.data.depth === 2)
+  child.process.kill('SIGKILL')
+  expect(await child.ended).toMatchObject({ code: null, signal: 'SIGKILL' })
+  const next = startProcess(args)
+  expect((await next.ended).code).toBe(0)
+  expect(next.all('PROGRESS')[0]?.crawlId).toBe(child.all('PROGRESS')[0]?.crawlId)
+  const whole = await stageLibrary(stagePath())
+  const wholeSource = await addSource(whole, {
+    url: `${site.origin}/`,
+    scope: { reach: 'hostname', maxDepth: 6 },
+    settings: { crawlType: 'basic-with-sitemap' },
+  })
+  await runCrawl(whole, wholeSource, { kind: 'add' }, site.origin)
+  const expected = await readHoldings(whole.store.location, whole, wholeSource, site.origin)
+  const found = await readOnly(path, async (library) => {
+    const [source] = await library.store.listSources()
+    if (source === undefined) throw new Error('there is no source')
+    return readHoldings(path, library, source, site.origin)
+  })
+  expect(comparable(found, site.origin)).toEqual(comparable(expected, site.origin))
+})
+
+test('whoever does not read does not hold a crawl up', async () => {
+  const links = (name: string) =>
+    Array.from({ length: 400 }, (_, n) => `https://${name}.example/${'long-'.repeat(200)}${n}`)
+  const site = await stageSite({ '/': page('Start', ['/a', ...links('one')]), '/a': page('More', links('two')) })
+  const library = await stageLibrary()
+  const stdout = new PassThrough()
+  const stop = new AbortController()
+  const { summary } = await runCrawlProcess({
+    library,
+    takeUp: () => takeUpStart(library, { url: `${site.origin}/`, scope: {} }),
+    note: () => undefined,
+    stdin: new PassThrough(),
+    stdout,
+    signal: stop.signal,
+  })
+  expect(summary).toMatchObject({ end: 'completed', indexed: 2 })
+  expect(summary.ledger.states.skipped).toBe(800)
+  stdout.end()
+  const lines = (await text(stdout)).trim().split('\n')
+  const left = lines.map((line) => /^(\d+) frames were left out/.exec(line)?.[1]).filter((count) => count !== undefined)
+  expect(left).toHaveLength(1)
+  const frames = lines.map(parseFrame).filter((frame) => frame !== undefined)
+  const told = frames.filter(({ type }) => type === 'QUEUE').length
+  expect(told + Number(left[0])).toBe(800 + 4)
+  expect(frames.findLast(({ type }) => type === 'PROGRESS')?.data).toMatchObject({ visited: 2, saved: 2, queueSize: 0 })
+})
+
+test('a crawl that cannot begin says why, once', async () => {
+  const child = startProcess(['http://10.0.0.1/', `--library=${stagePath()}`])
+  expect(await child.ended).toMatchObject({ code: 3, signal: null })
+  expect(child.errors).toHaveLength(1)
+  expect(child.errors[0]).toContain('nothing could be indexed')
+  expect(child.all('PROBLEM').map(({ kind }) => kind)).toContain('start-failed')
+  expect(child.all('ERROR')).toMatchObject([{ kind: 'network' }])
+})

@@ -1,0 +1,74 @@
+import { fileURLToPath } from 'node:url'
+import { afterEach } from 'vitest'
+import { createSpawnRunner, type SpawnOptions } from '../../src/jobs/spawn-crawl.ts'
+import { type Frame, type FrameType, parseFrame } from '../../src/library/dispatch/frames.ts'
+import type { CrawlProcess, ProcessEnd } from '../../src/library/dispatch/runner.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+
+/** How the program is started from its sources, in such a way that it may fetch from this machine. */
+export const CRAWL_JOB: SpawnOptions & { readonly env: NodeJS.ProcessEnv } = {
+  command: process.execPath,
+  args: [MAIN, 'crawl-job'],
+  env: { ...process.env, PHAROS_ALLOW_PRIVATE: '127.0.0.0/8' },
+}
+
+const runner = createSpawnRunner(CRAWL_JOB)
+
+/** A process that crawls, and what it has said. */
+export interface TestProcess {
+  readonly process: CrawlProcess
+  readonly frames: readonly Frame[]
+  /** Lines that are no frames. */
+  readonly lines: readonly string[]
+  readonly errors: readonly string[]
+  /** Data of all frames of a kind. */
+  all<T extends FrameType>(type: T): Extract<Frame, { type: T }>['data'][]
+  /** Resolves when it has said something. */
+  said(isIt: (frame: Frame) => boolean): Promise<void>
+  readonly ended: Promise<ProcessEnd>
+}
+
+const started: CrawlProcess[] = []
+
+afterEach(async () => {
+  for (const child of started.splice(0)) {
+    child.kill('SIGKILL')
+    await child.ended
+  }
+})
+
+/** Starts a process that crawls; it is gone after the test. */
+export function startProcess(args: readonly string[]): TestProcess {
+  const frames: Frame[] = []
+  const lines: string[] = []
+  const errors: string[] = []
+  const waiting = new Set<() => void>()
+  const child = runner.start(args, (stream, line) => {
+    const frame = stream === 'stdout' ? parseFrame(line) : undefined
+    if (frame !== undefined) frames.push(frame)
+    else (stream === 'stdout' ? lines : errors).push(line)
+    for (const look of waiting) look()
+  })
+  started.push(child)
+  return {
+    process: child,
+    frames,
+    lines,
+    errors,
+    // Whatever has this type has data of that kind.
+    all: (type) => frames.filter((frame) => frame.type === type).map(({ data }) => data as never),
+    said: (isIt) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (!frames.some(isIt)) return
+          waiting.delete(look)
+          resolve()
+        }
+        waiting.add(look)
+        look()
+        void child.ended.then((end) => reject(new Error(`ended with ${JSON.stringify(end)}: ${errors.join('\n')}`)))
+      }),
+    ended: child.ended,
+  }
+}

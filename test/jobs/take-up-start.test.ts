@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { addSource } from '../../src/library/operations/add-source.ts'
+import { takeUpStart } from '../../src/library/operations/take-up-start.ts'
+import { runCrawl, stage, stageLibrary, statesOf } from '../sites/crawl.ts'
+import { page, sitemap } from '../sites/site.ts'
+
+const URL_OF_SITE = 'https://docs.example/guide/'
+
+test('a start that is new becomes a source of its whole host, two links deep', async () => {
+  const library = await stageLibrary()
+  const { source, input } = await takeUpStart(library, { url: URL_OF_SITE, scope: { maxPages: 9 }, maxAgeMs: 5 })
+  expect(source).toMatchObject({
+    name: 'docs.example/guide',
+    url: URL_OF_SITE,
+    scope: { reach: 'hostname', maxDepth: 2, maxPages: 9 },
+    settings: { crawlType: 'basic-with-sitemap' },
+  })
+  expect(input).toEqual({ kind: 'add', maxAgeMs: 5 })
+})
+
+test('a start that is known keeps its source, and only what differs holds for this crawl', async () => {
+  const library = await stageLibrary()
+  const known = await addSource(library, { url: URL_OF_SITE, name: 'guide', scope: { maxPages: 9 } })
+  const asked = { url: `${URL_OF_SITE}#top`, scope: { maxPages: 9, maxDepth: 1 }, crawlType: 'basic' as const }
+  const { source, input } = await takeUpStart(library, { ...asked, maxAgeMsOf: { hub: 1 } })
+  expect(source).toEqual(known)
+  expect(input).toEqual({ kind: 'recrawl', scope: { maxDepth: 1 }, crawlType: 'basic', maxAgeMsOf: { hub: 1 } })
+  expect((await takeUpStart(library, { url: URL_OF_SITE, scope: {} })).input).toEqual({ kind: 'recrawl', scope: {} })
+  expect(await library.store.listSources()).toEqual([known])
+})
+
+test('a name that is taken does not keep a start out', async () => {
+  const library = await stageLibrary()
+  for (const url of [URL_OF_SITE, 'http://docs.example/guide/', 'https://docs.example/guide/?v=2']) {
+    await takeUpStart(library, { url, scope: {} })
+  }
+  const names = (await library.store.listSources()).map(({ name }) => name)
+  expect(new Set(names)).toEqual(new Set(['docs.example/guide', 'docs.example/guide-2', 'docs.example/guide-3']))
+})
+
+test('another type of crawl holds for one run, and proves nothing gone', async () => {
+  const { site, library, source, crawl } = await stage(
+    { '/': page('Start', ['/linked']), '/linked': page('Linked') },
+    { settings: { crawlType: 'basic' } },
+  )
+  site.pages.set('/sitemap.xml', sitemap([`${site.origin}/mapped`]))
+  site.pages.set('/mapped', page('Mapped'))
+  expect(Object.keys(statesOf(await crawl()))).toEqual(['/', '/linked'])
+  const { input } = await takeUpStart(library, { url: `${site.origin}/`, scope: {}, crawlType: 'sitemap-only' })
+  const crawled = await runCrawl(library, source, input, site.origin)
+  expect(statesOf(crawled)).toMatchObject({ '/': 'unchanged', '/linked': 'indexed', '/mapped': 'indexed' })
+  expect(crawled.summary.removed).toBe(0)
+  // The next one goes by what the source has, and is allowed to conclude.
+  const next = await crawl({ kind: 'recrawl' })
+  expect(statesOf(next)).toMatchObject({ '/linked': 'unchanged', '/mapped': 'gone unlinked' })
+})
