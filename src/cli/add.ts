@@ -7,6 +7,7 @@ import { DEFAULT_SETTINGS } from '../library/operations/add-source.ts'
 import { takeUpSource } from '../library/operations/take-up-source.ts'
 import { CRAWL_TYPES, type CrawlType, labelOf, type Source, type SourceSettings } from '../library/source.ts'
 import { crawlInForeground, withCrawling } from './crawling.ts'
+import { addDetachOption, leaveToServer } from './detach.ts'
 import { embedInForeground, requireEmbedder } from './embed.ts'
 import { parseHeaders } from './headers.ts'
 import { addLibraryOptions, FETCH_SETTINGS, nameOf } from './library.ts'
@@ -24,6 +25,7 @@ interface AddFlags extends CommonFlags, ScopeFlags {
   readonly seed?: readonly string[]
   readonly header?: readonly string[]
   readonly embed?: boolean
+  readonly detach?: boolean
 }
 
 /** `pharos add <url|path>` */
@@ -57,7 +59,7 @@ export function addAdd(program: Command, streams: Streams): void {
       'after',
       "\nExamples:\n  $ pharos add https://docs.example.com/guide/ --name guide\n  $ pharos add https://example.com/ --scope hostname --block '/blog/**'\n  $ pharos add http://localhost:8080/ --allow-private\n  $ pharos add ./docs --name handbook --version 2.1",
     )
-  addLibraryOptions(addHeaderOption(command), [...FETCH_SETTINGS, 'maxFileBytes'])
+  addLibraryOptions(addDetachOption(addHeaderOption(command)), [...FETCH_SETTINGS, 'maxFileBytes'])
   command.action((given: string, flags: AddFlags) => {
     const isOwnFolder = isPath(given)
     if (isOwnFolder) refuseFlags(command, given)
@@ -74,6 +76,11 @@ export function addAdd(program: Command, streams: Streams): void {
       llmsFull: flags.llmsFull,
       crawlType: flags.crawlType,
     })
+    if (flags.detach === true) {
+      const { name, version } = flags
+      const body = { url: given, ...withoutUndefined({ name, version }), scope, ...settings }
+      return leaveToServer(command, streams, { path: '/api/sources', body })
+    }
     const headers = parseHeaders(flags.header)
     return withCrawling(command, streams, async (crawling) => {
       if (flags.embed === true) await requireEmbedder(crawling.library)
@@ -123,7 +130,7 @@ async function findFolder({ folders }: Library, given: string): Promise<string> 
 }
 
 /** Flags that say how a site is crawled. */
-const SITE_FLAGS = ['scope', 'llmsTxt', 'llmsFull', 'crawlType', 'seed', 'header', 'trapGuards']
+const SITE_FLAGS = ['scope', 'llmsTxt', 'llmsFull', 'crawlType', 'seed', 'header', 'trapGuards', 'detach']
 
 /** A folder has no links, lists or robots, and a flag about them would do nothing. */
 function refuseFlags(command: Command, given: string): void {

@@ -5,18 +5,21 @@ import { urlKey } from '../core/url/key.ts'
 import type { CrawlEvent, CrawlSummary, PauseCause } from '../crawl/events.ts'
 import type { Clock } from '../crawl/ports.ts'
 import { isFolder } from '../library/folder.ts'
+import { REASON_WORDS } from '../library/ledger-words.ts'
 import type { Library } from '../library/library.ts'
 import type { CrawlInput } from '../library/operations/crawl-source.ts'
 import { findSource } from '../library/operations/find-source.ts'
 import { findStartUrl } from '../library/operations/find-start.ts'
+import { capOf } from '../library/operations/source-status.ts'
 import { labelOf, type Source } from '../library/source.ts'
 import { AdvisedError } from './advised.ts'
 import { interruptible } from './interrupt.ts'
 import { createHintFor, type Hint, nameOf, withLibrary } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
 import { PageRate, writeProgress, writeSettled } from './progress.ts'
-import { REASON_WORDS, startAdvice } from './reasons.ts'
-import { type CrawlResult, goOnWith, MAX_EXAMPLES, summaryRecord, writeSummary } from './summary.ts'
+import { startAdvice } from './reasons.ts'
+import { type ScopeFlags, scopeWords } from './scope-options.ts'
+import { type CrawlResult, goOnWith, MAX_EXAMPLES, summaryRecord, writeShortSummary, writeSummary } from './summary.ts'
 import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
 
 /** What a verb that crawls works with. */
@@ -46,7 +49,12 @@ export async function withCrawling(
   const hintFor = (source: Source) => createHintFor(config, source)
   try {
     await interruptible(
-      (signal) => withLibrary(config, (library) => work({ library, terminal, hintFor, maxAgeMs, isKnown, signal })),
+      (signal) =>
+        withLibrary(
+          config,
+          (library) => work({ library, terminal, hintFor, maxAgeMs, isKnown, signal }),
+          scopeWords(command.opts<ScopeFlags>()),
+        ),
       () => {
         if (terminal.isLive) terminal.note('stopping … (Ctrl-C once more ends it at once)')
       },
@@ -76,7 +84,7 @@ export async function crawlInForeground(crawling: Crawling, source: Source, inpu
   terminal.live(`${nameOf(source)}: starting`)
   const view: View = {
     source,
-    cap: capOf(source, input),
+    cap: capOf(source, input.scope),
     isFirst: input.kind === 'add',
     terminal,
     rate: new PageRate(),
@@ -87,9 +95,7 @@ export async function crawlInForeground(crawling: Crawling, source: Source, inpu
   try {
     for await (const event of crawlSource(library, source, { maxAgeMs, ...input }, signal)) {
       show(event, view)
-      // What there is too little memory for is done all the same, one by one.
-      if (event.type === 'paused' && event.cause !== 'memory') pausedBy = event.cause
-      if (event.type === 'resumed' && event.cause === pausedBy) pausedBy = undefined
+      pausedBy = causeAfter(event, pausedBy)
       if (event.type === 'ended') summary = event.summary
     }
   } catch (error) {
@@ -105,7 +111,8 @@ export async function crawlInForeground(crawling: Crawling, source: Source, inpu
   const failure = findFailure(crawling, result, pausedBy, hint)
   // Where there is nothing, the failure says it all.
   if (failure?.code !== 'CRAWL_START_FAILED' || content.pages > 0) {
-    terminal.answer(writeSummary(result, hint, terminal.answerColors), summaryRecord(result))
+    const text = terminal.isQuiet ? writeShortSummary(result) : writeSummary(result, hint, terminal.answerColors)
+    terminal.answer(text, summaryRecord(result))
   }
   if (failure !== undefined) throw failure
   if (terminal.isRead && !crawling.isKnown && !isFolder(source)) {
@@ -139,10 +146,6 @@ interface View {
   readonly terminal: Terminal
   readonly rate: PageRate
   readonly clock: Clock
-}
-
-function capOf(source: Source, { scope }: CrawlInput): number | null {
-  return { ...source.scope, ...scope }.maxPages
 }
 
 function show(event: CrawlEvent, view: View): void {
@@ -208,12 +211,20 @@ function showHold(event: Extract<CrawlEvent, { type: 'held' }>, { terminal, cloc
   else terminal.detail(line)
 }
 
+/** What a crawl cannot go on for after an event. */
+export function causeAfter(event: CrawlEvent, before: PauseCause | undefined): PauseCause | undefined {
+  // What there is too little memory for is done all the same, one by one; and whoever paused it knows of it.
+  if (event.type === 'paused') return event.cause === 'memory' || event.cause === 'requested' ? before : event.cause
+  return event.type === 'resumed' && event.cause === before ? undefined : before
+}
+
 /** What it failed with when it waited in vain. */
 const PAUSE_CODES: Readonly<Record<PauseCause, ErrorCode>> = {
   'disk-full': 'LIBRARY_FULL',
   locked: 'LIBRARY_LOCKED',
   'read-only': 'LIBRARY_READ_ONLY',
   memory: 'INTERNAL',
+  requested: 'INTERNAL',
 }
 
 /** When a crawl that waits goes on. */
@@ -222,10 +233,11 @@ const GOES_ON: Readonly<Record<PauseCause, string>> = {
   locked: 'when it is free',
   'read-only': 'when it can be written',
   memory: 'when there is enough',
+  requested: 'when somebody asks for that',
 }
 
 /** The crawl came to its end, but not to all of the site. */
-function parkedError({ source, summary }: CrawlResult, hint: Hint): PharosError {
+function parkedError({ source, summary }: EndedCrawl, hint: Hint): PharosError {
   const hosts = summary.parked.map(({ host }) => host).join(', ')
   const count = summary.ledger.reasons['failed/host-parked'] ?? 0
   const error = new PharosError('CRAWL_PARKED', { hosts, count })
@@ -237,15 +249,18 @@ function isSeedOf({ settings }: Source, url: string): boolean {
 }
 
 /** What can be done where a folder gave nothing. */
-function folderAdvice({ source, pages }: CrawlResult, hint: Hint): string {
+function folderAdvice({ source, pages }: EndedCrawl, hint: Hint): string {
   const status = `\`${hint('status', labelOf(source))}\` tells what was left out, and why`
   return pages > 0 ? `${status}; what the library holds of it stays` : status
 }
 
+/** What its failure depends on. */
+type EndedCrawl = Pick<CrawlResult, 'source' | 'summary' | 'pages'>
+
 /** What makes the end of a crawl a failure of the command. */
-function findFailure(
-  { signal, library }: Crawling,
-  result: CrawlResult,
+export function findFailure(
+  { signal, library }: Pick<Crawling, 'signal' | 'library'>,
+  result: EndedCrawl,
   pausedBy: PauseCause | undefined,
   hint: Hint,
 ): PharosError | undefined {

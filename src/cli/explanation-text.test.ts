@@ -14,6 +14,7 @@ function explain(given: Partial<Explanation>): string {
     target: null,
     aliases: [],
     refusal: null,
+    lastProblem: null,
     overflow: 0,
     heldUntil: null,
     ...given,
@@ -143,14 +144,22 @@ test('nothing steers the terminal', () => {
 test('as JSON everything is there', () => {
   const row = createRow({ state: 'indexed', checkedAt: NOW })
   const url = 'https://docs.example/a'
-  expect(
-    explanationRecord({ url, key: url, row, target: null, aliases: [], refusal: null, overflow: 0, heldUntil: null }),
-  ).toMatchObject({
+  const known = { url, key: url, row, target: null, aliases: [], refusal: null, overflow: 0, heldUntil: null }
+  expect(explanationRecord({ ...known, lastProblem: 'refused' })).toMatchObject({
+    last_crawl_problem: 'refused',
     url,
     is_known: true,
     row: { state: 'indexed', found_on: 'https://docs.example/', checked_at: '2026-02-20T10:30:00.000Z' },
     refusal: null,
   })
+})
+
+test('an address of a crawl that could not begin says why', () => {
+  const row = createRow({ state: 'unchanged', hasPage: true })
+  expect(explain({ row, lastProblem: 'https://docs.example/: address-refused\n' })).toContain(
+    '\nLast crawl: failed, https://docs.example/: address-refused\ufffd',
+  )
+  expect(explain({ row })).not.toContain('Last crawl')
 })
 
 test('what there was no room for is not said to be unknown', () => {

@@ -1,10 +1,10 @@
 import { writeDuration } from '../core/text/duration.ts'
-import type { Alias, LedgerRow, LedgerState, Refusal } from '../crawl/ledger.ts'
+import type { Alias, LedgerRow, Refusal } from '../crawl/ledger.ts'
 import { isFolder } from '../library/folder.ts'
+import { DISCOVERY_WORDS, REASON_WORDS, STATE_WORDS } from '../library/ledger-words.ts'
 import type { Explanation } from '../library/operations/explain.ts'
 import type { Source } from '../library/source.ts'
 import { nameOf, timeRecord, writeTime } from './library.ts'
-import { REASON_WORDS } from './reasons.ts'
 import { writeDetail } from './summary.ts'
 import { countOf, printableLine } from './terminal.ts'
 
@@ -28,7 +28,8 @@ export function writeExplanation(explanation: Explanation, source: Source, now: 
     row !== null && isOutdated(row, refusal) ? [`Now: ${writeVerdict(refusal, 'its turn has not come')}`] : []
   const held = explanation.heldUntil
   const waits = held !== null && isOpen(row) ? [`Waits: its host is left alone until ${writeTime(held)}`] : []
-  return [url, ...stripped, ...lines, ...waits, ...known, ...changed].map(printableLine).join('\n')
+  const failed = explanation.lastProblem === null ? [] : [`Last crawl: failed, ${explanation.lastProblem}`]
+  return [url, ...stripped, ...lines, ...failed, ...waits, ...known, ...changed].map(printableLine).join('\n')
 }
 
 function explainAbsence({ overflow }: Explanation): string {
@@ -72,29 +73,6 @@ function writeChecked({ state, hasPage, checkedAt }: LedgerRow, now: number): st
   return [`Content checked: ${moment}`, ...(state === 'failed' ? ['Last asked: after that, without success'] : [])]
 }
 
-const STATE_WORDS: Readonly<Record<LedgerState, string>> = {
-  pending: 'to be fetched',
-  leased: 'being fetched',
-  indexed: 'its content was taken in',
-  unchanged: 'its content is as it was',
-  skipped: 'left out on purpose',
-  failed: 'could not be fetched or read',
-  gone: 'proven to be there no more',
-}
-
-const DISCOVERY_WORDS: Readonly<Record<LedgerRow['discovery'], string>> = {
-  manual: 'given by hand',
-  'llms-txt': 'in llms.txt',
-  'llms-full': 'in llms-full.txt',
-  sitemap: 'in a sitemap',
-  link: 'as a link',
-  redirect: 'by a redirect',
-  canonical: 'as the proper address of a page',
-  alternate: 'as another form of a page',
-  'query-strip': 'without its query or session, as a link',
-  folder: 'in the folder',
-}
-
 function stateOf({ state, reason }: LedgerRow): string {
   return reason === null ? state : `${state} (${reason})`
 }
@@ -120,7 +98,8 @@ function writeVerdict(refusal: Refusal | null, otherwise: string): string {
 }
 
 /** The same as JSON. */
-export function explanationRecord({ url, key, row, target, aliases, refusal }: Explanation): Record<string, unknown> {
+export function explanationRecord(explanation: Explanation): Record<string, unknown> {
+  const { url, key, row, target, aliases, refusal, lastProblem } = explanation
   return {
     url,
     key,
@@ -134,6 +113,7 @@ export function explanationRecord({ url, key, row, target, aliases, refusal }: E
       reason: alias.reason,
     })),
     refusal,
+    last_crawl_problem: lastProblem,
   }
 }
 

@@ -32,7 +32,7 @@ export function writeAnswer({ query, passages, more }: SearchAnswer, screen: Scr
       ...(page.line === '' ? [] : writeTextLines(page.line.replace(/\s+/g, ' '), terms, screen, INDENT)),
     ].join('\n')
   })
-  const title = further.length === 0 ? [] : [colors.dim('also on these pages:')]
+  const title = further.length === 0 ? [] : [colors.dim('other pages that match:')]
   return [...shown, ...title, ...further].join('\n\n')
 }
 
@@ -81,7 +81,9 @@ export function writeMarkdownAnswer({ passages, more }: SearchAnswer): string {
       ...line,
     ].join('\n')
   })
-  return [...shown, ...(further.length === 0 ? [] : [`## Also on these pages\n\n${further.join('\n')}`])].join('\n\n')
+  return [...shown, ...(further.length === 0 ? [] : [`## Other pages that match\n\n${further.join('\n')}`])].join(
+    '\n\n',
+  )
 }
 
 /** What text of each kind is marked as, by the names that highlighters know; what is no code is stored as Markdown, or as it is. */

@@ -60,26 +60,38 @@ export async function openConfigured({ values }: EffectiveConfig): Promise<OpenL
   })
 }
 
-/** Opens the library that is configured for as long as the work takes. */
-export async function withLibrary<T>(config: EffectiveConfig, work: (library: OpenLibrary) => Promise<T>): Promise<T> {
+/**
+ * Opens the library that is configured for as long as the work takes. `words` are those of the command that hold for another crawl
+ * of a source too.
+ */
+export async function withLibrary<T>(
+  config: EffectiveConfig,
+  work: (library: OpenLibrary) => Promise<T>,
+  words: readonly string[] = [],
+): Promise<T> {
   const library = await openConfigured(config)
   try {
     return await work(library)
   } catch (error) {
-    throw await advise(error, library, config)
+    throw await advise(error, library, config, words)
   } finally {
     await library.close()
   }
 }
 
 /** The same failure, with commands that use the same library, where the advice is a command. */
-async function advise(error: unknown, { store }: OpenLibrary, config: EffectiveConfig): Promise<unknown> {
+async function advise(
+  error: unknown,
+  { store }: OpenLibrary,
+  config: EffectiveConfig,
+  words: readonly string[],
+): Promise<unknown> {
   if (!(error instanceof PharosError) || error instanceof AdvisedError) return error
   const label = String(error.details['source'])
   switch (error.code) {
     case 'SOURCE_EXISTS': {
       const source = (await store.listSources()).find((one) => labelOf(one) === label)
-      const again = (await createHintFor(config, source))('recrawl', label)
+      const again = (await createHintFor(config, source))('recrawl', label, ...words)
       return new AdvisedError(
         error,
         `crawl it again with \`${again}\`, or give the new one another --name or --version`,
@@ -142,6 +154,11 @@ async function isPrivateHost(host: string): Promise<boolean> {
 /** What stands for something the reader has to fill in is left as it is. */
 function wordOf(word: string): string {
   return /^<\w+>$/.test(word) ? word : shellWord(printableLine(word))
+}
+
+/** What is said of a library without sources. */
+export function writeEmpty(location: string, hint: Hint): string {
+  return `${printableLine(location)} has no sources yet; add one: ${hint('add', '<url>')}`
 }
 
 /** How a source is called, safe to print. */

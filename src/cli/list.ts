@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { reportSource } from '../library/operations/source-status.ts'
-import { addLibraryOptions, createHint, sourceRecord, timeRecord, withLibrary } from './library.ts'
+import { addLibraryOptions, createHint, sourceRecord, timeRecord, withLibrary, writeEmpty } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
-import { writeSourceLine } from './status-text.ts'
-import { printableLine, type Streams, Terminal } from './terminal.ts'
+import { writeSourceLines } from './status-text.ts'
+import { type Streams, Terminal } from './terminal.ts'
 
 /** `pharos list` */
 export function addList(program: Command, streams: Streams): void {
@@ -18,13 +18,9 @@ export function addList(program: Command, streams: Streams): void {
       const { store, clock } = library
       const reports = []
       for (const source of await store.listSources()) reports.push(await reportSource(library, source))
-      if (reports.length === 0) {
-        const command = createHint(config)('add', '<url>')
-        terminal.note(`${printableLine(store.location)} has no sources yet; add one: ${command}`)
-      }
+      if (reports.length === 0) terminal.note(writeEmpty(store.location, createHint(config)))
       if (reports.length === 0 && !terminal.isJson) return
-      const lines = reports.map((report) => writeSourceLine(report, clock.now()))
-      terminal.answer(lines.join('\n'), {
+      terminal.answer(writeSourceLines(reports, clock.now()).join('\n'), {
         library: store.location,
         sources: reports.map(({ source, status, pages, chunks, crawl }) => ({
           ...sourceRecord(source),

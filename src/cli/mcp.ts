@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { setFlagsFromString } from 'node:v8'
 import type { Command } from 'commander'
 import type { EffectiveConfig } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
-import type { Library } from '../library/library.ts'
 import type { Mcp } from '../mcp/server.ts'
+import { staySmall, workInBackground } from './background.ts'
 import { interruptible } from './interrupt.ts'
 import { addLibraryOptions, FETCH_SETTINGS, openConfigured } from './library.ts'
 import { type CommonFlags, configOf, wholeNumber } from './options.ts'
@@ -21,7 +20,6 @@ interface McpFlags extends CommonFlags {
 }
 
 const DEFAULT_PORT = 6280
-const LARGEST_PORT = 65_535
 
 /** `pharos mcp` */
 export function addMcp(program: Command, streams: Streams): void {
@@ -40,9 +38,6 @@ export function addMcp(program: Command, streams: Streams): void {
     if (flags.port !== undefined && flags.http !== true) {
       throw new PharosError('USAGE', { problem: '--port is for --http' })
     }
-    if ((flags.port ?? 0) > LARGEST_PORT) {
-      throw new PharosError('USAGE', { problem: `--port: expected a number up to ${LARGEST_PORT}, got ${flags.port}` })
-    }
     staySmall()
     await interruptible(async (signal) => {
       const mcp = await openMcp(config, flags)
@@ -54,15 +49,6 @@ export function addMcp(program: Command, streams: Streams): void {
       }
     })
   })
-}
-
-/**
- * Keeps the nursery of the heap as it is and lets the rest grow slowly. A server stands by for days beside the programs that ask
- * it; left to itself, what each answer throws away would have doubled its memory after two hundred of them.
- */
-function staySmall(): void {
-  setFlagsFromString('--semi-space-growth-factor=1')
-  setFlagsFromString('--heap-growing-percent=20')
 }
 
 async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
@@ -93,32 +79,6 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
           startBackground: workInBackground,
         }),
   })
-}
-
-/** How long it waits for new chunks, for a model, or for what went wrong to be mended. */
-const REST_MS = 30_000
-
-/** What a server does while nobody asks it anything: first the words of chunks, and then their meanings. */
-async function workInBackground(library: Library, signal: AbortSignal): Promise<void> {
-  await library.store.tendIndex(signal)
-  await embedInBackground(library, signal)
-}
-
-/** Gives vectors to chunks that have none, for as long as the server runs. */
-async function embedInBackground(library: Library, signal: AbortSignal): Promise<void> {
-  if (library.openEmbedder === undefined || library.vectors === undefined) return
-  const { embedLibrary } = await import('../library/operations/embed-library.ts')
-  while (!signal.aborted) {
-    try {
-      for await (const _ of embedLibrary(library, { signal })) {
-        // Every batch lets the requests that came meanwhile go first.
-        await library.clock.sleep(0, signal)
-      }
-    } catch {
-      // There may be no model yet, or one that fails: searches say so, and the next try finds what was installed meanwhile.
-    }
-    await library.clock.sleep(REST_MS, signal)
-  }
 }
 
 /** Serves one client until it is gone. */

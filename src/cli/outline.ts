@@ -3,11 +3,13 @@ import { PharosError } from '../core/errors.ts'
 import type { Section } from '../core/model.ts'
 import { chunkLabel } from '../core/pack/label.ts'
 import { groupByFile } from '../core/pack/tables.ts'
+import { isSourceForPage } from '../library/operations/find-page.ts'
 import { listOutline } from '../library/operations/list-outline.ts'
 import { labelOf } from '../library/source.ts'
+import { AdvisedError } from './advised.ts'
 import { cite } from './get.ts'
 import { agesOf } from './hit-text.ts'
-import { nameOf, timeRecord, withLibrary } from './library.ts'
+import { createHint, nameOf, timeRecord, withLibrary } from './library.ts'
 import { configOf, someText } from './options.ts'
 import { addPackedOptions, fileIn, openPacked, type PackedFlags, refuseFlags } from './packed.ts'
 import { countOf, printableLine, type Streams, Terminal, writeLink } from './terminal.ts'
@@ -44,8 +46,12 @@ async function outlinePage(
     const problem = 'expected the address of a page, or --pack <dir|zip> to list the files of a pack'
     throw new PharosError('USAGE', { problem })
   }
-  await withLibrary(configOf(command), async (library) => {
-    const outline = await listOutline(library, { url, source })
+  const config = configOf(command)
+  await withLibrary(config, async (library) => {
+    const outline = await listOutline(library, { url, source }).catch((error: unknown) => {
+      const advice = `give the address of a page: \`${createHint(config)('outline', '<page>', '--source', url)}\``
+      throw isSourceForPage(error) ? new AdvisedError(error, advice) : error
+    })
     const facts = [nameOf(outline.source), countOf(outline.lines, 'line'), ...agesOf(outline, library.clock.now())]
     cite(terminal, [outline.url, outline.title, facts.join(', ')])
     if (outline.sections.length === 0) terminal.note('no headings: the page is all one section')

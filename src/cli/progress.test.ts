@@ -11,6 +11,8 @@ const START: CrawlProgress = {
   bytes: 0,
   queued: 1,
   current: [],
+  isPaused: false,
+  hasRobots: true,
   hosts: [],
   elapsedMs: 250,
 }
@@ -33,7 +35,7 @@ describe('the live block', () => {
       unchanged: 34,
       failed: 1,
       queued: 5678,
-      current: ['https://docs.example/a', 'https://docs.example/b'],
+      current: ['https://docs.example/a', 'https://docs.example/b'].map((url) => ({ url, ageMs: 20 })),
       hosts: [host('cdn.example', 3, 0, 4000), host('docs.example', 1300, 200)],
       elapsedMs: 61_900,
     }
@@ -60,7 +62,7 @@ describe('the live block', () => {
   })
 
   test('lets no control character of an address or a host through', () => {
-    const progress = { ...START, current: ['http://x/\x1b[2J\n'], hosts: [host('\x07', 1)] }
+    const progress = { ...START, current: [{ url: 'http://x/\x1b[2J\n', ageMs: 1 }], hosts: [host('\x07', 1)] }
     expect(writeProgress('docs', progress, 0).match(/(?!\n)\p{Cc}/gu)).toBeNull()
     expect(writeProgress('docs', progress, 0).split('\n')).toHaveLength(3)
   })

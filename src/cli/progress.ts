@@ -27,12 +27,12 @@ export function writeProgress(
   const busiest = hosts.toSorted((a, b) => b.requests - a.requests)
   const named = busiest.slice(0, MAX_HOSTS).map(writeHost)
   const moreHosts = busiest.length > MAX_HOSTS ? [`and ${countOf(busiest.length - MAX_HOSTS, 'more host')}`] : []
-  const [url] = current
+  const [first] = current
   return [
     `${label}: ${counts.join(', ')}`,
     ...(named.length === 0 ? [] : [`  ${[...named, ...moreHosts].join(' · ')}`]),
     // The count stands first: the end of a long line is cut off.
-    ...(url === undefined ? [] : [`  ${current.length} in flight: ${printableLine(url)}`]),
+    ...(first === undefined ? [] : [`  ${current.length} in flight: ${printableLine(first.url)}`]),
   ].join('\n')
 }
 

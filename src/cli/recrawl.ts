@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { crawlKnown, withCrawling } from './crawling.ts'
+import { addDetachOption, leaveToServer } from './detach.ts'
 import { parseHeaders } from './headers.ts'
 import { addLibraryOptions, FETCH_SETTINGS } from './library.ts'
 import type { CommonFlags } from './options.ts'
@@ -10,6 +11,7 @@ interface RecrawlFlags extends CommonFlags, ScopeFlags {
   readonly full?: boolean
   readonly acceptLoss?: boolean
   readonly header?: readonly string[]
+  readonly detach?: boolean
 }
 
 /** `pharos recrawl <source>` */
@@ -24,10 +26,14 @@ export function addRecrawl(program: Command, streams: Streams): void {
     'after',
     '\nFlags of the scope hold for this run only. An interrupted crawl goes on.\n\nExamples:\n  $ pharos recrawl guide\n  $ pharos recrawl guide --full --accept-loss',
   )
-  addLibraryOptions(addHeaderOption(command), ['maxAge', ...FETCH_SETTINGS, 'maxFileBytes'])
+  addLibraryOptions(addDetachOption(addHeaderOption(command)), ['maxAge', ...FETCH_SETTINGS, 'maxFileBytes'])
   command.action((source: string, flags: RecrawlFlags) => {
-    const headers = parseHeaders(flags.header)
     const { full = false, acceptLoss = false } = flags
+    if (flags.detach === true) {
+      const path = `/api/sources/${encodeURIComponent(source)}/recrawl`
+      return leaveToServer(command, streams, { path, body: { full, acceptLoss, scope: scopeOf(flags) } })
+    }
+    const headers = parseHeaders(flags.header)
     return withCrawling(command, streams, (crawling) =>
       crawlKnown(crawling, source, { kind: 'recrawl', headers, full, acceptLoss, scope: scopeOf(flags) }),
     )

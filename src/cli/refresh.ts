@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { crawlKnown, withCrawling } from './crawling.ts'
+import { addDetachOption, leaveToServer } from './detach.ts'
 import { parseHeaders } from './headers.ts'
 import { addLibraryOptions, FETCH_SETTINGS } from './library.ts'
 import type { CommonFlags } from './options.ts'
@@ -10,6 +11,7 @@ interface RefreshFlags extends CommonFlags {
   readonly discover?: boolean
   readonly acceptLoss?: boolean
   readonly header?: readonly string[]
+  readonly detach?: boolean
 }
 
 /** `pharos refresh <source>` */
@@ -21,8 +23,12 @@ export function addRefresh(program: Command, streams: Streams): void {
     .option('--discover', 'also fetch addresses that the pages link to now')
     .option('--accept-loss', 'drop pages that are gone, however many they are')
     .addHelpText('after', '\nExample:\n  $ pharos refresh guide --max-age 1h')
-  addLibraryOptions(addHeaderOption(command), ['maxAge', ...FETCH_SETTINGS, 'maxFileBytes'])
-  command.action((source: string, { header, discover = false, acceptLoss = false }: RefreshFlags) => {
+  addLibraryOptions(addDetachOption(addHeaderOption(command)), ['maxAge', ...FETCH_SETTINGS, 'maxFileBytes'])
+  command.action((source: string, { header, detach, discover = false, acceptLoss = false }: RefreshFlags) => {
+    if (detach === true) {
+      const path = `/api/sources/${encodeURIComponent(source)}/refresh`
+      return leaveToServer(command, streams, { path, body: { discover, acceptLoss } })
+    }
     const headers = parseHeaders(header)
     return withCrawling(command, streams, (crawling) =>
       crawlKnown(crawling, source, { kind: 'refresh', headers, discover, acceptLoss }),

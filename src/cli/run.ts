@@ -51,8 +51,11 @@ const VERBS: Readonly<Record<string, () => Promise<AddVerb>>> = {
   pack: async () => (await import('./pack.ts')).addPack,
   fetch: async () => (await import('./fetch.ts')).addFetch,
   extract: async () => (await import('./extract.ts')).addExtract,
+  serve: async () => (await import('./serve.ts')).addServe,
   mcp: async () => (await import('./mcp.ts')).addMcp,
+  demo: async () => (await import('./demo.ts')).addDemo,
   doctor: async () => (await import('./doctor.ts')).addDoctor,
+  'crawl-job': async () => (await import('./crawl-job.ts')).addCrawlJob,
 }
 
 const LEAST_NODE = [22, 19] as const

@@ -32,6 +32,17 @@ export function scopeOf({ allow, block, maxDepth, maxPages, trapGuards }: ScopeF
   return { ...withoutUndefined({ allow, block, maxDepth, maxPages }), ...guards }
 }
 
+/** The same flags as words of a command. */
+export function scopeWords({ allow = [], block = [], maxDepth, maxPages, trapGuards }: ScopeFlags): string[] {
+  return [
+    ...allow.flatMap((glob) => ['--allow', glob]),
+    ...block.flatMap((glob) => ['--block', glob]),
+    ...(maxDepth === undefined ? [] : ['--max-depth', String(maxDepth)]),
+    ...(maxPages === undefined ? [] : ['--max-pages', String(maxPages)]),
+    ...(trapGuards === false ? ['--no-trap-guards'] : []),
+  ]
+}
+
 /** Adds the flag for fields that are sent along. */
 export function addHeaderOption(command: Command): Command {
   return command.option(

@@ -102,6 +102,12 @@ describe('what is not there is said to be so', () => {
     expect([error.message, error.advice]).not.toContain('')
   })
 
+  test.each(['list', 'status'])('pharos %s of an empty library says how to fill it', async (verb) => {
+    const { code, stderr } = await pharos(verb, ...EMPTY)
+    expect(code).toBe(0)
+    expect(stderr).toMatch(/^\S+empty\.db has no sources yet; add one: pharos add <url> --library \S+\n$/)
+  })
+
   test('an empty library answers with nothing, and with how to fill it', async () => {
     const { code, stdout, stderr } = await pharos('search', 'x', ...EMPTY)
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })

@@ -6,12 +6,14 @@ import type { PackHit } from '../core/pack/search-pack.ts'
 import { CONTENT_TYPES } from '../core/retrieval/content-type.ts'
 import { DEFAULT_LIMIT, DEFAULT_TOKENS, searchLibrary } from '../library/operations/search-library.ts'
 import { FUSIONS, type SearchAnswer, type SearchInput } from '../library/search.ts'
+import { labelOf } from '../library/source.ts'
 import type { Store } from '../library/store.ts'
 import { answerRecord } from './hit-record.ts'
 import { writeAnswer, writeMarkdownAnswer, writeNothing } from './hit-text.ts'
-import { createHint, withLibrary } from './library.ts'
+import { createHint, createHintFor, nameOf, withLibrary, writeEmpty } from './library.ts'
 import { configOf, languageTag, oneOf, repeat, share, someText, wholeNumber } from './options.ts'
 import { addPackedOptions, fileIn, openPacked, type PackedFlags, refuseFlags } from './packed.ts'
+import { takeMoreWith } from './summary.ts'
 import { type Colors, countOf, printableLine, type Streams, Terminal } from './terminal.ts'
 
 /** What is asked of the library by flags of the same names. */
@@ -41,7 +43,7 @@ export function addSearch(program: Command, streams: Streams): void {
     .option('--path <path>', 'glob or beginning of a path; of a pack one file', someText('--path'))
     .option('--path-prefix <prefix>', 'files of a pack whose path begins so', someText('--path-prefix'))
     .option('--kind <kind>', `what the text is: ${KINDS.join(', ')}`, oneOf('--kind', KINDS))
-    .option('--heading <heading>', 'only below this heading (parts joined by /)', someText('--heading'))
+    .option('--heading <heading>', 'only below this heading (parts joined by / or >)', someText('--heading'))
     .option('--symbol <prefix>', 'only definitions whose name begins so', someText('--symbol'))
     .option(
       '--content-type <type>',
@@ -62,7 +64,11 @@ export function addSearch(program: Command, streams: Streams): void {
       '\nExamples:\n  $ pharos search "retry after" --source guide\n  $ pharos search "open a file" --source python --version 3 --path "library/**"\n  $ pharos search "retry after" --pack docs.zip --limit 3\n  $ pharos search --pack docs.zip -- --max-pages',
     )
   addPackedOptions(command).action(async (words: string[], flags: SearchFlags) => {
-    const query = words.join(' ').trim()
+    // A character that cannot be typed is no part of a word, and could not be repeated in the command that shows more.
+    const query = words
+      .join(' ')
+      .replaceAll(/\p{Cc}+/gu, ' ')
+      .trim()
     if (query === '') throw new PharosError('USAGE', { problem: 'expected words to look for, got none' })
     const terminal = new Terminal(flags, streams)
     if (flags.pack === undefined) await answerFromLibrary(command, query, flags, terminal)
@@ -97,12 +103,15 @@ async function answerFromLibrary(
     // After the answer, which may be longer than the screen.
     if (terminal.isRead && !isEmpty) terminal.note('')
     for (const notice of answer.notices) terminal.note(printableLine(notice))
+    for (const { source, cap } of answer.capped) {
+      const more = takeMoreWith(cap, labelOf(source), await createHintFor(config, source))
+      terminal.note(`${terminal.noteColors.dim(`more of ${nameOf(source)}:`)} ${more}`)
+    }
     if (!isEmpty) terminal.note(terminal.noteColors.dim(describeAnswer(answer)))
     else if (flags.cursor !== undefined) terminal.note('nothing more')
     else if (answer.searchedCount > 0) terminal.note(writeNothing(answer.widen))
     else {
-      const add = createHint(config)('add', '<url>')
-      terminal.note(`${printableLine(store.location)} has no sources yet; add one: ${add}; or search a pack: --pack`)
+      terminal.note(`${writeEmpty(store.location, createHint(config))}; or search a pack: --pack`)
     }
     if (answer.cursor !== null) {
       const next = writeNext(command, config, query, flags, answer.cursor)
@@ -191,7 +200,8 @@ async function answerFromPack(
     path: flags.path === undefined ? undefined : fileIn(packed, flags.path).path,
     pathPrefix: flags.pathPrefix,
     kind: flags.kind,
-    headingPrefix: flags.heading,
+    // As it is printed, and as it is joined.
+    headingPrefix: flags.heading?.replaceAll(/\s+>\s+/g, '/'),
     symbolPrefix: flags.symbol,
     explain: flags.explain,
   })

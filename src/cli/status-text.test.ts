@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { createCounts, createRow, createSource, createSummary } from '../../test/crawl-facts.ts'
+import { DEFAULT_SCOPE } from '../core/url/scope.ts'
 import type { SourceDescription } from '../library/operations/describe-source.ts'
 import { createBalance } from '../library/operations/source-status.ts'
 import type { Crawl } from '../library/store.ts'
 import type { Hint } from './library.ts'
-import { statusRecord, writeSourceLine, writeStatus } from './status-text.ts'
+import { statusRecord, writeSourceLines, writeStatus } from './status-text.ts'
 
 const NOW = Date.UTC(2026, 1, 20, 10, 30)
 const hint: Hint = (verb, ...words) => ['pharos', verb, ...words].join(' ')
@@ -112,14 +113,26 @@ describe('the status of a source', () => {
     )
   })
 
+  test('that is being crawled counts no further than its cap', () => {
+    const balance = createBalance(createCounts({ indexed: 17, pending: 180 }))
+    const about = describeSource({ balance, crawled: 17, crawl: CRAWL, isRunning: true })
+    const progress = (maxPages: number | null, given = about) =>
+      writeStatus({ ...given, source: createSource({ scope: { ...DEFAULT_SCOPE, maxPages } }) }, hint, NOW)
+    expect(progress(null)).toContain('Progress: 17/197 pages crawled (8%)')
+    expect(progress(40)).toContain('Progress: 17/40 pages crawled (42%)')
+    const run = { ...CRAWL, options: { ...CRAWL.options, scope: { maxPages: 20 } } }
+    expect(progress(40, { ...about, crawl: run })).toContain('Progress: 17/20 pages crawled (85%)')
+    expect(progress(10)).toContain('Progress: 17/17 pages crawled (100%)')
+  })
+
   test('begins with a cap that bit, running or not', () => {
     const reasons = { 'skipped/page-cap': 3 }
     const summary = createSummary({ cappedAt: 10 })
     expect(writeStatus(describeSource({ reasons, crawl: { ...ENDED, summary } }), hint, NOW).split('\n')[0]).toBe(
-      'stopped at the cap of 10 pages: 3 addresses left out; raise --max-pages to take more',
+      'stopped at the cap of 10 pages: 3 addresses left out; take more with: pharos recrawl docs --max-pages 20',
     )
     expect(writeStatus(describeSource({ reasons, crawl: CRAWL, isRunning: true }), hint, NOW).split('\n')[0]).toBe(
-      'a cap on pages left out 3 addresses; raise --max-pages to take more',
+      'a cap on pages left out 3 addresses; take more with: pharos recrawl docs --max-pages <count>',
     )
   })
 
@@ -144,7 +157,9 @@ describe('the status of a source', () => {
   test('that was never crawled says so', () => {
     const about = describeSource({ status: 'PENDING', crawl: null, lastCrawledAt: null })
     expect(writeStatus(about, hint, NOW)).toContain('Status: PENDING\nLast crawl: never\n')
-    expect(writeSourceLine(about, NOW)).toBe('docs  PENDING  0 pages, 0 chunks, never crawled  https://docs.example/')
+    expect(writeSourceLines([about], NOW)).toEqual([
+      'docs  PENDING  0 pages, 0 chunks, never crawled  https://docs.example/',
+    ])
   })
 
   test('lets nothing through that steers a terminal', () => {
@@ -156,16 +171,29 @@ describe('the status of a source', () => {
       errors: [evil],
       filtered: [evil],
     })
-    const text = `${writeStatus(about, hint, NOW)}\n${writeSourceLine(about, NOW)}`
+    const text = `${writeStatus(about, hint, NOW)}\n${writeSourceLines([about], NOW)}`
     expect(text.match(/(?!\n)[\p{Cc}\u202e]/gu)).toBeNull()
     expect(text.split('\n')).toHaveLength(11)
   })
 
   test('in one line tells what wants attention', () => {
     const balance = createBalance(createCounts({ indexed: 9, failed: 1, pending: 1200 }))
-    expect(writeSourceLine(describeSource({ balance, pages: 9, chunks: 30, isInterrupted: true }), NOW)).toBe(
+    const about = describeSource({ balance, pages: 9, chunks: 30, isInterrupted: true })
+    expect(writeSourceLines([about], NOW)).toEqual([
       'docs  INDEXED  9 pages, 30 chunks, 1 error, 1,200 pending, interrupted, crawled 3m ago  https://docs.example/',
+    ])
+  })
+
+  test('of several in lines has columns', () => {
+    const [wide, other] = [createSource({ name: '文档', version: '2' }), createSource({ name: 'a' })]
+    const lines = writeSourceLines(
+      [describeSource({ source: wide }), describeSource({ source: other, status: 'UPDATING', pages: 1000 })],
+      NOW,
     )
+    expect(lines).toEqual([
+      '文档@2  INDEXED   0 pages, 0 chunks, crawled 3m ago      https://docs.example/',
+      'a       UPDATING  1,000 pages, 0 chunks, crawled 3m ago  https://docs.example/',
+    ])
   })
 
   test('as JSON has the numbers, reasons and the last crawl', () => {

@@ -1,17 +1,17 @@
 import { writeDuration } from '../core/text/duration.ts'
 import type { LedgerRow } from '../crawl/ledger.ts'
 import { FILTER_REASONS, type SourceDescription } from '../library/operations/describe-source.ts'
-import type { SourceReport } from '../library/operations/source-status.ts'
+import { capOf, type SourceReport, totalPages } from '../library/operations/source-status.ts'
 import { labelOf } from '../library/source.ts'
 import { type Hint, nameOf, sourceRecord, timeRecord, writeTime } from './library.ts'
 import { failureRecord, writeCap, writeFailure } from './summary.ts'
-import { countOf, printableLine } from './terminal.ts'
+import { countOf, printableLine, widthOf } from './terminal.ts'
 
 /** Where a source stands: while it is crawled how far that is, else what the last crawl came to. */
 export function writeStatus(about: SourceDescription, hint: Hint, now: number): string {
   const { source, status } = about
   return [
-    ...writeCapLine(about),
+    ...writeCapLine(about, hint),
     `Source: ${nameOf(source)} (${printableLine(source.url)})`,
     `Status: ${status}`,
     ...(about.isRunning ? writeRunning(about, now) : writeFinished(about, hint, now)),
@@ -19,8 +19,8 @@ export function writeStatus(about: SourceDescription, hint: Hint, now: number): 
 }
 
 function writeRunning(about: SourceDescription, now: number): string[] {
-  const { balance, crawled, crawl } = about
-  const total = crawled + balance.pending
+  const { source, balance, crawled, crawl } = about
+  const total = totalPages(crawled, balance.pending, capOf(source, crawl?.options.scope))
   const percent = total === 0 ? 0 : Math.floor((crawled * 100) / total)
   const startedAt = crawl?.startedAt ?? now
   return [
@@ -98,11 +98,13 @@ const END_WORDS = {
   failed: 'failed after',
 } as const
 
-function writeCapLine({ crawl, reasons }: SourceReport): string[] {
+function writeCapLine({ source, crawl, reasons }: SourceReport, hint: Hint): string[] {
   const left = reasons['skipped/page-cap'] ?? 0
   const cap = crawl?.summary?.cappedAt ?? null
-  if (cap !== null) return [writeCap(cap, reasons)]
-  return left === 0 ? [] : [`a cap on pages left out ${countOf(left, 'address')}; raise --max-pages to take more`]
+  if (cap !== null) return [writeCap(cap, reasons, labelOf(source), hint)]
+  if (left === 0) return []
+  const more = hint('recrawl', labelOf(source), '--max-pages', '<count>')
+  return [`a cap on pages left out ${countOf(left, 'address')}; take more with: ${more}`]
 }
 
 /** What is not filtered: pages that have not changed, and addresses that stand for no page of their own. */
@@ -194,8 +196,20 @@ export function statusRecord(about: SourceDescription, now: number): Record<stri
   }
 }
 
-/** One line about a source, for lists. */
-export function writeSourceLine(report: SourceReport, now: number): string {
+/** One line about each source, in columns. */
+export function writeSourceLines(reports: readonly SourceReport[], now: number): string[] {
+  const rows = reports.map((report) => writeSource(report, now))
+  const widths = rows.reduce<readonly number[]>(
+    (most, row) => row.map((cell, i) => Math.max(most[i] ?? 0, widthOf(cell))),
+    [],
+  )
+  return rows.map((row) => {
+    const cells = row.map((cell, i) => `${cell}${' '.repeat((widths[i] ?? 0) - widthOf(cell))}`)
+    return cells.join('  ').trimEnd()
+  })
+}
+
+function writeSource(report: SourceReport, now: number): string[] {
   const { source, status, balance, pages, chunks, lastCrawledAt, isInterrupted } = report
   const facts = [
     countOf(pages, 'page'),
@@ -205,7 +219,7 @@ export function writeSourceLine(report: SourceReport, now: number): string {
     ...(isInterrupted ? ['interrupted'] : []),
     lastCrawledAt === null ? 'never crawled' : `crawled ${writeAge(now - lastCrawledAt)}`,
   ]
-  return `${nameOf(source)}  ${status}  ${facts.join(', ')}  ${printableLine(source.url)}`
+  return [nameOf(source), status, facts.join(', '), printableLine(source.url)]
 }
 
 function writeAge(ms: number): string {

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { describeSource } from '../library/operations/describe-source.ts'
 import { findSource } from '../library/operations/find-source.ts'
-import { addLibraryOptions, createHintFor, withLibrary } from './library.ts'
+import { addLibraryOptions, createHint, createHintFor, withLibrary, writeEmpty } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
-import { statusRecord, writeSourceLine, writeStatus } from './status-text.ts'
-import { printableLine, type Streams, Terminal } from './terminal.ts'
+import { statusRecord, writeSourceLines, writeStatus } from './status-text.ts'
+import { type Streams, Terminal } from './terminal.ts'
 
 /** Addresses that are listed; with `--verbose` more. */
 const LISTED = { plain: 10, verbose: 100 } as const
@@ -30,13 +30,13 @@ export function addStatus(program: Command, streams: Streams): void {
       const limit = flags.all === true ? Number.MAX_SAFE_INTEGER : some
       const reports = []
       for (const source of sources) reports.push(await describeSource(library, source, limit))
-      if (reports.length === 0) terminal.note(`${printableLine(library.store.location)} has no sources yet`)
+      if (reports.length === 0) terminal.note(writeEmpty(library.store.location, createHint(config)))
       if (reports.length === 0 && !terminal.isJson) return
       const now = library.clock.now()
-      const lines = []
-      for (const one of reports) {
-        if (text === undefined && flags.all !== true) lines.push(writeSourceLine(one, now))
-        else lines.push(writeStatus(one, await createHintFor(config, one.source), now))
+      const isList = text === undefined && flags.all !== true
+      const lines = isList ? writeSourceLines(reports, now) : []
+      for (const one of isList ? [] : reports) {
+        lines.push(writeStatus(one, await createHintFor(config, one.source), now))
       }
       terminal.answer(lines.join('\n'), {
         library: library.store.location,

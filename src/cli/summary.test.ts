@@ -2,7 +2,7 @@ import { createColors } from 'picocolors'
 import { describe, expect, test } from 'vitest'
 import { createCounts, createRow, createSource, createSummary } from '../../test/crawl-facts.ts'
 import type { Hint } from './library.ts'
-import { type CrawlResult, summaryRecord, writeSummary } from './summary.ts'
+import { type CrawlResult, goOnWith, summaryRecord, writeShortSummary, writeSummary } from './summary.ts'
 
 const colors = createColors(false)
 const hint: Hint = (verb, ...words) => ['pharos', verb, ...words].join(' ')
@@ -50,7 +50,9 @@ describe('the summary of a crawl', () => {
   test('begins with the cap that bit', () => {
     const ledger = createCounts({ indexed: 5, skipped: 7 }, { 'skipped/page-cap': 7 })
     const [first] = write({ summary: createSummary({ ledger, cappedAt: 5 }) }).split('\n')
-    expect(first).toBe('stopped at the cap of 5 pages: 7 addresses left out; raise --max-pages to take more')
+    expect(first).toBe(
+      'stopped at the cap of 5 pages: 7 addresses left out; take more with: pharos recrawl docs --max-pages 10',
+    )
   })
 
   test('begins with what was left out as a repetition', () => {
@@ -78,10 +80,10 @@ describe('the summary of a crawl', () => {
     expect(first(0)).not.toContain('more')
   })
 
-  test('that was interrupted tells what is left and how to go on; what is leased is left too', () => {
+  test('that was interrupted tells what is left; what is leased is left too', () => {
     const ledger = createCounts({ indexed: 5, pending: 7, leased: 2 })
     const lines = write({ summary: createSummary({ ledger, end: 'cancelled' }) }).split('\n')
-    expect(lines[0]).toBe('stopped with 9 addresses left; go on with: pharos recrawl docs')
+    expect(lines[0]).toBe('stopped with 9 addresses left')
     expect(lines).toContain('  pending      9')
   })
 
@@ -96,6 +98,29 @@ describe('the summary of a crawl', () => {
       '30 pages could not be found any more and stay, for they are many',
       'no page was removed for being absent, because https://docs.example/err could not be read (http-server-error)�',
     ])
+  })
+
+  test('begins with the cause where nothing could be asked, and claims no other work', () => {
+    const summary = createSummary({
+      kind: 'recrawl',
+      end: 'failed',
+      problem: 'http://127.0.0.1/: address-refused, 127.0.0.1 is not a public address',
+      vainReason: 'address-refused',
+      incomplete: 'http://127.0.0.1/llms.txt could not be read (address-refused)',
+      ledger: createCounts({ indexed: 1, unchanged: 1 }),
+    })
+    expect(write({ summary, pages: 2, chunks: 3 }).split('\n')).toEqual([
+      'nothing was asked of the site: http://127.0.0.1/: address-refused, 127.0.0.1 is not a public address',
+      'docs: 2 pages, 3 chunks in the library, as before',
+    ])
+    expect(write({ summary: { ...summary, requests: 1 } })).toContain('this run:')
+  })
+
+  test('for whoever wants only the answer is one line', () => {
+    const whole = { source: createSource(), startedAt: 'https://docs.example/', failures: [], pages: 2, chunks: 3 }
+    const short = (summary: CrawlResult['summary']) => writeShortSummary({ ...whole, summary })
+    expect(short(createSummary({ cappedAt: 5 }))).toBe('docs: 2 pages, 3 chunks in the library')
+    expect(short(createSummary({ kind: 'retry' }))).toBe('docs: nothing to retry')
   })
 
   test('gives examples of what failed, and what to do about it', () => {
@@ -129,9 +154,11 @@ describe('the summary of a crawl', () => {
     expect(write({ summary: createSummary({ kind: 'retry', ledger, visited: 1 }) })).toContain('this run: ')
   })
 
-  test('that was interrupted in a refresh goes on with a refresh', () => {
-    const summary = createSummary({ kind: 'refresh', end: 'cancelled' })
-    expect(write({ summary }).split('\n')[0]).toContain('go on with: pharos refresh docs')
+  test('that was interrupted goes on with the same, a first crawl with a recrawl', () => {
+    const whole = { source: createSource(), startedAt: 'https://docs.example/', failures: [], pages: 0, chunks: 0 }
+    const next = (kind: CrawlResult['summary']['kind']) =>
+      goOnWith({ ...whole, summary: createSummary({ kind }) }, hint)
+    expect([next('refresh'), next('add')]).toEqual(['pharos refresh docs', 'pharos recrawl docs'])
   })
 
   test.each([

@@ -28,6 +28,8 @@ export const MAX_EXAMPLES = 5
 export function writeSummary(result: CrawlResult, hint: Hint, colors: Colors): string {
   const { source, summary, pages, chunks } = result
   if (hasNothingToRetry(summary)) return `${nameOf(source)}: nothing to retry`
+  const held = `${colors.bold(nameOf(source))}: ${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')} in the library`
+  if (isRefused(summary)) return `${colors.yellow(writeRefused(summary))}\n${held}, as before`
   const { ledger, indexed, unchanged, elapsedMs } = summary
   const balance = createBalance(ledger)
   const rate = elapsedMs === 0 ? 0 : ((indexed + unchanged) * 1000) / elapsedMs
@@ -39,7 +41,7 @@ export function writeSummary(result: CrawlResult, hint: Hint, colors: Colors): s
   })
   return [
     ...writeWarnings(result, hint).map((line) => colors.yellow(line)),
-    `${colors.bold(nameOf(source))}: ${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')} in the library`,
+    held,
     ...numbers,
     writeRun(summary, rate),
     ...writeFailures(result, balance.failed, hint),
@@ -50,6 +52,21 @@ export function writeSummary(result: CrawlResult, hint: Hint, colors: Colors): s
 /** Whether there was no failed address to ask for again. */
 function hasNothingToRetry({ kind, end, visited, ledger }: CrawlSummary): boolean {
   return kind === 'retry' && end === 'completed' && visited === 0 && ledger.states.failed === 0
+}
+
+/** The same in a line, for whoever wants only the answer. */
+export function writeShortSummary({ source, summary, pages, chunks }: CrawlResult): string {
+  if (hasNothingToRetry(summary)) return `${nameOf(source)}: nothing to retry`
+  return `${nameOf(source)}: ${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')} in the library`
+}
+
+/** Whether nothing could be asked of a site, because its host is private. */
+function isRefused({ vainReason, requests }: CrawlSummary): boolean {
+  return vainReason === 'address-refused' && requests === 0
+}
+
+function writeRefused({ problem }: CrawlSummary): string {
+  return `nothing was asked of the site: ${printableLine(problem ?? '')}`
 }
 
 /** `this run: 12 indexed, 3 removed, 1.2 MB in 14 requests, 4.2s, 3.1 pages/s` */
@@ -68,12 +85,12 @@ function writeWarnings(result: CrawlResult, hint: Hint): string[] {
   const lines: string[] = []
   const same = ledger.reasons['skipped/same-content'] ?? 0
   if (same > 0) lines.push(writeSame(same, labelOf(source), hint))
-  if (cappedAt !== null) lines.push(writeCap(cappedAt, ledger.reasons))
+  if (cappedAt !== null) lines.push(writeCap(cappedAt, ledger.reasons, labelOf(source), hint))
   for (const { host, detail } of summary.parked) lines.push(`${host} was not asked any more: ${printableLine(detail)}`)
   if (overflow > 0) lines.push(writeOverflow(overflow, ledger.total))
   if (end === 'cancelled') {
     const { pending } = createBalance(ledger)
-    lines.push(`stopped with ${countOf(pending, 'address')} left; go on with: ${goOnWith(result, hint)}`)
+    lines.push(`stopped with ${countOf(pending, 'address')} left`)
   }
   if (withheld > 0) lines.push(`${countOf(withheld, 'page')} could not be found any more and stay, for they are many`)
   if (incomplete !== null && summary.kind === 'recrawl') {
@@ -85,7 +102,7 @@ function writeWarnings(result: CrawlResult, hint: Hint): string[] {
 }
 
 /** The command that takes up an interrupted crawl. */
-export function goOnWith({ source, summary }: CrawlResult, hint: Hint): string {
+export function goOnWith({ source, summary }: Pick<CrawlResult, 'source' | 'summary'>, hint: Hint): string {
   return hint(summary.kind === 'add' ? 'recrawl' : summary.kind, labelOf(source))
 }
 
@@ -101,9 +118,14 @@ function foldersOf({ pathname }: URL): string[] {
 }
 
 /** What a cap left out. */
-export function writeCap(cap: number, reasons: Readonly<Record<string, number>>): string {
-  const left = reasons['skipped/page-cap'] ?? 0
-  return `stopped at the cap of ${countOf(cap, 'page')}: ${countOf(left, 'address')} left out; raise --max-pages to take more`
+export function writeCap(cap: number, reasons: Readonly<Record<string, number>>, label: string, hint: Hint): string {
+  const left = `${countOf(reasons['skipped/page-cap'] ?? 0, 'address')} left out`
+  return `stopped at the cap of ${countOf(cap, 'page')}: ${left}; take more with: ${takeMoreWith(cap, label, hint)}`
+}
+
+/** The command that takes in more pages than a cap let in: as many again, to begin with. */
+export function takeMoreWith(cap: number, label: string, hint: Hint): string {
+  return hint('recrawl', label, '--max-pages', String(cap * 2))
 }
 
 /** What was left out as a repetition. */

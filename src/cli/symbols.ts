@@ -4,8 +4,10 @@ import { findDefinition } from '../core/pack/definition.ts'
 import type { Pack } from '../core/pack/pack.ts'
 import { countOf } from '../core/text/count.ts'
 import { compareUtf8 } from '../core/text/order.ts'
+import { isSourceForPage } from '../library/operations/find-page.ts'
 import { listSymbols } from '../library/operations/list-symbols.ts'
-import { withLibrary } from './library.ts'
+import { AdvisedError } from './advised.ts'
+import { createHint, withLibrary } from './library.ts'
 import { configOf, someText, wholeNumber } from './options.ts'
 import { addPackedOptions, fileIn, openPacked, type PackedFlags, refuseFlags } from './packed.ts'
 import { printableLine, type Streams, Terminal, writeLink } from './terminal.ts'
@@ -43,8 +45,13 @@ async function listStored(
   terminal: Terminal,
 ): Promise<void> {
   if (url?.trim() === '') throw new PharosError('USAGE', { problem: 'expected an address, got an empty one' })
-  await withLibrary(configOf(command), async (library) => {
-    const { symbols, hasMore, stoppedAfter } = await listSymbols(library, { url, source, prefix, limit })
+  const config = configOf(command)
+  await withLibrary(config, async (library) => {
+    const listed = listSymbols(library, { url, source, prefix, limit }).catch((error: unknown) => {
+      const advice = `list what all of it defines: \`${createHint(config)('symbols', '--source', url ?? '')}\``
+      throw isSourceForPage(error) ? new AdvisedError(error, advice) : error
+    })
+    const { symbols, hasMore, stoppedAfter } = await listed
     if (symbols.length === 0) terminal.note(explainNothing(prefix))
     if (hasMore) terminal.note(`only the first ${symbols.length}; --prefix narrows them down, --limit lists more`)
     if (stoppedAfter !== null)

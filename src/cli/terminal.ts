@@ -56,6 +56,11 @@ export class Terminal {
     return this.#manners.json === true
   }
 
+  /** Whether only the answer is wanted. */
+  get isQuiet(): boolean {
+    return this.#manners.quiet === true
+  }
+
   get isVerbose(): boolean {
     return this.#manners.verbose === true
   }
@@ -178,7 +183,8 @@ const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}]/u
 const NARROW = /[\p{Mn}\p{Me}\p{Cf}]/u
 
-function widthOf(text: string): number {
+/** How many columns a text takes. */
+export function widthOf(text: string): number {
   let width = 0
   for (const char of text) width += columnsOf(char)
   return width

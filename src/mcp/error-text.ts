@@ -6,16 +6,23 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   USAGE: 'correct the arguments; the schema of the tool lists them',
   SOURCE_UNKNOWN: 'list_sources shows the sources; one is named by id, name, name@version or start URL',
   SOURCE_EXISTS: 'crawl it again with recrawl_source, or give another name or version',
-  VERSION_UNKNOWN: 'find_version shows the versions; ask for one of them, a range such as 5.x, or latest',
+  VERSION_UNKNOWN:
+    'find_version shows the versions; ask for one of them, a range such as 5.x, or latest; leave it out where there are none',
   CRAWL_RUNNING: 'wait for it to end, or stop it with cancel_crawl; crawl_status shows how far it is',
   JOBS_FULL: 'wait for one of them to end, then ask again; crawl_status lists the crawls, cancel_crawl stops one',
   CRAWL_UNKNOWN: 'crawl_status without arguments lists the crawls; a crawl is named by its id, a UUID',
+  CRAWL_NOT_RUNNING: 'crawl_status tells what runs, or what ran last',
   CRAWL_UNFINISHED: 'finish it with recrawl_source first',
   CHUNK_UNKNOWN:
     'a chunk is named by <source>/<id>, by its id, or by its first twelve characters or more; search_docs gives the names',
   PAGE_UNKNOWN: 'search_docs gives the addresses of pages that are there; fetch_url reads one that is not',
   URL_INVALID: 'give an address that begins with http:// or https://',
   INTERNAL: 'this is a defect of Pharos; `pharos doctor` checks the installation',
+}
+
+/** The same where what writes or fetches is left out. */
+const READ_ONLY_ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
+  PAGE_UNKNOWN: 'search_docs gives the addresses of pages that are there',
 }
 
 /** Advice about a failed fetch that names flags of the command line. */
@@ -26,12 +33,13 @@ const FETCH_ADVICE: Readonly<Record<string, string>> = {
 }
 
 /** A failure as text for an agent: what happened, and what can be done about it. It always begins with `Error`. */
-export function writeError(error: unknown): string {
+export function writeError(error: unknown, isReadOnly = false): string {
   const failure = toPharosError(error)
   const { code, message, entry, details } = failure
   const [reason = ''] = String(details['problem'] ?? '').split(',', 1)
   const fetchAdvice = code === 'FETCH_FAILED' ? FETCH_ADVICE[reason] : undefined
-  return `Error (${code}): ${redactSecrets(message)} – ${fetchAdvice ?? ADVICE[code] ?? entry.advice}`
+  const own = (isReadOnly ? READ_ONLY_ADVICE[code] : undefined) ?? ADVICE[code]
+  return `Error (${code}): ${redactSecrets(message)} – ${fetchAdvice ?? own ?? entry.advice}`
 }
 
 function toPharosError(error: unknown): PharosError {

@@ -23,7 +23,8 @@ export async function findOne(library: Library, args: SourceArguments): Promise<
     if (first === undefined) throw unknownSource(library, text, sources)
     const found = matches.find(({ version }) => version === args.version)
     if (found !== undefined) return found
-    const versions = `; there are ${matches.map(labelOf).join(', ')}`
+    const versioned = matches.filter((one) => one.version !== null)
+    const versions = `; there are ${versioned.map(labelOf).join(', ') || 'none'}`
     throw new PharosError('VERSION_UNKNOWN', { version: args.version, name: first.name, versions })
   } catch (error) {
     const isUnknown = error instanceof PharosError && error.code === 'SOURCE_UNKNOWN'

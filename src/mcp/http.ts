@@ -24,6 +24,8 @@ export interface HttpOptions {
   readonly now: () => number
   /** Where it answers. @default /mcp */
   readonly path?: string
+  /** Whether somebody else has made sure that requests were meant for this server. @default false */
+  readonly isChecked?: boolean
 }
 
 /** Clients that connected by the protocol of 2025 and did not say goodbye: so many are remembered, and so long. */
@@ -41,7 +43,8 @@ interface Session {
  * site, are refused. Clients of the protocol of 2026 need no session; those of 2025 get one, because cancellation, progress and
  * requests of the server reach them only so.
  */
-export function createHttpHandler({ createServer, newId, now, path = '/mcp' }: HttpOptions): HttpHandler {
+export function createHttpHandler(options: HttpOptions): HttpHandler {
+  const { createServer, newId, now, path = '/mcp', isChecked = false } = options
   const modern = createMcpHandler(createServer, { legacy: 'reject' })
   // In the order of their last use.
   const sessions = new Map<string, Session>()
@@ -84,9 +87,7 @@ export function createHttpHandler({ createServer, newId, now, path = '/mcp' }: H
   }
   return {
     async fetch(request) {
-      const refusal =
-        hostHeaderValidationResponse(request, localhostAllowedHostnames()) ??
-        originValidationResponse(request, localhostAllowedOrigins())
+      const refusal = isChecked ? undefined : checkRequest(request)
       if (refusal !== undefined) return refusal
       if (new URL(request.url).pathname !== path) return refuse(404, -32601, `Not found: MCP is at ${path}`)
       const id = request.headers.get('mcp-session-id')
@@ -98,6 +99,14 @@ export function createHttpHandler({ createServer, newId, now, path = '/mcp' }: H
       for (const id of [...sessions.keys()]) await forget(id)
     },
   }
+}
+
+/** Refuses what was meant for another host, or comes from a page of another site. */
+function checkRequest(request: Request): Response | undefined {
+  return (
+    hostHeaderValidationResponse(request, localhostAllowedHostnames()) ??
+    originValidationResponse(request, localhostAllowedOrigins())
+  )
 }
 
 function refuse(status: number, code: number, message: string): Response {

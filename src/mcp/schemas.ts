@@ -50,7 +50,7 @@ export interface SourceShape {
 export const ONE_SOURCE: SourceShape = {
   source: text('The source: its name, name@version, id or start URL.'),
   library: text('Same as source.'),
-  sourceId: text('Same as source; usually the id that add_source returned.'),
+  sourceId: text('Same as source; usually its id.'),
 }
 
 /** A source in an answer. */

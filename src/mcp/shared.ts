@@ -8,6 +8,7 @@ export interface Shared {
   readonly library: () => Promise<ClosableLibrary>
   readonly jobs: () => Promise<Jobs>
   readonly packs: PackExports | undefined
+  readonly isReadOnly: boolean
   /** Stops what runs, and closes what was opened. */
   close(): Promise<void>
 }
@@ -47,6 +48,7 @@ export function createShared(ports: McpPorts): Shared {
       return jobs
     },
     packs,
+    isReadOnly: ports.isReadOnly ?? false,
     async close() {
       stop.abort(new PharosError('INTERRUPTED'))
       await (await jobs?.catch(() => undefined))?.close()

@@ -22,7 +22,7 @@ export async function writeStarted(
   what: string,
 ): Promise<ToolAnswer<z.input<typeof STARTED>>> {
   const { readRunningStatus } = await import('../library/operations/source-status.ts')
-  const status = await readRunningStatus(library, source.id)
+  const status = await readRunningStatus(library, source.id, crawlId)
   return {
     content: [`${oneLine(what)}.\nSource: ${source.id}\nCrawl: ${crawlId}\nStatus: ${status}`],
     structured: { source: sourceRecord(source), sourceId: source.id, crawlId, status },

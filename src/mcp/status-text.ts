@@ -5,15 +5,29 @@ import { labelOf } from '../library/source.ts'
 import { oneLine, writeTime } from './words.ts'
 
 /** Where a crawl stands: while it runs how far it is, else what it came to. */
-export function writeCrawlStatus(report: CrawlReport): string {
+export function writeCrawlStatus(report: CrawlReport, isReadOnly = false): string {
   const { source, status, cappedAt, isRunning } = report
   return [
-    // Whoever does not know of the cap takes the rest for the whole.
-    ...(cappedAt === null ? [] : [`Stopped at maxPages ${writeNumber(cappedAt)}: there is more`]),
+    // Whoever does not know of these takes what there is for the whole.
+    ...(cappedAt === null ? [] : [writeCapped(cappedAt, isReadOnly)]),
+    ...(isRunning ? [] : writeUnfinished(report, isReadOnly)),
     `Source: ${oneLine(labelOf(source))} (${oneLine(source.url)})`,
     `Status: ${status}`,
     ...(isRunning ? writeActive(report) : writeFinished(report)),
   ].join('\n')
+}
+
+function writeCapped(cap: number, isReadOnly: boolean): string {
+  const more = isReadOnly ? '' : '; recrawl_source with a higher maxPages takes it in'
+  return `Stopped at maxPages ${writeNumber(cap)}: there is more${more}`
+}
+
+/** Says of a crawl that it was stopped before its end: the status of its source tells nothing of that. */
+function writeUnfinished({ crawl, pending }: CrawlReport, isReadOnly: boolean): string[] {
+  if (crawl?.state !== 'interrupted' && crawl?.state !== 'cancelled') return []
+  const which = crawl.kind === 'add' ? 'the first crawl' : `this ${crawl.kind}`
+  const next = isReadOnly ? '' : '; recrawl_source goes on with it'
+  return [`Unfinished: ${which} was stopped before it was complete, ${countOf(pending, 'address')} left${next}`]
 }
 
 function writeActive({ progress, crawl }: CrawlReport): string[] {
@@ -35,9 +49,8 @@ function writeActive({ progress, crawl }: CrawlReport): string[] {
   ]
 }
 
-function writeFinished({ progress, status, crawl, chunks, pending }: CrawlReport): string[] {
+function writeFinished({ progress, status, crawl, chunks }: CrawlReport): string[] {
   const { pagesCrawled, pagesSkipped, errors, filtered } = progress
-  const isOpen = crawl?.state === 'interrupted' || crawl?.state === 'cancelled'
   return [
     `Last crawl: ${crawl === null || status === 'PENDING' ? 'never' : writeTime(crawl.endedAt ?? crawl.startedAt + crawl.elapsedMs)}`,
     `Pages: ${writeNumber(pagesCrawled)} crawled, ${writeNumber(pagesSkipped)} skipped (unchanged), ${countOf(errors, 'error')}`,
@@ -46,7 +59,6 @@ function writeFinished({ progress, status, crawl, chunks, pending }: CrawlReport
       ? []
       : [`Crawl: ${crawl.crawlId}, ${crawl.kind}, ${crawl.state} after ${writeDuration(crawl.elapsedMs)}`]),
     ...(crawl === null || crawl.problem === null ? [] : [`Problem: ${oneLine(crawl.problem)}`]),
-    ...(isOpen ? [`Unfinished: ${countOf(pending, 'address')} left; recrawl_source goes on with it`] : []),
     ...(errors > 0 ? writeErrors(progress) : []),
     ...(filtered > 0 ? writeFiltered(progress) : []),
   ]

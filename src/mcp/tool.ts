@@ -1,5 +1,6 @@
 import type { CallToolResult, McpServer, ServerContext, StandardSchemaWithJSON } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
+import { findNearest, suggest } from '../core/text/nearest.ts'
 import type { Jobs } from '../library/jobs.ts'
 import type { Library } from '../library/library.ts'
 import { usage } from './arguments.ts'
@@ -12,6 +13,8 @@ export interface ToolContext {
   readonly library: () => Promise<Library>
   readonly jobs: () => Promise<Jobs>
   readonly packs: PackExports | undefined
+  /** Whether the tools that write or fetch are left out, and so are not to be spoken of. */
+  readonly isReadOnly: boolean
   /** Aborted when the caller does not want the answer any more. */
   readonly signal: AbortSignal
   /** Tells the caller how far the work is, if that was asked for. */
@@ -77,7 +80,7 @@ export function createTool<In extends z.ZodObject, Out extends z.ZodObject>(defi
     isSafe,
     addTo(server, shared) {
       const config = { title, description, inputSchema, outputSchema, annotations }
-      server.registerTool(name, config, async (raw, context): Promise<CallToolResult> => {
+      const tool = server.registerTool(name, config, async (raw, context): Promise<CallToolResult> => {
         try {
           const { content, structured } = await run(parseArguments(input, raw), createContext(shared, context))
           return {
@@ -85,9 +88,11 @@ export function createTool<In extends z.ZodObject, Out extends z.ZodObject>(defi
             structuredContent: structured,
           }
         } catch (error) {
-          return { content: [{ type: 'text', text: writeError(error) }], isError: true }
+          return { content: [{ type: 'text', text: writeError(error, shared.isReadOnly) }], isError: true }
         }
       })
+      // Not listed, but whoever calls it is told that it is left out on purpose.
+      if (shared.isReadOnly && !isSafe) tool.disable()
     },
   }
 }
@@ -118,10 +123,20 @@ function parseArguments<In extends z.ZodObject>(schema: In, raw: unknown): z.out
   const args = isObject ? Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null)) : raw
   const parsed = schema.safeParse(args)
   if (parsed.success) return parsed.data
-  const problems = parsed.error.issues.map(({ path, message }) =>
-    path.length === 0 ? message : `${path.join('.')}: ${message}`,
-  )
-  throw usage(problems.join('; '))
+  const names = Object.keys(schema.shape)
+  throw usage(parsed.error.issues.map((issue) => writeIssue(issue, args, names)).join('; '))
+}
+
+/** What is wrong with arguments, in words. `names` are those that there are. */
+function writeIssue(issue: z.core.$ZodIssue, args: unknown, names: readonly string[]): string {
+  const { path, message } = issue
+  if (issue.code === 'unrecognized_keys' && path.length === 0) {
+    return issue.keys.map((key) => `there is no ${JSON.stringify(key)}${suggest(findNearest(key, names))}`).join('; ')
+  }
+  const [name = ''] = path
+  const isMissing = path.length === 1 && typeof args === 'object' && args !== null && !Object.hasOwn(args, name)
+  if (isMissing) return `${String(name)} is missing`
+  return path.length === 0 ? message : `${path.join('.')}: ${message}`
 }
 
 function createContext(shared: Shared, { mcpReq }: ServerContext): ToolContext {
@@ -130,6 +145,7 @@ function createContext(shared: Shared, { mcpReq }: ServerContext): ToolContext {
     library: shared.library,
     jobs: shared.jobs,
     packs: shared.packs,
+    isReadOnly: shared.isReadOnly,
     signal: mcpReq.signal,
     async progress(done, total, message) {
       if (progressToken === undefined) return

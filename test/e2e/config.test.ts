@@ -12,6 +12,7 @@ import {
   type SettingName,
   shownValue,
   variableName,
+  writeEnvironment,
   writeValue,
 } from '../../src/config.ts'
 
@@ -71,6 +72,16 @@ describe('a value', () => {
       maxAge: 0,
       contactUrl: '',
       proxy: '',
+      host: '127.0.0.1',
+      port: 0,
+      tokenFile: '',
+      token: '',
+      allowedHosts: [],
+      allowedOrigins: [],
+      maxCrawls: 1,
+      maxRequests: 32,
+      defaultStartUrl: '',
+      traceStart: false,
     })
     expect([...new Set(Object.values(origins))]).toEqual(['default'])
     expect(file).toBeUndefined()
@@ -144,6 +155,9 @@ describe('a value', () => {
     [{ allowPrivate: true }, 'allowPrivate: expected a list of texts, got true'],
     [{ allowPrivate: [1] }, 'allowPrivate: expected a list of texts, got [1]'],
     [{ proxy: 'socks5://me:s3cret@proxy.example' }, 'proxy: expected an address with http or https'],
+    [{ port: 65_536 }, 'port: expected a whole number from 0 to 65535, got 65536'],
+    [{ host: ' ' }, 'host: expected a text, got " "'],
+    [{ token: 12345 }, 'token: expected a text'],
     [{ contactUrl: 'me@example.org' }, 'contactUrl: expected an address with http or https, got "me@example.org"'],
   ])('of the file is refused with its place: %j', (file, problem) => {
     expect(refusal(file)).toBe(`configuration FOLDER/pharos.config.json: ${problem}`)
@@ -158,6 +172,30 @@ describe('a value', () => {
     )
     expect(writeValue('proxy', 'http://proxy.example:3128/')).toBe('http://proxy.example:3128/')
     expect(writeValue('proxy', '')).toBe('none')
+  })
+
+  test('that is a token is never shown', () => {
+    const { values } = read({}, { environment: { PHAROS_TOKEN: 's3cret-s3cret-s3cret' } })
+    expect(values.token).toBe('s3cret-s3cret-s3cret')
+    expect([shownValue('token', values.token), writeValue('token', values.token)]).toEqual(['…', '…'])
+    expect(writeValue('token', '')).toBe('none')
+  })
+
+  test('may come from a variable that other programs use too, after our own', () => {
+    const environment = { PORT: '8080', UI_ALLOW_MULTI_JOBS: '1' }
+    expect(read({ port: 1, maxCrawls: 2 }, { environment })).toMatchObject({
+      values: { port: 8080, maxCrawls: 4 },
+      origins: { port: 'environment', maxCrawls: 'environment' },
+    })
+    const own = { ...environment, PHAROS_PORT: '9090', PHAROS_MAX_CRAWLS: '3' }
+    expect(read({}, { environment: own }).values).toMatchObject({ port: 9090, maxCrawls: 3 })
+    expect(read({}, { environment: { PORT: '', UI_ALLOW_MULTI_JOBS: '0' } }).values).toMatchObject({
+      port: 0,
+      maxCrawls: 1,
+    })
+    expect(refusal({}, { environment: { PORT: 'http' } })).toBe(
+      'configuration PORT: expected a whole number from 0 to 65535, got "http"',
+    )
   })
 
   test('of the environment or a flag is refused with its name', () => {
@@ -205,6 +243,42 @@ describe('a configuration file', () => {
   ])('that holds %j is refused', (text, problem) => {
     fs.writeFileSync(join(folder, 'pharos.config.json'), text)
     expect(refusal(undefined)).toContain(`configuration file FOLDER/pharos.config.json cannot be used: ${problem}`)
+  })
+})
+
+describe('the environment of a process that is started', () => {
+  const file = {
+    requestInterval: '1.5s',
+    maxPageBytes: '5MB',
+    allowPrivate: ['localhost', '10.0.0.0/8'],
+    cache: false,
+    proxy: 'http://me:s3cret@proxy.example:3128/',
+    contactUrl: 'https://example.org/bot',
+    token: 's3cret-s3cret-s3cret',
+    port: 7,
+  }
+
+  test('gives it the same settings, whatever file lies where it runs', () => {
+    const { values } = read(file)
+    const environment = writeEnvironment(values, { PHAROS_MAX_AGE: '7d', HOME: '/home/me' })
+    expect(environment['HOME']).toBe('/home/me')
+    const child = read({ ...file, maxAge: '3d', allowPrivate: ['*'] }, { environment })
+    expect({ ...child.values, token: values.token, port: values.port }).toEqual(values)
+    expect(child.file).toBeUndefined()
+    expect(child.unknownVariables).toEqual([])
+  })
+
+  test('allows nothing that is not allowed here', () => {
+    const { values } = read({ allowPrivate: ['*'] }, { flags: { allowPrivate: [''] } })
+    const environment = writeEnvironment(values, { PHAROS_ALLOW_PRIVATE: '*' })
+    expect(read({ allowPrivate: ['*'] }, { environment }).values.allowPrivate).toEqual([])
+  })
+
+  test('holds nothing that is a matter of the server alone', () => {
+    const environment = writeEnvironment(read(file).values, { PHAROS_TOKEN: 's3cret-s3cret-s3cret' })
+    expect(Object.keys(environment)).not.toContain('PHAROS_TOKEN')
+    expect(Object.values(environment).join()).not.toContain('s3cret-s3cret')
+    expect(Object.keys(environment)).not.toContain('PHAROS_PORT')
   })
 })
 

@@ -84,7 +84,11 @@ describe('add', () => {
     const loud = await pharos(`${ADD} --verbose`)
     expect(loud.stderr).toContain(`indexed ${site.origin}/docs/retry (1 chunk)\n`)
     expect(loud.stderr).toContain(`failed ${site.origin}/docs/broken (not-found: `)
-    expect((await pharos(`${ADD} --version 2 --quiet`)).stderr).toBe('')
+    const quiet = await pharos(`${ADD} --version 2 --quiet`)
+    expect(quiet).toMatchObject({
+      stderr: '',
+      stdout: expect.stringMatching(/^guide@2: \d+ pages, \d+ chunks in the library\n$/),
+    })
   })
 
   test('stays away from private addresses, and says how they are allowed', async () => {
@@ -106,6 +110,8 @@ describe('add', () => {
         /^pharos: there is already a source guide – crawl it again with `pharos recrawl guide`/,
       ),
     })
+    const again = await pharos(`${ADD} --max-pages 80 --block /old/**,/b/**`)
+    expect(again.stderr).toContain("`pharos recrawl guide --block '/old/**' --block '/b/**' --max-pages 80")
     expect(await pharos('add {}/blog --name guide')).toMatchObject({ code: 2 })
   })
 
@@ -116,7 +122,7 @@ describe('add', () => {
     expect(JSON.parse(deep.stdout)).toMatchObject({ indexed: 1, reasons: { 'skipped/max-depth': 3 } })
     const capped = await pharos('add {}/docs/ --name capped --max-pages 2')
     expect(capped.stdout).toMatch(
-      /^stopped at the cap of 2 pages: \d address(es)? left out; raise --max-pages to take more\n/,
+      /^stopped at the cap of 2 pages: \d address(es)? left out; take more with: pharos recrawl capped --max-pages 4\b/,
     )
     expect((await pharos('status capped')).stdout).toMatch(/^stopped at the cap of 2 pages/)
     for (const name of ['globs', 'deep', 'capped']) await balance(name)
@@ -582,7 +588,7 @@ describe('a crawl that runs', () => {
       code: 130,
       stderr: 'pharos: interrupted – nothing is lost; go on with: pharos recrawl guide\n',
     })
-    expect(stdout).toMatch(/^stopped with \d+ addresses left; go on with: pharos recrawl guide\nguide: \d+ pages/)
+    expect(stdout).toMatch(/^stopped with \d+ addresses left\nguide: \d+ pages/)
     const { pending, pages } = await balance()
     expect(pending).toBeGreaterThan(0)
     expect((await pharos('status guide')).stdout).toContain(

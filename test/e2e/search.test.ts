@@ -166,6 +166,23 @@ describe('search in a pipe', () => {
     expect(new Set(texts).size).toBe(texts.length)
   })
 
+  test('takes a heading as it is printed, and words without what cannot be typed', async () => {
+    const args = [
+      'search',
+      'wait\x07\x1b as long',
+      '--heading',
+      'Retry > Retry-After',
+      '--limit',
+      '1',
+      '--tokens',
+      '10',
+    ]
+    const { query, passages } = (await json(...args)) as Answer & { readonly query: string }
+    expect([query, passages.length]).toEqual(['wait  as long', 1])
+    const { stderr } = await pharos('search', 'firing\x07', '--limit', '1')
+    expect(stderr).toMatch(/^next: pharos search firing --limit 1 --cursor /m)
+  })
+
   test('finds nothing: says what would find something, and succeeds', async () => {
     const args = ['search', 'retry after', '--path', '/docs/kiln']
     const { code, stdout, stderr } = await pharos(...args)
@@ -235,6 +252,8 @@ describe('a stored page', () => {
     expect(unknown.stderr).toMatch(/no page \S+\/docs\/retri in .*did you mean \S+\/docs\/retry\?/)
     const elsewhere = await pharos('outline', '/manual/pyrometer', '--source', 'guide')
     expect(elsewhere.stderr).toMatch(/, did you mean \S+\/docs\/pyrometer\?/)
+    expect((await pharos('symbols', 'guide')).stderr).toMatch(/not a page – list .*`pharos symbols --source guide /)
+    expect((await pharos('outline', 'guide@2')).stderr).toMatch(/`pharos outline <page> --source guide@2 /)
     const failed = await pharos('symbols', `${site.origin}/docs/broken`)
     expect(failed.stderr).toMatch(/no page \S+\/docs\/broken in .*: guide@2 has it as failed \(not-found\)/)
   })

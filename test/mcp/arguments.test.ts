@@ -56,10 +56,15 @@ test('there are exactly the tools of the contract, each described precisely and 
 })
 
 test('read-only mode has nothing that writes or fetches', async () => {
-  const { client, call } = await connect({ isReadOnly: true })
+  const { client, call, say } = await connect({ isReadOnly: true })
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(ALL.filter((name) => !WRITING.includes(name)))
-  await expect(call('add_source', { url: 'https://docs.invalid/' })).rejects.toThrow(/not found/)
+  await expect(call('add_source', { url: 'https://docs.invalid/' })).rejects.toThrow('Tool add_source disabled')
+  const instructions = client.getInstructions() ?? ''
+  expect(instructions).toContain('read-only')
+  const told = [instructions, await say('read_page', { url: 'https://docs.invalid/' }), await say('list_sources')]
+  const described = JSON.stringify(tools)
+  for (const name of WRITING) expect([...told, described].join('\n'), name).not.toContain(name)
   const { resourceTemplates } = await client.listResourceTemplates()
   expect(resourceTemplates.map(({ name }) => name)).not.toContain('pack')
 })
@@ -112,11 +117,11 @@ describe('parameters of two names', () => {
 /** Tool, arguments, and what the error says. */
 const REFUSED: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
   ['search_docs', { query: '  ' }, /query is empty/],
-  ['search_docs', {}, /query: .*expected string/],
+  ['search_docs', {}, /\(USAGE\): query is missing – /],
   ['search_docs', { query: 'a'.repeat(3000) }, /query: Too big/],
   ['search_docs', { query: 'kiln', minScore: 2 }, /minScore: Too big/],
   ['search_docs', { query: 'kiln', contentType: 'TEXT' }, /contentType: .*"PROSE"\|"CODE"\|"MIXED"/],
-  ['search_docs', { query: 'kiln', max_results: 3 }, /Unrecognized key: "max_results"/],
+  ['search_docs', { query: 'kiln', max_results: 3 }, /there is no "max_results", did you mean maxResults\? – /],
   ['search_docs', { query: 'kiln', limit: 'ten' }, /limit: .*expected number/],
   ['search_docs', { query: 'kiln', source: 'nowhere' }, /no source nowhere/],
   ['search_docs', { query: 'kiln', cursor: 'x' }, /cursor/],

@@ -187,7 +187,7 @@ test('flags that make no sense are refused before anything is served', async () 
   const { port } = new URL(busy.origin)
   const refused: Record<string, RegExp> = {
     'mcp --port 7000': /--port is for --http/,
-    'mcp --http --port 70000': /--port: expected a number up to 65535, got 70000/,
+    'mcp --http --port 70000': /--port: expected a whole number from 0 to 65535, got 70000/,
     'mcp --http --port x': /--port: expected a whole number from 0 up, got "x"/,
     [`mcp --http --port ${port}`]: new RegExp(`--port ${port}: it is in use`),
     'mcp --allow-private=nonsense/99 --http --port x': /expected/,

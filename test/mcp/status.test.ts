@@ -99,20 +99,26 @@ test('a cancelled crawl keeps what it has, says what is left, and goes on', asyn
     ...Object.fromEntries(paths.map((path) => [path, { body: page(path), delayMs: 150 }])),
   })
   const { call, say } = await connect()
-  const { structuredContent } = await call('add_source', { url: `${site.origin}/`, name: 'docs' })
+  const { structuredContent } = await call('add_source', { url: `${site.origin}/`, name: 'docs', maxPages: 20 })
   const { crawlId } = structuredContent as { crawlId: string }
-  await until(
+  const running = await until(
     () => say('crawl_status', { jobId: crawlId }),
-    (text) => /Progress: [1-9]/.test(text),
+    (text) => /Progress: [1-9]\d*\/(?!1 )/.test(text),
   )
+  // There are 31 of them, and no more are to be taken in.
+  expect(running).toMatch(/^Status: CRAWLING\nProgress: \d+\/20 pages crawled/m)
   expect(await say('recrawl_source', { source: 'docs' })).toMatch(/^Error \(CRAWL_RUNNING\)/)
   expect(await say('cancel_crawl', { crawlId })).toMatch(/^Cancel(?:led|ling) the crawl/)
   const stopped = await until(
     () => say('crawl_status', { crawlId }),
     (text) => text.includes('cancelled'),
   )
-  expect(stopped).toMatch(/^Unfinished: \d+ addresses left; recrawl_source goes on with it$/m)
-  expect(await say('cancel_crawl', { source: 'docs' })).toMatch(/^Error \(USAGE\): no crawl of docs is running/)
+  expect(stopped).toMatch(
+    /^Unfinished: the first crawl was stopped before it was complete, \d+ addresses left; recrawl_source goes on with it\n/,
+  )
+  expect(await say('cancel_crawl', { source: 'docs' })).toMatch(
+    /^Error \(CRAWL_NOT_RUNNING\): no crawl of docs is running – crawl_status tells/,
+  )
 
   expect(await say('refresh_source', { source: 'docs' })).toMatch(/^Error \(CRAWL_UNFINISHED\)/)
   const again = await call('recrawl_source', { source: 'docs' })
@@ -121,6 +127,16 @@ test('a cancelled crawl keeps what it has, says what is left, and goes on', asyn
     () => say('crawl_status', { source: 'docs' }),
     (text) => text.includes('INDEXED') && text.includes('completed'),
   )
+  expect(await say('crawl_status', { source: 'docs' })).toMatch(
+    /^Stopped at maxPages 20: there is more; recrawl_source with a higher maxPages takes it in\n/,
+  )
+  const { structuredContent: found } = await call('search_docs', { query: 'start', source: 'docs' })
+  expect(found).toMatchObject({
+    notices: [
+      'docs is not complete: its crawl stopped at the cap of 20 pages',
+      'recrawl_source with source docs and maxPages above 20 takes in more of it',
+    ],
+  })
 })
 
 test('a source that is being crawled is removed with its crawl', async () => {
@@ -177,7 +193,7 @@ test('a crawl that runs in another process is told from the library', async () =
   }
   await store.beginCrawl({ ...other, kind: 'recrawl', endedAt: null, summary: null }, 60_000)
   expect(await say('crawl_status', { source: 'docs' })).toMatch(/^Status: UPDATING$/m)
-  expect(await say('cancel_crawl', { source: 'docs' })).toMatch(/by another process: stop it there/)
+  expect(await say('cancel_crawl', { source: 'docs' })).toMatch(/another process crawls it: stop it there/)
 })
 
 test('a name that is taken is refused before anything is crawled, and a refused crawl renames nothing', async () => {

@@ -149,6 +149,7 @@ describe('the rules', () => {
       query: 'q',
       engines: ['words' as const],
       notices: [],
+      capped: [],
       searched: [],
       searchedCount: 1,
       more: [],

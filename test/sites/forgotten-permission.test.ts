@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { addSource } from '../../src/library/operations/add-source.ts'
+import { explainUrl } from '../../src/library/operations/explain.ts'
 import { openLibrary } from '../../src/open-library.ts'
 import { runCrawl, stageSite } from './crawl.ts'
 import { page } from './site.ts'
@@ -21,7 +22,8 @@ test.each(['refresh', 'recrawl'] as const)(
     const library = await openLibrary({ path, version: '0.0.0' })
     try {
       const { summary, rows } = await runCrawl(library, source, { kind }, site.origin)
-      expect(summary).toMatchObject({ end: 'failed', vainReason: 'address-refused', failed: 0 })
+      expect(summary).toMatchObject({ end: 'failed', vainReason: 'address-refused', failed: 0, requests: 0 })
+      expect((await explainUrl(library, source, '/')).lastProblem).toContain('address-refused, 127.0.0.1 is not')
       expect([...rows.values()].map(({ hasPage, state }) => hasPage && state !== 'failed')).toEqual([true, true, true])
       expect(site.requests).toEqual([])
     } finally {

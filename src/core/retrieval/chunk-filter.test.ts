@@ -65,7 +65,18 @@ test('a path and a language have to hold both', () => {
 
 test('a heading is a part of the path as slugs, whole or not', () => {
   const passes = (heading: string) => createChunkTests({ heading }).chunk?.(chunk())
-  const parts = ['guide', 'first-steps', 'First steps', 'guide/first-steps', '/c-rust/', 'first', 'step', 'steps/c']
+  const parts = [
+    'guide',
+    'first-steps',
+    'First steps',
+    'guide/first-steps',
+    'Guide > First steps',
+    '"Guide" > "First',
+    '/c-rust/',
+    'first',
+    'step',
+    'steps/c',
+  ]
   expect(parts.map(passes)).toEqual(parts.map(() => true))
   const others = ['guides', 'guide/c-rust', 'guide-first', 'first-steps/guide', 'steps-first', 'other']
   expect(others.map(passes)).toEqual(others.map(() => false))

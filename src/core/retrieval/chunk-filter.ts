@@ -10,7 +10,7 @@ export interface ChunkConditions {
   /** A glob on the path of the page, or the beginning of that path. */
   readonly path?: string
   readonly kind?: Kind
-  /** Part of the heading path, written as slugs joined by `/`: `install` holds for `Installation guide`. */
+  /** Part of the heading path, written as slugs joined by `/`, or as it is printed, with ` > `: `install` holds for `Installation guide`. */
   readonly heading?: string
   /** Beginning of the name of something that the chunk defines, qualified or not. */
   readonly symbol?: string
@@ -101,7 +101,11 @@ function testLanguage(asked: string): (page: FilteredPage) => boolean {
 }
 
 function testHeading(asked: string): (chunk: FilteredChunk) => boolean {
-  const wanted = asked.split('/').filter(Boolean).map(slugify).join('/')
+  const wanted = asked
+    .split(/\s+>\s+|\//)
+    .filter(Boolean)
+    .map(slugify)
+    .join('/')
   return ({ headingPath }) => headingPath.map(slugify).join('/').includes(wanted)
 }
 

@@ -11,9 +11,13 @@ test.each([
   expect(hideCredentials(text)).toBe(expected)
 })
 
-test.each(['https://docs.example/@scope/name', 'docs.example', 'http://[', 'ftp://docs.example/'])(
-  '%s is repeated as it is',
-  (text) => {
-    expect(hideCredentials(text)).toBe(text)
-  },
-)
+test.each([
+  'https://docs.example/@scope/name',
+  'docs.example',
+  'http://[',
+  'ftp://docs.example/',
+  'py@3',
+  'guide@>=3 <4',
+])('%s is repeated as it is', (text) => {
+  expect(hideCredentials(text)).toBe(text)
+})

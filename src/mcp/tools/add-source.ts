@@ -13,7 +13,7 @@ import { oneLine } from '../words.ts'
 export const addSource: Tool = createTool({
   name: 'add_source',
   title: 'Add a source',
-  description: `Adds a documentation site and starts to crawl it in the background; returns the source id and the crawl id at once. Poll crawl_status until its status is INDEXED (or ERROR), then use search_docs.
+  description: `Adds a documentation site and starts to crawl it in the background; returns the source id and the crawl id at once. Poll crawl_status until the crawl is no longer running (isRunning false; status neither CRAWLING nor UPDATING), then use search_docs.
 Without further arguments everything below the start URL is crawled: llms.txt, sitemaps and links are all followed, robots.txt is obeyed. Narrow it with allowPatterns and blockPatterns (globs on the URL path such as /docs/**; block wins), maxDepth, maxPages; widen it with scope. Give name and version to tell several versions of the same documentation apart.
 An interrupted first crawl of the same URL goes on where it was.`,
   effects: { isOpenWorld: true },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { PharosError } from '../../core/errors.ts'
 import { labelOf } from '../../library/source.ts'
 import { parseCrawlId, pick, usage } from '../arguments.ts'
 import { findOne } from '../find-one.ts'
@@ -30,7 +31,9 @@ export const cancelCrawl: Tool = createTool({
     const { findCrawlSource } = await import('../../library/operations/describe-crawl.ts')
     const source = id === undefined ? await findOne(library, args) : await findCrawlSource(library, jobs, id)
     const label = oneLine(labelOf(source))
-    const isMeant = (one: string) => one === (id ?? one)
+    // One that had to wait was named by the id of its job.
+    const meant = id === undefined ? undefined : (jobs.find(id)?.crawlId ?? id)
+    const isMeant = (one: string) => one === (meant ?? one)
     const job = jobs
       .list()
       .find(({ sourceId, crawlId, endedAt }) => sourceId === source.id && isMeant(crawlId) && endedAt === null)
@@ -38,9 +41,8 @@ export const cancelCrawl: Tool = createTool({
       const { reportSource } = await import('../../library/operations/source-status.ts')
       const { isRunning, crawl } = await reportSource(library, source)
       const isElsewhere = isRunning && (id === undefined || crawl?.id === id)
-      throw usage(
-        isElsewhere ? `${label} is being crawled by another process: stop it there` : `no crawl of ${label} is running`,
-      )
+      const where = isElsewhere ? ' here; another process crawls it: stop it there' : ''
+      throw new PharosError('CRAWL_NOT_RUNNING', { source: label, where })
     }
     const isEnded = job.endedAt !== null
     return {

@@ -25,7 +25,7 @@ Status of a source: PENDING (never crawled), CRAWLING (it is crawled for the fir
   input: z.strictObject({
     ...ONE_SOURCE,
     version: text('Version of the source, exactly as it was given.'),
-    crawlId: text('Id of a crawl, as add_source, recrawl_source and refresh_source return it.'),
+    crawlId: text('Id of a crawl, as it was returned when the crawl began.'),
     jobId: text('Same as crawlId.'),
     status: z.enum(STATE_FILTERS).optional().describe('When listing: only crawls in this state.'),
     limit: number('When listing: most crawls, 1 to 200. Default 20.'),
@@ -52,7 +52,10 @@ Status of a source: PENDING (never crawled), CRAWLING (it is crawled for the fir
       throw usage(`crawl ${id} is not one of ${source?.name}: give one of them`)
     }
     const report = await describeCrawl(library, jobs, owner, LISTED, id)
-    return { content: [writeCrawlStatus(report)], structured: { report: reportRecord(report), crawls: [] } }
+    return {
+      content: [writeCrawlStatus(report, context.isReadOnly)],
+      structured: { report: reportRecord(report), crawls: [] },
+    }
   },
 })
 

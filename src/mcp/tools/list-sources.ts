@@ -12,11 +12,12 @@ Use it to learn what search_docs can answer from, and the names that other tools
   isSafe: true,
   input: z.strictObject({}),
   output: z.object({ sources: z.array(LISTED_SOURCE) }),
-  async run(_args, { library }) {
+  async run(_args, { library, isReadOnly }) {
     const listed = await readSourceList(await library())
     const lines = listed.map(writeListed)
+    const none = `There are no sources yet${isReadOnly ? '' : '; add_source adds one'}.`
     return {
-      content: [lines.length === 0 ? 'There are no sources yet; add_source adds one.' : lines.join('\n')],
+      content: [lines.length === 0 ? none : lines.join('\n')],
       structured: { sources: listed.map(listedRecord) },
     }
   },

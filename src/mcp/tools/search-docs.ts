@@ -5,6 +5,7 @@ import { countOf, writeNumber } from '../../core/text/count.ts'
 import type { Library } from '../../library/library.ts'
 import type { searchLibrary as SearchLibrary } from '../../library/operations/search-library.ts'
 import type { SearchAnswer, SearchInput, WideningFilter } from '../../library/search.ts'
+import { labelOf } from '../../library/source.ts'
 import { clamp, given, listOf, pick, said, usage } from '../arguments.ts'
 import { CITED, citedRecord } from '../cited-text.ts'
 import { flag, number, orNull, text, texts } from '../schemas.ts'
@@ -97,7 +98,7 @@ list_sources shows what is indexed. get_chunk and read_page give more of what wa
       })
       .optional(),
   }),
-  async run(args, { library, signal }) {
+  async run(args, { library, signal, isReadOnly }) {
     const query = args.query.trim()
     if (query === '') throw usage('query is empty: expected words to look for')
     const limit = pick(args, 'maxResults', 'limit')
@@ -123,9 +124,17 @@ list_sources shows what is indexed. get_chunk and read_page give more of what wa
     search ??= (await import('../../library/operations/search-library.ts')).searchLibrary
     const answer = await search(opened, input, signal)
     const filters = listFilters(input)
-    return { content: writeAnswer(answer, filters), structured: answerRecord(answer, filters) }
+    const shown = { ...answer, notices: [...answer.notices, ...(isReadOnly ? [] : adviseMore(answer))] }
+    return { content: writeAnswer(shown, filters), structured: answerRecord(shown, filters) }
   },
 })
+
+/** How to take in what a cap left out. */
+function adviseMore({ capped }: SearchAnswer): string[] {
+  return capped.map(({ source, cap }) => {
+    return `recrawl_source with source ${labelOf(source)} and maxPages above ${cap} takes in more of it`
+  })
+}
 
 /** Sources as a list, or with commas between them; one whose name has a comma is meant by that name first of all. */
 async function readSources(

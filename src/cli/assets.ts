@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { Asset } from '../http/ports.ts'
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+  '.json': 'application/json',
+  '.txt': 'text/plain; charset=utf-8',
+}
+
+/** Kinds that get smaller. */
+const IS_TEXT = /^text\/|svg|json/
+
+/** The build puts the content of a file into its name. */
+const HAS_DIGEST = /^\/assets\/.+-[\w-]{8}\.\w+$/
+
+/** The dashboard that the build put beside the program, which may also be run from its sources. */
+export function dashboardFolder(): string {
+  const built = fileURLToPath(new URL('../web/dashboard/', import.meta.url))
+  return existsSync(built) ? built : fileURLToPath(new URL('../../dist/web/dashboard/', import.meta.url))
+}
+
+/** Gives the files of a folder by their paths. They are read once, when the first is asked for, and kept with a compressed copy. */
+export function createAssets(folder: string): (path: string) => Promise<Asset | undefined> {
+  let files: Promise<ReadonlyMap<string, Asset>> | undefined
+  return async (path) => {
+    files ??= readAll(folder)
+    // A folder that could not be read is tried again: somebody may be building it.
+    const all = await files.catch((error: unknown) => {
+      files = undefined
+      throw error
+    })
+    if (all.size === 0) files = undefined
+    return all.get(path === '/' ? '/index.html' : path)
+  }
+}
+
+async function readAll(folder: string): Promise<ReadonlyMap<string, Asset>> {
+  if (!existsSync(folder)) return new Map()
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = await Promise.all(
+    entries
+      .filter((entry) => entry.isFile())
+      .map(async ({ parentPath, name }) => {
+        const file = join(parentPath, name)
+        const path = `/${file
+          .slice(folder.length)
+          .replace(/^[/\\]/, '')
+          .replaceAll('\\', '/')}`
+        return [path, await readAsset(file, path)] as const
+      }),
+  )
+  return new Map(files)
+}
+
+async function readAsset(file: string, path: string): Promise<Asset> {
+  const body = new Uint8Array(await readFile(file))
+  const type = TYPES[extname(file)] ?? 'application/octet-stream'
+  const packed = IS_TEXT.test(type) ? new Uint8Array(await promisify(gzip)(body)) : body
+  return {
+    body,
+    type,
+    isImmutable: HAS_DIGEST.test(path),
+    ...(packed.length < body.length ? { gzipped: packed } : {}),
+  }
+}

@@ -1,0 +1,80 @@
+import { connect } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import { type Listening, listen, listenAtFirst } from './listen.ts'
+
+const opened: Listening[] = []
+
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one.close()
+})
+
+function keep(one: Listening): Listening {
+  opened.push(one)
+  return one
+}
+
+const answer = async (): Promise<Response> => new Response('here')
+const portOf = ({ origin }: Listening): number => Number(new URL(origin).port)
+
+describe('a server that looks for a port', () => {
+  test('takes the first that is free, and any where none of them is', async () => {
+    const taken = portOf(keep(await listen(answer, 0)))
+    const next = keep(await listenAtFirst(answer, { first: taken, last: taken + 50 }))
+    expect(portOf(next)).toBeGreaterThan(taken)
+    const other = keep(await listenAtFirst(answer, { first: taken, last: taken }))
+    expect(portOf(other)).not.toBe(taken)
+    expect(await (await fetch(other.origin)).text()).toBe('here')
+  })
+
+  test('is refused an address that this machine has not', async () => {
+    await expect(listenAtFirst(answer, { first: 41_000, last: 41_001 }, { host: '192.0.2.1' })).rejects.toThrow(
+      '--host 192.0.2.1: this machine has no such address',
+    )
+  })
+})
+
+test('whoever asks is known by address', async () => {
+  const seen: (string | undefined)[] = []
+  const server = keep(
+    await listen(async (_, peer) => {
+      seen.push(peer?.address)
+      return new Response()
+    }, 0),
+  )
+  await fetch(server.origin)
+  expect(seen).toEqual(['127.0.0.1'])
+})
+
+test('what a handler throws is told without its words, and what is no request is refused', async () => {
+  const server = keep(
+    await listen(async () => {
+      throw new Error('a secret of the program')
+    }, 0),
+  )
+  const failed = await fetch(server.origin)
+  expect([failed.status, await failed.text()]).toEqual([500, 'internal error'])
+  expect(await send(server, 'GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /)
+  expect(await send(server, 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /)
+})
+
+test('closing ends what is still being sent', async () => {
+  const server = await listen(async () => new Response(new ReadableStream()), 0)
+  const response = await fetch(server.origin)
+  await server.close()
+  await expect(response.text()).rejects.toThrow('terminated')
+})
+
+function send(server: Listening, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let got = ''
+    connect(portOf(server), '127.0.0.1', function (this) {
+      this.write(text)
+    })
+      .setEncoding('latin1')
+      .on('data', (part: string) => {
+        got += part
+      })
+      .on('end', () => resolve(got))
+      .on('error', reject)
+  })
+}

@@ -1,0 +1,57 @@
+import { createReadStream } from 'node:fs'
+import { basename } from 'node:path'
+import { Readable } from 'node:stream'
+import type { PackEntry, PackShelf } from '../http/ports.ts'
+import type { Library } from '../library/library.ts'
+import { findSource } from '../library/operations/find-source.ts'
+import { createPackExports, type PackExport } from '../mcp/pack-exports.ts'
+import { exportSource } from './export-source.ts'
+
+/** A shelf that must be closed. */
+export interface OpenPackShelf extends PackShelf {
+  close(): Promise<void>
+}
+
+/** Writes packs of sources into a folder, one at a time, and gives them out for as long as the server runs. */
+export function openPackShelf(library: () => Promise<Library>, folder: string): OpenPackShelf {
+  const exports = createPackExports((opened, input) => exportSource(opened, input, folder))
+  const ids: string[] = []
+  const found = (id: string): PackExport | undefined => exports.find(id)
+  return {
+    async begin(text, isCompact) {
+      const opened = await library()
+      const begun = exports.start(opened, await findSource(opened, text), isCompact)
+      if (!ids.includes(begun.id)) ids.unshift(begun.id)
+      return entryOf(begun)
+    },
+    list: () =>
+      ids.flatMap((id) => {
+        const one = found(id)
+        return one === undefined ? [] : [entryOf(one)]
+      }),
+    find(id) {
+      const one = found(id)
+      return one === undefined ? undefined : entryOf(one)
+    },
+    async read(id) {
+      const pack = found(id)?.pack
+      if (pack === undefined || pack === null) return undefined
+      const { path, bytes } = pack
+      return { body: Readable.toWeb(createReadStream(path)), bytes, name: basename(path) }
+    },
+    close: exports.close,
+  }
+}
+
+function entryOf({ id, source, state, startedAt, pack, error }: PackExport): PackEntry {
+  return {
+    id,
+    source,
+    state: state === 'done' ? 'ready' : state === 'failed' ? 'failed' : 'writing',
+    bytes: pack?.bytes ?? null,
+    files: pack?.files ?? null,
+    chunks: pack?.chunks ?? null,
+    problem: error,
+    createdAt: startedAt,
+  }
+}

@@ -1,0 +1,53 @@
+import type { EffectiveConfig } from '../config.ts'
+import { type ErrorCode, PharosError } from '../core/errors.ts'
+import type { Log } from '../http/ports.ts'
+import type { JobLog } from '../library/job-log.ts'
+import type { OpenLibrary } from '../open-library.ts'
+import { workInBackground } from './background.ts'
+import { openConfigured } from './library.ts'
+
+/** The library of a server, which stays up while it cannot be opened. */
+export interface ServedLibrary {
+  /** Opens it, unless it is open; tried again with each call until it can be. */
+  open(): Promise<OpenLibrary>
+  jobLog(): Promise<JobLog>
+  close(): Promise<void>
+}
+
+/** What may be better a moment later, without anybody giving another path or program. */
+const PASSING: ReadonlySet<ErrorCode> = new Set(['LIBRARY_FULL', 'LIBRARY_LOCKED', 'LIBRARY_READ_ONLY'])
+
+/** Prepares the library of a server. What will never be a library of this program is refused at once. */
+export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<ServedLibrary> {
+  const stop = new AbortController()
+  let opened: Promise<OpenLibrary> | undefined
+  let background: Promise<void> | undefined
+
+  const start = async (): Promise<OpenLibrary> => {
+    const library = await openConfigured(config)
+    // What goes wrong there is told by every search that misses its work.
+    background = workInBackground(library, stop.signal).catch(() => undefined)
+    return library
+  }
+  const open = (): Promise<OpenLibrary> => {
+    if (stop.signal.aborted) return Promise.reject(new PharosError('INTERRUPTED'))
+    opened ??= start().catch((error: unknown) => {
+      opened = undefined
+      throw error
+    })
+    return opened
+  }
+  await open().catch((error: unknown) => {
+    if (!(error instanceof PharosError) || !PASSING.has(error.code)) throw error
+    log.warn(`${error.message}; tried again with every request`)
+  })
+  return {
+    open,
+    jobLog: async () => (await open()).jobLog,
+    async close() {
+      stop.abort(new PharosError('INTERRUPTED'))
+      await background
+      await (await opened?.catch(() => undefined))?.close()
+    },
+  }
+}

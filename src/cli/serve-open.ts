@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto'
+import { dirname, join } from 'node:path'
+import { type EffectiveConfig, writeEnvironment } from '../config.ts'
+import { PharosError } from '../core/errors.ts'
+import { systemClock } from '../fetch/clock.ts'
+import { createHttp } from '../http/app.ts'
+import type { HttpApp, Log } from '../http/ports.ts'
+import { createSpawnRunner } from '../jobs/spawn-crawl.ts'
+import { createDispatcher } from '../library/dispatch/create-dispatcher.ts'
+import { createFeed } from '../library/dispatch/create-feed.ts'
+import { createDispatchedJobs } from '../library/dispatch/dispatched-jobs.ts'
+import type { Dispatcher } from '../library/dispatch/dispatcher.ts'
+import { createHttpHandler } from '../mcp/http.ts'
+import { createMcp } from '../mcp/server.ts'
+import { createAssets, dashboardFolder } from './assets.ts'
+import { exportSource } from './export-source.ts'
+import { type Listening, listen, listenAtFirst } from './listen.ts'
+import { openPackShelf } from './pack-shelf.ts'
+import { type ServedLibrary, serveLibrary } from './serve-library.ts'
+import { findServer, removeNote, type ServeNote, writeNote } from './serve-note.ts'
+import { checkOrigins, listHosts, readToken } from './serve-token.ts'
+import { createSystemProbe } from './system-probe.ts'
+import { VERSION } from './version.ts'
+
+/** A server that answers. */
+export interface OpenServer {
+  /** `http://127.0.0.1:41000` */
+  readonly origin: string
+  /** What requests have to carry; null when they need nothing. */
+  readonly token: string | null
+  /** Takes up the crawls that an earlier server left. */
+  recover(): Promise<void>
+  /** Ends what runs in such a way that it goes on with the next server, then all the rest. */
+  close(): Promise<void>
+}
+
+/** Where a server looks for a port when none is given. */
+const PORTS = { first: 41_000, last: 61_000 }
+
+/** Opens a server on the library that is configured: HTTP API, events, dashboard and MCP at one port. */
+export async function openServer(config: EffectiveConfig, log: Log): Promise<OpenServer> {
+  const { values } = config
+  const token = readToken(values)
+  checkOrigins(values.allowedOrigins)
+  const other = await findServer(values.library)
+  if (other !== undefined) throw runningError(values.library, other)
+  const closing: (() => Promise<void> | void)[] = []
+  const close = async (): Promise<void> => {
+    // The last that was opened first. What one of them fails with must not keep the others open.
+    for (const end of closing.splice(0).reverse()) {
+      try {
+        await end()
+      } catch (error) {
+        log.warn(`while closing: ${String(error)}`)
+      }
+    }
+  }
+  try {
+    const library = await serveLibrary(config, log)
+    closing.push(library.close)
+    const dispatcher = openDispatcher(config, library, log)
+    closing.push(dispatcher.close)
+    const app = openApp({ config, token, library, dispatcher, log, closing })
+    const server = await listenConfigured(config, app)
+    closing.push(server.close, app.close)
+    // The first to go when it closes: whoever finds the note finds a server that answers.
+    closing.push(await claim(values.library, server, values.tokenFile || null, log))
+    return { origin: server.origin, token, recover: dispatcher.recover, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function openDispatcher({ values }: EffectiveConfig, library: ServedLibrary, log: Log): Dispatcher {
+  const runner = createSpawnRunner({
+    command: process.execPath,
+    // The same program as this one.
+    args: [...process.execArgv, process.argv[1] ?? '', 'crawl-job'],
+    env: writeEnvironment(values),
+  })
+  return createDispatcher({
+    runner,
+    jobLog: library.jobLog,
+    feed: createFeed({ epoch: randomUUID().slice(0, 8), clock: systemClock }),
+    clock: systemClock,
+    newId: randomUUID,
+    libraryPath: values.library,
+    maxJobs: values.maxCrawls,
+    maxRequests: values.maxRequests,
+    log,
+  })
+}
+
+/** What the parts of a server are opened with. */
+interface Parts {
+  readonly config: EffectiveConfig
+  readonly token: string | null
+  readonly library: ServedLibrary
+  readonly dispatcher: Dispatcher
+  readonly log: Log
+  /** What ends them is added here. */
+  readonly closing: (() => Promise<void> | void)[]
+}
+
+function openApp({ config, token, library, dispatcher, log, closing }: Parts): HttpApp {
+  const { values } = config
+  const packFolder = join(dirname(values.library), 'packs')
+  const packs = openPackShelf(library.open, packFolder)
+  const mcp = createMcp({
+    version: VERSION,
+    // It is not the one who closes it.
+    openLibrary: async () => ({ ...(await library.open()), close: async () => undefined }),
+    openJobs: async (opened) => createDispatchedJobs(dispatcher, opened),
+    exportPack: (opened, input) => exportSource(opened, input, packFolder),
+  })
+  const handler = createHttpHandler({
+    createServer: mcp.createServer,
+    newId: randomUUID,
+    now: Date.now,
+    isChecked: true,
+  })
+  closing.push(packs.close, mcp.close, handler.close)
+  return createHttp({
+    version: VERSION,
+    library: library.open,
+    jobLog: library.jobLog,
+    dispatcher,
+    mcp: handler.fetch,
+    readAsset: createAssets(dashboardFolder()),
+    system: createSystemProbe(values.library),
+    packs,
+    log,
+    settings: {
+      hosts: listHosts(values),
+      allowedOrigins: values.allowedOrigins,
+      token,
+      defaultStartUrl: values.defaultStartUrl || null,
+      libraryPath: values.library,
+      traceStart: values.traceStart,
+    },
+  })
+}
+
+function listenConfigured({ values }: EffectiveConfig, app: HttpApp): Promise<Listening> {
+  const { host, port } = values
+  return port === 0 ? listenAtFirst(app.fetch, PORTS, { host }) : listen(app.fetch, port, { host })
+}
+
+/** Says where the server is, for commands that leave a crawl to it; gives what takes that back. */
+async function claim(library: string, { origin }: Listening, tokenFile: string | null, log: Log): Promise<() => void> {
+  const note = { origin, tokenFile }
+  try {
+    return writeNote(library, note) ?? (await takeOver(library, note))
+  } catch (error) {
+    if (error instanceof PharosError) throw error
+    // The place may be one that cannot be written for now, and the server is to run all the same.
+    log.warn(`commands will not find this server: ${error instanceof Error ? error.message : String(error)}`)
+    return () => undefined
+  }
+}
+
+/** Takes the place of a server that left its note behind. */
+async function takeOver(library: string, note: Parameters<typeof writeNote>[1]): Promise<() => void> {
+  const other = await findServer(library)
+  if (other !== undefined) throw runningError(library, other)
+  removeNote(library)
+  const release = writeNote(library, note)
+  if (release === undefined) throw new Error('another server took its place this very moment')
+  return release
+}
+
+function runningError(library: string, { origin, pid }: ServeNote): PharosError {
+  return new PharosError('SERVER_RUNNING', { library, origin, pid })
+}

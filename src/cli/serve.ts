@@ -1,0 +1,97 @@
+import type { Command } from 'commander'
+import type { EffectiveConfig, SettingName } from '../config.ts'
+import { staySmall } from './background.ts'
+import { interruptible } from './interrupt.ts'
+import { addLibraryOptions, FETCH_SETTINGS } from './library.ts'
+import { type CommonFlags, configOf } from './options.ts'
+import { createServeLog } from './serve-log.ts'
+import type { OpenServer } from './serve-open.ts'
+import { type Colors, printableLine, type Streams, Terminal } from './terminal.ts'
+
+interface ServeFlags extends CommonFlags {
+  readonly jsonLogs?: boolean
+}
+
+const SERVER_SETTINGS: readonly SettingName[] = [
+  'host',
+  'port',
+  'tokenFile',
+  'allowedHosts',
+  'allowedOrigins',
+  'maxCrawls',
+  'maxRequests',
+]
+
+/** `pharos serve` */
+export function addServe(program: Command, streams: Streams): void {
+  const command = program
+    .command('serve')
+    .description('serve the library: dashboard, HTTP API, live events and MCP, at one port of this machine')
+    .option('--json-logs', 'write the log as JSON, one object a line')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ pharos serve\n  $ pharos serve --port 8080 --max-crawls 4\n  $ pharos serve --host 0.0.0.0 --token-file token.txt',
+    )
+  addLibraryOptions(command, [...SERVER_SETTINGS, ...FETCH_SETTINGS, 'maxFileBytes'])
+  command.action(async (flags: ServeFlags) => {
+    const config = configOf(command)
+    const terminal = new Terminal(flags, streams)
+    const log = createServeLog(streams.stderr, {
+      isJson: flags.jsonLogs === true,
+      isQuiet: flags.quiet === true,
+      hasRequests: flags.verbose === true || streams.stderr.isTTY !== true,
+    })
+    staySmall()
+    await interruptible(
+      async (signal) => {
+        const { openServer } = await import('./serve-open.ts')
+        const server = await openServer(config, log)
+        try {
+          terminal.answer(writePlaces(server, config, terminal.answerColors), placesRecord(server, config))
+          await server.recover()
+          await untilAborted(signal)
+        } finally {
+          await server.close()
+        }
+      },
+      () => terminal.note('stopping … (Ctrl-C once more ends it at once)'),
+    )
+  })
+}
+
+/** Resolves when somebody asks for the end. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true })
+    if (signal.aborted) resolve()
+  })
+}
+
+/** Where everything is, for people. */
+function writePlaces({ origin, token }: OpenServer, { values }: EffectiveConfig, { bold, dim }: Colors): string {
+  const demanded = values.token === '' ? printableLine(values.tokenFile) : 'PHAROS_TOKEN'
+  return [
+    `Pharos serves ${printableLine(values.library)}`,
+    '',
+    `  dashboard  ${bold(`${origin}/`)}`,
+    `  API        ${origin}/docs`,
+    `  MCP        ${origin}/mcp`,
+    ...(token === null ? [] : [`  token      every request has to carry the one of ${demanded}`]),
+    '',
+    dim('Ctrl-C stops it; crawls that are under way go on when it is started again.'),
+  ].join('\n')
+}
+
+function placesRecord({ origin, token }: OpenServer, { values }: EffectiveConfig): Record<string, unknown> {
+  return {
+    origin,
+    dashboard: `${origin}/`,
+    api: `${origin}/api`,
+    openapi: `${origin}/openapi.json`,
+    events: `${origin}/events`,
+    mcp: `${origin}/mcp`,
+    library: values.library,
+    pid: process.pid,
+    isTokenDemanded: token !== null,
+  }
+}

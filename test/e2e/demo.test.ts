@@ -1,0 +1,61 @@
+import * as fs from 'node:fs'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { PROGRAM, Workshop } from './program.ts'
+
+let workshop: Workshop
+
+beforeEach(() => {
+  workshop = new Workshop()
+  fs.mkdirSync(workshop.path('tmp'))
+})
+
+afterEach(() => workshop.remove())
+
+/** What the tour made and did not take away. */
+function leftovers(): string[] {
+  const names = fs.readdirSync(workshop.folder, { recursive: true, encoding: 'utf8' })
+  // Compiled code is remembered for every start.
+  return names.filter((name) => !name.startsWith('cache') && name !== 'tmp')
+}
+
+test('the tour crawls the sample site, answers three questions, and is gone without a trace', async () => {
+  const { code, stdout, stderr } = await workshop.run(['demo', '--once', '--json'], { TMPDIR: workshop.path('tmp') })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  // What the verb prints.
+  const tour = JSON.parse(stdout) as Tour
+  const { balance } = tour.crawl
+  expect(tour.crawl.pages).toBe(balance['indexed'])
+  expect(tour.crawl.pages).toBeGreaterThanOrEqual(20)
+  // A link that leads nowhere; and a page for nobody, one that moved and one that is there twice.
+  expect([balance['failed'], balance['skipped'], balance['pending']]).toEqual([1, 3, 0])
+  expect(tour.searches.map(({ hit }) => new URL(hit.url).pathname)).toEqual([
+    '/guide/retries',
+    '/reference/errors',
+    '/de/schnellstart',
+  ])
+  expect(leftovers()).toEqual([])
+})
+
+test('it stays until Ctrl-C for those who want to look around, and tells what to do next', async () => {
+  const { child, ended } = workshop.start(process.execPath, [PROGRAM, 'demo'], { TMPDIR: workshop.path('tmp') })
+  let printed = ''
+  await new Promise<void>((resolve) => {
+    child.stdout.on('data', (text: string) => {
+      printed += text
+      if (printed.includes('mcpServers')) resolve()
+    })
+  })
+  const [, origin = ''] = /Look around\n +(http:\S+)\/$/m.exec(printed) ?? []
+  const { items } = (await (await fetch(`${origin}/api/sources`)).json()) as { items: { name: string }[] }
+  expect(items.map(({ name }) => name)).toEqual(['lanternfish'])
+  expect(printed).toContain('pharos add https://')
+  expect(printed).toContain(`${origin}/mcp`)
+  child.kill('SIGINT')
+  expect(await ended).toMatchObject({ code: 0, signal: null })
+  expect(leftovers()).toEqual([])
+})
+
+interface Tour {
+  readonly crawl: { readonly pages: number; readonly balance: Readonly<Record<string, number>> }
+  readonly searches: readonly { readonly hit: { readonly url: string } }[]
+}

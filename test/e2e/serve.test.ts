@@ -1,0 +1,231 @@
+import * as fs from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { LocalSite, manyPages } from './local-site.ts'
+import { PROGRAM, Workshop } from './program.ts'
+import { type ServerProcess, startServer, until } from './server.ts'
+
+let workshop: Workshop
+const servers: ServerProcess[] = []
+
+beforeEach(() => {
+  workshop = new Workshop()
+})
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    if (isAlive(server.pid)) server.kill('SIGKILL')
+    await server.ended
+  }
+  workshop.remove()
+})
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+async function serve(flags: readonly string[] = [], environment: Readonly<Record<string, string>> = {}) {
+  const server = await startServer(workshop, flags, environment)
+  servers.push(server)
+  return server
+}
+
+const TOKEN = 'a-token-that-nobody-can-guess'
+
+describe('serve', () => {
+  test('says where everything is, answers there, and leaves nothing behind when it is asked to end', async () => {
+    const server = await serve()
+    const { origin } = server
+    const port = Number(new URL(origin).port)
+    expect(port).toBeGreaterThanOrEqual(41_000)
+    expect(port).toBeLessThanOrEqual(61_000)
+    expect(server.places).toEqual({
+      origin,
+      dashboard: `${origin}/`,
+      api: `${origin}/api`,
+      openapi: `${origin}/openapi.json`,
+      events: `${origin}/events`,
+      mcp: `${origin}/mcp`,
+      library: workshop.path('library.db'),
+      pid: server.pid,
+      isTokenDemanded: false,
+    })
+    expect(await server.get('/health')).toMatchObject({ running: false, paused: false })
+    const home = await server.ask('/')
+    expect([home.status, home.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(await home.text()).toContain('<script type="module"')
+    const health = await server.get('/api/system-health')
+    expect(health).toMatchObject({ journalMode: 'wal', walAutocheckpoint: 4000 })
+    expect(health['dbSizeBytes']).toBeGreaterThan(0)
+    expect(health['freeDiskBytes']).toBeGreaterThan(0)
+    const listed = await server.ask('/mcp', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: INITIALIZE }),
+    })
+    expect([listed.status, await listed.text()]).toEqual([200, expect.stringContaining('search_docs')])
+
+    const note = workshop.path('library.db.server.json')
+    expect(fs.statSync(note).mode & 0o777).toBe(0o600)
+    expect(JSON.parse(fs.readFileSync(note, 'utf8'))).toMatchObject({ origin, pid: server.pid, tokenFile: null })
+    const events = await server.ask('/events', { signal: AbortSignal.timeout(60_000) })
+    server.kill('SIGTERM')
+    const { code, signal, stderr } = await server.ended
+    expect({ code, signal }).toEqual({ code: 0, signal: null })
+    expect(stderr).toMatch(/^\[req\] GET \/health -> 200 [\d.]+ms$/m)
+    // The stream ends, one way or the other.
+    await events.text().catch(() => '')
+    expect(fs.existsSync(note)).toBe(false)
+  })
+
+  test('says it to people in lines that can be copied', async () => {
+    const { child, ended } = workshop.start(process.execPath, [PROGRAM, 'serve', '--quiet'], {})
+    await new Promise((resolve) => child.stdout.once('data', resolve))
+    child.kill('SIGINT')
+    const { code, stdout, stderr } = await ended
+    const [, origin = ''] = /dashboard {2}(\S+)\/$/m.exec(stdout) ?? []
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout.replaceAll(origin, 'ORIGIN').replaceAll(workshop.folder, 'HOME')).toBe(PLACES)
+  })
+
+  test('is refused where another one runs on the library, until that one is gone', async () => {
+    const first = await serve()
+    const refused = await workshop.run(['serve', '--library', workshop.path('library.db')])
+    expect([refused.code, refused.stdout]).toEqual([1, ''])
+    expect(refused.stderr).toContain(
+      `already, at ${first.origin} – use that one, or end it first: it is process ${first.pid}`,
+    )
+    first.kill('SIGKILL')
+    await first.ended
+    expect(fs.existsSync(workshop.path('library.db.server.json'))).toBe(true)
+    const second = await serve()
+    expect(await second.get('/health')).toMatchObject({ running: false })
+  })
+
+  test('demands a token where other machines can reach it, and never tells it', async () => {
+    const open = await workshop.run(['serve', '--host', '0.0.0.0'])
+    expect([open.code, open.stderr]).toEqual([2, expect.stringContaining('so a token is demanded')])
+    const short = await workshop.run(['serve', '--host', '0.0.0.0'], { PHAROS_TOKEN: 'short' })
+    expect([short.code, short.stderr]).toEqual([2, expect.stringContaining('expected at least 16 characters')])
+    expect(short.stderr).not.toContain('short')
+
+    workshop.write({ token: `${TOKEN}\n` })
+    const server = await serve(['--host', '0.0.0.0', '--token-file', 'token'])
+    expect(server.places).toMatchObject({ isTokenDemanded: true })
+    const statusOf = async (token: string) => {
+      const headers = token === '' ? {} : { authorization: `Bearer ${token}` }
+      const response = await server.ask('/api/crawls', { headers })
+      await response.text()
+      return response.status
+    }
+    expect([await statusOf(''), await statusOf(`${TOKEN}x`), await statusOf(TOKEN)]).toEqual([401, 401, 200])
+    const doctor = await workshop.run(['doctor', '--json'], { PHAROS_TOKEN: TOKEN })
+    expect(doctor.stdout).toContain('{"name":"token","value":"…","origin":"environment"}')
+    server.kill('SIGTERM')
+    const { stdout, stderr } = await server.ended
+    expect(stdout + stderr + doctor.stdout).not.toContain(TOKEN)
+  })
+
+  test('is refused what it could never work with', async () => {
+    workshop.write({ 'notes.txt': 'this is no library, and it is long enough to be looked at. '.repeat(20) })
+    const [file, origin] = await Promise.all([
+      workshop.run(['serve', '--library', 'notes.txt']),
+      workshop.run(['serve', '--allowed-origins', 'https://example.com/']),
+    ])
+    expect([file.code, file.stderr]).toEqual([1, expect.stringContaining('notes.txt cannot be used')])
+    expect([origin.code, origin.stderr]).toEqual([2, expect.stringContaining('expected origins such as https')])
+    expect(fs.readdirSync(workshop.folder).filter((name) => name.startsWith('notes'))).toEqual(['notes.txt'])
+  })
+
+  test('takes the port it is given, or says that it cannot', async () => {
+    const busy = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => busy.once('listening', resolve))
+    // It listens on a port.
+    const { port } = busy.address() as AddressInfo
+    const refused = await workshop.run(['serve'], { PORT: String(port) })
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`--port ${port}: it is in use`)])
+    await new Promise((resolve) => busy.close(resolve))
+    const server = await serve([], { PORT: String(port) })
+    expect(new URL(server.origin).port).toBe(String(port))
+  })
+})
+
+describe('a crawl that is left to the server', () => {
+  test('is done by it, and followed by others', async () => {
+    const site = await LocalSite.open(manyPages(5))
+    try {
+      const library = ['--library', workshop.path('library.db')]
+      const alone = await workshop.run(['add', `${site.origin}/docs/`, '--detach', ...library])
+      expect([alone.code, alone.stdout]).toEqual([1, ''])
+      expect(alone.stderr).toContain(`start one with \`pharos serve --library ${workshop.path('library.db')}\``)
+      expect(fs.existsSync(workshop.path('library.db'))).toBe(false)
+
+      const server = await serve(['--allow-private', '--json-logs'])
+      const leave = async (...words: string[]) => {
+        const { code, stdout, stderr } = await workshop.run([...words, '--detach', '--json', ...library])
+        expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+        // What the verb prints.
+        const { jobId, watch } = JSON.parse(stdout) as { jobId: string; watch: string }
+        expect(watch).toBe(`${server.origin}/`)
+        await until(
+          () => server.get(`/api/crawls/${jobId}`),
+          ({ status }) => status === 'done',
+        )
+        return jobId
+      }
+      const first = await leave('add', `${site.origin}/docs/`, '--name', 'kilns', '--max-pages', '4')
+      expect(await server.get('/api/sources/kilns')).toMatchObject({ name: 'kilns', pages: 4 })
+      await leave('recrawl', 'kilns', '--max-pages', '6')
+      expect(await server.get('/api/sources/kilns')).toMatchObject({ pages: 6 })
+      const asked = site.countOf('/docs/p1')
+      await leave('refresh', 'kilns')
+      expect(site.countOf('/docs/p1')).toBe(asked + 1)
+
+      const refused = await Promise.all(
+        [
+          ['recrawl', 'nothing'],
+          ['recrawl', 'kilns', '--header', 'Authorization: Bearer 123'],
+          ['refresh', 'kilns', '--concurrency', '3'],
+          ['add', '.'],
+        ].map((words) => workshop.run([...words, '--detach', ...library])),
+      )
+      expect(refused.map(({ code }) => code)).toEqual([1, 2, 2, 2])
+      expect(refused.map(({ stderr }) => stderr)).toEqual([
+        expect.stringContaining(`the server at ${server.origin} refused: no source nothing in`),
+        expect.stringContaining('--header cannot be given with --detach'),
+        expect.stringContaining('--concurrency cannot be given with --detach: it is a setting of the server'),
+        expect.stringContaining('--detach is for web sites'),
+      ])
+      server.kill('SIGTERM')
+      const { stderr } = await server.ended
+      const lines = stderr
+        .trim()
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+      const about = lines.map((line) => JSON.parse(line) as { jobId?: string }).filter(({ jobId }) => jobId === first)
+      expect(about.length).toBeGreaterThan(0)
+    } finally {
+      await site.close()
+    }
+  })
+})
+
+const INITIALIZE = {
+  protocolVersion: '2025-06-18',
+  capabilities: {},
+  clientInfo: { name: 'test', version: '0' },
+}
+
+const PLACES = `Pharos serves HOME/.local/share/pharos/library.db
+
+  dashboard  ORIGIN/
+  API        ORIGIN/docs
+  MCP        ORIGIN/mcp
+
+Ctrl-C stops it; crawls that are under way go on when it is started again.
+`

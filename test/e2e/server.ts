@@ -1,0 +1,74 @@
+import { once } from 'node:events'
+import type { Outcome, Workshop } from './program.ts'
+import { PROGRAM } from './program.ts'
+
+/** A server of the program, as a process of its own. */
+export interface ServerProcess {
+  readonly pid: number
+  readonly origin: string
+  /** The line it printed. */
+  readonly places: Readonly<Record<string, unknown>>
+  readonly ended: Promise<Outcome>
+  ask(path: string, init?: RequestInit): Promise<Response>
+  /** Posts JSON, and gives the JSON of an answer that is none of a failure. */
+  post(path: string, body?: unknown): Promise<Record<string, unknown>>
+  get(path: string): Promise<Record<string, unknown>>
+  kill(signal: NodeJS.Signals): void
+}
+
+/** Starts `pharos serve` and waits until it has said where it is. */
+export async function startServer(
+  workshop: Workshop,
+  flags: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<ServerProcess> {
+  const args = [PROGRAM, 'serve', '--json', '--library', workshop.path('library.db'), ...flags]
+  const { child, ended } = workshop.start(process.execPath, args, environment)
+  const line = await Promise.race([
+    firstLine(child.stdout),
+    ended.then(({ code, stderr }) => Promise.reject(new Error(`it ended with ${code}: ${stderr}`))),
+  ])
+  // What the verb prints.
+  const places = JSON.parse(line) as { origin: string; pid: number }
+  const { origin, pid } = places
+  const ask = (path: string, init?: RequestInit) =>
+    fetch(`${origin}${path}`, { signal: AbortSignal.timeout(20_000), ...init })
+  const read = async (answer: Promise<Response>) => {
+    const response = await answer
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${response.status}: ${text}`)
+    // Every answer of the API is an object.
+    return JSON.parse(text) as Record<string, unknown>
+  }
+  return {
+    pid,
+    origin,
+    places: { ...places },
+    ended,
+    ask,
+    get: (path) => read(ask(path)),
+    post: (path, body = {}) =>
+      read(ask(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })),
+    kill: (signal) => void process.kill(pid, signal),
+  }
+}
+
+async function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
+  let text = ''
+  while (!text.includes('\n')) {
+    const [data] = (await once(stream, 'data')) as [string]
+    text += data
+  }
+  return text.slice(0, text.indexOf('\n'))
+}
+
+/** Asks again and again until an answer is right; fails with the last one when it takes too long. */
+export async function until<T>(ask: () => Promise<T>, isRight: (answer: T) => boolean, ms = 30_000): Promise<T> {
+  const end = performance.now() + ms
+  for (;;) {
+    const answer = await ask()
+    if (isRight(answer)) return answer
+    if (performance.now() > end) throw new Error(`still ${JSON.stringify(answer)} after ${ms} ms`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
