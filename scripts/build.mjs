@@ -1,5 +1,6 @@
-// Compiles src/ to dist/ and puts the grammars beside it. The stamp dist/.built is written when all of it is there.
-import { spawnSync } from 'node:child_process'
+// Compiles src/ to dist/, and puts the grammars and the dashboard beside it. The stamp dist/.built is written when all of it is there.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import * as fs from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -29,29 +30,47 @@ fs.rmSync(stamp, { force: true })
 // Digest and time are of the moment before the compiler reads, so that a file saved during the build counts as newer.
 const unfinished = join(dist, `.built-${process.pid}`)
 fs.writeFileSync(unfinished, digestSources(root))
-const status = compile()
-if (status === 0) {
+// Neither reads what the other writes.
+const failed = (await Promise.all([compile(), bundleDashboard()])).find((status) => status !== 0)
+if (failed === undefined) {
   removeStaleOutput()
   copyGrammars()
   fs.renameSync(unfinished, stamp)
 } else {
   fs.rmSync(unfinished)
-  process.exitCode = status
+  process.exitCode = failed
 }
 
-function compile() {
+async function compile() {
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
   const args = [tsc, '-b', 'tsconfig.universal.json', 'tsconfig.node.json']
-  const { status, error } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' })
-  if (error) throw error
+  const [status] = await once(spawn(process.execPath, args, { cwd: root, stdio: 'inherit' }), 'exit')
   return status ?? 1
+}
+
+async function bundleDashboard() {
+  const { build } = await import('vite')
+  const folder = join(root, 'web/dashboard')
+  try {
+    await build({
+      root: folder,
+      configFile: join(folder, 'vite.config.ts'),
+      // What else it says is for people who wait for it.
+      logLevel: 'warn',
+      build: { outDir: join(dist, 'web/dashboard'), emptyOutDir: true },
+    })
+    return 0
+  } catch (error) {
+    console.error(error.message)
+    return 1
+  }
 }
 
 /** The compiler leaves the output of a deleted source behind, and Node would still find it. */
 function removeStaleOutput() {
   for (const name of fs.readdirSync(dist)) {
-    // Names with a dot are the compiler's notes and the stamps.
-    if (name !== 'grammars' && !name.startsWith('.')) visit(join(dist, name))
+    // Names with a dot are the compiler's notes and the stamps; the other two have no source in src/.
+    if (name !== 'grammars' && name !== 'web' && !name.startsWith('.')) visit(join(dist, name))
   }
 
   function visit(path) {

@@ -15,6 +15,7 @@ import { fileURLToPath } from 'node:url'
 /** What the build reads. The launcher looks at the times of the same files. */
 const BUILD_INPUTS = [
   'src',
+  'web',
   'scripts/build.mjs',
   'package.json',
   'package-lock.json',

@@ -46,6 +46,21 @@ export interface Config {
   readonly contactUrl: string
   /** Empty when there is none. May hold a password: {@link shownValue} is what may be shown of it. */
   readonly proxy: string
+  /** Name or address that the server listens at. */
+  readonly host: string
+  /** 0 for the first that is free. */
+  readonly port: number
+  /** Empty when there is none. */
+  readonly tokenFile: string
+  /** Empty when there is none. Never shown. */
+  readonly token: string
+  readonly allowedHosts: readonly string[]
+  readonly allowedOrigins: readonly string[]
+  readonly maxCrawls: number
+  readonly maxRequests: number
+  /** Empty when there is none. */
+  readonly defaultStartUrl: string
+  readonly traceStart: boolean
 }
 
 /** A value of a setting. */
@@ -56,7 +71,7 @@ export type SettingName = keyof Config
 
 /** One setting: its type, limits, default and meaning. Flag and variable names follow from its name. */
 export interface Setting {
-  readonly type: 'bytes' | 'count' | 'duration' | 'list' | 'path' | 'switch' | 'url'
+  readonly type: 'bytes' | 'count' | 'duration' | 'list' | 'path' | 'switch' | 'text' | 'url'
   readonly default: Value
   /** Least value of a number. @default 0 */
   readonly least?: number
@@ -68,6 +83,8 @@ export interface Setting {
   readonly hasFlag?: boolean
   /** Whether a value may hold a password, so that it is never repeated as it is. @default false */
   readonly isSecret?: boolean
+  /** Whether it is about the server alone, so that the processes it starts are not told. @default false */
+  readonly isOfServer?: boolean
   readonly description: string
 }
 
@@ -241,6 +258,83 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     isSecret: true,
     description: 'fetch through this proxy, http://user:password@host:port; HTTP_PROXY and its like are not read',
   },
+  host: {
+    type: 'text',
+    default: '127.0.0.1',
+    isOfServer: true,
+    description: 'listen at this address; one that other machines can reach demands a token (default: 127.0.0.1)',
+  },
+  port: {
+    type: 'count',
+    default: 0,
+    most: 65_535,
+    isOfServer: true,
+    description: 'listen at this port, 0 for the first free one from 41000 up',
+  },
+  tokenFile: {
+    type: 'path',
+    default: '',
+    isOfServer: true,
+    description: 'file with the token that every request has to carry; PHAROS_TOKEN may hold it instead',
+  },
+  token: {
+    type: 'text',
+    default: '',
+    hasFlag: false,
+    isSecret: true,
+    isOfServer: true,
+    description: 'the token itself',
+  },
+  allowedHosts: {
+    type: 'list',
+    default: [],
+    isOfServer: true,
+    description: 'further names under which the server may be asked for: pharos.example,192.0.2.7',
+  },
+  allowedOrigins: {
+    type: 'list',
+    default: [],
+    isOfServer: true,
+    description: 'origins of other sites whose pages may read answers: https://example.com',
+  },
+  maxCrawls: {
+    type: 'count',
+    default: 1,
+    least: 1,
+    most: 64,
+    isOfServer: true,
+    description: 'let the server run so many crawls at once',
+  },
+  maxRequests: {
+    type: 'count',
+    default: 32,
+    least: 1,
+    most: 1024,
+    isOfServer: true,
+    description: 'let all crawls of the server together fetch so many pages at once',
+  },
+  defaultStartUrl: {
+    type: 'url',
+    default: '',
+    hasFlag: false,
+    isOfServer: true,
+    description: 'where POST /api/crawl starts when it is not told',
+  },
+  traceStart: {
+    type: 'switch',
+    default: false,
+    hasFlag: false,
+    isOfServer: true,
+    description: 'write how long each part of the start of a crawl takes',
+  },
+}
+
+/** Variables of other programs that are taken for settings, after our own: what each means, or undefined for nothing. */
+const FOREIGN_VARIABLES: Partial<
+  Record<SettingName, { readonly name: string; readonly read: (text: string) => string | undefined }>
+> = {
+  port: { name: 'PORT', read: (text) => text },
+  maxCrawls: { name: 'UI_ALLOW_MULTI_JOBS', read: (text) => (/^(?:1|true)$/i.test(text) ? '4' : undefined) },
 }
 
 /** Where a value came from, the later ones winning. */
@@ -262,7 +356,7 @@ export interface ConfigInput {
   readonly flags?: Readonly<Partial<Record<SettingName, string | boolean | readonly string[]>>>
   readonly environment?: Readonly<Record<string, string | undefined>>
   readonly folder?: string
-  /** A configuration file given by name; it has to exist. */
+  /** A configuration file given by name; it has to exist, unless it is `none`. */
   readonly file?: string | undefined
 }
 
@@ -278,6 +372,7 @@ export function readConfig(input: ConfigInput = {}): EffectiveConfig {
     const candidates: Given[] = [
       { origin: 'flag', label: `--${flagName(name)}`, value: input.flags?.[name] },
       { origin: 'environment', label: variableName(name), value: environment[variableName(name)] },
+      readForeign(name, environment),
       { origin: 'file', label: `${file}: ${name}`, value: fromFile[name] },
     ]
     const given = candidates.find(({ value }) => value !== undefined)
@@ -294,6 +389,12 @@ export function readConfig(input: ConfigInput = {}): EffectiveConfig {
     file,
     unknownVariables: Object.keys(environment).filter((name) => name.startsWith('PHAROS_') && !known.has(name)),
   }
+}
+
+/** What a variable of another program says about a setting. */
+function readForeign(name: SettingName, environment: Readonly<Record<string, string | undefined>>): Given {
+  const { name: label = '', read } = FOREIGN_VARIABLES[name] ?? {}
+  return { origin: 'environment', label, value: read?.(environment[label] ?? '') || undefined }
 }
 
 function checkJitter(least: Value | undefined, most: Value | undefined): void {
@@ -380,11 +481,38 @@ function dataFolder(environment: Readonly<Record<string, string | undefined>>): 
   return isAbsolute(given) ? given : join(homedir(), '.local', 'share')
 }
 
-/** A value without a user name and password. */
+/** A value without what is secret in it: a user name and password, or all of it. */
 export function shownValue(name: SettingName, value: Value): Value {
-  const url = SETTINGS[name].isSecret === true && typeof value === 'string' ? URL.parse(value) : null
+  const { isSecret = false, type } = SETTINGS[name]
+  if (!isSecret || typeof value !== 'string') return value
+  if (type !== 'url') return value === '' ? '' : '…'
+  const url = URL.parse(value)
   if (url === null || (url.username === '' && url.password === '')) return value
   return `${url.protocol}//…@${url.host}/`
+}
+
+/** Stands for no configuration file at all. */
+const NO_FILE = 'none'
+
+/**
+ * The environment of a process that is to work with the same settings, those of the server left out: none of them is a matter of
+ * what it starts, and the token least of all. It reads no configuration file, for what is in force is all here.
+ */
+export function writeEnvironment(
+  values: Config,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Record<string, string | undefined> {
+  const others = Object.entries(environment).filter(([name]) => !name.startsWith('PHAROS_'))
+  const own = settingNames()
+    .filter((name) => SETTINGS[name].isOfServer !== true)
+    .map((name) => [variableName(name), writeVariable(name, values[name])])
+  return { ...Object.fromEntries(others), ...Object.fromEntries(own), PHAROS_CONFIG: NO_FILE }
+}
+
+/** A value as its variable holds it. */
+function writeVariable(name: SettingName, value: Value): string {
+  if (SETTINGS[name].type === 'duration') return `${Number(value)}ms`
+  return typeof value === 'object' ? value.join(',') : String(value)
 }
 
 /** A value as a person reads it. */
@@ -419,6 +547,8 @@ function parseValue(name: SettingName, { origin, label, value }: Given, folder: 
         return value === '' ? '' : new URL(value).href
       }
       return refuse('an address with http or https')
+    case 'text':
+      return typeof value === 'string' && value.trim() !== '' ? value.trim() : refuse('a text')
     case 'list':
       return parseList(value) ?? refuse('a list of texts')
     case 'bytes': {
@@ -454,6 +584,7 @@ function readConfigFile(
   given: string | undefined,
   folder: string,
 ): { file: string | undefined; values: Readonly<Record<string, unknown>> } {
+  if (given === NO_FILE) return { file: undefined, values: {} }
   const file = resolve(folder, given ?? FILE_NAME)
   let text: string
   try {

@@ -47,12 +47,13 @@ let checkout = ''
 beforeEach(() => {
   temp = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'pharos launcher ')))
   checkout = join(temp, 'the checkout')
-  for (const folder of ['bin', 'elsewhere', 'the checkout/scripts', 'the checkout/src/cli']) {
+  for (const folder of ['bin', 'elsewhere', 'the checkout/scripts', 'the checkout/src/cli', 'the checkout/web']) {
     fs.mkdirSync(join(temp, folder), { recursive: true })
   }
   for (const file of ['pharos', 'scripts/setup.mjs']) fs.copyFileSync(join(repository, file), join(checkout, file))
   write('scripts/build.mjs', BUILD)
   write('src/cli/main.ts', PROGRAM)
+  write('web/main.tsx', '')
   write('package-lock.json', '{ "packages": { "": {}, "node_modules/a": { "version": "1.0.0" } } }')
   write('package.json', '{ "type": "module" }')
   for (const name of ['base', 'node', 'universal']) write(`tsconfig.${name}.json`, '{}')
@@ -128,6 +129,7 @@ describe('a later start', () => {
 
   test.each([
     'src/cli/main.ts',
+    'web/main.tsx',
     'scripts/build.mjs',
     'package.json',
     'tsconfig.base.json',

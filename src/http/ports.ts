@@ -43,6 +43,8 @@ export interface HttpSettings {
 /** A file of the dashboard. */
 export interface Asset {
   readonly body: Uint8Array<ArrayBuffer>
+  /** The same, compressed by gzip; left out where that is no smaller. */
+  readonly gzipped?: Uint8Array<ArrayBuffer>
   readonly type: string
   /** Whether its name changes with its content, so that it may be kept for ever. */
   readonly isImmutable: boolean
@@ -93,9 +95,17 @@ export interface Log {
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void
 }
 
+/** Whoever asked, as far as the connection tells. */
+export interface Peer {
+  /** Where the request came from. */
+  readonly address?: string
+  /** Ends the connection at once: for whoever reads an event stream no more, and cannot be told so. */
+  readonly drop?: () => void
+}
+
 /** Answers web requests. */
 export interface HttpApp {
-  fetch(request: Request, remote?: string): Promise<Response>
+  fetch(request: Request, peer?: Peer): Promise<Response>
   /** Ends all event streams. */
   close(): void
 }

@@ -1,0 +1,100 @@
+// Makes load for a server, in a process of its own: its work is not to be measured with that of the server.
+//
+//   node load.mjs streams <origin> <readers> <stuck>    until its input closes; then tells how late events came
+//   node load.mjs search <origin> <connections> <rounds>  reads queries from its input, one a line
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { Agent, request } from 'undici'
+import { quantile } from '../measure.mjs'
+
+const [what, origin, ...numbers] = process.argv.slice(2)
+const [first, second] = numbers.map(Number)
+/** So many searches before those that are measured. */
+const WARM_UP = 50
+const dispatcher = new Agent({ connections: 4000, pipelining: 1, bodyTimeout: 0, headersTimeout: 60_000 })
+if (what === 'streams') await watch(first, second)
+else await search(first, second)
+
+async function watch(readers, stuck) {
+  const delays = []
+  const aborting = new AbortController()
+  for (let i = 0; i < stuck; i++) await openStuck()
+  for (let i = 0; i < readers; i += 50) {
+    await Promise.all(Array.from({ length: Math.min(50, readers - i) }, () => read(delays, aborting.signal)))
+  }
+  console.log('ready')
+  // Whoever started it resets what was measured while everybody connected.
+  process.stdin.on('data', () => {
+    delays.length = 0
+  })
+  await new Promise((resolve) => process.stdin.on('end', resolve))
+  const sum = {
+    events: delays.length,
+    p50: quantile(delays, 0.5),
+    p99: quantile(delays, 0.99),
+    max: quantile(delays, 1),
+  }
+  console.log(JSON.stringify(sum))
+  process.exit()
+}
+
+/** Asks for events and reads none. */
+function openStuck() {
+  const { port, hostname } = new URL(origin)
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port: Number(port), host: hostname }, () => {
+      socket.write(`GET /events HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`, resolve)
+    })
+    socket.on('error', reject)
+    socket.pause()
+  })
+}
+
+/** Reads events, and notes how late the oldest of each part is. */
+async function read(delays, signal) {
+  const { body } = await request(`${origin}/events`, { dispatcher, signal })
+  body.on('error', () => undefined)
+  body.on('data', (data) => {
+    const at = data.indexOf('"ts":"')
+    if (at < 0) return
+    delays.push(Date.now() - Date.parse(data.toString('latin1', at + 6, at + 30)))
+  })
+}
+
+async function search(connections, rounds) {
+  const queries = (await text(process.stdin)).split('\n').filter((query) => query !== '')
+  const asked = Array.from({ length: rounds }, () => queries).flat()
+  const ask = async (query) => {
+    const began = performance.now()
+    const { statusCode, body } = await request(`${origin}/api/search?q=${encodeURIComponent(query)}`, { dispatcher })
+    const answer = await body.json()
+    if (statusCode !== 200) throw new Error(`${statusCode}: ${JSON.stringify(answer)}`)
+    return { ms: performance.now() - began, passages: answer.passages.length }
+  }
+  // Once through, so that what is loaded late is there.
+  for (const query of queries.slice(0, WARM_UP)) await ask(query)
+  const times = []
+  let found = 0
+  let next = 0
+  const began = performance.now()
+  const worker = async () => {
+    while (next < asked.length) {
+      const { ms, passages } = await ask(asked[next++])
+      times.push(ms)
+      found += passages > 0 ? 1 : 0
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, worker))
+  const seconds = (performance.now() - began) / 1000
+  const share = found / times.length
+  console.log(
+    JSON.stringify({
+      perSecond: times.length / seconds,
+      p50: quantile(times, 0.5),
+      p99: quantile(times, 0.99),
+      share,
+      asked: times.length + Math.min(queries.length, WARM_UP),
+    }),
+  )
+  process.exit()
+}

@@ -1,0 +1,243 @@
+import { type Context, Hono } from 'hono'
+import { routePath } from 'hono/route'
+import { PharosError } from '../core/errors.ts'
+import { canUnpack, compress } from './compress.ts'
+import type { HttpContext, OpenApi } from './context.ts'
+import { renderDocs } from './docs-page.ts'
+import { createEventStreams, type EventOptions } from './events.ts'
+import { describeFailure } from './failure.ts'
+import { createMetrics } from './metrics.ts'
+import { describeRoutes } from './openapi.ts'
+import { createPages } from './pages/create-pages.ts'
+import { renderNotFound, renderTrouble } from './pages/error-page.ts'
+import type { HttpApp, HttpPorts, Peer } from './ports.ts'
+import { readBody, readJson } from './read-body.ts'
+import { maskAddress, writeRequestLine } from './request-log.ts'
+import type { Reply, Route } from './route.ts'
+import { createGuard } from './security.ts'
+import { createSessions } from './session.ts'
+import { ROUTES } from './table.ts'
+
+/** What is known of a request beside itself. */
+interface Bindings {
+  readonly id: string
+  readonly began: number
+  readonly peer: Peer | undefined
+  /** Tells which route it was, for the figures. */
+  readonly name: (route: string) => void
+}
+
+type Served = Context<{ Bindings: Bindings }>
+
+/** How the server is made, besides its ports. */
+export type HttpOptions = Omit<EventOptions, 'dispatcher'>
+
+/** Creates the server: the HTTP API, events, pages, dashboard and MCP at one address. */
+export function createHttp(ports: HttpPorts, options: HttpOptions = {}): HttpApp {
+  const sessions = createSessions(ports.settings.token)
+  const guard = createGuard(ports.settings, sessions)
+  const metrics = createMetrics(ports.dispatcher)
+  const events = createEventStreams({ ...options, dispatcher: ports.dispatcher })
+  const context: HttpContext = { ports, metrics, events, sessions, openApi: createOpenApi(ports.version) }
+  const app = createApp(context)
+
+  const answer = async (request: Request, path: string, bindings: Bindings): Promise<Response> => {
+    try {
+      const preflight = guard.preflight(request)
+      if (preflight !== undefined) return preflight
+      guard.check(request, path)
+      return revalidate(compress(await app.fetch(request, bindings), request), request)
+    } catch (error) {
+      return answerFailure(error, request, path, bindings.id, ports)
+    }
+  }
+  return {
+    async fetch(request, peer) {
+      const began = performance.now()
+      const id = crypto.randomUUID()
+      let route = 'none'
+      const name = (one: string) => {
+        route = one
+      }
+      const response = await answer(request, pathOf(request), { id, began, peer, name })
+      guard.dress(response, request)
+      const ms = performance.now() - began
+      metrics.noteAnswer(request.method, route, response.status, ms)
+      ports.log.info(writeRequestLine(request, response.status, ms), { id })
+      return response
+    },
+    close() {
+      events.close()
+      metrics.close()
+    },
+  }
+}
+
+function createApp(context: HttpContext): Hono<{ Bindings: Bindings }> {
+  const { ports } = context
+  const app = new Hono<{ Bindings: Bindings }>()
+  for (const route of ROUTES) app.on(route.method, route.path, (c) => answerRoute(route, c, context))
+  // What is asked for in a way that nobody answers.
+  for (const path of new Set(ROUTES.map((route) => route.path))) {
+    const allowed = ROUTES.filter((route) => route.path === path).map(({ method }) => method.toUpperCase())
+    app.all(path, (c) => {
+      c.env.name(path)
+      const { method } = c.req
+      throw new PharosError('METHOD_REFUSED', { path: c.req.path, method, allowed: allowed.join(', ') })
+    })
+  }
+  app.use(async (c, next) => {
+    await next()
+    c.env.name(c.res.status === 404 ? 'none' : routePath(c, -1))
+  })
+  app.route('/', createPages(ports))
+  app.get('*', (c) => answerAsset(c, ports))
+  app.notFound((c) => {
+    throw new PharosError('ROUTE_UNKNOWN', { path: maskAddress(c.req.url).slice(0, 200) })
+  })
+  app.onError((error) => {
+    throw error
+  })
+  return app
+}
+
+async function answerRoute(route: Route, c: Served, context: HttpContext): Promise<Response> {
+  const { began, peer, name } = c.env
+  const request = c.req.raw
+  name(route.path)
+  const answer = await route.answer(
+    {
+      params: c.req.param(),
+      request,
+      readBody: () => readJson(request),
+      began,
+      peer,
+      passOn: () => passOn(request, context.ports),
+    },
+    context,
+  )
+  return answer instanceof Response ? answer : toResponse(answer)
+}
+
+function toResponse({ status, json, headers }: Reply): Response {
+  const body = JSON.stringify(json)
+  return new Response(body, {
+    status,
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': String(byteLength(body)),
+      ...headers,
+    },
+  })
+}
+
+/** Bytes of a text in UTF-8. */
+function byteLength(text: string): number {
+  return new TextEncoder().encode(text).length
+}
+
+/** Gives a request to whoever speaks MCP, with a body that is not too large. */
+async function passOn(request: Request, { mcp }: HttpPorts): Promise<Response> {
+  const { method, headers, signal, url } = request
+  const body = method === 'GET' || method === 'HEAD' ? undefined : await readBody(request)
+  const response = await mcp(new Request(url, { method, headers, signal, ...(body === undefined ? {} : { body }) }))
+  // Fields that cannot be changed are those of somebody else's answer.
+  return new Response(response.body, response)
+}
+
+/** A file of the dashboard. Its own address is that of its first page. */
+async function answerAsset(c: Served, { readAsset }: HttpPorts): Promise<Response> {
+  const { path } = c.req
+  const asset = await readAsset(path === '/' ? '/index.html' : path)
+  if (asset === undefined) return c.notFound()
+  c.env.name(path === '/' ? '/' : '/assets/*')
+  const { body, gzipped, type, isImmutable } = asset
+  const packed = canUnpack(c.req.raw) ? gzipped : undefined
+  return new Response(packed ?? body, {
+    headers: {
+      'content-type': type,
+      'content-length': String((packed ?? body).byteLength),
+      ...(packed === undefined ? {} : { 'content-encoding': 'gzip', vary: 'accept-encoding' }),
+      'cache-control': isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
+      ...(isImmutable ? {} : { etag: `${packed === undefined ? '' : 'W/'}"${sumOf(body)}"` }),
+    },
+  })
+}
+
+function sumOf(bytes: Uint8Array): string {
+  let sum = 5381
+  for (const byte of bytes) sum = (Math.imul(sum, 33) ^ byte) >>> 0
+  return `${sum.toString(36)}-${bytes.length.toString(36)}`
+}
+
+/** Says that nothing has changed to whoever has the same already. */
+function revalidate(response: Response, request: Request): Response {
+  const etag = response.headers.get('etag')
+  const wanted = request.headers.get('if-none-match')
+  if (etag === null || wanted === null || response.status !== 200) return response
+  const bare = (tag: string) => tag.trim().replace(/^W\//, '')
+  if (!wanted.split(',').some((tag) => bare(tag) === bare(etag))) return response
+  void response.body?.cancel()
+  const headers = new Headers({ etag })
+  for (const name of ['cache-control', 'vary']) {
+    const value = response.headers.get(name)
+    if (value !== null) headers.set(name, value)
+  }
+  return new Response(null, { status: 304, headers })
+}
+
+async function answerFailure(
+  error: unknown,
+  request: Request,
+  path: string,
+  id: string,
+  { log }: HttpPorts,
+): Promise<Response> {
+  const { status, body, internal } = describeFailure(error, id)
+  const told = status >= 500 ? { problem: internal } : { problem: body.error }
+  log.warn(`[req] ${request.method} ${maskAddress(request.url)} failed`, { id, code: body.code, ...told })
+  const fields = failureFields(error)
+  if (!isForPeople(request, path)) return toResponse({ status, json: body, headers: fields })
+  if (status === 401) {
+    const next = encodeURIComponent(request.url.slice(new URL(request.url).origin.length))
+    return new Response(null, { status: 303, headers: { location: `/login?next=${next}` } })
+  }
+  const { code, advice = 'Try again. If it stays so, the log of the server tells more under this id.' } = body
+  const page =
+    status === 404
+      ? renderNotFound(path)
+      : renderTrouble({ title: 'That cannot be shown', message: body.error, advice, code, id })
+  return new Response(String(await page), {
+    status,
+    headers: { ...fields, 'content-type': 'text/html; charset=utf-8' },
+  })
+}
+
+function failureFields(error: unknown): Record<string, string> {
+  if (!(error instanceof PharosError)) return {}
+  if (error.code === 'TOKEN_REQUIRED') return { 'www-authenticate': 'Bearer realm="pharos"' }
+  return error.code === 'METHOD_REFUSED' ? { allow: String(error.details['allowed']) } : {}
+}
+
+/** Whether a person will read the answer in a browser. */
+function isForPeople({ method, headers }: Request, path: string): boolean {
+  const isApi = path.startsWith('/api/') || path === '/mcp' || path === '/events'
+  return method === 'GET' && !isApi && (headers.get('accept') ?? '').includes('text/html')
+}
+
+function pathOf({ url }: Request): string {
+  const { pathname } = new URL(url)
+  return pathname
+}
+
+/** Describes the routes when somebody first asks. */
+function createOpenApi(version: string): () => Promise<OpenApi> {
+  let made: Promise<OpenApi> | undefined
+  return () => {
+    made ??= (async () => {
+      const document = describeRoutes(ROUTES, version)
+      return { json: JSON.stringify(document), page: await renderDocs(document) }
+    })()
+    return made
+  }
+}

@@ -1,0 +1,26 @@
+/** Less than this is sent as it is. */
+const LEAST_BYTES = 1024
+
+const TEXT = /^(?:text\/(?!event-stream)|application\/(?:json|javascript|manifest\+json)|image\/svg)/
+
+/** Compresses an answer to a GET for whoever can read that. Streams of events and answers to POST stay as they are. */
+export function compress(response: Response, request: Request): Response {
+  const { headers, status, body } = response
+  if (request.method !== 'GET' || body === null || status !== 200 || headers.has('content-encoding')) return response
+  if (!TEXT.test(headers.get('content-type') ?? '')) return response
+  headers.append('vary', 'accept-encoding')
+  const length = Number(headers.get('content-length') ?? LEAST_BYTES)
+  if (length < LEAST_BYTES || !canUnpack(request)) return response
+  const compressed = new Headers(headers)
+  compressed.delete('content-length')
+  compressed.set('content-encoding', 'gzip')
+  const etag = compressed.get('etag')
+  // The bytes are others, what they say is the same.
+  if (etag !== null && !etag.startsWith('W/')) compressed.set('etag', `W/${etag}`)
+  return new Response(body.pipeThrough(new CompressionStream('gzip')), { status, headers: compressed })
+}
+
+/** Whether whoever asks can read what is compressed by gzip. */
+export function canUnpack({ headers }: Request): boolean {
+  return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(headers.get('accept-encoding') ?? '')
+}

@@ -1,0 +1,20 @@
+import type { EventStreams } from './events.ts'
+import type { Metrics } from './metrics.ts'
+import type { HttpPorts } from './ports.ts'
+import type { Sessions } from './session.ts'
+
+/** What routes answer with. */
+export interface HttpContext {
+  readonly ports: HttpPorts
+  readonly metrics: Metrics
+  readonly events: EventStreams
+  readonly sessions: Sessions
+  /** The description of all routes, made once. */
+  readonly openApi: () => Promise<OpenApi>
+}
+
+/** The description of all routes: as JSON and as a page. */
+export interface OpenApi {
+  readonly json: string
+  readonly page: string
+}

@@ -1,0 +1,69 @@
+import { html } from 'hono/html'
+import type { OpenApiDocument, Operation, Parameter } from './openapi.ts'
+import { renderPage } from './pages/layout.ts'
+import type { Html } from './pages/parts.ts'
+
+/** The description of the routes as a page. It is rendered here, and needs nothing from anywhere else. */
+export async function renderDocs({ tags, paths, info }: OpenApiDocument): Promise<string> {
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  )
+  const groups = tags.map(({ name }) => ({
+    name,
+    operations: operations.filter(({ operation }) => operation.tags.includes(name)),
+  }))
+  const page = renderPage({
+    title: 'HTTP API',
+    section: 'API',
+    body: html`<p>${info.description} For programs: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1), version ${info.version}.</p>
+<p>Errors are <code>{"error", "code", "id", "advice"}</code>; the log of the server tells more under the id. Where a token is set, send it as <code>Authorization: Bearer …</code>.</p>
+<nav class="panel" aria-label="Groups"><ul class="outline">${groups.map(({ name }) => html`<li><a href="#${name}">${name}</a></li>`)}</ul></nav>
+${groups.map(
+  ({ name, operations: some }) =>
+    html`<h2 id="${name}">${name}</h2>${some.map(({ method, path, operation }) => renderOperation(method, path, operation))}`,
+)}`,
+  })
+  return String(await page)
+}
+
+function renderOperation(method: string, path: string, operation: Operation): Html {
+  const { operationId, summary, parameters = [], requestBody, responses } = operation
+  const body = requestBody?.content['application/json']?.schema
+  return html`<details class="panel" id="${operationId}"><summary><code>${method} ${path}</code> ${summary}</summary>
+${parameters.length === 0 ? '' : renderParameters(parameters)}
+${body === undefined ? '' : html`<h3>Body</h3><pre class="mono">${JSON.stringify(body, null, 2)}</pre>`}
+<h3>Answers</h3>
+<dl class="facts">${Object.entries(responses).map(
+    ([status, { description, content }]) =>
+      html`<dt><code>${status}</code></dt><dd>${description}${Object.entries(content ?? {}).map(
+        ([type, { schema }]) =>
+          html` <small class="quiet">${type}</small>${schema === undefined || Number(status) >= 400 ? '' : html`<details><summary>Shape</summary><pre class="mono">${JSON.stringify(schema, null, 2)}</pre></details>`}`,
+      )}</dd>`,
+  )}</dl></details>`
+}
+
+function renderParameters(parameters: readonly Parameter[]): Html {
+  return html`<div class="box"><table><thead><tr><th scope="col">Parameter</th><th scope="col">In</th><th scope="col">Takes</th><th scope="col">Meaning</th></tr></thead>
+<tbody>${parameters.map(
+    ({ name, in: place, required, description, schema }) =>
+      html`<tr><td><code>${name}</code>${required ? ' *' : ''}</td><td>${place}</td><td><code>${writeSchema(schema)}</code></td><td>${description ?? ''}</td></tr>`,
+  )}</tbody></table></div>`
+}
+
+/** What a parameter takes, in a few words. */
+function writeSchema({
+  type,
+  enum: words,
+  minimum,
+  maximum,
+  default: standard,
+}: Readonly<Record<string, unknown>>): string {
+  const kind = Array.isArray(words)
+    ? words.length > 12
+      ? `one of ${words.length} words`
+      : words.join(' | ')
+    : String(type ?? 'any')
+  const range =
+    minimum === undefined && maximum === undefined ? '' : ` ${String(minimum ?? '')}…${String(maximum ?? '')}`
+  return `${kind}${range}${standard === undefined ? '' : ` = ${String(standard)}`}`
+}

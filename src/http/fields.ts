@@ -1,0 +1,123 @@
+import { z } from 'zod'
+
+/** How a field of a query is described: it is a text there, whatever it means. */
+const SHAPES = new WeakMap<object, Readonly<Record<string, unknown>>>()
+
+/** JSON Schema of what is given or answered, in the words of OpenAPI 3.1. */
+export function describeSchema(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
+  const { $schema: _, ...described } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    override({ zodSchema, jsonSchema }) {
+      const shape = SHAPES.get(zodSchema)
+      if (shape === undefined) return
+      for (const key of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, key)
+      Object.assign(jsonSchema, shape)
+    },
+  })
+  return described
+}
+
+function described<T extends z.ZodType>(schema: T, shape: Readonly<Record<string, unknown>>): T {
+  SHAPES.set(schema, shape)
+  return schema
+}
+
+/** How many of a list are wanted: more than `most` means `most`, and what counts nothing is refused. */
+export function limitField(standard: number, most: number): z.ZodType<number> {
+  const schema = z
+    .string('expected one number')
+    .regex(/^0*[1-9]\d{0,14}$/, `expected a whole number from 1 to ${most}`)
+    .transform((text) => Math.min(Number(text), most))
+    .default(standard)
+  return described(schema, { type: 'integer', minimum: 1, maximum: most, default: standard })
+}
+
+/** A whole number from `least` on. */
+export function countField(least: number, what: string): z.ZodType<number | undefined> {
+  const schema = z
+    .string('expected one number')
+    .regex(/^\d{1,15}$/, `expected a whole number from ${least} on`)
+    .transform(Number)
+    .refine((number) => number >= least, `expected a whole number from ${least} on`)
+    .optional()
+  return described(schema, { type: 'integer', minimum: least, description: what })
+}
+
+/** A number within bounds. */
+export function numberField(least: number, most: number, what: string): z.ZodType<number | undefined> {
+  const schema = z
+    .string('expected one number')
+    .regex(/^\d+(?:\.\d+)?$/, `expected a number from ${least} to ${most}`)
+    .transform(Number)
+    .refine((number) => number >= least && number <= most, `expected a number from ${least} to ${most}`)
+    .optional()
+  return described(schema, { type: 'number', minimum: least, maximum: most, description: what })
+}
+
+const YES = ['1', 'true', 'yes', 'on']
+const NO = ['0', 'false', 'no', 'off']
+
+/** Yes or no. */
+export function flagField(standard: boolean, what: string): z.ZodType<boolean> {
+  const schema = z
+    .string('expected 1 or 0')
+    .toLowerCase()
+    .refine((text) => YES.includes(text) || NO.includes(text), 'expected 1 or 0')
+    .transform((text) => YES.includes(text))
+    .default(standard)
+  return described(schema, { enum: ['0', '1'], default: standard ? '1' : '0', description: what })
+}
+
+/** A moment: ISO 8601, or milliseconds since 1970. */
+export function timeField(what: string): z.ZodType<number | undefined> {
+  const schema = z
+    .string('expected one moment')
+    .transform((text) => (/^\d{1,15}$/.test(text) ? Number(text) : Date.parse(text)))
+    .refine((time) => !Number.isNaN(time), 'expected a moment such as 2026-01-31 or 2026-01-31T12:00:00Z')
+    .optional()
+  return described(schema, { type: 'string', format: 'date-time', description: what })
+}
+
+/** A text that is not long. */
+export function textField(what: string, most = 2000): z.ZodType<string | undefined> {
+  const schema = z.string('expected one text').max(most, `expected at most ${most} characters`).optional()
+  return described(schema, { type: 'string', maxLength: most, description: what })
+}
+
+/** A text that has to be there. */
+export function needField(what: string, most = 2000): z.ZodType<string> {
+  const schema = z
+    .string('expected a text')
+    .trim()
+    .min(1, 'expected a text')
+    .max(most, `expected at most ${most} characters`)
+  return described(schema, { type: 'string', minLength: 1, maxLength: most, description: what })
+}
+
+/** One text or several. */
+export function textsField(what: string): z.ZodType<readonly string[] | undefined> {
+  const schema = z
+    .union([z.string(), z.array(z.string())])
+    .transform((one) => [one].flat())
+    .optional()
+  return described(schema, { type: 'array', items: { type: 'string' }, description: what })
+}
+
+/** One of several words. */
+export function wordField<const W extends readonly string[]>(words: W, what: string): z.ZodType<W[number] | undefined> {
+  const schema = z.enum(words, `expected one of ${words.join(', ')}`).optional()
+  return described(schema, { type: 'string', enum: [...words], description: what })
+}
+
+/** A number that ids of a list have. */
+export const rowId = (what: string): z.ZodType<number | undefined> => countField(0, what)
+
+/** The id of a job in a path. Those that were never given out look like these as well, and are unknown rather than wrong. */
+export const jobId: z.ZodType<string> = described(
+  z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'expected the id of a job'),
+  { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$' },
+)
+
+/** A moment as it is answered: ISO 8601, or null. */
+export const moment: z.ZodType<string | null> = z.string().nullable()

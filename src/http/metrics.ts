@@ -1,0 +1,125 @@
+import type { Dispatcher, JobView } from '../library/dispatch/dispatcher.ts'
+import type { ProgressFrame } from '../library/dispatch/frames.ts'
+import { createHistogram } from './histogram.ts'
+
+/** Counts what the server and its jobs do. */
+export interface Metrics {
+  /** Counts one answer. `route` is the pattern of the route, never the address. */
+  noteAnswer(method: string, route: string, status: number, ms: number): void
+  /** In the text format of Prometheus. */
+  write(streams: number): string
+  close(): void
+}
+
+type Counter = 'requests' | 'downloads' | 'found' | 'saved' | 'errors'
+
+/** What of a job was counted already. */
+interface Counted extends Readonly<Record<Counter, number>> {
+  /** Requests to each host. */
+  readonly hosts: ReadonlyMap<string, number>
+}
+
+const NOTHING: Counted = { requests: 0, downloads: 0, found: 0, saved: 0, errors: 0, hosts: new Map() }
+
+/** Creates them. They follow the jobs by the feed, so that what a job did counts on after it is forgotten. */
+export function createMetrics(dispatcher: Dispatcher): Metrics {
+  const answers = createHistogram('http_request_duration_seconds', 'Time to the header of an answer, by route.')
+  const fetches = createHistogram('crawler_fetch_duration_seconds', 'Time that hosts take to answer crawls.')
+  const totals: Record<Counter, number> = { requests: 0, downloads: 0, found: 0, saved: 0, errors: 0 }
+  let counted = new Map<string, Counted>()
+
+  const follow = () => {
+    const next = new Map<string, Counted>()
+    for (const { id, progress } of dispatcher.list()) {
+      if (progress === null) continue
+      const before = counted.get(id) ?? NOTHING
+      const now = countOf(progress)
+      for (const name of COUNTERS) totals[name] += grown(before[name], now[name])
+      for (const [host, { latencyMs = null }] of Object.entries(progress.perHost)) {
+        const times = grown(before.hosts.get(host) ?? 0, now.hosts.get(host) ?? 0)
+        if (latencyMs !== null && times > 0) fetches.observe({}, latencyMs / 1000, times)
+      }
+      next.set(id, now)
+    }
+    counted = next
+  }
+  const stop = dispatcher.feed.listen(follow)
+  return {
+    noteAnswer: (method, route, status, ms) => answers.observe({ method, route, status: String(status) }, ms / 1000),
+    write(streams) {
+      follow()
+      const running = dispatcher.list().filter(({ status }) => status === 'running')
+      return [
+        ...writeJobs(running, totals),
+        ...gauge('http_event_streams', 'Event streams that are open.', streams),
+        ...answers.write(),
+        ...fetches.write(),
+        '',
+      ].join('\n')
+    },
+    close: stop,
+  }
+}
+
+const COUNTERS = ['requests', 'downloads', 'found', 'saved', 'errors'] as const
+
+/** How much a counter has grown. One that is smaller than it was belongs to a process that began anew. */
+function grown(before: number, now: number): number {
+  return now >= before ? now - before : now
+}
+
+function countOf({ visited, downloaded, found, saved, errors, perHost }: ProgressFrame): Counted {
+  const hosts = new Map(Object.entries(perHost).map(([host, { requests = 0 }]) => [host, requests]))
+  return { requests: visited, downloads: downloaded, found, saved, errors, hosts }
+}
+
+function writeJobs(running: readonly JobView[], totals: Readonly<Record<Counter, number>>): string[] {
+  const sum = (read: (job: JobView) => number) => running.reduce((total, job) => total + read(job), 0)
+  return [
+    ...gauge('crawler_running', 'Crawls that run.', running.length),
+    ...gauge('crawler_paused', 'Crawls that are paused.', running.filter(({ paused }) => paused).length),
+    ...counter('crawler_requests_total', 'Visits that came to an end.', totals.requests),
+    ...counter('crawler_downloads_total', 'Answers with a body.', totals.downloads),
+    ...counter('crawler_articles_found_total', 'Addresses that were found and admitted.', totals.found),
+    ...counter('crawler_articles_saved_total', 'Pages that were stored.', totals.saved),
+    ...counter('crawler_errors_total', 'Visits that failed.', totals.errors),
+    ...gauge(
+      'crawler_queue_size',
+      'Addresses that wait.',
+      sum(({ progress }) => progress?.queueSize ?? 0),
+    ),
+    ...gauge(
+      'crawler_requests_per_second',
+      'Visits a second.',
+      sum(({ rates }) => rates.requestsPerSec),
+    ),
+    ...gauge(
+      'crawler_downloads_per_second',
+      'Answers a second.',
+      sum(({ rates }) => rates.downloadsPerSec),
+    ),
+    ...gauge(
+      'crawler_bytes_per_second',
+      'Bytes a second.',
+      sum(({ rates }) => rates.bytesPerSec),
+    ),
+    ...gauge(
+      'crawler_cache_hit_ratio',
+      'Share of visits that were answered by what is stored.',
+      running.length === 0 ? 0 : sum(({ rates }) => rates.cacheHitRatio) / running.length,
+    ),
+    ...gauge(
+      'crawler_error_rate_per_min',
+      'Failed visits a minute.',
+      sum(({ rates }) => rates.errorRatePerMin),
+    ),
+  ]
+}
+
+function gauge(name: string, help: string, value: number): string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`, `${name} ${value}`]
+}
+
+function counter(name: string, help: string, value: number): string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} counter`, `${name} ${value}`]
+}

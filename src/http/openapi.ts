@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import { describeSchema } from './fields.ts'
+import type { AnswerSpec, Route } from './route.ts'
+import { failures } from './shapes.ts'
+
+/** The description of a server in the words of OpenAPI 3.1. */
+export interface OpenApiDocument {
+  readonly openapi: string
+  readonly info: { readonly title: string; readonly version: string; readonly description: string }
+  readonly tags: readonly { readonly name: string }[]
+  readonly security: readonly unknown[]
+  readonly components: Readonly<Record<string, unknown>>
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+}
+
+/** One route in it. */
+export interface Operation {
+  readonly operationId: string
+  readonly tags: readonly string[]
+  readonly summary: string
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: { readonly required: boolean; readonly content: Content }
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>
+}
+
+/** A part of a path or query. */
+export interface Parameter {
+  readonly name: string
+  readonly in: 'path' | 'query'
+  readonly required: boolean
+  readonly description?: string
+  readonly schema: Readonly<Record<string, unknown>>
+}
+
+type Content = Readonly<Record<string, { readonly schema?: Readonly<Record<string, unknown>> }>>
+
+/** Describes a table of routes: what it says is what the routes check. */
+export function describeRoutes(routes: readonly Route[], version: string): OpenApiDocument {
+  const paths: Record<string, Record<string, Operation>> = {}
+  for (const route of routes) {
+    const path = writePath(route.path)
+    paths[path] = { ...paths[path], [route.method]: describeRoute(route) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Pharos',
+      version,
+      description: 'Crawls sites into a library, tells how that goes, and answers questions from it.',
+    },
+    tags: [...new Set(routes.map(({ group }) => group))].map((name) => ({ name })),
+    // Needed only where the owner has set a token.
+    security: [{}, { token: [] }],
+    components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+    paths,
+  }
+}
+
+/** `/api/chunks/:id{.+}` → `/api/chunks/{id}` */
+export function writePath(path: string): string {
+  return path.replace(/:(\w+)(?:\{[^}]*\})?/g, '{$1}')
+}
+
+function describeRoute({ method, path, group, summary, params, query, body, answers }: Route): Operation {
+  const parameters = [...listParameters(params, 'path'), ...listParameters(query, 'query')]
+  return {
+    operationId:
+      `${method}${writePath(path).replace(/[^A-Za-z]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`.replace(
+        /\W/g,
+        '',
+      ),
+    tags: [group],
+    summary,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: !body.safeParse(undefined).success,
+            content: { 'application/json': { schema: describeSchema(body, 'input') } },
+          },
+        }),
+    responses: Object.fromEntries(
+      Object.entries({ ...answers, ...failures(401, 403, 421) }).map(([status, answer]) => [
+        status,
+        describeAnswer(answer),
+      ]),
+    ),
+  }
+}
+
+function describeAnswer({ what, schema, type = 'application/json' }: AnswerSpec) {
+  if (schema === undefined && type === 'application/json') return { description: what }
+  const described = schema === undefined ? {} : { schema: describeSchema(schema, 'output') }
+  return { description: what, content: { [type]: described } }
+}
+
+function listParameters(schema: z.ZodType | undefined, place: 'path' | 'query'): Parameter[] {
+  if (!(schema instanceof z.ZodObject)) return []
+  return Object.entries<z.ZodType>(schema.shape).map(([name, field]) => {
+    const { description, ...described } = describeSchema(field, 'input')
+    return {
+      name,
+      in: place,
+      required: place === 'path' || !field.safeParse(undefined).success,
+      ...(typeof description === 'string' ? { description } : {}),
+      schema: described,
+    }
+  })
+}

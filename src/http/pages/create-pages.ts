@@ -1,0 +1,92 @@
+import { type Context, Hono } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { PharosError } from '../../core/errors.ts'
+import type { Addresses } from '../../library/addresses.ts'
+import type { JobLog } from '../../library/job-log.ts'
+import type { Library } from '../../library/library.ts'
+import { describeFailure, isStoreTrouble } from '../failure.ts'
+import type { HttpPorts } from '../ports.ts'
+import { renderAnalysis, renderGazetteer } from './coming.ts'
+import { renderDomains } from './domains.ts'
+import { renderTrouble } from './error-page.ts'
+import { renderErrors } from './errors.ts'
+import { ICON } from './layout.ts'
+import { LIVE_SCRIPT } from './live.ts'
+import { renderMilestones, renderProblems } from './notes.ts'
+import type { Html } from './parts.ts'
+import { findLatestQueue, renderQueue, renderQueues } from './queues.ts'
+import { PAGE_STYLE } from './style.ts'
+import { renderUrl } from './url.ts'
+import { renderUrls } from './urls.ts'
+
+/** The pages that the server renders: they work without scripts, and come alive with the one they have. */
+export function createPages(ports: HttpPorts): Hono {
+  const app = new Hono()
+  const withLog =
+    (render: (c: Context, log: JobLog) => Promise<Html>) =>
+    async (c: Context): Promise<Response> =>
+      c.html(await render(c, await ports.jobLog()))
+  const withAddresses =
+    (render: (c: Context, addresses: Addresses) => Promise<Html>) =>
+    async (c: Context): Promise<Response> =>
+      c.html(await render(c, (await openAddresses(ports)).addresses))
+
+  app.get('/queues/ssr', withLog(renderQueues))
+  app.get('/queues/latest', async (c) => c.redirect(await findLatestQueue(await ports.jobLog())))
+  app.get('/queues/:id/ssr', withLog(renderQueue))
+  app.get('/problems/ssr', withLog(renderProblems))
+  app.get('/milestones/ssr', withLog(renderMilestones))
+  app.get('/errors', withAddresses(renderErrors))
+  app.get('/domains', withAddresses(renderDomains))
+  app.get('/urls', withAddresses(renderUrls))
+  app.get('/url', async (c) => {
+    const { library, addresses } = await openAddresses(ports)
+    const { page, isKnown } = await renderUrl(c, library, addresses)
+    return c.html(page, isKnown ? 200 : 404)
+  })
+  app.get('/analysis/ssr', (c) => c.html(renderAnalysis()))
+  app.get('/gazetteer', (c) => c.html(renderGazetteer()))
+  for (const [path, { type, body }] of Object.entries(ASSETS)) {
+    app.get(path, (c) => c.body(body, 200, { 'content-type': type, 'cache-control': 'public, max-age=300' }))
+  }
+  app.onError((error, c) => answerTrouble(error, c, ports))
+  return app
+}
+
+/** What the pages need besides themselves. */
+const ASSETS: Readonly<Record<string, { readonly type: string; readonly body: string }>> = {
+  '/pages/style.css': { type: 'text/css; charset=utf-8', body: PAGE_STYLE },
+  '/pages/live.js': { type: 'text/javascript; charset=utf-8', body: LIVE_SCRIPT },
+  '/pages/icon.svg': { type: 'image/svg+xml', body: ICON },
+}
+
+/** The library and its addresses. */
+async function openAddresses(ports: HttpPorts): Promise<{ readonly library: Library; readonly addresses: Addresses }> {
+  const library = await ports.library()
+  if (library.addresses === undefined) throw new PharosError('STORE_UNAVAILABLE')
+  return { library, addresses: library.addresses }
+}
+
+/** What went wrong as a page; what nobody expected is in the log, under the id that the page names. */
+function answerTrouble(error: Error, c: Context, ports: HttpPorts): Response | Promise<Response> {
+  if (error instanceof HTTPException) {
+    const title = error.status === 404 ? 'Not found' : 'That cannot be shown'
+    const advice = 'Check the address, or choose a page from the navigation above.'
+    return c.html(renderTrouble({ title, message: error.message, advice }), error.status as ContentfulStatusCode)
+  }
+  const id = crypto.randomUUID()
+  const { status, body, internal } = describeFailure(error, id)
+  ports.log.warn('a page could not be rendered', { id, path: c.req.path, code: body.code, problem: internal })
+  const trouble = isStoreTrouble(error) ? STORE_TROUBLE : { message: body.error, advice: body.advice ?? LOOK_IN_LOG }
+  const title = status < 500 ? 'That cannot be shown' : 'Something is wrong'
+  return c.html(renderTrouble({ title, ...trouble, code: body.code, id }), status as ContentfulStatusCode)
+}
+
+const STORE_TROUBLE = {
+  message: 'The library cannot be read at the moment.',
+  advice:
+    'The server goes on and tries again with each request: reload in a moment. If it stays so, run `pharos doctor` where it runs.',
+}
+
+const LOOK_IN_LOG = 'Try again. If it stays so, the log of the server tells more under this id.'

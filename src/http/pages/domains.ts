@@ -1,0 +1,125 @@
+import type { Context } from 'hono'
+import { html } from 'hono/html'
+import { HTTPException } from 'hono/http-exception'
+import { countOf, writeNumber } from '../../core/text/count.ts'
+import type { Addresses, HostSummary } from '../../library/addresses.ts'
+import { LEDGER_STATES, type LedgerState, STATE_WORDS } from '../../library/ledger-words.ts'
+import { renderPage } from './layout.ts'
+import {
+  type Html,
+  type Row,
+  writeCounters,
+  writeFacts,
+  writeField,
+  writeFilters,
+  writeHref,
+  writeMoment,
+  writePill,
+  writeTable,
+  writeText,
+} from './parts.ts'
+import { readLimit, readText } from './query.ts'
+
+/** `/domains`: the hosts that were asked last, each with its summary; with `host` that of one. */
+export async function renderDomains(c: Context, addresses: Addresses): Promise<Html> {
+  const host = readText(c, 'host')
+  if (host !== undefined) return renderDomain(host, addresses)
+  const hosts = await addresses.listHosts(readLimit(c, 100, 500))
+  return renderPage({
+    title: 'Domains',
+    section: 'Domains',
+    body: html`<div class="controls">${writeFilters('/domains', [writeField('Host', 'host', '')])}</div>
+${writeKey()}
+${writeTable({
+  caption: `${countOf(hosts.length, 'host')}, those that were asked last first`,
+  columns: [
+    { label: 'Host', look: 'address' },
+    { label: 'Addresses', look: 'number' },
+    { label: 'Pages', look: 'number' },
+    { label: 'Failed', look: 'number' },
+    { label: 'Balance', look: 'wide' },
+    { label: 'Last asked', look: 'time' },
+  ],
+  rows: hosts.map(hostRow),
+  empty: html`<p>No host has been asked yet.</p><p><a href="/">Start a crawl</a></p>`,
+})}`,
+  })
+}
+
+async function renderDomain(host: string, addresses: Addresses): Promise<Html> {
+  const found = await addresses.describeHost(host.toLowerCase())
+  if (found === undefined) throw new HTTPException(404, { message: `No address of the host ${host} is known.` })
+  return renderPage({
+    title: found.host,
+    section: 'Domains',
+    body: html`${writeCounters([
+      ['Addresses', 'addresses', found.addresses],
+      ['Pages', 'pages', found.pages],
+      ['Failed', 'failed', found.failed],
+    ])}
+<section class="panel">${writeBar(found)}${writeKey()}
+${writeFacts([
+  ['Last asked', found.lastAt === null ? 'never' : writeMoment(found.lastAt)],
+  ...LEDGER_STATES.filter((state) => found.states[state] > 0).map(
+    (state) =>
+      [
+        writeNumber(found.states[state]),
+        html`<a href="${writeHref('/urls', { host: found.host, state })}">${writePill(state)}</a> <span class="quiet">${STATE_WORDS[state]}</span>`,
+      ] as const,
+  ),
+])}</section>
+<p><a href="${writeHref('/urls', { host: found.host })}">All its addresses</a> · <a href="/domains">All domains</a></p>`,
+  })
+}
+
+function hostRow(summary: HostSummary): Row {
+  return {
+    cells: [
+      html`<a href="${writeHref('/domains', { host: summary.host })}">${writeText(summary.host)}</a>`,
+      html`<a href="${writeHref('/urls', { host: summary.host })}">${writeNumber(summary.addresses)}</a>`,
+      writeNumber(summary.pages),
+      summary.failed === 0
+        ? '0'
+        : html`<a href="${writeHref('/urls', { host: summary.host, state: 'failed' })}">${writeNumber(summary.failed)}</a>`,
+      writeBar(summary),
+      writeMoment(summary.lastAt),
+    ],
+  }
+}
+
+/** What the states come to for somebody who looks: it is held, left out, failed, or to be fetched. */
+const SHARES: readonly (readonly [name: string, label: string, states: readonly LedgerState[]])[] = [
+  ['held', 'in the library', ['indexed', 'unchanged']],
+  ['skipped', 'left out', ['skipped', 'gone']],
+  ['failed', 'failed', ['failed']],
+  ['open', 'to be fetched', ['pending', 'leased']],
+]
+
+/** Drawn with attributes, because the policy of the pages allows no styles in them. */
+function writeBar({ states }: HostSummary): Html {
+  const counts = SHARES.map(([name, label, of]) => ({
+    name,
+    label,
+    count: of.reduce((sum, state) => sum + states[state], 0),
+  }))
+  const total = Math.max(
+    1,
+    counts.reduce((sum, { count }) => sum + count, 0),
+  )
+  let from = 0
+  const parts = counts.map(({ name, count }) => {
+    const width = (100 * count) / total
+    const part = html`<rect class="${name}" x="${from.toFixed(2)}" y="0" width="${width.toFixed(2)}" height="6"/>`
+    from += width
+    return part
+  })
+  const words = counts.map(({ count, label }) => `${writeNumber(count)} ${label}`).join(', ')
+  return html`<svg class="bar" viewBox="0 0 100 6" preserveAspectRatio="none" role="img" aria-label="${words}"><title>${words}</title>${parts}</svg>`
+}
+
+function writeKey(): Html {
+  return html`<ul class="key">${SHARES.map(
+    ([name, label]) =>
+      html`<li><svg class="bar" viewBox="0 0 6 6" aria-hidden="true"><rect class="${name}" width="6" height="6"/></svg>${label}</li>`,
+  )}</ul>`
+}

@@ -1,0 +1,74 @@
+import { html, raw } from 'hono/html'
+import { type Html, type Part, writePillClasses } from './parts.ts'
+
+/** A page before it has its frame. */
+export interface PageInput {
+  readonly title: string
+  /** The entry of the navigation it belongs to; none for pages beside it. */
+  readonly section?: string
+  readonly body: Part
+  /** What it can show while crawls run; without it, the page stays as it was sent. */
+  readonly live?: LiveInput
+}
+
+/** What the script listens to. */
+export interface LiveInput {
+  /** Only the events of this job. */
+  readonly jobId?: string
+  /** Only events whose fields have these values: the filters of the page. */
+  readonly match?: Readonly<Record<string, string | undefined>>
+}
+
+/** Where the navigation leads. The dashboard has its own pages behind the `#`. */
+const NAVIGATION = [
+  ['Crawler', '/'],
+  ['Queues', '/queues/ssr'],
+  ['Analysis', '/analysis/ssr'],
+  ['Milestones', '/milestones/ssr'],
+  ['Problems', '/problems/ssr'],
+  ['Gazetteer', '/gazetteer'],
+  ['Domains', '/domains'],
+  ['Errors', '/errors'],
+  ['URLs', '/urls'],
+  ['Search', '/#/search'],
+  ['Sources', '/#/sources'],
+  ['API', '/docs'],
+] as const
+
+/** A whole page: head, navigation and body. It holds no script and no style of its own, so that the strictest policy lets it pass. */
+export function renderPage({ title, section, body, live }: PageInput): Html {
+  const links = NAVIGATION.map(
+    ([label, path]) =>
+      html`<li><a href="${path}"${label === section ? raw(' aria-current="page"') : ''}>${label}</a></li>`,
+  )
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<meta name="referrer" content="same-origin">
+<title>${title} · Pharos</title>
+<link rel="icon" href="/pages/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/pages/style.css">
+<script type="module" src="/pages/live.js"></script>
+</head>
+<body${live === undefined ? '' : writeLive(live)}>
+<a class="skip" href="#main">Skip to the content</a>
+<header class="top"><div class="top-row"><a class="brand" href="/">Pharos</a><nav aria-label="Main"><ul>${links}</ul></nav></div></header>
+<main id="main" tabindex="-1">
+<div class="head"><h1>${title}</h1>${live === undefined ? '' : raw('<span class="live" role="status" aria-live="polite" data-status></span>')}</div>
+${body}
+</main>
+</body>
+</html>`
+}
+
+function writeLive({ jobId, match }: LiveInput): Html {
+  const query = jobId === undefined ? 'logs=0' : `logs=0&job=${encodeURIComponent(jobId)}`
+  return html` data-events="/events?${query}" data-match="${JSON.stringify(match ?? {})}" data-pills="${writePillClasses()}"`
+}
+
+/** What browsers show beside the title. */
+export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#0b5cad" d="M6 3h4l1.5 12h-7z"/><path fill="#e3a53c" d="M5 1h6v3H5z"/></svg>
+`

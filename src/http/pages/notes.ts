@@ -1,0 +1,137 @@
+import type { Context } from 'hono'
+import { html } from 'hono/html'
+import { countOf } from '../../core/text/count.ts'
+import { severityOf } from '../../library/dispatch/severity.ts'
+import type { JobLog, KeptNote, NoteFilter } from '../../library/job-log.ts'
+import { cutPage } from './cut-page.ts'
+import { renderPage } from './layout.ts'
+import {
+  type Column,
+  type Html,
+  type Row,
+  writeControls,
+  writeField,
+  writeFilters,
+  writeMoment,
+  writePager,
+  writePill,
+  writeTable,
+  writeText,
+} from './parts.ts'
+import { readLimit, readNumber, readText } from './query.ts'
+
+/** What tells one of the two lists from the other. */
+interface NoteList {
+  readonly title: 'Problems' | 'Milestones'
+  readonly path: string
+  readonly event: 'problem' | 'milestone'
+  readonly intro: string
+  readonly empty: string
+  readonly list: (log: JobLog, filter: NoteFilter) => Promise<readonly KeptNote[]>
+  /** How grave one of this kind is; null where that is no question. */
+  readonly severityOf: ((kind: string) => string) | null
+}
+
+const PROBLEMS: NoteList = {
+  title: 'Problems',
+  path: '/problems/ssr',
+  event: 'problem',
+  intro: 'What crawls expected of a site and did not find, and what got in their way.',
+  empty: 'No problems are known.',
+  list: (log, filter) => log.listProblems(filter),
+  severityOf,
+}
+
+const MILESTONES: NoteList = {
+  title: 'Milestones',
+  path: '/milestones/ssr',
+  event: 'milestone',
+  intro: 'What crawls have reached and learned about a site on their way.',
+  empty: 'No milestones have been reached yet.',
+  list: (log, filter) => log.listMilestones(filter),
+  severityOf: null,
+}
+
+/** `/problems/ssr` */
+export function renderProblems(c: Context, log: JobLog): Promise<Html> {
+  return renderNotes(c, log, PROBLEMS)
+}
+
+/** `/milestones/ssr` */
+export function renderMilestones(c: Context, log: JobLog): Promise<Html> {
+  return renderNotes(c, log, MILESTONES)
+}
+
+async function renderNotes(c: Context, log: JobLog, kept: NoteList): Promise<Html> {
+  const job = readText(c, 'job')
+  const kind = readText(c, 'kind')
+  const scope = readText(c, 'scope')
+  const before = readNumber(c, 'before')
+  const after = readNumber(c, 'after')
+  const limit = readLimit(c, 100, 500)
+  const page = await kept.list(log, {
+    limit: limit + 1,
+    ...(job === undefined ? {} : { jobId: job }),
+    ...(kind === undefined ? {} : { kind }),
+    ...(scope === undefined ? {} : { scope }),
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+  })
+  const filters = { job, kind, scope, limit: c.req.query('limit') }
+  const { items, links } = cutPage(page, { before, after, limit }, kept.path, filters)
+  const isLatest = before === undefined && after === undefined
+  const isFiltered = job !== undefined || kind !== undefined || scope !== undefined || !isLatest
+  const match = { jobId: job ?? '', kind: kind ?? '', scope: scope ?? '' }
+  return renderPage({
+    title: kept.title,
+    section: kept.title,
+    ...(isLatest ? { live: { match } } : {}),
+    body: html`<p class="quiet">${kept.intro}</p>
+${writeControls(
+  writeFilters(kept.path, [
+    writeField('Job', 'job', job),
+    writeField('Kind', 'kind', kind),
+    writeField('Scope', 'scope', scope),
+  ]),
+  links,
+)}
+${writeTable({
+  caption: html`${countOf(items.length, kept.event)} of this page, newest first`,
+  columns: columnsOf(kept),
+  rows: items.map((note) => noteRow(note, kept)),
+  empty: html`<p>${isFiltered ? `No ${kept.event}s pass these filters.` : kept.empty}</p>`,
+  ...(isLatest ? { live: { event: kept.event, blank: noteRow(BLANK_NOTE, kept), most: limit } } : {}),
+})}
+${items.length > 20 ? writePager(links) : ''}`,
+  })
+}
+
+const BLANK_NOTE: NoteFacts = { jobId: '', at: null, kind: '', scope: null, target: null, message: null, details: null }
+
+type NoteFacts = Omit<KeptNote, 'id' | 'at'> & { readonly at: number | null }
+
+function columnsOf({ severityOf }: NoteList): readonly Column[] {
+  return [
+    { label: 'When', look: 'time' },
+    ...(severityOf === null ? [] : [{ label: 'Severity', look: 'word' }]),
+    { label: 'Kind', look: 'word' },
+    { label: 'Scope' },
+    { label: 'About' },
+    { label: 'Message', look: 'address' },
+    { label: 'Queue', look: 'word' },
+  ]
+}
+
+function noteRow(note: NoteFacts, { severityOf }: NoteList): Row {
+  return {
+    cells: [
+      writeMoment(note.at),
+      ...(severityOf === null ? [] : [writePill(severityOf(note.kind), 'severity')]),
+      writeText(note.kind, 'kind'),
+      writeText(note.scope ?? '', 'scope'),
+      writeText(note.target ?? '', 'target'),
+      html`${writeText(note.message ?? '', 'message')}<small class="mono" data-field="details">${note.details === null ? '' : writeText(JSON.stringify(note.details))}</small>`,
+      html`<a class="mono" href="/queues/${encodeURIComponent(note.jobId)}/ssr" data-field="jobId" data-base="/queues/" data-end="/ssr" data-cut="8">${note.jobId.slice(0, 8)}</a>`,
+    ],
+  }
+}

@@ -1,0 +1,205 @@
+import { html } from 'hono/html'
+import { writeNumber } from '../../core/text/count.ts'
+
+/** Text that may stand in a page as it is: everything else was escaped on its way in. */
+export type Html = ReturnType<typeof html>
+
+/** What a part of a page can be. */
+export type Part = Html | string | number | null | readonly Part[]
+
+/**
+ * Text of others as text: control characters and those that turn the direction of writing around are shown as what cannot be shown,
+ * so that an address cannot look like another one.
+ */
+export function writeText(text: string, field = ''): Html {
+  return html`<span class="text" data-field="${field}">${plain(text)}</span>`
+}
+
+function plain(text: string): string {
+  const shown = text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text
+  return shown.replaceAll(UNSHOWABLE, '\ufffd')
+}
+
+/** So much of one text is shown: no site shall make a page that nobody can scroll through. */
+const MOST_SHOWN = 2000
+
+const UNSHOWABLE = /[\p{Cc}\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
+
+/** An address of the web as a link that leaves nothing of this server behind; anything else as text. */
+export function writeOutsideLink(url: string): Html {
+  if (!isWebUrl(url)) return writeText(url)
+  return html`<a class="text" href="${url}" rel="noopener noreferrer nofollow">${plain(url)}</a>`
+}
+
+function isWebUrl(url: string): boolean {
+  return /^https?:\/\//i.test(url) && URL.canParse(url)
+}
+
+/** An address, which leads to what is known about it. */
+export function writeAddress(url: string): Html {
+  return html`<a class="text" href="${addressHref(url)}" data-field="url">${plain(url)}</a>`
+}
+
+/** The page that tells everything about an address. */
+function addressHref(url: string): string {
+  return `/url?url=${encodeURIComponent(url)}`
+}
+
+/** A moment, readable by programs as well; the script adds how long ago it was. */
+export function writeMoment(at: number | null, field = 'at'): Html {
+  if (at === null) return html`<time data-field="${field}"></time>`
+  const iso = new Date(at).toISOString()
+  return html`<time data-field="${field}" datetime="${iso}">${iso.slice(0, 19).replace('T', ' ')} UTC</time>`
+}
+
+/** How a word is coloured. What is not in it is grey. */
+const TONES: Readonly<Record<string, 'good' | 'warn' | 'bad' | 'info'>> = {
+  running: 'info',
+  done: 'good',
+  failed: 'bad',
+  stopped: 'warn',
+  cancelled: 'warn',
+  enqueued: 'info',
+  retry: 'warn',
+  drop: 'warn',
+  warn: 'warn',
+  info: 'info',
+  indexed: 'good',
+  unchanged: 'good',
+  gone: 'warn',
+}
+
+/** A word in its colour. `field` names what the script writes into it. */
+export function writePill(word: string, field = ''): Html {
+  return html`<span class="${pillClass(word)}" data-field="${field}">${word}</span>`
+}
+
+function pillClass(word: string): string {
+  const tone = TONES[word]
+  return tone === undefined ? 'pill' : `pill pill-${tone}`
+}
+
+/** The colours of words, for the script: `{"done":"pill pill-good"}` */
+export function writePillClasses(): string {
+  return JSON.stringify(Object.fromEntries(Object.keys(TONES).map((word) => [word, pillClass(word)])))
+}
+
+/** A column of a table. */
+export interface Column {
+  readonly label: string
+  /** What its cells look like: `number`, `time`, `word`, `address`, `wide`. */
+  readonly look?: string
+}
+
+/** A table that turns into cards where it is narrow. */
+export interface TableInput {
+  /** What the table holds, for those who cannot see it at once. */
+  readonly caption: Part
+  readonly columns: readonly Column[]
+  readonly rows: readonly Row[]
+  /** What stands there instead when there are no rows. */
+  readonly empty: Part
+  /** What the script adds on top: which events, and what a row of them looks like. */
+  readonly live?: { readonly event: string; readonly blank: Row; readonly most: number }
+}
+
+/** A row of a table: its cells in the order of the columns. */
+export interface Row {
+  readonly cells: readonly Part[]
+  /** What the script knows it by. */
+  readonly id?: string
+}
+
+/** Renders a table. Its roles are said outright, because browsers forget them where the cells are laid out as cards. */
+export function writeTable({ caption, columns, rows, empty, live }: TableInput): Html {
+  const body = rows.map((row) => writeRow(columns, row))
+  const isBlank = rows.length === 0
+  const table = html`<div class="box"${isBlank && live !== undefined ? html` hidden` : ''} data-box>
+<table role="table">
+<caption>${caption}</caption>
+<thead role="rowgroup"><tr role="row">${columns.map((column) => html`<th role="columnheader" scope="col" class="${column.look ?? ''}">${column.label}</th>`)}</tr></thead>
+<tbody role="rowgroup"${live === undefined ? '' : html` data-live="${live.event}" data-most="${live.most}"`}>${body}</tbody>
+</table>
+</div>`
+  const nothing = html`<div class="panel empty" data-empty>${empty}</div>`
+  const template =
+    live === undefined ? '' : html`<template data-row="${live.event}">${writeRow(columns, live.blank)}</template>`
+  if (isBlank && live === undefined) return nothing
+  return html`${table}${isBlank ? nothing : ''}${template}`
+}
+
+function writeRow(columns: readonly Column[], { cells, id }: Row): Html {
+  const parts = columns.map(
+    ({ label, look }, i) => html`<td role="cell" class="${look ?? ''}" data-label="${label}">${cells[i] ?? ''}</td>`,
+  )
+  return html`<tr role="row"${id === undefined ? '' : html` data-id="${id}"`}>${parts}</tr>`
+}
+
+/** Facts about one thing, those without a value left out; side by side where there is room, if they are short. */
+export function writeFacts(facts: readonly (readonly [string, Part])[], look: 'list' | 'pairs' = 'list'): Html {
+  const known = facts.filter(([, value]) => value !== null && value !== '')
+  return html`<dl class="facts ${look}">${known.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
+}
+
+/** Figures that the script keeps up to date: label → value, by the name the events give it. */
+export function writeCounters(counters: readonly (readonly [label: string, name: string, value: number])[]): Html {
+  return html`<dl class="counters">${counters.map(
+    ([label, name, value]) => html`<div><dt>${label}</dt><dd data-counter="${name}">${writeNumber(value)}</dd></div>`,
+  )}</dl>`
+}
+
+/** Where a list goes on; null where it does not. */
+export interface PagerLinks {
+  readonly latest: string
+  readonly newer: string | null
+  readonly older: string | null
+}
+
+/** Leads through a list. */
+export function writePager({ latest, newer, older }: PagerLinks): Html {
+  const step = (href: string | null, label: string, rel: string): Html =>
+    href === null ? html`<span class="off">${label}</span>` : html`<a href="${href}" rel="${rel}">${label}</a>`
+  return html`<nav class="pager" aria-label="Pages of this list"><a href="${latest}">Latest</a>${step(newer, '← Newer', 'prev')}${step(older, 'Older →', 'next')}</nav>`
+}
+
+/** A path with those parameters that say something. */
+export function writeHref(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
+  const said = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [[name, String(value)] as [string, string]],
+  )
+  return said.length === 0 ? path : `${path}?${new URLSearchParams(said)}`
+}
+
+/** What stands above a list: how to narrow it down, and how to walk through it. */
+export function writeControls(filters: Html, links: PagerLinks): Html {
+  return html`<div class="controls">${filters}${writePager(links)}</div>`
+}
+
+/** A form whose fields narrow a list down. */
+export function writeFilters(path: string, fields: readonly Part[]): Html {
+  return html`<form class="filters" method="get" action="${path}" role="search">${fields}<button type="submit">Show</button><a class="reset" href="${path}">Reset</a></form>`
+}
+
+/** A field to write into. */
+export function writeField(
+  label: string,
+  name: string,
+  value: string | number | undefined,
+  type: 'text' | 'number' | 'date' = 'text',
+): Html {
+  return html`<label>${label}<input type="${type}" name="${name}" value="${value ?? ''}" autocomplete="off"></label>`
+}
+
+/** A field to choose from; the first choice is none. */
+export function writeChoice(
+  label: string,
+  name: string,
+  value: string | undefined,
+  choices: readonly string[],
+  none = 'any',
+): Html {
+  const options = choices.map(
+    (choice) => html`<option value="${choice}"${choice === value ? html` selected` : ''}>${choice}</option>`,
+  )
+  return html`<label>${label}<select name="${name}"><option value="">${none}</option>${options}</select></label>`
+}

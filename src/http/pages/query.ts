@@ -1,0 +1,44 @@
+import type { Context } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+
+/** A value of the query; fields of a form that were left empty say nothing. */
+export function readText(c: Context, name: string): string | undefined {
+  const text = c.req.query(name)?.trim()
+  return text === '' ? undefined : text
+}
+
+/** One of some words. */
+export function readWord<Word extends string>(c: Context, name: string, words: readonly Word[]): Word | undefined {
+  const text = readText(c, name)
+  if (text === undefined) return undefined
+  const word = words.find((one) => one === text)
+  return word ?? refuse(name, text, `one of ${words.join(', ')}`)
+}
+
+/** A whole number from 0 up. */
+export function readNumber(c: Context, name: string): number | undefined {
+  const text = readText(c, name)
+  if (text === undefined) return undefined
+  return /^\d{1,15}$/.test(text) ? Number(text) : refuse(name, text, 'a whole number')
+}
+
+/** How many rows a page has: what is asked for, from 1 up to the most. */
+export function readLimit(c: Context, otherwise: number, most: number): number {
+  return Math.min(Math.max(readNumber(c, 'limit') ?? otherwise, 1), most)
+}
+
+/** A day or a moment, in milliseconds since 1970. A day that ends a span is meant as a whole. */
+export function readMoment(c: Context, name: string, edge: 'start' | 'end'): number | undefined {
+  const text = readText(c, name)
+  if (text === undefined) return undefined
+  const at = Date.parse(text)
+  if (Number.isNaN(at)) return refuse(name, text, 'a date such as 2026-02-20')
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text)
+  return isDay && edge === 'end' ? at + DAY_MS - 1 : at
+}
+
+const DAY_MS = 86_400_000
+
+function refuse(name: string, text: string, expected: string): never {
+  throw new HTTPException(400, { message: `${name}: expected ${expected}, got ${JSON.stringify(text.slice(0, 100))}` })
+}

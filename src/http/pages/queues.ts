@@ -1,0 +1,227 @@
+import type { Context } from 'hono'
+import { html } from 'hono/html'
+import { HTTPException } from 'hono/http-exception'
+import { countOf, writeNumber } from '../../core/text/count.ts'
+import { QUEUE_ACTIONS } from '../../library/dispatch/frames.ts'
+import type { JobEntry, JobLog, JobStatus, QueueEvent } from '../../library/job-log.ts'
+import { cutPage } from './cut-page.ts'
+import { renderPage } from './layout.ts'
+import {
+  type Html,
+  type Row,
+  writeAddress,
+  writeChoice,
+  writeControls,
+  writeCounters,
+  writeFacts,
+  writeField,
+  writeFilters,
+  writeHref,
+  writeMoment,
+  writeOutsideLink,
+  writePager,
+  writePill,
+  writeTable,
+  writeText,
+} from './parts.ts'
+import { readLimit, readNumber, readWord } from './query.ts'
+
+const MOST_JOBS = 200
+
+/** `/queues/ssr`: the jobs, newest first. */
+export async function renderQueues(c: Context, log: JobLog): Promise<Html> {
+  const limit = readLimit(c, 50, MOST_JOBS)
+  const { total, items } = await log.list(limit)
+  return renderPage({
+    title: 'Queues',
+    section: 'Queues',
+    live: {},
+    body: html`<p class="quiet">Every crawl that this server was asked for has a queue, with all that happened to the addresses in it. <a href="/queues/latest">Go to the latest one</a></p>
+${writeTable({
+  caption: html`${items.length < total ? `The newest ${writeNumber(items.length)} of ${writeNumber(total)}` : countOf(total, 'queue')}`,
+  columns: [
+    { label: 'Start', look: 'address' },
+    { label: 'Queue', look: 'word' },
+    { label: 'Status', look: 'word' },
+    { label: 'Started', look: 'time' },
+    { label: 'Ended', look: 'time' },
+    { label: 'Events', look: 'number' },
+    { label: 'Last event', look: 'time' },
+  ],
+  rows: items.map(jobRow),
+  empty: html`<p>Nothing has been crawled yet.</p><p><a href="/">Start a crawl</a></p>`,
+  live: { event: 'jobs', blank: jobRow(BLANK_JOB), most: MOST_JOBS },
+})}`,
+  })
+}
+
+const BLANK_JOB: JobFacts = {
+  id: '',
+  url: '',
+  status: 'queued',
+  startedAt: null,
+  endedAt: null,
+  events: 0,
+  lastEventAt: null,
+}
+
+type JobFacts = Pick<JobEntry, 'id' | 'url' | 'status' | 'startedAt' | 'endedAt' | 'events' | 'lastEventAt'>
+
+function jobRow(job: JobFacts): Row {
+  return {
+    id: job.id,
+    cells: [
+      writeText(job.url, 'url'),
+      html`<a class="mono" href="${queueHref(job.id)}" data-field="id" data-base="/queues/" data-end="/ssr" data-cut="8">${job.id.slice(0, 8)}</a>`,
+      writePill(job.status, 'status'),
+      writeMoment(job.startedAt, 'startedAt'),
+      writeMoment(job.endedAt, 'endedAt'),
+      html`<span data-field="events">${writeNumber(job.events)}</span>`,
+      writeMoment(job.lastEventAt, 'lastEventAt'),
+    ],
+  }
+}
+
+/** `/queues/latest`: where the newest queue is; the list when there is none. */
+export async function findLatestQueue(log: JobLog): Promise<string> {
+  const { items } = await log.list(MOST_JOBS)
+  const [newest] = items.toSorted((a, b) => latestOf(b) - latestOf(a))
+  return newest === undefined ? '/queues/ssr' : queueHref(newest.id)
+}
+
+function latestOf({ endedAt, startedAt, createdAt }: JobEntry): number {
+  return endedAt ?? startedAt ?? createdAt
+}
+
+function queueHref(id: string): string {
+  return `/queues/${encodeURIComponent(id)}/ssr`
+}
+
+/** `/queues/:id/ssr`: what happened to the addresses of one job, newest first. */
+export async function renderQueue(c: Context, log: JobLog): Promise<Html> {
+  const id = c.req.param('id') ?? ''
+  if (!/^[\w-]{1,100}$/.test(id)) throw new HTTPException(400, { message: 'This is no id of a queue.' })
+  const job = await log.find(id)
+  if (job === undefined)
+    throw new HTTPException(404, { message: 'There is no queue with this id, or its history was trimmed.' })
+  const action = readWord(c, 'action', QUEUE_ACTIONS)
+  const before = readNumber(c, 'before')
+  const after = readNumber(c, 'after')
+  const limit = readLimit(c, 200, 500)
+  // One more than is shown tells whether there are others behind them.
+  const page = await log.listQueueEvents(id, {
+    limit: limit + 1,
+    ...(action === undefined ? {} : { action }),
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+  })
+  const { items, links } = cutPage(page, { before, after, limit }, queueHref(id), {
+    action,
+    limit: c.req.query('limit'),
+  })
+  const { newer, older } = await findNeighbours(log, id)
+  const isLatest = before === undefined && after === undefined
+  // Of a job that has ended nothing new is to be told.
+  const isLive = isLatest && OPEN_STATUSES.includes(job.status)
+  return renderPage({
+    title: 'Queue',
+    section: 'Queues',
+    ...(isLive ? { live: { jobId: id, match: { action: action ?? '' } } } : {}),
+    body: html`${writeJob(job)}
+<nav class="pager" aria-label="Other queues">${newer === null ? '' : html`<a href="${newer}">← Newer queue</a>`}${older === null ? '' : html`<a href="${older}">Older queue →</a>`}<a href="/queues/ssr">All queues</a><a href="${writeHref('/problems/ssr', { job: id })}">Its problems</a><a href="${writeHref('/milestones/ssr', { job: id })}">Its milestones</a></nav>
+${writeControls(
+  writeFilters(queueHref(id), [
+    writeChoice('Action', 'action', action, QUEUE_ACTIONS),
+    writeField('Rows', 'limit', limit, 'number'),
+  ]),
+  links,
+)}
+${writeTable({
+  caption: html`${countOf(items.length, 'event')} of this page, newest first; ${writeNumber(job.events)} altogether`,
+  columns: [
+    { label: 'Address', look: 'address' },
+    { label: 'When', look: 'time' },
+    { label: 'Action', look: 'word' },
+    { label: 'Why', look: 'word' },
+    { label: 'Depth', look: 'number' },
+    { label: 'Queue size', look: 'number' },
+  ],
+  rows: items.map(eventRow),
+  empty: html`<p>No such events${isLatest ? '' : ' on this page'}.</p>${isLatest ? '' : html`<p><a href="${links.latest}">Go to the latest</a></p>`}`,
+  ...(isLive ? { live: { event: 'queue', blank: eventRow(BLANK_EVENT), most: limit } } : {}),
+})}
+${items.length > 20 ? writePager(links) : ''}`,
+  })
+}
+
+const OPEN_STATUSES: readonly JobStatus[] = ['queued', 'running']
+
+const BLANK_EVENT: EventFacts = {
+  action: 'enqueued',
+  url: '',
+  depth: null,
+  reason: null,
+  queueSize: 0,
+  alias: null,
+  at: null,
+}
+
+type EventFacts = Omit<QueueEvent, 'id' | 'jobId' | 'at' | 'host'> & { readonly at: number | null }
+
+function eventRow(event: EventFacts): Row {
+  return {
+    cells: [
+      html`${writeAddress(event.url)}<small data-field="alias">${event.alias === null ? '' : writeText(event.alias)}</small>`,
+      writeMoment(event.at),
+      writePill(event.action, 'action'),
+      writeText(event.reason ?? '', 'reason'),
+      html`<span data-field="depth">${event.depth ?? ''}</span>`,
+      html`<span data-field="queueSize">${writeNumber(event.queueSize)}</span>`,
+    ],
+  }
+}
+
+function writeJob(job: JobEntry): Html {
+  const { progress } = job
+  return html`<section class="panel" data-job="${job.id}" aria-label="This job">${writeFacts([
+    ['Start', writeOutsideLink(job.url)],
+    ['Why', job.problem === null ? null : writeText(job.problem)],
+  ])}
+${writeFacts(
+  [
+    ['Status', writePill(job.status, 'status')],
+    ['Asked for', writeMoment(job.createdAt)],
+    ['Started', job.startedAt === null ? null : writeMoment(job.startedAt, 'startedAt')],
+    ['Ended', writeMoment(job.endedAt, 'endedAt')],
+    ['Process', job.process === null ? null : String(job.process.pid)],
+    ['Started again', job.restarts === 0 ? null : countOf(job.restarts, 'time')],
+  ],
+  'pairs',
+)}
+${writeFacts([
+  ['Id', html`<code>${job.id}</code>`],
+  ['Told', html`<code>${writeText(job.args.join(' '))}</code>`],
+])}</section>
+${writeCounters([
+  ['Visited', 'visited', progress?.visited ?? 0],
+  ['Downloaded', 'downloaded', progress?.downloaded ?? 0],
+  ['Saved', 'saved', progress?.saved ?? 0],
+  ['Errors', 'errors', progress?.errors ?? 0],
+  ['In the queue', 'queueSize', progress?.queueSize ?? 0],
+])}`
+}
+
+/** The queues before and after one, as far as the list reaches. */
+async function findNeighbours(
+  log: JobLog,
+  id: string,
+): Promise<{ readonly newer: string | null; readonly older: string | null }> {
+  const { items } = await log.list(MOST_JOBS)
+  const place = items.findIndex((job) => job.id === id)
+  const newer = place > 0 ? items[place - 1] : undefined
+  const older = place === -1 ? undefined : items[place + 1]
+  return {
+    newer: newer === undefined ? null : queueHref(newer.id),
+    older: older === undefined ? null : queueHref(older.id),
+  }
+}

@@ -1,0 +1,141 @@
+import type { Context } from 'hono'
+import { html } from 'hono/html'
+import { countOf, writeNumber } from '../../core/text/count.ts'
+import type { AddressCursor, AddressEntry, Addresses, AddressFilter } from '../../library/addresses.ts'
+import { LEDGER_STATES, REASON_WORDS } from '../../library/ledger-words.ts'
+import { parseAddressCursor, writeAddressCursor } from '../address-cursor.ts'
+import { renderPage } from './layout.ts'
+import {
+  type Html,
+  type PagerLinks,
+  type Row,
+  writeAddress,
+  writeChoice,
+  writeControls,
+  writeField,
+  writeFilters,
+  writeHref,
+  writeMoment,
+  writePager,
+  writePill,
+  writeTable,
+  writeText,
+} from './parts.ts'
+import { readLimit, readMoment, readNumber, readText, readWord } from './query.ts'
+
+const PATH = '/urls'
+/** Counting goes no further: beyond it, nobody reads the figure, and every row would have to be looked at. */
+const MOST_COUNTED = 10_000
+
+/** `/urls`: the addresses of all sources, those that were asked last first. */
+export async function renderUrls(c: Context, addresses: Addresses): Promise<Html> {
+  const fields = Object.fromEntries(FIELDS.map((name) => [name, readText(c, name)]))
+  const filter = readFilter(c)
+  const limit = readLimit(c, 100, 500)
+  const newerThan = readCursor(c, 'newer')
+  const olderThan = readCursor(c, 'older')
+  const cursor = newerThan ?? olderThan
+  const isUpward = newerThan !== undefined
+  const found = await addresses.list({
+    ...filter,
+    limit: limit + 1,
+    order: isUpward ? 'oldest' : 'newest',
+    ...(cursor === undefined ? {} : { cursor }),
+  })
+  // What fits on one page was counted with it: where few pass, every address would have to be looked at a second time.
+  const isWhole = cursor === undefined && found.length <= limit
+  const count = isWhole ? found.length : await addresses.count(filter, MOST_COUNTED)
+  const shown = found.slice(0, limit)
+  const items = isUpward ? shown.toReversed() : shown
+  const links = linksOf(items, fields, {
+    hasNewer: isUpward ? found.length > limit : olderThan !== undefined,
+    hasOlder: isUpward || found.length > limit,
+  })
+  return renderPage({
+    title: 'URLs',
+    section: 'URLs',
+    body: html`${writeControls(writeUrlFilters(fields, filter), links)}
+${writeTable({
+  caption: html`${writeNumber(items.length)} of ${count < MOST_COUNTED ? countOf(count, 'address') : `${writeNumber(MOST_COUNTED)} addresses or more`}, those that were asked last first`,
+  columns: [
+    { label: 'Address', look: 'address' },
+    { label: 'State', look: 'word' },
+    { label: 'Why' },
+    { label: 'Status', look: 'number' },
+    { label: 'Depth', look: 'number' },
+    { label: 'Words', look: 'number' },
+    { label: 'Asked', look: 'time' },
+  ],
+  rows: items.map(entryRow),
+  empty: html`<p>No address passes these filters.</p><p><a href="${PATH}">Show all</a></p>`,
+})}
+${items.length > 20 ? writePager(links) : ''}`,
+  })
+}
+
+const FIELDS = ['host', 'includeSubdomains', 'state', 'status', 'text', 'from', 'to', 'limit'] as const
+
+function readFilter(c: Context): AddressFilter {
+  const host = readText(c, 'host')?.toLowerCase()
+  const state = readWord(c, 'state', LEDGER_STATES)
+  const status = readNumber(c, 'status')
+  const text = readText(c, 'text')
+  const from = readMoment(c, 'from', 'start')
+  const to = readMoment(c, 'to', 'end')
+  return {
+    ...(host === undefined ? {} : { host, includeSubdomains: readText(c, 'includeSubdomains') === '1' }),
+    ...(state === undefined ? {} : { state }),
+    ...(status === undefined ? {} : { status }),
+    ...(text === undefined ? {} : { text }),
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+  }
+}
+
+function writeUrlFilters(fields: Readonly<Record<string, string | undefined>>, filter: AddressFilter): Html {
+  return writeFilters(PATH, [
+    writeField('Text in the address', 'text', filter.text),
+    writeField('Host', 'host', filter.host),
+    html`<label class="check"><input type="checkbox" name="includeSubdomains" value="1"${filter.includeSubdomains === true ? html` checked` : ''}>and hosts below it</label>`,
+    writeChoice('State', 'state', filter.state, LEDGER_STATES),
+    writeField('Status', 'status', filter.status, 'number'),
+    writeField('From', 'from', fields['from'], 'date'),
+    writeField('To', 'to', fields['to'], 'date'),
+  ])
+}
+
+function entryRow(entry: AddressEntry): Row {
+  const { title, reason, pattern } = entry
+  return {
+    cells: [
+      html`${writeAddress(entry.url)}<small>${title === null ? '' : writeText(title)}</small>`,
+      writePill(entry.state),
+      reason === null
+        ? ''
+        : html`${reason}<small>${REASON_WORDS[reason]}${pattern === null || pattern === '' ? '' : html`: ${writeText(pattern)}`}</small>`,
+      entry.status ?? '',
+      entry.depth,
+      entry.wordCount === null ? '' : writeNumber(entry.wordCount),
+      writeMoment(entry.at),
+    ],
+  }
+}
+
+function linksOf(
+  items: readonly AddressEntry[],
+  fields: Readonly<Record<string, string | undefined>>,
+  { hasNewer, hasOlder }: { readonly hasNewer: boolean; readonly hasOlder: boolean },
+): PagerLinks {
+  const first = items[0]
+  const last = items.at(-1)
+  return {
+    latest: writeHref(PATH, fields),
+    newer: hasNewer && first !== undefined ? writeHref(PATH, { ...fields, newer: writeAddressCursor(first) }) : null,
+    older: hasOlder && last !== undefined ? writeHref(PATH, { ...fields, older: writeAddressCursor(last) }) : null,
+  }
+}
+
+function readCursor(c: Context, name: string): AddressCursor | undefined {
+  const text = readText(c, name)
+  return text === undefined ? undefined : parseAddressCursor(text)
+}

@@ -1,0 +1,61 @@
+import { PharosError } from '../core/errors.ts'
+
+/** Most bytes of a body. */
+const MAX_BYTES = 1024 * 1024
+
+/** The whole body; refused as soon as it is known to be too large. */
+export async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer>> {
+  const tooLarge = () => new PharosError('BODY_TOO_LARGE', { most: MAX_BYTES })
+  if (Number(request.headers.get('content-length') ?? 0) > MAX_BYTES) throw tooLarge()
+  if (request.body === null) return new Uint8Array()
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const part of iterate(request.body)) {
+    bytes += part.byteLength
+    if (bytes > MAX_BYTES) throw tooLarge()
+    parts.push(part)
+  }
+  const whole = new Uint8Array(bytes)
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.byteLength
+  }
+  return whole
+}
+
+/** The parts of a stream; whoever stops early cancels it. */
+async function* iterate(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
+  const reader = stream.getReader()
+  let isDone = false
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      isDone = done
+      if (done) return
+      yield value
+    }
+  } finally {
+    if (!isDone) await reader.cancel().catch(() => undefined)
+  }
+}
+
+/** The body as JSON; undefined where there is none. */
+export async function readJson(request: Request): Promise<unknown> {
+  const bytes = await readBody(request)
+  if (bytes.length === 0) return undefined
+  const type = request.headers.get('content-type') ?? 'without a type'
+  if (!/^application\/(?:[\w.+-]*\+)?json\b/i.test(type))
+    throw new PharosError('BODY_NOT_JSON', { type: type.slice(0, 100) })
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new PharosError('USAGE', { problem: `body: it is no JSON: ${why.slice(0, 200)}` })
+  }
+}
+
+/** The fields of a form. */
+export async function readForm(request: Request): Promise<URLSearchParams> {
+  return new URLSearchParams(new TextDecoder().decode(await readBody(request)))
+}

@@ -1,0 +1,22 @@
+import { redactSecrets } from '../core/secrets.ts'
+import { hideCredentials } from '../core/url/credentials.ts'
+
+/** Names of fields whose value nobody else may read. */
+const SECRET = /token|secret|passw|api_?-?key|authorization|session|credential/i
+
+/** The line of one request: `[req] GET /api/crawls -> 200 1.2ms` */
+export function writeRequestLine(request: Request, status: number, ms: number): string {
+  return `[req] ${request.method} ${maskAddress(request.url)} -> ${status} ${ms.toFixed(1)}ms`
+}
+
+/** Path and query of an address without what is nobody's business. */
+export function maskAddress(address: string): string {
+  if (!URL.canParse(address)) return '?'
+  const { pathname, searchParams, search } = new URL(address)
+  if (search === '') return redactSecrets(pathname)
+  const parts = [...searchParams].map(([name, value]) => {
+    const shown = SECRET.test(name) ? '***' : value.includes('://') ? hideCredentials(value) : value
+    return `${encodeURIComponent(name)}=${shown === '***' ? shown : encodeURIComponent(shown)}`
+  })
+  return redactSecrets(`${pathname}?${parts.join('&')}`).slice(0, 2000)
+}

@@ -1,0 +1,121 @@
+import type { z } from 'zod'
+import { PharosError } from '../core/errors.ts'
+import type { HttpContext } from './context.ts'
+import type { Peer } from './ports.ts'
+
+/** How something is asked for. */
+export type Method = 'get' | 'post' | 'delete'
+
+/** What can be answered with one status. */
+export interface AnswerSpec {
+  readonly what: string
+  /** Of the JSON; absent where it is no JSON. */
+  readonly schema?: z.ZodType
+  /** @default application/json */
+  readonly type?: string
+}
+
+/** What an answer is made of: JSON, unless it is a whole answer. */
+export interface Reply {
+  readonly status: number
+  readonly json: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** What was asked, checked. */
+export interface Asked<P, Q, B> {
+  readonly params: P
+  readonly query: Q
+  readonly body: B
+  readonly request: Request
+  /** When the request came, by `performance.now()`. */
+  readonly began: number
+  readonly peer: Peer | undefined
+  /** Gives the whole request to whoever speaks MCP. */
+  readonly passOn: () => Promise<Response>
+}
+
+/** A route as it is written down. */
+export interface RouteSpec<P, Q, B> {
+  readonly method: Method
+  /** With `:name` for what varies. */
+  readonly path: string
+  readonly group: string
+  readonly summary: string
+  readonly params?: z.ZodType<P>
+  readonly query?: z.ZodType<Q>
+  readonly body?: z.ZodType<B>
+  readonly answers: Readonly<Record<number, AnswerSpec>>
+  readonly run: (asked: Asked<P, Q, B>, context: HttpContext) => Promise<Reply | Response> | Reply | Response
+}
+
+/** A route of the table: what it takes is checked by itself. */
+export interface Route extends Omit<RouteSpec<unknown, unknown, unknown>, 'run'> {
+  /** Checks what was asked and answers it. */
+  readonly answer: (given: Given, context: HttpContext) => Promise<Reply | Response>
+}
+
+/** A request, not checked yet. */
+export interface Given {
+  readonly params: Readonly<Record<string, string>>
+  readonly request: Request
+  /** Its body as JSON; undefined without one. */
+  readonly readBody: () => Promise<unknown>
+  readonly began: number
+  readonly peer: Peer | undefined
+  readonly passOn: () => Promise<Response>
+}
+
+/** Makes a route of the table. */
+export function createRoute<P = undefined, Q = undefined, B = undefined>(spec: RouteSpec<P, Q, B>): Route {
+  const { run, ...described } = spec
+  return {
+    ...described,
+    async answer({ params, readBody, ...given }, context) {
+      const { request } = given
+      const asked: Asked<P, Q, B> = {
+        params: check(spec.params, params, 'path'),
+        query: check(spec.query, spec.query === undefined ? undefined : readQuery(request.url), 'query'),
+        body: check(spec.body, spec.body === undefined ? undefined : await readBody(), 'body'),
+        ...given,
+      }
+      return run(asked, context)
+    },
+  }
+}
+
+/** An answer in JSON. */
+export function reply(json: unknown, status = 200, headers?: Readonly<Record<string, string>>): Reply {
+  return headers === undefined ? { status, json } : { status, json, headers }
+}
+
+/** The query as an object. What is empty was left empty in a form, and says nothing. */
+function readQuery(url: string): Record<string, string | string[]> {
+  const at = url.indexOf('?')
+  if (at < 0) return {}
+  const found = new Map<string, string | string[]>()
+  for (const [name, value] of new URLSearchParams(url.slice(at + 1))) {
+    if (value === '') continue
+    const before = found.get(name)
+    found.set(name, before === undefined ? value : [before, value].flat())
+  }
+  return Object.fromEntries(found)
+}
+
+/** What was given, as the schema has it; where there is none, nothing is taken. */
+function check<T>(schema: z.ZodType<T> | undefined, value: unknown, where: string): T {
+  // Without a schema the type is that of nothing.
+  if (schema === undefined) return undefined as T
+  const parsed = schema.safeParse(value, { reportInput: true })
+  if (parsed.success) return parsed.data
+  throw new PharosError('USAGE', { problem: parsed.error.issues.map((issue) => writeIssue(issue, where)).join('; ') })
+}
+
+const MOST_SHOWN = 100
+
+function writeIssue({ path, message, input }: z.core.$ZodIssue, where: string): string {
+  const place = path.length === 0 ? where : `${where} ${path.map(String).join('.')}`
+  const shown = input === undefined ? 'nothing' : (JSON.stringify(input) ?? typeof input)
+  const got = shown.length > MOST_SHOWN ? `${shown.slice(0, MOST_SHOWN)}…` : shown
+  return `${place}: ${message.replace(/, received .*$/, '')}, got ${got}`
+}

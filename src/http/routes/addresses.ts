@@ -1,0 +1,307 @@
+import { z } from 'zod'
+import { PharosError } from '../../core/errors.ts'
+import type { AddressEntry, Addresses, AddressFilter } from '../../library/addresses.ts'
+import { LEDGER_STATES, REASONS } from '../../library/ledger-words.ts'
+import { parseAddressCursor, writeAddressCursor } from '../address-cursor.ts'
+import {
+  countField,
+  flagField,
+  limitField,
+  needField,
+  numberField,
+  textField,
+  timeField,
+  wordField,
+} from '../fields.ts'
+import { given } from '../given.ts'
+import { createRoute, type Route, reply } from '../route.ts'
+import { failures, rowShape } from '../shapes.ts'
+import { withAddresses, withLibrary } from '../store-access.ts'
+import { isoOf, isoOrNull } from '../time.ts'
+
+const GROUP = 'Addresses'
+/** So many are counted; more are told as so many. */
+const MOST_COUNTED = 100_000
+/** So much of the text of a page is shown. */
+const MOST_BODY_BYTES = 512 * 1024
+const UNCLASSIFIED =
+  'nothing is classified yet, so that no page has a classification, a hint or a confidence to be chosen by'
+
+const listQuery = z.object({
+  limit: limitField(200, 5000),
+  cursor: textField('Where to go on, as an answer gave it.', 6000),
+  dir: wordField(['next', 'prev'], 'Which way to go from the cursor.'),
+  order: wordField(['newest', 'oldest'], 'Which come first.'),
+  source: textField('Only addresses of the source with this id.', 100),
+  host: textField('Only addresses of this host.', 255),
+  includeSubdomains: flagField(false, 'Hosts below that one as well.'),
+  from: timeField('Only what was last asked, or found, no earlier.'),
+  to: timeField('Only what was last asked, or found, no later.'),
+  minWordCount: countField(0, 'Only pages with at least so many words.'),
+  status: countField(0, 'Only addresses whose last answer had this status.'),
+  state: wordField(LEDGER_STATES, 'Only addresses in this state.'),
+  reason: wordField(REASONS, 'Only addresses that are in their state for this reason.'),
+  q: textField('Part of the address.', 500),
+  classification: textField('Pages are not classified yet.', 100),
+  combinedHint: wordField(['article', 'nav', 'other'], 'Pages are not classified yet.'),
+  minCombinedConfidence: numberField(0, 100, 'Pages are not classified yet.'),
+  minConfidence: numberField(0, 100, 'Same as minCombinedConfidence.'),
+  details: flagField(false, 'Everything that is known of each.'),
+})
+
+const group = z.looseObject({ status: z.int().nullable(), host: z.string(), count: z.int() })
+const host = z.looseObject({ host: z.string(), addresses: z.int(), pages: z.int(), failed: z.int() })
+
+/** The addresses of all sources together. */
+export const addressRoutes: readonly Route[] = [
+  createRoute({
+    method: 'get',
+    path: '/api/urls',
+    group: GROUP,
+    summary: 'Addresses of all sources, those that were asked last first.',
+    query: listQuery,
+    answers: {
+      200: {
+        what: 'The addresses, and where the list goes on.',
+        schema: z.object({
+          total: z.int(),
+          isTotalExact: z.boolean(),
+          count: z.int(),
+          items: z.array(rowShape),
+          cursor: z.string().nullable(),
+          prevCursor: z.string().nullable(),
+          notices: z.array(z.string()),
+        }),
+      },
+      ...failures(400),
+    },
+    async run({ query }, { ports }) {
+      const empty = { total: 0, isTotalExact: true, count: 0, items: [], cursor: null, prevCursor: null }
+      if (needsClasses(query)) return reply({ ...empty, notices: [UNCLASSIFIED] })
+      const start = query.cursor === undefined ? undefined : parseAddressCursor(query.cursor)
+      const found = await withAddresses(
+        ports,
+        async (addresses) => {
+          const filter = filterOf(query)
+          const total = await addresses.count(filter, MOST_COUNTED)
+          const part = await readPart(addresses, filter, { ...query, start })
+          const write = query.details ? detailRecord : entryRecord
+          return {
+            total,
+            isTotalExact: total < MOST_COUNTED,
+            count: part.items.length,
+            items: part.items.map(write),
+            cursor: part.next,
+            prevCursor: part.previous,
+          }
+        },
+        () => empty,
+      )
+      return reply({ ...found, notices: [] })
+    },
+  }),
+  createRoute({
+    method: 'get',
+    path: '/api/url-details',
+    group: GROUP,
+    summary: 'What is known of one address, in every source that knows it.',
+    query: z.object({ url: needField('The address.', 4000) }),
+    answers: {
+      200: {
+        what: 'The address, its page, and its last answers.',
+        schema: z.looseObject({ url: z.string(), items: z.array(rowShape), fetches: z.array(z.looseObject({})) }),
+      },
+      ...failures(400, 404),
+    },
+    async run({ query }, { ports }) {
+      const found = await withAddresses(
+        ports,
+        (addresses) => addresses.find(query.url),
+        () => [],
+      )
+      const [first] = found
+      if (first === undefined) throw unknownAddress(query.url)
+      const page = found.find(({ title }) => title !== null)
+      return reply({
+        url: first.url,
+        items: found.map(detailRecord),
+        article:
+          page === undefined
+            ? null
+            : { id: bodyId(page), title: page.title, wordCount: page.wordCount, chunks: page.chunks },
+        fetches: found.flatMap((entry) => (entry.checkedAt === null ? [] : [fetchRecord(entry)])),
+      })
+    },
+  }),
+  createRoute({
+    method: 'get',
+    path: '/api/fetch-body',
+    group: GROUP,
+    summary: 'The stored text of a page, up to 512 KB of it.',
+    query: z.object({ id: needField('The id that url-details gives: <id of the source>/<key>.', 5000) }),
+    answers: { 200: { what: 'Markdown, as text.', type: 'text/plain' }, ...failures(400, 404, 503) },
+    async run({ query }, { ports }) {
+      const slash = query.id.indexOf('/')
+      if (slash < 1)
+        throw new PharosError('USAGE', {
+          problem: `query id: expected <source>/<key>, got ${JSON.stringify(query.id)}`,
+        })
+      const [source, key] = [query.id.slice(0, slash), query.id.slice(slash + 1)]
+      const page = await withLibrary(ports, (library) => library.store.readPageText(source, key))
+      if (page === undefined) throw unknownAddress(key)
+      const bytes = new TextEncoder().encode(page.markdown)
+      const isCut = bytes.length > MOST_BODY_BYTES
+      return new Response(isCut ? cutText(bytes) : page.markdown, {
+        headers: {
+          'content-type': 'text/plain; charset=utf-8',
+          'cache-control': 'no-cache',
+          etag: `"${page.changedAt.toString(36)}-${bytes.length.toString(36)}"`,
+          'x-total-bytes': String(bytes.length),
+          ...(isCut ? { 'x-truncated': '1' } : {}),
+        },
+      })
+    },
+  }),
+  createRoute({
+    method: 'get',
+    path: '/api/recent-errors',
+    group: GROUP,
+    summary: 'Among the last failures, those that failed alike together.',
+    query: z.object({ rows: limitField(500, 5000) }),
+    answers: {
+      200: { what: 'The most frequent first.', schema: z.object({ rows: z.int(), items: z.array(group) }) },
+      ...failures(400),
+    },
+    async run({ query }, { ports }) {
+      const groups = await withAddresses(
+        ports,
+        (addresses) => addresses.groupErrors(query.rows),
+        () => [],
+      )
+      return reply({
+        rows: groups.reduce((sum, { count }) => sum + count, 0),
+        items: groups.map(({ lastAt, examples, ...rest }) => ({
+          ...rest,
+          lastAt: isoOf(lastAt),
+          examples: examples.map(({ at, ...example }) => ({ ...example, at: isoOf(at) })),
+        })),
+      })
+    },
+  }),
+  createRoute({
+    method: 'get',
+    path: '/api/recent-domains',
+    group: GROUP,
+    summary: 'The hosts that were asked last.',
+    query: z.object({ limit: limitField(50, 200) }),
+    answers: {
+      200: { what: 'The hosts.', schema: z.object({ count: z.int(), items: z.array(host) }) },
+      ...failures(400),
+    },
+    async run({ query }, { ports }) {
+      const hosts = await withAddresses(
+        ports,
+        (addresses) => addresses.listHosts(query.limit),
+        () => [],
+      )
+      return reply({
+        count: hosts.length,
+        items: hosts.map(({ lastAt, ...rest }) => ({ ...rest, lastAt: isoOrNull(lastAt) })),
+      })
+    },
+  }),
+  createRoute({
+    method: 'get',
+    path: '/api/domain-summary',
+    group: GROUP,
+    summary: 'What is known of one host.',
+    query: z.object({ host: needField('Its name, with the port where it has one of its own.', 255) }),
+    answers: { 200: { what: 'Its addresses by state.', schema: host }, ...failures(400, 404) },
+    async run({ query }, { ports }) {
+      const found = await withAddresses(
+        ports,
+        (addresses) => addresses.describeHost(query.host),
+        () => undefined,
+      )
+      if (found === undefined) throw unknownAddress(query.host)
+      return reply({ ...found, lastAt: isoOrNull(found.lastAt) })
+    },
+  }),
+]
+
+type ListQuery = z.infer<typeof listQuery>
+
+function needsClasses({ classification, combinedHint, minCombinedConfidence, minConfidence }: ListQuery): boolean {
+  const least = minCombinedConfidence ?? minConfidence ?? 0
+  return classification !== undefined || combinedHint !== undefined || least > 0
+}
+
+function filterOf({ source, includeSubdomains, q, ...query }: ListQuery): AddressFilter {
+  const { host: name, from, to, minWordCount, status, state, reason } = query
+  return {
+    ...given({ sourceId: source, host: name?.toLowerCase(), from, to, minWordCount, status, state, reason, text: q }),
+    ...(includeSubdomains ? { includeSubdomains } : {}),
+  }
+}
+
+/** A part of the list, in the order that was asked for, whichever way it was come to. */
+async function readPart(
+  addresses: Addresses,
+  filter: AddressFilter,
+  {
+    limit,
+    order = 'newest',
+    dir = 'next',
+    start,
+  }: Pick<ListQuery, 'limit' | 'order' | 'dir'> & { start: ReturnType<typeof parseAddressCursor> | undefined },
+): Promise<{ items: readonly AddressEntry[]; next: string | null; previous: string | null }> {
+  const isBack = dir === 'prev' && start !== undefined
+  const way = isBack ? (order === 'newest' ? 'oldest' : 'newest') : order
+  const found = await addresses.list({ ...filter, limit: limit + 1, order: way, ...given({ cursor: start }) })
+  const some = found.slice(0, limit)
+  const items = isBack ? some.toReversed() : some
+  const hasMore = found.length > limit
+  const [first, last] = [items[0], items.at(-1)]
+  return {
+    items,
+    next: last !== undefined && (isBack || hasMore) ? writeAddressCursor(last) : null,
+    previous: first !== undefined && (isBack ? hasMore : start !== undefined) ? writeAddressCursor(first) : null,
+  }
+}
+
+function entryRecord({ url, host: name, state, reason, status, sourceId, at, title, wordCount }: AddressEntry) {
+  return { url, host: name, ts: isoOf(at), state, reason, status, sourceId, title, wordCount }
+}
+
+function detailRecord(entry: AddressEntry) {
+  const { at, firstSeenAt, checkedAt, changedAt, ...rest } = entry
+  return {
+    ...rest,
+    id: entry.title === null ? null : bodyId(entry),
+    ts: isoOf(at),
+    firstSeenAt: isoOf(firstSeenAt),
+    checkedAt: isoOrNull(checkedAt),
+    changedAt: isoOrNull(changedAt),
+    classification: null,
+    combined_hint: null,
+    combined_confidence: null,
+  }
+}
+
+function fetchRecord({ sourceId, status, state, reason, detail, checkedAt }: AddressEntry) {
+  return { sourceId, ts: isoOrNull(checkedAt), status, state, reason, detail }
+}
+
+/** What the text of a page can be asked for by. */
+function bodyId({ sourceId, key }: AddressEntry): string {
+  return `${sourceId}/${key}`
+}
+
+/** The beginning of a text, up to the last character that fits. */
+function cutText(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes.subarray(0, MOST_BODY_BYTES), { stream: true })
+}
+
+function unknownAddress(url: string): PharosError {
+  return new PharosError('PAGE_UNKNOWN', { url, library: 'the library', known: '', nearest: '' })
+}

@@ -1,0 +1,189 @@
+import { z } from 'zod'
+import { PharosError } from '../../core/errors.ts'
+import { CRAWL_TYPE_SEEDS } from '../../library/crawl-types.ts'
+import { crawlBodySchema, readCrawlOrder } from '../../library/dispatch/crawl-order.ts'
+import type { Dispatcher, JobView } from '../../library/dispatch/dispatcher.ts'
+import { writeJobItem } from '../../library/dispatch/job-item.ts'
+import type { HttpContext } from '../context.ts'
+import { StatusError } from '../failure.ts'
+import { jobId, textField } from '../fields.ts'
+import { endedRecord, jobRecord } from '../job-records.ts'
+import { createRoute, type Reply, type Route, reply } from '../route.ts'
+import { failures, jobDetail, jobItem } from '../shapes.ts'
+import { withJobLog } from '../store-access.ts'
+
+const GROUP = 'Crawls'
+const id = z.object({ id: jobId })
+const whichQuery = z.object({ jobId: textField('The job that is meant; needed while several run.', 64) })
+const whichBody = z.object({ jobId: z.string().max(64).optional() }).optional()
+const stopped = z.object({ stopped: z.boolean(), escalatesInMs: z.int().optional() })
+const paused = z.object({ ok: z.literal(true), paused: z.boolean() })
+
+const VERBS = { stop: 'Stops', pause: 'Pauses', resume: 'Goes on with' } as const
+
+/** Starting crawls, stopping them, and looking at them. */
+export const crawlRoutes: readonly Route[] = [
+  createRoute({
+    method: 'post',
+    path: '/api/crawl',
+    group: GROUP,
+    summary: 'Starts a crawl at once; refused while as many run as may.',
+    body: crawlBodySchema.optional(),
+    answers: {
+      202: {
+        what: 'It is being started.',
+        schema: z.object({
+          pid: z.int().nullable(),
+          args: z.array(z.string()),
+          jobId: z.string(),
+          stage: z.string(),
+          durationMs: z.number(),
+        }),
+      },
+      ...failures(400, 409),
+    },
+    run: ({ body, began }, { ports }) => startCrawl(body, began, ports),
+  }),
+  ...(['stop', 'pause', 'resume'] as const).flatMap((verb) => [
+    createRoute({
+      method: 'post',
+      path: `/api/${verb}`,
+      group: GROUP,
+      summary: `${VERBS[verb]} the crawl that runs, or the one that is named.`,
+      query: whichQuery,
+      body: whichBody,
+      answers: {
+        ...(verb === 'stop'
+          ? { 200: { what: 'Nothing runs.', schema: stopped }, 202: { what: 'It was asked to.', schema: stopped } }
+          : { 200: { what: 'Done.', schema: paused } }),
+        ...failures(400, 404, 500),
+      },
+      async run({ query, body }, { ports: { dispatcher } }) {
+        const meant = findMeant(dispatcher, body?.jobId ?? query.jobId)
+        if (meant !== undefined) return control(dispatcher, verb, meant)
+        if (verb === 'stop') return reply({ stopped: false })
+        throw new StatusError(404, new PharosError('USAGE', { problem: 'no crawl is running' }))
+      },
+    }),
+    createRoute({
+      method: 'post',
+      path: `/api/crawls/:id/${verb}`,
+      group: GROUP,
+      summary: `${VERBS[verb]} a crawl.`,
+      params: id,
+      answers: {
+        ...(verb === 'stop'
+          ? { 202: { what: 'It was asked to.', schema: stopped } }
+          : { 200: { what: 'Done.', schema: paused } }),
+        ...failures(400, 404, 500),
+      },
+      run: ({ params }, { ports: { dispatcher } }) => control(dispatcher, verb, params.id),
+    }),
+  ]),
+  createRoute({
+    method: 'get',
+    path: '/api/crawls',
+    group: GROUP,
+    summary: 'The crawls that wait or run.',
+    answers: { 200: { what: 'Newest first.', schema: z.object({ count: z.int(), items: z.array(jobItem) }) } },
+    run(_, { ports }) {
+      const items = ports.dispatcher.list().filter(isOpen).map(writeJobItem)
+      return reply({ count: items.length, items })
+    },
+  }),
+  createRoute({
+    method: 'get',
+    path: '/api/crawls/:id',
+    group: GROUP,
+    summary: 'One crawl in all its details, also one that has ended.',
+    params: id,
+    answers: { 200: { what: 'Where it stands.', schema: jobDetail }, ...failures(400, 404) },
+    async run({ params }, context) {
+      return reply(await findJob(params.id, context))
+    },
+  }),
+  createRoute({
+    method: 'get',
+    path: '/api/crawl-types',
+    group: GROUP,
+    summary: 'The ways to crawl that have a name.',
+    answers: {
+      200: {
+        what: 'Those of the library, or those that come with the program while it cannot be used.',
+        schema: z.object({
+          items: z.array(
+            z.object({ name: z.string(), description: z.string(), declaration: z.record(z.string(), z.unknown()) }),
+          ),
+        }),
+      },
+    },
+    run: async (_, { ports }) =>
+      reply({
+        items: await withJobLog(
+          ports,
+          (log) => log.listTypes(),
+          () => CRAWL_TYPE_SEEDS,
+        ),
+      }),
+  }),
+]
+
+/** Whether a job waits or runs. */
+export function isOpen({ status }: JobView): boolean {
+  return status === 'queued' || status === 'running'
+}
+
+async function startCrawl(
+  body: unknown,
+  began: number,
+  { dispatcher, settings, log }: HttpContext['ports'],
+): Promise<Reply> {
+  const { libraryPath, defaultStartUrl, traceStart } = settings
+  const order = readCrawlOrder(body, { libraryPath, defaultStartUrl: defaultStartUrl ?? undefined })
+  const read = performance.now()
+  const job = await dispatcher.begin(order).catch((error: unknown) => {
+    // The contract has its own word for it.
+    throw error instanceof PharosError && error.code === 'JOBS_FULL' ? new StatusError(409, error) : error
+  })
+  const now = performance.now()
+  if (traceStart) {
+    const parts = `read=${(read - began).toFixed(1)}ms begin=${(now - read).toFixed(1)}ms total=${(now - began).toFixed(1)}ms`
+    log.info(`[trace] start handler timings job=${job.id} ${parts}`, { jobId: job.id })
+  }
+  const { pid, args } = job
+  return reply({ pid, args, jobId: job.id, stage: 'preparing', durationMs: now - began }, 202)
+}
+
+/** The job that is meant; undefined where none runs and none was named. */
+function findMeant(dispatcher: Dispatcher, named: string | undefined): string | undefined {
+  if (named !== undefined) return named
+  const [first, ...others] = dispatcher.list().filter(({ status }) => status === 'running')
+  if (others.length > 0) {
+    throw new PharosError('USAGE', { problem: `jobId: expected one, since ${others.length + 1} crawls are running` })
+  }
+  return first?.id
+}
+
+async function control(dispatcher: Dispatcher, verb: 'stop' | 'pause' | 'resume', id: string): Promise<Reply> {
+  if (verb === 'stop') {
+    const { stopped: isStopped, escalatesInMs } = await dispatcher.stop(id)
+    return isStopped ? reply({ stopped: true, escalatesInMs }, 202) : reply({ stopped: false }, 202)
+  }
+  const job = dispatcher.find(id)
+  if (job === undefined || !isOpen(job)) throw new PharosError('JOB_UNKNOWN', { job: id })
+  const isTold = verb === 'pause' ? dispatcher.pause(id) : dispatcher.resume(id)
+  if (!isTold) throw new PharosError('JOB_UNREACHABLE', { job: id })
+  return reply({ ok: true, paused: verb === 'pause' })
+}
+
+async function findJob(id: string, { ports }: HttpContext): Promise<Record<string, unknown>> {
+  const job = ports.dispatcher.find(id)
+  if (job !== undefined) return jobRecord(job)
+  const ended = await withJobLog(
+    ports,
+    (log) => log.find(id),
+    () => undefined,
+  )
+  if (ended === undefined) throw new PharosError('JOB_UNKNOWN', { job: id })
+  return endedRecord(ended)
+}

@@ -1,0 +1,177 @@
+import { z } from 'zod'
+import { PharosError } from '../../core/errors.ts'
+import { QUEUE_ACTIONS } from '../../library/dispatch/frames.ts'
+import { severityOf } from '../../library/dispatch/severity.ts'
+import type { JobLog, KeptNote, LogPage, NoteFilter } from '../../library/job-log.ts'
+import { jobId, limitField, rowId, textField, wordField } from '../fields.ts'
+import { given } from '../given.ts'
+import { queueRecord } from '../job-records.ts'
+import { createRoute, type Route, reply } from '../route.ts'
+import { cursors, failures } from '../shapes.ts'
+import { withJobLog } from '../store-access.ts'
+import { isoOf } from '../time.ts'
+
+const GROUP = 'History'
+const before = rowId('Only what is older than the row of this id.')
+const after = rowId('Only what is newer than the row of this id.')
+const queueItem = z.looseObject({ id: z.string(), url: z.string(), status: z.string() })
+
+/** What happened in jobs, as it is kept. */
+export const historyRoutes: readonly Route[] = [
+  createRoute({
+    method: 'get',
+    path: '/api/queues',
+    group: GROUP,
+    summary: 'The last jobs, with the number of their queue events.',
+    query: z.object({ limit: limitField(50, 200) }),
+    answers: {
+      200: { what: 'Newest first.', schema: z.object({ total: z.int(), items: z.array(queueItem) }) },
+      ...failures(400),
+    },
+    run: async ({ query }, { ports }) => {
+      const { total, items } = await withJobLog(
+        ports,
+        (log) => log.list(query.limit),
+        () => ({ total: 0, items: [] }),
+      )
+      return reply({ total, items: items.map(queueRecord) })
+    },
+  }),
+  createRoute({
+    method: 'get',
+    path: '/api/queues/:id/events',
+    group: GROUP,
+    summary: 'The queue events of a job, newest first.',
+    params: z.object({ id: jobId }),
+    query: z.object({
+      limit: limitField(200, 500),
+      action: wordField(QUEUE_ACTIONS, 'Only events of this kind.'),
+      before,
+      after,
+    }),
+    answers: {
+      200: {
+        what: 'The events, and where the list goes on.',
+        schema: z.object({
+          job: queueItem,
+          items: z.array(
+            z.object({
+              id: z.int(),
+              ts: z.string(),
+              action: z.enum(QUEUE_ACTIONS),
+              url: z.string(),
+              depth: z.int().nullable(),
+              host: z.string().nullable(),
+              reason: z.string().nullable(),
+              queueSize: z.int(),
+              alias: z.string().nullable(),
+            }),
+          ),
+          cursors,
+        }),
+      },
+      ...failures(400, 404),
+    },
+    async run({ params, query }, { ports }) {
+      const { action, ...page } = query
+      const found = await withJobLog(
+        ports,
+        async (log) => {
+          const job = await log.find(params.id)
+          if (job === undefined) return undefined
+          const read = (one: LogPage) => log.listQueueEvents(job.id, { ...one, ...given({ action }) })
+          return { job, ...(await readPart(read, page)) }
+        },
+        () => undefined,
+      )
+      if (found === undefined) throw new PharosError('JOB_UNKNOWN', { job: params.id })
+      const { job, items, cursors: places } = found
+      return reply({
+        job: queueRecord(job),
+        items: items.map(({ id, at, action: what, url, depth, host, reason, queueSize, alias }) => {
+          return { id, ts: isoOf(at), action: what, url, depth, host, reason, queueSize, alias }
+        }),
+        cursors: places,
+      })
+    },
+  }),
+  createNotes('problems', (log, filter) => log.listProblems(filter)),
+  createNotes('milestones', (log, filter) => log.listMilestones(filter)),
+]
+
+/** A list of problems, or of milestones. */
+function createNotes(
+  name: 'problems' | 'milestones',
+  list: (log: JobLog, filter: NoteFilter) => Promise<readonly KeptNote[]>,
+): Route {
+  return createRoute({
+    method: 'get',
+    path: `/api/${name}`,
+    group: GROUP,
+    summary: `The ${name} that crawls reported, newest first.`,
+    query: z.object({
+      job: textField('Only those of this job.', 64),
+      kind: textField('Only those of this kind.', 200),
+      scope: textField('Only those of this scope.', 500),
+      limit: limitField(100, 500),
+      before,
+      after,
+    }),
+    answers: {
+      200: {
+        what: `The ${name}, and where the list goes on.`,
+        schema: z.object({
+          items: z.array(
+            z.looseObject({
+              id: z.int(),
+              ts: z.string(),
+              kind: z.string(),
+              scope: z.string().nullable(),
+              target: z.string().nullable(),
+              message: z.string().nullable(),
+              details: z.record(z.string(), z.unknown()).nullable(),
+              jobId: z.string(),
+            }),
+          ),
+          cursors,
+        }),
+      },
+      ...failures(400),
+    },
+    async run({ query }, { ports }) {
+      const { job, kind, scope, ...page } = query
+      const filter = given({ jobId: job, kind, scope })
+      const { items, cursors: places } = await withJobLog(
+        ports,
+        (log) => readPart((one) => list(log, { ...one, ...filter }), page),
+        () => ({ items: [], cursors: { nextBefore: null, prevAfter: null } }),
+      )
+      return reply({ items: items.map((note) => noteRecord(note, name)), cursors: places })
+    },
+  })
+}
+
+function noteRecord({ id, at, kind, scope, target, message, details, jobId: job }: KeptNote, name: string) {
+  const severity = name === 'problems' ? { severity: severityOf(kind) } : {}
+  return { id, ts: isoOf(at), kind, scope, target, message, details, jobId: job, ...severity }
+}
+
+/** A part of a list, and where it goes on. One more than asked for is read, to know whether there is more. */
+async function readPart<T extends { readonly id: number }>(
+  read: (page: LogPage) => Promise<readonly T[]>,
+  { limit, before: older, after: newer }: { limit: number; before: number | undefined; after: number | undefined },
+): Promise<{ items: readonly T[]; cursors: { nextBefore: number | null; prevAfter: number | null } }> {
+  const found = await read({ limit: limit + 1, ...given({ before: older, after: newer }) })
+  const isForward = newer !== undefined
+  const hasMore = found.length > limit
+  // Going to newer ones, the one too many is the newest.
+  const items = isForward ? found.slice(Math.max(0, found.length - limit)) : found.slice(0, limit)
+  const hasOlder = isForward || hasMore
+  return {
+    items,
+    cursors: {
+      nextBefore: hasOlder ? (items.at(-1)?.id ?? (newer === undefined ? null : newer + 1)) : null,
+      prevAfter: items[0]?.id ?? newer ?? (older === undefined ? null : older - 1),
+    },
+  }
+}

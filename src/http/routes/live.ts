@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { flagField, textField } from '../fields.ts'
+import { createRoute, type Route } from '../route.ts'
+import { failures } from '../shapes.ts'
+
+/** What happens, as it happens. */
+export const liveRoutes: readonly Route[] = [
+  createRoute({
+    method: 'get',
+    path: '/events',
+    group: 'Live',
+    summary:
+      'Server-sent events: log, progress, cache, queue, problem, milestone, done, jobs. Goes on after Last-Event-ID.',
+    query: z.object({
+      logs: flagField(true, 'Whether lines of the log are among them.'),
+      job: textField('Only events of this job, and those that are about none.', 64),
+    }),
+    answers: { 200: { what: 'A stream that does not end.', type: 'text/event-stream' }, ...failures(400, 503) },
+    run: ({ query, request, peer }, { events }) =>
+      events.open({
+        filter: { logs: query.logs, jobId: query.job ?? null },
+        lastEventId: request.headers.get('last-event-id'),
+        peer,
+      }),
+  }),
+  ...(['get', 'post', 'delete'] as const).map((method) =>
+    createRoute({
+      method,
+      path: '/mcp',
+      group: 'Live',
+      summary: 'The Model Context Protocol, over streamable HTTP.',
+      answers: { 200: { what: 'As the protocol says.' }, ...failures(413) },
+      run: ({ passOn }) => passOn(),
+    }),
+  ),
+]

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { textField } from '../fields.ts'
+import { readNext, renderLogin } from '../pages/login.ts'
+import { readForm } from '../read-body.ts'
+import { createRoute, type Route } from '../route.ts'
+import { failures } from '../shapes.ts'
+
+const GROUP = 'Server'
+const next = z.object({ next: textField('Where to go then.') })
+
+/** How a browser gets in where a token is needed. */
+export const loginRoutes: readonly Route[] = [
+  createRoute({
+    method: 'get',
+    path: '/login',
+    group: GROUP,
+    summary: 'A page that asks for the token.',
+    query: next,
+    answers: { 200: { what: 'The page.', type: 'text/html' }, 303: { what: 'No token is needed, or it is known.' } },
+    run({ query, request }, { sessions }) {
+      return sessions.isKnown(request) ? goTo(readNext(query.next)) : page(readNext(query.next), false)
+    },
+  }),
+  createRoute({
+    method: 'post',
+    path: '/login',
+    group: GROUP,
+    summary: 'Takes the token once, as the field `token` of a form, and gives a cookie for it.',
+    query: next,
+    answers: {
+      303: { what: 'It is known now.' },
+      401: { what: 'The page again.', type: 'text/html' },
+      ...failures(413),
+    },
+    async run({ query, request }, { sessions }) {
+      const form = await readForm(request)
+      const place = readNext(form.get('next') ?? query.next)
+      if (!sessions.isNeeded) return goTo(place)
+      if (!sessions.isToken(form.get('token')?.trim() ?? '')) return page(place, true)
+      return goTo(place, sessions.writeCookie(request.url.startsWith('https:')))
+    },
+  }),
+  createRoute({
+    method: 'post',
+    path: '/logout',
+    group: GROUP,
+    summary: 'Takes the cookie back.',
+    answers: { 303: { what: 'It is not known any more.' } },
+    run: (_, { sessions }) => goTo('/login', sessions.clearCookie()),
+  }),
+]
+
+async function page(next: string, hasFailed: boolean): Promise<Response> {
+  const text = String(await renderLogin({ next, hasFailed }))
+  return new Response(text, { status: hasFailed ? 401 : 200, headers: { 'content-type': 'text/html; charset=utf-8' } })
+}
+
+function goTo(location: string, cookie?: string): Response {
+  return new Response(null, {
+    status: 303,
+    headers: { location, ...(cookie === undefined ? {} : { 'set-cookie': cookie }) },
+  })
+}

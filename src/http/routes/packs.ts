@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { PharosError } from '../../core/errors.ts'
+import { findSource } from '../../library/operations/find-source.ts'
+import { needField } from '../fields.ts'
+import type { HttpPorts, PackEntry } from '../ports.ts'
+import { createRoute, type Route, reply } from '../route.ts'
+import { failures, packShape } from '../shapes.ts'
+import { withLibrary } from '../store-access.ts'
+import { isoOf } from '../time.ts'
+
+const GROUP = 'Packs'
+const id = z.object({ id: needField('Id of a pack.', 100) })
+
+/** Packs that are written on request. */
+export const packRoutes: readonly Route[] = [
+  createRoute({
+    method: 'get',
+    path: '/api/packs',
+    group: GROUP,
+    summary: 'The packs that were asked for since the server began.',
+    answers: { 200: { what: 'The packs.', schema: z.object({ total: z.int(), items: z.array(packShape) }) } },
+    run(_, { ports }) {
+      const items = ports.packs.list().map(packRecord)
+      return reply({ total: items.length, items })
+    },
+  }),
+  createRoute({
+    method: 'post',
+    path: '/api/packs',
+    group: GROUP,
+    summary: 'Begins to write a pack of a source.',
+    body: z.object({ source: z.string().trim().min(1).max(2000), compact: z.boolean().optional() }),
+    answers: { 202: { what: 'It is being written.', schema: packShape }, ...failures(400, 404, 429, 503) },
+    async run({ body }, { ports }) {
+      const source = await withLibrary(ports, (library) => findSource(library, body.source))
+      return reply(packRecord(await ports.packs.begin(source.id, body.compact ?? false)), 202)
+    },
+  }),
+  createRoute({
+    method: 'get',
+    path: '/api/packs/:id',
+    group: GROUP,
+    summary: 'One pack.',
+    params: id,
+    answers: { 200: { what: 'Where it stands.', schema: packShape }, ...failures(404) },
+    run: ({ params }, { ports }) => reply(packRecord(findPack(ports, params.id))),
+  }),
+  createRoute({
+    method: 'get',
+    path: '/api/packs/:id/file',
+    group: GROUP,
+    summary: 'The file of a pack that is ready.',
+    params: id,
+    answers: { 200: { what: 'The pack.', type: 'application/zip' }, ...failures(404, 409) },
+    async run({ params }, { ports }) {
+      const pack = findPack(ports, params.id)
+      const file = await ports.packs.read(pack.id)
+      if (file === undefined) throw new PharosError('PACK_UNREADY', { pack: pack.id, state: pack.state })
+      return new Response(file.body, {
+        headers: {
+          'content-type': 'application/zip',
+          'content-length': String(file.bytes),
+          'content-disposition': `attachment; filename="${file.name.replace(/[^\w.@-]/g, '-')}"`,
+        },
+      })
+    },
+  }),
+]
+
+function findPack({ packs }: HttpPorts, wanted: string): PackEntry {
+  const pack = packs.find(wanted)
+  if (pack === undefined) throw new PharosError('PACK_UNKNOWN', { pack: wanted })
+  return pack
+}
+
+function packRecord({ createdAt, ...pack }: PackEntry): Record<string, unknown> {
+  return { ...pack, createdAt: isoOf(createdAt) }
+}

@@ -1,0 +1,127 @@
+import { z } from 'zod'
+import { PharosError } from '../../core/errors.ts'
+import { KINDS } from '../../core/model.ts'
+import { findChunk } from '../../library/operations/find-chunk.ts'
+import { searchLibrary } from '../../library/operations/search-library.ts'
+import { FUSIONS, type SearchInput } from '../../library/search.ts'
+import { labelOf } from '../../library/source.ts'
+import { flagField, limitField, needField, numberField, textField, textsField, wordField } from '../fields.ts'
+import { given } from '../given.ts'
+import { createRoute, type Route, reply } from '../route.ts'
+import { failures } from '../shapes.ts'
+import { withLibrary } from '../store-access.ts'
+import { isoOf } from '../time.ts'
+
+const GROUP = 'Search'
+/** `<source>/<id>`, an id, or the beginning of one. */
+const CHUNK = /^(?:.+\/)?[0-9a-f]{12,64}$/i
+const passage = z.looseObject({
+  title: z.string(),
+  url: z.string(),
+  source: z.string(),
+  headingPath: z.array(z.string()),
+  chunk: z.string(),
+  score: z.number(),
+})
+
+/** Asking the library. */
+export const searchRoutes: readonly Route[] = [
+  createRoute({
+    method: 'get',
+    path: '/api/search',
+    group: GROUP,
+    summary: 'The passages that answer a question best, as an agent sees them.',
+    query: z.object({
+      q: textField('What to look for.'),
+      query: textField('Same as q.'),
+      source: textsField('Ids, names, name@version or start URLs; all sources without it.'),
+      version: textField('Exact version, range, latest, or * for all.', 200),
+      limit: limitField(10, 100),
+      tokens: limitField(3000, 100_000),
+      path: textField('A glob on the path of the page, or the beginning of that path.'),
+      kind: wordField(KINDS, 'Only text of this kind.'),
+      heading: textField('Part of the heading path, as slugs.'),
+      symbol: textField('Beginning of a name that the passage defines.'),
+      contentType: wordField(['prose', 'code'], 'Only what is mostly prose, or mostly code.'),
+      language: textField('Language of the page, BCP 47.', 50),
+      minScore: numberField(0, 1, 'Leaves out what scores below this share of the best.'),
+      cursor: textField('The cursor of an answer, to go on after it.'),
+      fusion: wordField(FUSIONS, 'How words and meanings become one score.'),
+      explain: flagField(false, 'Adds to each passage where its score comes from.'),
+    }),
+    answers: {
+      200: {
+        what: 'Passages within the budget, and further pages with one line each.',
+        schema: z.looseObject({
+          query: z.string(),
+          engines: z.array(z.string()),
+          notices: z.array(z.string()),
+          passages: z.array(passage),
+          more: z.array(passage),
+          tokens: z.int(),
+          cursor: z.string().nullable(),
+        }),
+      },
+      ...failures(400, 404, 503),
+    },
+    run({ query: asked, request }, { ports }) {
+      const { q, query = q, source, ...rest } = asked
+      if (query === undefined || query.trim() === '') {
+        throw new PharosError('USAGE', { problem: 'query q: expected words to look for, got none' })
+      }
+      const input: SearchInput = { ...given(rest), query, ...given({ sources: source }) }
+      return withLibrary(ports, async (library) => {
+        const answer = await searchLibrary(library, input, request.signal)
+        return reply({
+          ...answer,
+          passages: answer.passages.map(({ checkedAt, changedAt, ...rest }) => {
+            return { ...rest, checkedAt: isoOf(checkedAt), changedAt: isoOf(changedAt) }
+          }),
+        })
+      })
+    },
+  }),
+  createRoute({
+    method: 'get',
+    path: '/api/chunks/:id{.+}',
+    group: GROUP,
+    summary: 'The exact text of one chunk, with its citation.',
+    params: z.object({ id: needField('<source>/<id>, an id, or at least the first twelve characters of one.') }),
+    answers: {
+      200: { what: 'The chunk.', schema: z.looseObject({ chunk: z.string(), text: z.string(), url: z.string() }) },
+      ...failures(400, 404, 503),
+    },
+    run({ params }, { ports }) {
+      if (!CHUNK.test(params.id)) {
+        const form =
+          'expected <source>/<id>, where the id has 64 hexadecimal characters, or at least the first 12 of them'
+        throw new PharosError('USAGE', { problem: `chunk: ${form}, got ${JSON.stringify(params.id)}` })
+      }
+      return withLibrary(ports, async (library) => {
+        const { source, name, url, title, chunk, checkedAt, changedAt } = await findChunk(library, params.id)
+        const { id, kind, startLine, endLine, headingPath, symbol, content, tokenEstimate, contentHash } = chunk
+        return reply(
+          {
+            chunk: name,
+            id,
+            source: { id: source.id, name: source.name, version: source.version, label: labelOf(source) },
+            title,
+            url,
+            headingPath,
+            kind,
+            symbol,
+            startLine,
+            endLine,
+            text: content,
+            tokens: tokenEstimate,
+            checkedAt: isoOf(checkedAt),
+            changedAt: isoOf(changedAt),
+          },
+          200,
+          // When it was checked last is part of the answer, and changes without the text.
+          { etag: `"${contentHash.slice(0, 16)}-${checkedAt}"`, 'cache-control': 'no-cache' },
+        )
+      })
+    },
+  }),
+]

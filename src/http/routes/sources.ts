@@ -1,0 +1,275 @@
+import { z } from 'zod'
+import { PharosError } from '../../core/errors.ts'
+import { REACHES } from '../../core/url/scope.ts'
+import type { JobView } from '../../library/dispatch/dispatcher.ts'
+import { writeSourceOrder } from '../../library/dispatch/source-order.ts'
+import { DISCOVERY_WORDS, LEDGER_STATES, REASON_WORDS, REASONS, STATE_WORDS } from '../../library/ledger-words.ts'
+import type { Library } from '../../library/library.ts'
+import { resolveScope } from '../../library/operations/add-source.ts'
+import type { CrawlInput } from '../../library/operations/crawl-source.ts'
+import { describeSource } from '../../library/operations/describe-source.ts'
+import { explainUrl } from '../../library/operations/explain.ts'
+import { findSource } from '../../library/operations/find-source.ts'
+import { reportSource } from '../../library/operations/source-status.ts'
+import { takeUpSource } from '../../library/operations/take-up-source.ts'
+import { CRAWL_TYPES, labelOf, type Source } from '../../library/source.ts'
+import type { HttpContext } from '../context.ts'
+import { limitField, needField, textField, wordField } from '../fields.ts'
+import { given } from '../given.ts'
+import { createRoute, type Route, reply } from '../route.ts'
+import { failures, rowShape, sourceShape } from '../shapes.ts'
+import { rowRecord, sourceRecord } from '../source-records.ts'
+import { withLibrary } from '../store-access.ts'
+import { isoOrNull } from '../time.ts'
+import { isOpen } from './crawls.ts'
+
+const GROUP = 'Sources'
+const id = z.object({ id: needField('Id, name, name@version or start URL of a source.') })
+const pattern = z.array(z.string().max(500)).max(1000)
+const most = z.int().min(0).nullable()
+const scope = z
+  .object({
+    reach: z.enum(REACHES),
+    allow: pattern,
+    block: pattern,
+    maxDepth: most,
+    maxPages: z.int().min(1).nullable(),
+    useDefaultExcludes: z.boolean(),
+    allowQueryUrls: z.boolean(),
+    trapGuards: z.boolean(),
+  })
+  .partial()
+const label = z.string().min(1).max(200)
+const started = z.object({
+  jobId: z.string(),
+  status: z.string(),
+  source: z.looseObject({ id: z.string(), name: z.string() }),
+})
+
+/** Sites that are kept, and what is asked of them. */
+export const sourceRoutes: readonly Route[] = [
+  createRoute({
+    method: 'get',
+    path: '/api/sources',
+    group: GROUP,
+    summary: 'All sources, with where they stand.',
+    answers: { 200: { what: 'By name.', schema: z.object({ total: z.int(), items: z.array(sourceShape) }) } },
+    async run(_, { ports }) {
+      const items = await withLibrary(ports, listReports, () => [])
+      return reply({ total: items.length, items })
+    },
+  }),
+  createRoute({
+    method: 'post',
+    path: '/api/sources',
+    group: GROUP,
+    summary: 'Adds a site, and crawls it as soon as there is room.',
+    body: z.object({
+      url: z.string().trim().min(1).max(2000),
+      name: label.optional(),
+      version: label.optional(),
+      scope: scope.optional(),
+      crawlType: z.enum(CRAWL_TYPES).optional(),
+      seeds: z.array(z.string().max(2000)).max(1000).optional(),
+      llmsTxtUrl: z.string().max(2000).nullable().optional(),
+      llmsFull: z.enum(['auto', 'off', 'only']).optional(),
+    }),
+    answers: {
+      202: { what: 'It is added, and its crawl waits or runs.', schema: started },
+      ...failures(400, 409, 429, 503),
+    },
+    async run({ body }, { ports }) {
+      const { url, name, version, crawlType, seeds, llmsTxtUrl, llmsFull } = body
+      return withLibrary(ports, async (library) => {
+        const { source, found, kind, options } = await takeUpSource(library, {
+          url,
+          ...given({ name, version }),
+          scope: given(body.scope ?? {}),
+          settings: given({ crawlType, seeds, llmsTxtUrl, llmsFull }),
+        })
+        const job = await ports.dispatcher
+          .enqueue(writeSourceOrder(source, { kind, ...options }))
+          .catch(async (error: unknown) => {
+            // What was refused leaves nothing behind.
+            if (found !== 'interrupted') await library.store.removeSource(source.id)
+            throw error
+          })
+        return startedReply(source, job)
+      })
+    },
+  }),
+  createRoute({
+    method: 'get',
+    path: '/api/sources/:id',
+    group: GROUP,
+    summary: 'One source, with its balance and the addresses that a person asks about.',
+    params: id,
+    query: z.object({ limit: limitField(20, 200) }),
+    answers: { 200: { what: 'Everything there is to say.', schema: sourceShape }, ...failures(400, 404, 503) },
+    run: ({ params, query }, { ports }) =>
+      withLibrary(ports, async (library) => {
+        const source = await findSource(library, params.id)
+        const description = await describeSource(library, source, query.limit)
+        const { crawled, errors, filtered, leftOut } = description
+        return reply({
+          ...sourceRecord(description),
+          crawled,
+          errors: errors.map(rowRecord),
+          filtered: filtered.map(rowRecord),
+          leftOut: leftOut.map(rowRecord),
+        })
+      }),
+  }),
+  createRoute({
+    method: 'delete',
+    path: '/api/sources/:id',
+    group: GROUP,
+    summary: 'Removes a source with everything it has; a crawl of it is cancelled.',
+    params: id,
+    answers: {
+      200: {
+        what: 'What went.',
+        schema: z.object({ removed: z.boolean(), pages: z.int(), chunks: z.int(), cancelled: z.int() }),
+      },
+      ...failures(400, 404, 503),
+    },
+    run: ({ params }, context) => withLibrary(context.ports, (library) => removeSource(library, params.id, context)),
+  }),
+  createRoute({
+    method: 'post',
+    path: '/api/sources/:id/recrawl',
+    group: GROUP,
+    summary: 'Looks for new pages, reads changed ones and removes those proven gone.',
+    params: id,
+    body: z.object({ full: z.boolean(), acceptLoss: z.boolean(), scope }).partial().optional(),
+    answers: { 202: { what: 'It waits or runs.', schema: started }, ...failures(400, 404, 409, 429, 503) },
+    run: ({ params, body = {} }, context) => {
+      const { scope: wanted, ...rest } = body
+      return enqueue(
+        params.id,
+        { kind: 'recrawl', ...given(rest), ...(wanted === undefined ? {} : { scope: given(wanted) }) },
+        context,
+      )
+    },
+  }),
+  createRoute({
+    method: 'post',
+    path: '/api/sources/:id/refresh',
+    group: GROUP,
+    summary: 'Asks for the known pages again.',
+    params: id,
+    body: z.object({ discover: z.boolean(), acceptLoss: z.boolean() }).partial().optional(),
+    answers: { 202: { what: 'It waits or runs.', schema: started }, ...failures(400, 404, 409, 429, 503) },
+    run: ({ params, body = {} }, context) => enqueue(params.id, { kind: 'refresh', ...given(body) }, context),
+  }),
+  createRoute({
+    method: 'post',
+    path: '/api/sources/:id/retry',
+    group: GROUP,
+    summary: 'Asks for the failed pages again.',
+    params: id,
+    body: z.object({ acceptLoss: z.boolean() }).partial().optional(),
+    answers: { 202: { what: 'It waits or runs.', schema: started }, ...failures(400, 404, 409, 429, 503) },
+    run: ({ params, body = {} }, context) => enqueue(params.id, { kind: 'retry', ...given(body) }, context),
+  }),
+  createRoute({
+    method: 'get',
+    path: '/api/sources/:id/urls',
+    group: GROUP,
+    summary: 'The addresses of a source and what became of each.',
+    params: id,
+    query: z.object({
+      state: wordField(LEDGER_STATES, 'Only addresses in this state.'),
+      reason: wordField(REASONS, 'Only addresses that are in their state for this reason.'),
+      after: textField('Only addresses after this key, in the order of keys.', 4000),
+      limit: limitField(100, 1000),
+    }),
+    answers: {
+      200: {
+        what: 'The addresses, and the key to go on after.',
+        schema: z.object({ items: z.array(rowShape), nextAfter: z.string().nullable() }),
+      },
+      ...failures(400, 404, 503),
+    },
+    run: ({ params, query }, { ports }) =>
+      withLibrary(ports, async (library) => {
+        const source = await findSource(library, params.id)
+        const { limit, ...filter } = query
+        const rows = await library.store.listRows(source.id, { limit: limit + 1, ...given(filter) })
+        const items = rows.slice(0, limit)
+        return reply({
+          items: items.map(rowRecord),
+          nextAfter: rows.length > limit ? (items.at(-1)?.key ?? null) : null,
+        })
+      }),
+  }),
+  createRoute({
+    method: 'get',
+    path: '/api/explain',
+    group: GROUP,
+    summary: 'What became of an address of a source, and why. Nothing is fetched.',
+    query: z.object({
+      source: needField('Id, name, name@version or start URL of a source.'),
+      url: needField('The address; a relative one starts at the site of the source.', 4000),
+    }),
+    answers: {
+      200: {
+        what: 'What is recorded, and what the rules say of it now.',
+        schema: z.looseObject({ url: z.string(), key: z.string(), isKnown: z.boolean(), row: rowShape.nullable() }),
+      },
+      ...failures(400, 404, 503),
+    },
+    run: ({ query }, { ports }) =>
+      withLibrary(ports, async (library) => {
+        const source = await findSource(library, query.source)
+        const { row, target, heldUntil, ...explanation } = await explainUrl(library, source, query.url)
+        return reply({
+          source: { id: source.id, name: source.name, version: source.version },
+          ...explanation,
+          isKnown: row !== null,
+          row: row === null ? null : rowRecord(row),
+          target: target === null ? null : rowRecord(target),
+          heldUntil: isoOrNull(heldUntil),
+          words: {
+            state: row === null ? null : STATE_WORDS[row.state],
+            reason: row === null || row.reason === null ? null : REASON_WORDS[row.reason],
+            discovery: row === null ? null : DISCOVERY_WORDS[row.discovery],
+            refusal: explanation.refusal === null ? null : REASON_WORDS[explanation.refusal.reason],
+          },
+        })
+      }),
+  }),
+]
+
+async function listReports(library: Library): Promise<Record<string, unknown>[]> {
+  const sources = await library.store.listSources()
+  return Promise.all(sources.map(async (source) => sourceRecord(await reportSource(library, source))))
+}
+
+async function enqueue(text: string, input: CrawlInput, { ports }: HttpContext) {
+  return withLibrary(ports, async (library) => {
+    const source = await findSource(library, text)
+    resolveScope(source.scope, input.scope ?? {})
+    const isUnderWay = ports.dispatcher.list().some((job) => job.sourceId === source.id && isOpen(job))
+    if (isUnderWay || (await reportSource(library, source)).isRunning) {
+      throw new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
+    }
+    return startedReply(source, await ports.dispatcher.enqueue(writeSourceOrder(source, input)))
+  })
+}
+
+function startedReply({ id: sourceId, name, version, url }: Source, { id: job, status }: JobView) {
+  return reply({ jobId: job, status, source: { id: sourceId, name, version, url } }, 202)
+}
+
+async function removeSource(library: Library, text: string, { ports: { dispatcher } }: HttpContext) {
+  const source = await findSource(library, text)
+  const jobs = dispatcher.list().filter((job) => job.sourceId === source.id && isOpen(job))
+  for (const job of jobs) {
+    await dispatcher.stop(job.id, 'cancelled')
+    // Nothing is to be written to what is removed.
+    await dispatcher.wait(job.id)
+  }
+  const { pages, chunks } = await library.store.removeSource(source.id)
+  return reply({ removed: true, pages, chunks, cancelled: jobs.length })
+}

@@ -1,0 +1,135 @@
+import { z } from 'zod'
+import type { JobView } from '../../library/dispatch/dispatcher.ts'
+import { moment } from '../fields.ts'
+import { createRoute, type Route, reply } from '../route.ts'
+import { withLibrary } from '../store-access.ts'
+import { isoOrNull } from '../time.ts'
+
+const GROUP = 'Server'
+const health = z.object({
+  running: z.boolean(),
+  stage: z.string().nullable(),
+  queueSize: z.int(),
+  lastProgressAt: moment,
+  paused: z.boolean(),
+})
+
+/** How the server is. */
+export const systemRoutes: readonly Route[] = [
+  createRoute({
+    method: 'get',
+    path: '/health',
+    group: GROUP,
+    summary: 'Whether it runs, and whether a crawl does. Needs no token.',
+    answers: { 200: { what: 'It runs.', schema: health } },
+    run: (_, { ports }) => reply(healthOf(ports.dispatcher.list())),
+  }),
+  createRoute({
+    method: 'get',
+    path: '/api/status',
+    group: GROUP,
+    summary: 'The same, with what there is to do and whether the library can be used.',
+    answers: {
+      200: {
+        what: 'Where it stands.',
+        schema: health.extend({
+          version: z.string(),
+          jobs: z.object({ queued: z.int(), running: z.int() }),
+          allowsSeveral: z.boolean(),
+          eventStreams: z.int(),
+          store: z.enum(['ready', 'unavailable']),
+        }),
+      },
+    },
+    async run(_, { ports, events }) {
+      const jobs = ports.dispatcher.list()
+      const count = (status: JobView['status']) => jobs.filter((job) => job.status === status).length
+      const probe = async () => 'ready'
+      return reply({
+        ...healthOf(jobs),
+        version: ports.version,
+        jobs: { queued: count('queued'), running: count('running') },
+        allowsSeveral: ports.dispatcher.allowsSeveral,
+        eventStreams: events.count,
+        store: await withLibrary(
+          ports,
+          (library) => library.store.listSources().then(probe),
+          () => 'unavailable',
+        ),
+      })
+    },
+  }),
+  createRoute({
+    method: 'get',
+    path: '/api/system-health',
+    group: GROUP,
+    summary: 'How large the library is, and how the machine and the process are.',
+    answers: {
+      200: {
+        what: 'What cannot be known is null.',
+        schema: z.object({
+          dbSizeBytes: z.int().nullable(),
+          freeDiskBytes: z.int().nullable(),
+          memory: z.object({ rss: z.int(), heapUsed: z.int(), heapTotal: z.int() }),
+          cpu: z.object({ percent: z.number(), percentOfOneCore: z.number() }),
+          journalMode: z.string().nullable(),
+          walAutocheckpoint: z.int().nullable(),
+        }),
+      },
+    },
+    run: async (_, { ports }) => reply(await ports.system.read()),
+  }),
+  createRoute({
+    method: 'get',
+    path: '/metrics',
+    group: GROUP,
+    summary: 'Figures for Prometheus.',
+    answers: { 200: { what: 'Its text format.', type: 'text/plain' } },
+    run: (_, { metrics, events }) =>
+      new Response(metrics.write(events.count), {
+        headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
+      }),
+  }),
+  createRoute({
+    method: 'get',
+    path: '/openapi.json',
+    group: GROUP,
+    summary: 'This description, for programs.',
+    answers: { 200: { what: 'OpenAPI 3.1.' } },
+    run: async (_, { openApi }) => fixed((await openApi()).json, 'application/json'),
+  }),
+  createRoute({
+    method: 'get',
+    path: '/docs',
+    group: GROUP,
+    summary: 'This description, for people.',
+    answers: { 200: { what: 'A page.', type: 'text/html' } },
+    run: async (_, { openApi }) => fixed((await openApi()).page, 'text/html; charset=utf-8'),
+  }),
+]
+
+function healthOf(jobs: readonly JobView[]) {
+  const running = jobs.filter(({ status }) => status === 'running')
+  const last = Math.max(...running.map(({ lastActivityAt }) => lastActivityAt ?? 0), 0)
+  return {
+    running: running.length > 0,
+    stage: running[0]?.stage ?? null,
+    queueSize: running.reduce((sum, { progress }) => sum + (progress?.queueSize ?? 0), 0),
+    lastProgressAt: isoOrNull(last === 0 ? null : last),
+    paused: running.length > 0 && running.every(({ paused }) => paused),
+  }
+}
+
+/** Something that stays the same as long as the program does. */
+function fixed(body: string, type: string): Response {
+  return new Response(body, {
+    headers: { 'content-type': type, 'cache-control': 'no-cache', etag: `"${sumOf(body)}"` },
+  })
+}
+
+/** A short sum of a text, for telling whether it is the same. */
+function sumOf(text: string): string {
+  let sum = 5381
+  for (let i = 0; i < text.length; i++) sum = (Math.imul(sum, 33) ^ text.charCodeAt(i)) >>> 0
+  return `${sum.toString(36)}-${text.length.toString(36)}`
+}

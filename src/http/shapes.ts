@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import { JOB_STATUSES } from '../library/job-log.ts'
+import { moment } from './fields.ts'
+import type { AnswerSpec } from './route.ts'
+
+/** What whoever asked in vain is told. */
+export const failureShape: z.ZodType = z.object({
+  error: z.string(),
+  code: z.string(),
+  id: z.string(),
+  advice: z.string().optional(),
+})
+
+const FAILURES: Readonly<Record<number, string>> = {
+  400: 'Something that was given makes no sense.',
+  401: 'The token is missing or wrong.',
+  403: 'A page of another site asked.',
+  404: 'There is no such thing.',
+  405: 'It cannot be asked in that way.',
+  409: 'Something else is in the way.',
+  413: 'The body is too large.',
+  414: 'The address is too long.',
+  415: 'The body is no JSON.',
+  421: 'The server is not known under that name.',
+  429: 'There are as many as there may be.',
+  500: 'Something went wrong here; the log tells more under the id.',
+  502: 'Something could not be fetched.',
+  503: 'The library, or the server, cannot do that at the moment.',
+}
+
+/** The failures of a route. */
+export function failures(...statuses: readonly number[]): Record<number, AnswerSpec> {
+  return Object.fromEntries(
+    statuses.map((status) => [status, { what: FAILURES[status] ?? 'It failed.', schema: failureShape }]),
+  )
+}
+
+const count = z.int().min(0)
+
+/** A job in a list. */
+export const jobItem: z.ZodType = z.object({
+  id: z.string(),
+  pid: z.int().nullable(),
+  url: z.string(),
+  startedAt: moment,
+  paused: z.boolean(),
+  visited: count,
+  downloaded: count,
+  errors: count,
+  queueSize: count,
+  lastActivityAt: moment,
+  status: z.enum(JOB_STATUSES),
+  stage: z.enum(['queued', 'preparing', 'running', 'ended']),
+  stageChangedAt: z.string(),
+})
+
+/** A job in all its details. */
+export const jobDetail: z.ZodType = z.looseObject({
+  id: z.string(),
+  pid: z.int().nullable(),
+  args: z.array(z.string()),
+  startUrl: z.string(),
+  startedAt: moment,
+  endedAt: moment,
+  status: z.enum(JOB_STATUSES),
+  paused: z.boolean(),
+  lastActivityAt: moment,
+  crawlId: z.string().nullable(),
+  sourceId: z.string().nullable(),
+  problem: z.string().nullable(),
+  metrics: z.object({
+    visited: count,
+    downloaded: count,
+    found: count,
+    saved: count,
+    errors: count,
+    queueSize: count,
+    bytes: count,
+    requestsPerSec: z.number(),
+    downloadsPerSec: z.number(),
+    errorRatePerMin: z.number(),
+    bytesPerSec: z.number(),
+    cacheHitRatio: z.number(),
+  }),
+  lastProgress: z.record(z.string(), z.unknown()).nullable(),
+})
+
+/** Where a list goes on, by ids. */
+export const cursors: z.ZodType = z.object({ nextBefore: z.int().nullable(), prevAfter: z.int().nullable() })
+
+/** A source. */
+export const sourceShape: z.ZodType = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  version: z.string().nullable(),
+  label: z.string(),
+  url: z.string(),
+  status: z.enum(['PENDING', 'CRAWLING', 'INDEXED', 'UPDATING', 'ERROR']),
+  pages: count,
+  chunks: count,
+  balance: z.record(z.string(), count),
+  reasons: z.record(z.string(), count),
+  createdAt: z.string(),
+  lastCrawledAt: moment,
+  isRunning: z.boolean(),
+  isInterrupted: z.boolean(),
+})
+
+/** An address of the ledger. */
+export const rowShape: z.ZodType = z.looseObject({
+  url: z.string(),
+  host: z.string(),
+  state: z.string(),
+  reason: z.string().nullable(),
+  status: z.int().nullable(),
+})
+
+/** A pack on the shelf. */
+export const packShape: z.ZodType = z.object({
+  id: z.string(),
+  source: z.string(),
+  state: z.enum(['writing', 'ready', 'failed']),
+  bytes: z.int().nullable(),
+  files: z.int().nullable(),
+  chunks: z.int().nullable(),
+  problem: z.string().nullable(),
+  createdAt: z.string(),
+})

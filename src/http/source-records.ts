@@ -1,0 +1,53 @@
+import type { LedgerRow } from '../library/ledger-words.ts'
+import type { SourceReport } from '../library/operations/source-status.ts'
+import { labelOf } from '../library/source.ts'
+import { isoOf, isoOrNull } from './time.ts'
+
+/** A source with where it stands. */
+export function sourceRecord(report: SourceReport): Record<string, unknown> {
+  const { source, status, balance, reasons, pages, chunks, crawl, isRunning, isInterrupted, waiting } = report
+  const { id, name, version, url, siteUrl, scope, settings } = source
+  return {
+    id,
+    name,
+    version,
+    label: labelOf(source),
+    url,
+    siteUrl,
+    scope,
+    settings,
+    createdAt: isoOf(source.createdAt),
+    status,
+    balance,
+    reasons,
+    pages,
+    chunks,
+    lastCrawledAt: isoOrNull(report.lastCrawledAt),
+    isRunning,
+    isInterrupted,
+    waiting: waiting.map(({ host, until }) => ({ host, until: isoOf(until) })),
+    crawl:
+      crawl === null
+        ? null
+        : {
+            id: crawl.id,
+            kind: crawl.kind,
+            state: crawl.state,
+            startedAt: isoOf(crawl.startedAt),
+            endedAt: isoOrNull(crawl.endedAt),
+            summary: crawl.summary,
+          },
+  }
+}
+
+/** An address of the ledger, in all its details. */
+export function rowRecord(row: LedgerRow): Record<string, unknown> {
+  const { firstSeenAt, checkedAt, changedAt, dueAt, ...rest } = row
+  return {
+    ...rest,
+    firstSeenAt: isoOf(firstSeenAt),
+    checkedAt: isoOrNull(checkedAt),
+    changedAt: isoOrNull(changedAt),
+    dueAt: isoOrNull(dueAt),
+  }
+}

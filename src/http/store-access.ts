@@ -1,0 +1,72 @@
+import { PharosError } from '../core/errors.ts'
+import type { Addresses } from '../library/addresses.ts'
+import type { JobLog } from '../library/job-log.ts'
+import type { Library } from '../library/library.ts'
+import { isStoreTrouble } from './failure.ts'
+import type { HttpPorts } from './ports.ts'
+
+/**
+ * Does something with the library. Where that fails because of the library as a whole, `otherwise` is the answer, and the log says
+ * why; without it, whoever asked is told that it cannot be used at the moment.
+ */
+export async function withLibrary<T>(
+  { library, log }: HttpPorts,
+  use: (library: Library) => Promise<T>,
+  otherwise?: () => T,
+): Promise<T> {
+  return guarded(library, use, otherwise, log)
+}
+
+/** The same with the history of jobs. */
+export async function withJobLog<T>(
+  { jobLog, log }: HttpPorts,
+  use: (jobLog: JobLog) => Promise<T>,
+  otherwise?: () => T,
+): Promise<T> {
+  return guarded(jobLog, use, otherwise, log)
+}
+
+/** The same with the addresses of all sources. */
+export function withAddresses<T>(
+  ports: HttpPorts,
+  use: (addresses: Addresses, library: Library) => Promise<T>,
+  otherwise?: () => T,
+): Promise<T> {
+  return withLibrary(
+    ports,
+    (library) => {
+      const { addresses } = library
+      if (addresses === undefined) throw new PharosError('STORE_UNAVAILABLE')
+      return use(addresses, library)
+    },
+    otherwise,
+  )
+}
+
+async function guarded<S, T>(
+  open: () => Promise<S>,
+  use: (opened: S) => Promise<T>,
+  otherwise: (() => T) | undefined,
+  log: HttpPorts['log'],
+): Promise<T> {
+  try {
+    return await use(await openOf(open))
+  } catch (error) {
+    if (otherwise === undefined || !isStoreTrouble(error)) throw error
+    log.warn('the library cannot be used', { problem: error instanceof Error ? describe(error) : String(error) })
+    return otherwise()
+  }
+}
+
+/** Whatever keeps the store from being opened is trouble with the store. */
+async function openOf<S>(open: () => Promise<S>): Promise<S> {
+  try {
+    return await open()
+  } catch (cause) {
+    throw isStoreTrouble(cause) ? cause : new PharosError('STORE_UNAVAILABLE', {}, { cause })
+  }
+}
+
+function describe(error: Error): string {
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
+}

@@ -1,0 +1,314 @@
+import { join } from 'node:path'
+import type { Browser, Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
+import type { Find } from '../../src/crawl/ledger.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { Workshop } from '../e2e/program.ts'
+import { type ServerProcess, startServer, until } from '../e2e/server.ts'
+import { type Answer, openSite, page as pageOf, type Site, text } from '../sites/site.ts'
+import { openChromium } from './chromium.ts'
+
+/* The dashboard of a real `pharos serve`, in a real Chromium, with real crawls of a site on loopback. */
+
+const ROWS = 100_000
+const CHAPTERS = 40
+/** Where pictures for people go; none are made without it. */
+const SHOTS = process.env['DASHBOARD_SHOTS']
+
+const ENVIRONMENT = { PHAROS_ALLOW_PRIVATE: '127.0.0.0/8', PHAROS_START_INTERVAL: '50ms' }
+/** Machines can be busy. */
+const PATIENCE = { timeout: 15_000 }
+const TOKEN = 's3cret-s3cret-s3cret'
+
+const workshop = new Workshop()
+let browser: Browser
+let server: ServerProcess
+let site: Site
+
+beforeAll(async () => {
+  const opened = openChromium()
+  site = await openSite(createPages())
+  await fillLibrary(workshop.path('library.db'))
+  server = await startServer(workshop, [], ENVIRONMENT)
+  browser = await opened
+}, 300_000)
+
+afterAll(async () => {
+  await browser?.close()
+  server?.kill('SIGTERM')
+  await server?.ended
+  await site?.close()
+  workshop.remove()
+})
+
+describe('the dashboard', () => {
+  test('starts a crawl, shows it live, pauses and resumes it, and tells how it ended', async () => {
+    const { page, problems } = await openPage('#/')
+    await page.getByRole('button', { name: 'Start crawl' }).click()
+    await page.getByText('An address is needed.').waitFor()
+    await page.getByLabel('Crawl type').selectOption('basic')
+    await page.getByText('More settings').click()
+    expect(await page.getByLabel('Read sitemaps').isChecked()).toBe(false)
+    await page.getByLabel('Nothing but sitemaps').check()
+    expect(await page.getByLabel('Crawl type').inputValue()).toBe('sitemap-only')
+    await page.getByLabel('Crawl type').selectOption('basic')
+    await page.getByLabel('Requests at once').fill('2')
+    await page.getByLabel('Depth in links').fill('many')
+    await page.getByLabel('Start at').fill(`${site.origin}/`)
+    await page.getByRole('button', { name: 'Start crawl' }).click()
+    await page.getByText('A whole number from 0 on').waitFor()
+    await page.getByLabel('Depth in links').fill('')
+    await page.getByRole('button', { name: 'Start crawl' }).click()
+
+    const card = page.locator(`article[aria-label="Crawl of ${site.origin}/"]`)
+    await card.getByText('running', { exact: true }).waitFor()
+    await expect.poll(() => figureOf(card, 'visited'), PATIENCE).toBeGreaterThan(2)
+    await expect.poll(() => figureOf(card, 'pages / s'), PATIENCE).toBeGreaterThan(0)
+    await card.getByRole('button', { name: 'Pause' }).click()
+    await card.getByText('paused', { exact: true }).waitFor()
+    await shoot(page, 'paused')
+    // What was on its way when it was told may still come.
+    await until(async () => site.requests.length, stays(), 10_000)
+    const before = site.requests.length
+    await new Promise((resolve) => setTimeout(resolve, 700))
+    expect(site.requests).toHaveLength(before)
+    expect(before).toBeLessThan(CHAPTERS)
+
+    await card.getByRole('button', { name: 'Resume' }).click()
+    await card.getByText('running', { exact: true }).waitFor()
+    await card.locator('.rate-chart canvas').waitFor()
+    await card.getByText('Pace per host').waitFor()
+    await shoot(page, 'running')
+    const row = page.locator('[data-ended]').filter({ hasText: site.origin })
+    await row.getByText('done', { exact: true }).waitFor({ timeout: 20_000 })
+    expect(await card.count()).toBe(0)
+    expect(await row.textContent()).toContain(String(CHAPTERS + 1))
+    await shoot(page, 'ended')
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('stops a crawl after asking, and says that it was stopped', async () => {
+    const { page, problems } = await openPage('#/')
+    site.forget()
+    const answer = await server.post('/api/crawl', { startUrl: `${site.origin}/`, preferCache: false })
+    const card = page.locator(`[data-job="${answer['jobId']}"]`)
+    await card.getByRole('button', { name: 'Stop' }).click()
+    await shoot(page, 'asking')
+    await page.getByRole('button', { name: 'Back' }).click()
+    expect(await card.count()).toBe(1)
+    await card.getByRole('button', { name: 'Stop' }).click()
+    await page.getByRole('button', { name: 'Stop the crawl' }).click()
+    await page.locator(`[data-ended="${answer['jobId']}"]`).getByText('stopped', { exact: true }).waitFor()
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('finds a passage with the keyboard alone, tells why it ranked, and leads to the section', async () => {
+    const { page, problems } = await openPage('#/search')
+    await page.getByRole('heading', { name: 'Search' }).click()
+    await page.keyboard.press('/')
+    await page.keyboard.type('trim the wick of lamp seventeen')
+    const first = page.locator('article.passage').first()
+    await first.getByRole('link', { name: 'Chapter 17' }).waitFor()
+    expect(await first.locator('mark').allTextContents()).toContain('wick')
+    expect(await first.locator('.heading-path').textContent()).toContain('Lamp seventeen')
+    await first.getByRole('button', { name: 'why it ranked' }).click()
+    expect(await first.locator('.why tbody tr').count()).toBeGreaterThan(1)
+    await shoot(page, 'search')
+    await page.getByLabel('What to look for').focus()
+    await page.keyboard.press('ArrowDown')
+    const opened = page.context().waitForEvent('page')
+    await page.keyboard.press('Enter')
+    const target = await opened
+    await target.waitForURL(`${site.origin}/chapter/17#lamp-17`)
+    await target.close()
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('tells in words why an address was skipped', async () => {
+    const { page, problems } = await openPage('#/sources')
+    await page.getByRole('link', { name: new URL(site.origin).host }).click()
+    await page.getByRole('button', { name: /^robots disallow 1$/ }).click()
+    await page.getByText('1 addresses').waitFor()
+    await page.getByRole('button', { name: '/private/' }).click()
+    const panel = page.getByRole('complementary')
+    await panel.getByText('robots.txt asks to stay away').waitFor()
+    expect(await panel.textContent()).toContain(`on ${site.origin}/`)
+    await shoot(page, 'source')
+    await page.keyboard.press('Escape')
+    await panel.waitFor({ state: 'detached' })
+    // A link to exactly this is a link that can be passed on.
+    expect(new URL(page.url()).hash).toMatch(/^#\/sources\/[\w-]+\?state=skipped&reason=robots-disallow$/)
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('keeps a list of a hundred thousand addresses small', async () => {
+    const { page, problems } = await openPage('#/sources')
+    await page.getByRole('link', { name: 'endless' }).click()
+    await page.getByText('100,000 addresses').waitFor()
+    const box = page.getByRole('region', { name: 'List of addresses' })
+    const rows = box.locator('tbody tr.url-row')
+    expect(await rows.count()).toBeLessThan(80)
+    const seen = await rows.first().textContent()
+    await box.evaluate((element) => element.scrollTo(0, element.scrollHeight))
+    await box.getByText('/page/0', { exact: true }).waitFor({ timeout: 20_000 })
+    expect(await rows.count()).toBeLessThan(80)
+    expect(await rows.first().textContent()).not.toBe(seen)
+    expect(await page.locator('*').count()).toBeLessThan(1500)
+    await shoot(page, 'endless')
+    await page.getByLabel('Part of the address').fill('page/4321')
+    await page.getByText('11 addresses').waitFor()
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('removes a source only when its name was typed', async () => {
+    const { page, problems } = await openPage('#/sources')
+    const name = new URL(site.origin).host
+    const row = page.locator('tr').filter({ hasText: name })
+    await row.getByRole('button', { name: 'Remove' }).click()
+    const remove = page.getByRole('button', { name: 'Remove it' })
+    const box = page.getByLabel(`Type ${name} to confirm`)
+    expect(await remove.isDisabled()).toBe(true)
+    await box.fill(name.slice(1))
+    expect(await remove.isDisabled()).toBe(true)
+    await box.fill(name)
+    await remove.click()
+    await row.waitFor({ state: 'detached' })
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('says when the server is gone, and leads to the login of one that wants a token', async () => {
+    const { page } = await openPage('#/sources')
+    await page.getByRole('heading', { name: 'Sources' }).waitFor()
+    server.kill('SIGTERM')
+    await server.ended
+    await page.getByText('offline').waitFor()
+    const environment = { ...ENVIRONMENT, PHAROS_TOKEN: TOKEN }
+    server = await startServer(workshop, ['--port', new URL(server.origin).port], environment)
+    await page.waitForURL('**/login?*')
+    await page.getByLabel('Token').fill(TOKEN)
+    await page.keyboard.press('Enter')
+    // Back where it was, and live again.
+    await page.getByRole('heading', { name: 'Sources' }).waitFor()
+    await page.getByRole('link', { name: 'Crawler' }).click()
+    await page.getByText('live', { exact: true }).waitFor()
+    await page.close()
+  })
+})
+
+/** Opens a page of the dashboard that may do nothing wrong: no error, no breach of its policy, no request to anybody else. */
+async function openPage(hash: string): Promise<{ page: Page; problems: string[] }> {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
+  page.setDefaultTimeout(PATIENCE.timeout)
+  const problems: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(message.text())
+  })
+  page.on('pageerror', ({ message }) => problems.push(message))
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${server.origin}/`)) problems.push(`asked for ${request.url()}`)
+  })
+  // What breaks the policy is told there, and then counts like every other error.
+  await page.addInitScript({
+    content: "addEventListener('securitypolicyviolation', (e) => console.error(e.violatedDirective, e.blockedURI))",
+  })
+  await page.goto(`${server.origin}/${hash}`)
+  return { page, problems }
+}
+
+async function figureOf(card: Locator, label: string): Promise<number> {
+  const cell = card.locator('.figures div').filter({ has: card.page().getByText(label, { exact: true }) })
+  return Number((await cell.locator('dd').textContent())?.replaceAll(',', ''))
+}
+
+/** Whether a number was the same three times in a row. */
+function stays(): (value: number) => boolean {
+  const last: number[] = []
+  return (value) => {
+    last.push(value)
+    return last.length > 6 && last.slice(-6).every((one) => one === value)
+  }
+}
+
+async function shoot(page: Page, name: string): Promise<void> {
+  if (SHOTS === undefined) return
+  for (const width of [1280, 390]) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.setViewportSize({ width, height: width === 390 ? 844 : 900 })
+      await page.emulateMedia({ colorScheme })
+      await page.screenshot({ path: join(SHOTS, `dash-${name}-${colorScheme}-${width}.png`) })
+    }
+  }
+  await page.setViewportSize({ width: 1280, height: 900 })
+}
+
+const NUMBERS: Readonly<Record<number, string>> = { 17: 'seventeen', 18: 'eighteen' }
+
+function createPages(): Record<string, Answer> {
+  const chapters = Array.from({ length: CHAPTERS }, (_, number): [string, Answer] => {
+    const heading = `<h2 id="lamp-${number}">Lamp ${NUMBERS[number] ?? number}</h2><p>Trim the wick of lamp ${NUMBERS[number] ?? number} every evening, before the fog comes in from the sea.</p>`
+    return [
+      `/chapter/${number}`,
+      { body: pageOf(`Chapter ${number}`).replace('</ul>', `</ul>${heading}`), delayMs: 40 },
+    ]
+  })
+  const links = chapters.map(([path]) => path)
+  return {
+    '/robots.txt': text('User-agent: *\nDisallow: /private/\n'),
+    '/': pageOf('The keeper', [...links, '/private/']),
+    '/private/': pageOf('Private'),
+    ...Object.fromEntries(chapters),
+  }
+}
+
+/** A source with as many addresses as a large site has; most of them were refused. */
+async function fillLibrary(path: string): Promise<void> {
+  const store = await openSqliteStore(path)
+  const source = '00000000-0000-4000-8000-000000000001'
+  const crawl = '00000000-0000-4000-8000-000000000002'
+  const url = 'https://endless.example/'
+  await store.addSource({
+    id: source,
+    name: 'endless',
+    version: null,
+    url,
+    siteUrl: url,
+    scope: DEFAULT_SCOPE,
+    settings: { seeds: [], llmsTxtUrl: null, llmsFull: 'auto', crawlType: 'docs' },
+    createdAt: 1,
+  })
+  const now = Date.now() - ROWS
+  const options = { full: false, acceptLoss: false, discover: false, maxAgeMs: 0, maxAgeMsOf: {}, scope: {} }
+  await store.beginCrawl(
+    {
+      id: crawl,
+      sourceId: source,
+      kind: 'add',
+      state: 'running',
+      options,
+      runner: null,
+      startedAt: now,
+      heartbeatAt: now,
+      endedAt: null,
+      summary: null,
+    },
+    1000,
+  )
+  const step = 5000
+  for (let from = 0; from < ROWS; from += step) {
+    const finds = Array.from({ length: step }, (_, i): Find => {
+      const address = `${url}page/${from + i}`
+      const refusal = { reason: 'blocked', pattern: '/page/**', target: null } as const
+      return { key: address, url: address, host: 'endless.example', depth: 1, foundOn: url, discovery: 'link', refusal }
+    })
+    await store.offer(source, crawl, finds, now + from)
+  }
+  await store.endCrawl(crawl, null, now + ROWS)
+  await store.close()
+}

@@ -1,0 +1,198 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createHttp } from '../../src/http/app.ts'
+import type { HttpApp } from '../../src/http/ports.ts'
+import type { PageStage } from '../http/page-stage.ts'
+import { attackOn, HOSTILE_JOB, hostilePaths, openHostileStage } from '../http/xss-corpus.ts'
+import { openChromium } from './chromium.ts'
+
+/* The server-rendered pages in a real Chromium: without scripts, under attack, and alive. */
+
+let browser: Browser
+let stage: PageStage
+let http: HttpApp
+let server: Server
+let origin: string
+
+// Chromium may have to be installed first.
+beforeAll(async () => {
+  stage = await openHostileStage()
+  http = createHttp(stage.ports)
+  server = createServer(getRequestListener((request) => http.fetch(request)))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  browser = await openChromium()
+}, 300_000)
+
+afterAll(async () => {
+  await browser.close()
+  http.close()
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+  await stage.close()
+})
+
+/** Opens a page of its own, does something with it, and tells what went wrong in it. */
+async function withPage(
+  options: { readonly javaScriptEnabled?: boolean; readonly width?: number },
+  work: (page: Page) => Promise<void>,
+): Promise<string[]> {
+  const { javaScriptEnabled = true, width = 1280 } = options
+  const context = await browser.newContext({ javaScriptEnabled, viewport: { width, height: 800 } })
+  const page = await context.newPage()
+  const troubles: string[] = []
+  page.on('dialog', async (dialog) => {
+    troubles.push(`dialog: ${dialog.message()}`)
+    await dialog.dismiss()
+  })
+  page.on('pageerror', (error) => troubles.push(`error: ${error.message}`))
+  page.on('console', (message) => {
+    // An answer of 400 or 404 is told there as well.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+      troubles.push(`console: ${message.text()}`)
+  })
+  page.on('request', (request) => {
+    if (!request.url().startsWith(origin)) troubles.push(`request: ${request.url()}`)
+  })
+  try {
+    await work(page)
+  } finally {
+    await context.close()
+  }
+  return troubles
+}
+
+test('all pages can be read and walked through without scripts, also on a phone', async () => {
+  const troubles = await withPage({ javaScriptEnabled: false, width: 390 }, async (page) => {
+    // The first of each path.
+    const paths = new Map(
+      hostilePaths(stage.origin)
+        .map((one) => [one[0].split('?')[0], one] as const)
+        .toReversed(),
+    )
+    for (const [path, shows] of paths.values()) {
+      await page.goto(origin + path, { waitUntil: 'domcontentloaded' })
+      expect(await page.locator('body').textContent()).toContain(shows.split('"')[0])
+      // Long texts may be wide, but never the page.
+      expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(390)
+    }
+    await page.goto(`${origin}/queues/ssr`)
+    await page.getByRole('link', { name: HOSTILE_JOB.slice(0, 8) }).click()
+    await page.getByLabel('Action').selectOption('drop')
+    await page.getByLabel('Rows').fill('2')
+    await page.getByRole('button', { name: 'Show' }).click()
+    expect(await page.getByRole('row').count()).toBe(1 + 2)
+    await page.getByRole('link', { name: 'Older →' }).first().click()
+    expect(page.url()).toContain('before=')
+    await page.getByRole('link', { name: '← Newer', exact: true }).first().click()
+    expect(page.url()).toContain('after=')
+  })
+  expect(troubles).toEqual([])
+})
+
+/** Runs in the page: what only waits for the mouse or the keyboard gets its chance. */
+const TEMPT = `for (const element of document.querySelectorAll('main *'))
+  for (const name of ['mouseover', 'focus', 'click', 'load', 'error'])
+    if (element.tagName !== 'A' || name !== 'click') element.dispatchEvent(new Event(name))`
+
+test('nothing of the corpus runs, whatever is on the page', async () => {
+  const troubles = await withPage({}, async (page) => {
+    for (const [path] of hostilePaths(stage.origin)) {
+      await page.goto(origin + path)
+      await page.evaluate(TEMPT)
+      expect(await page.evaluate(() => Reflect.get(globalThis, 'pwned')), path).toBeUndefined()
+      expect(await page.locator('script').count()).toBe(1)
+    }
+  })
+  expect(troubles).toEqual([])
+})
+
+test('events become rows on top, as text, with counters and words for the time', async () => {
+  const troubles = await withPage({}, async (page) => {
+    await page.goto(`${origin}/queues/${HOSTILE_JOB}/ssr`)
+    await page.getByRole('status').getByText('Live').waitFor()
+    const before = await page.getByRole('row').count()
+    const url = attackOn('live')
+    const { feed } = stage.dispatcher
+    feed.tell('queue', HOSTILE_JOB, {
+      action: 'retry',
+      url,
+      depth: 2,
+      host: 'x',
+      reason: 'slow',
+      queueSize: 1234,
+      alias: null,
+    })
+    feed.tell('queue', 'another', { action: 'retry', url: 'https://other.example/', depth: 2, queueSize: 1 })
+    feed.tell('progress', HOSTILE_JOB, {
+      visited: 41_000,
+      downloaded: 7,
+      saved: 6,
+      errors: 5,
+      queueSize: 4,
+      paused: false,
+    })
+    const row = page.getByRole('row').nth(1)
+    await row.getByText('slow').waitFor()
+    expect(await page.getByRole('row').count()).toBe(before + 1)
+    expect(await row.textContent()).toContain('<script>globalThis.pwned="live"</script>')
+    expect(await row.getByRole('link').getAttribute('href')).toBe(`/url?url=${encodeURIComponent(url)}`)
+    expect(await row.textContent()).toContain('1,234')
+    await page.locator('[data-counter="visited"]').getByText('41,000').waitFor()
+    expect(await page.locator('time').last().textContent()).toMatch(/ago|in \d|now|yesterday|tomorrow/)
+    expect(await page.evaluate(() => Reflect.get(globalThis, 'pwned'))).toBeUndefined()
+  })
+  expect(troubles).toEqual([])
+})
+
+test('jobs that begin and end are seen in the list', async () => {
+  const troubles = await withPage({}, async (page) => {
+    await page.goto(`${origin}/queues/ssr`)
+    await page.getByRole('status').getByText('Live').waitFor()
+    const { feed } = stage.dispatcher
+    const job = { id: 'aaaaaaaa-job', url: '<b>bold</b>', status: 'running', startedAt: new Date().toISOString() }
+    feed.tell('jobs', null, { count: 1, items: [job] })
+    const row = page.getByRole('row').nth(1)
+    await row.getByText('<b>bold</b>').waitFor()
+    expect(await row.getByRole('link', { name: 'aaaaaaaa' }).getAttribute('href')).toBe('/queues/aaaaaaaa-job/ssr')
+    feed.tell('queue', job.id, { action: 'enqueued', url: 'https://docs.example/', queueSize: 1 })
+    feed.tell('done', job.id, { code: 1, signal: null, endedAt: job.startedAt, status: 'failed' })
+    await row.locator('.pill-bad').getByText('failed').waitFor()
+    expect(await row.locator('[data-field="events"]').textContent()).toBe('1')
+    expect(await row.locator('[data-field="endedAt"]').getAttribute('datetime')).toBe(job.startedAt)
+  })
+  expect(troubles).toEqual([])
+})
+
+test('problems pass the filters of their page or stay away', async () => {
+  const troubles = await withPage({}, async (page) => {
+    await page.goto(`${origin}/problems/ssr?kind=missing-hub`)
+    await page.getByText('No problems pass these filters').waitFor()
+    await page.getByRole('status').getByText('Live').waitFor()
+    const problem = { scope: 'docs.example', target: '/x', message: 'no hub', details: null, severity: 'warn' }
+    stage.dispatcher.feed.tell('problem', HOSTILE_JOB, { ...problem, kind: 'other' })
+    stage.dispatcher.feed.tell('problem', HOSTILE_JOB, { ...problem, kind: 'missing-hub' })
+    await page.getByRole('cell', { name: 'missing-hub' }).waitFor()
+    expect(await page.getByRole('row').count()).toBe(2)
+    expect(await page.locator('.pill-warn').textContent()).toBe('warn')
+    expect(await page.getByText('No problems pass these filters').count()).toBe(0)
+  })
+  expect(troubles).toEqual([])
+})
+
+test('without events a page stays as it was sent, and the keyboard reaches its content first', async () => {
+  await withPage({}, async (page) => {
+    await page.route('**/events*', (route) => route.fulfill({ status: 503, body: '' }))
+    await page.goto(`${origin}/problems/ssr`)
+    await page.getByRole('status').getByText('Not live').waitFor()
+    expect(await page.getByRole('row').count()).toBe(2)
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.name')).toBe('job')
+  })
+})

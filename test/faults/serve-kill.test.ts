@@ -1,0 +1,121 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { Workshop } from '../e2e/program.ts'
+import { type ServerProcess, startServer, until } from '../e2e/server.ts'
+import { type Dump, readDump, readUninterrupted } from '../sites/library-file.ts'
+import { messySite, sitemapOf } from '../sites/messy-site.ts'
+import { type Answer, openSite, type Site } from '../sites/site.ts'
+import { isLong } from './bounded.ts'
+
+/* Crawl processes and servers that are killed at moments that nobody chose, while a crawl is under way. */
+
+const KILLS = isLong ? 30 : 3
+const SIZE = isLong ? 400 : 40
+/** What is killed, in turns. */
+const VICTIMS = ['child', 'server', 'both'] as const
+/** Requests until the next kill, at most. */
+const MOST_REQUESTS = 12
+/** Slow enough that there is a crawl to be killed. */
+const DELAY_MS = 25
+
+let site: Site
+/** What an undisturbed crawl comes to. */
+let whole: Dump
+let workshop: Workshop
+let server: ServerProcess
+
+beforeAll(async () => {
+  site = await openSite(messySite(SIZE))
+  site.pages.set('/sitemap.xml', sitemapOf(site.origin))
+  // What fails for a while is asked for again, with pauses that a person would wait for.
+  site.pages.delete('/broken')
+  whole = await readUninterrupted(site, {}, false)
+  for (const [path, answer] of site.pages) site.pages.set(path, slowly(answer))
+})
+
+afterAll(() => site.close())
+
+beforeEach(async () => {
+  workshop = new Workshop()
+  server = await start()
+})
+
+afterEach(async () => {
+  if (isAlive(server.pid)) server.kill('SIGKILL')
+  await server.ended
+  workshop.remove()
+})
+
+function slowly(answer: Answer): Answer {
+  return (request) => {
+    const given = typeof answer === 'function' ? answer(request) : answer
+    return { ...(typeof given === 'string' ? { body: given } : given), delayMs: DELAY_MS }
+  }
+}
+
+function start(): Promise<ServerProcess> {
+  return startServer(workshop, ['--allow-private', '--concurrency', '2', '--quiet'])
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** Waits until the site was asked so often, or the crawl is over. */
+async function untilAsked(times: number, jobId: string): Promise<void> {
+  const before = site.requests.length
+  await until(
+    async () => (await jobOf(jobId)).status,
+    (status) => status === 'done' || site.requests.length >= before + times,
+  )
+}
+
+async function jobOf(id: string): Promise<{ readonly status: string; readonly pid: number | null }> {
+  // The answer of the route.
+  return (await server.get(`/api/crawls/${id}`)) as { status: string; pid: number | null }
+}
+
+/** Kills a process of the crawl, or the server, or both, and starts a server again where there is none. */
+async function kill(victim: (typeof VICTIMS)[number], jobId: string): Promise<void> {
+  const { pid } = await jobOf(jobId)
+  if (victim !== 'server' && pid !== null && isAlive(pid)) process.kill(pid, 'SIGKILL')
+  if (victim === 'child') return
+  server.kill('SIGKILL')
+  await server.ended
+  server = await start()
+}
+
+describe('a crawl of a server', { timeout: isLong ? 900_000 : 120_000 }, () => {
+  test('goes on after every kill, and comes to the end of one that nobody disturbed', async () => {
+    const { jobId } = (await server.post('/api/sources', { url: `${site.origin}/`, name: 'site' })) as { jobId: string }
+    const moments: string[] = []
+    for (let i = 0; i < KILLS; i++) {
+      const victim = VICTIMS[i % VICTIMS.length] ?? 'both'
+      const requests = 1 + Math.floor(Math.random() * MOST_REQUESTS)
+      moments.push(`${victim} after ${requests}`)
+      await untilAsked(requests, jobId)
+      // Otherwise nothing would be tried.
+      expect((await jobOf(jobId)).status, moments.join(', ')).toBe('running')
+      await kill(victim, jobId)
+    }
+    const told = moments.join(', ')
+    const ended = await until(
+      () => jobOf(jobId),
+      ({ status }) => status !== 'queued' && status !== 'running',
+      isLong ? 300_000 : 60_000,
+    )
+    expect(ended.status, told).toBe('done')
+    expect(await server.get('/api/crawls')).toEqual({ count: 0, items: [] })
+    expect(await server.get('/api/sources/site')).toMatchObject({ isRunning: false, isInterrupted: false })
+    const { items } = (await server.get('/api/queues')) as { items: { id: string; status: string }[] }
+    expect(items.map(({ id, status }) => ({ id, status }))).toEqual([{ id: jobId, status: 'done' }])
+    server.kill('SIGTERM')
+    expect(await server.ended).toMatchObject({ code: 0, signal: null })
+    const dump = await readDump(workshop.path('library.db'), site.origin)
+    expect(dump.pages, told).toEqual(whole.pages)
+    expect(dump.rows, told).toEqual(whole.rows)
+  })
+})

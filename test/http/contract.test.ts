@@ -1,0 +1,453 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { z } from 'zod'
+import { addSource } from '../../src/library/operations/add-source.ts'
+import { openSite, page, type Site } from '../sites/site.ts'
+import { EVENTS, fillLog, fillRows, JOB, OTHER, ROWS } from './filled.ts'
+import { type Answer, openTestServer, type TestServer, until } from './server.ts'
+import * as shapes from './shapes.ts'
+
+let server: TestServer
+let site: Site
+let sourceId: string
+
+beforeAll(async () => {
+  site = await openSite({
+    '/': page('Lighthouses', ['/tower', '/lamp', '/gone']),
+    '/tower': page('Tower'),
+    '/lamp': page('Lamp'),
+  })
+  server = await openTestServer({ isShared: true })
+  const library = await server.library()
+  await fillLog(library)
+  sourceId = await fillRows(library)
+  const { body, status } = await server.post('/api/sources', { url: `${site.origin}/`, name: 'lights' })
+  expect(status).toBe(202)
+  await until(
+    () => server.ask(`/api/crawls/${body.jobId}`),
+    ({ body: job }) => job.status === 'done',
+  )
+})
+
+afterAll(async () => {
+  await server?.dispose()
+  await site?.close()
+})
+
+/** Asks, and checks status and shape. */
+async function get<T>(path: string, shape: z.ZodType<T>, status = 200): Promise<T> {
+  const answer = await server.ask(path)
+  expect([path, answer.status, answer.text.slice(0, 200)]).toEqual([path, status, answer.text.slice(0, 200)])
+  return shape.parse(answer.body)
+}
+
+async function refused(answer: Promise<Answer>, status: number, code: string): Promise<string> {
+  const { status: got, body } = await answer
+  const { error, code: gotCode, id } = shapes.failure.parse(body)
+  expect([got, gotCode]).toEqual([status, code])
+  // The log knows it by the same id.
+  expect(server.lines.some((line) => line.includes(id))).toBe(true)
+  return error
+}
+
+describe('the history', () => {
+  test('lists jobs with their numbers of events, newest first', async () => {
+    const { total, items } = await get('/api/queues', shapes.queues)
+    expect(total).toBe(3)
+    expect(items.find(({ id }) => id === JOB)).toMatchObject({ pid: 4242, events: EVENTS, status: 'done' })
+    expect(items.find(({ id }) => id === OTHER)?.status).toBe('failed')
+    expect((await get('/api/queues?limit=1', shapes.queues)).items).toHaveLength(1)
+    // More than there may be are as many as there may be.
+    expect((await get('/api/queues?limit=100000', shapes.queues)).items).toHaveLength(3)
+  })
+
+  test('leads through a thousand events, older and newer, without a gap', async () => {
+    const seen: number[] = []
+    let before: number | null | undefined
+    do {
+      const query = before === undefined ? '' : `&before=${before}`
+      const part = await get(`/api/queues/${JOB}/events?limit=300${query}`, shapes.queueEvents)
+      seen.push(...part.items.map(({ id }) => id))
+      before = part.cursors.nextBefore
+    } while (before !== null)
+    expect(seen).toHaveLength(EVENTS)
+    expect(seen).toEqual([...seen].sort((a, b) => b - a))
+    const oldest = seen.at(-1) ?? 0
+    const newer = await get(`/api/queues/${JOB}/events?limit=300&after=${oldest}`, shapes.queueEvents)
+    expect(newer.items.map(({ id }) => id)).toEqual(seen.slice(-301, -1))
+    expect(newer.cursors).toEqual({ nextBefore: newer.items.at(-1)?.id, prevAfter: newer.items[0]?.id })
+  })
+
+  test('gives 200 events by default, 500 at most, and those of one kind', async () => {
+    const sizes = ['', '?limit=100000', '?action=drop'].map(async (query) => {
+      const { items } = await get(`/api/queues/${JOB}/events${query}`, shapes.queueEvents)
+      return items.length
+    })
+    expect(await Promise.all(sizes)).toEqual([200, 500, EVENTS / 10])
+  })
+
+  test('gives problems with their severity, and milestones, by kind, scope and job', async () => {
+    const all = await get('/api/problems', shapes.problems)
+    expect(all.items.map(({ kind, severity }) => [kind, severity])).toEqual([
+      ...Array.from({ length: 4 }, () => ['unknown-pattern', 'info']),
+      ['missing-hub', 'warn'],
+    ])
+    expect((await get('/api/problems?kind=missing-hub', shapes.problems)).items).toHaveLength(1)
+    expect((await get('/api/problems?scope=elsewhere', shapes.problems)).items).toEqual([])
+    expect((await get(`/api/problems?job=${OTHER}`, shapes.problems)).items).toEqual([])
+    const part = await get('/api/problems?limit=2', shapes.problems)
+    const rest = await get(`/api/problems?limit=200&before=${part.cursors.nextBefore}`, shapes.problems)
+    expect([...part.items, ...rest.items]).toEqual(all.items)
+    expect(rest.cursors.nextBefore).toBeNull()
+    const { items } = await get(`/api/milestones?job=${JOB}`, shapes.milestones)
+    expect(items.map(({ kind }) => kind)).toEqual(Array.from({ length: 5 }, () => 'patterns-learned'))
+  })
+
+  test('knows jobs that ended long ago', async () => {
+    const job = await get(`/api/crawls/${OTHER}`, shapes.jobDetail)
+    expect(job).toMatchObject({ status: 'failed', problem: 'it broke', startUrl: 'https://docs.example/', pid: 4242 })
+    expect((await get('/api/crawls', shapes.crawls)).items).toEqual([])
+  })
+
+  test('knows the ways to crawl', async () => {
+    const { items } = await get('/api/crawl-types', shapes.crawlTypes)
+    expect(items.map(({ name }) => name)).toEqual([
+      'basic',
+      'sitemap-only',
+      'basic-with-sitemap',
+      'intelligent',
+      'docs',
+    ])
+    expect(items[1]?.declaration).toMatchObject({ useSitemap: true, sitemapOnly: true })
+  })
+})
+
+describe('addresses', () => {
+  test('are led through by cursors, both ways, without a gap', async () => {
+    const seen: string[] = []
+    const firsts: string[] = []
+    let cursor: string | null = ''
+    let last = ''
+    while (cursor !== null) {
+      const part: z.infer<typeof shapes.urls> = await get(
+        `/api/urls?source=${sourceId}&limit=300&cursor=${encodeURIComponent(cursor)}`,
+        shapes.urls,
+      )
+      expect(part.total).toBe(ROWS)
+      seen.push(...part.items.map(({ url }) => url))
+      firsts.push(part.items[0]?.url ?? '')
+      if (cursor !== '') last = cursor
+      cursor = part.cursor
+    }
+    expect(new Set(seen).size).toBe(ROWS)
+    expect(firsts).toHaveLength(4)
+    const { ts, url } = JSON.parse(Buffer.from(last, 'base64').toString())
+    expect([typeof ts, url]).toEqual(['number', seen[899]])
+    const back = await get(
+      `/api/urls?source=${sourceId}&limit=300&dir=prev&cursor=${encodeURIComponent(last)}`,
+      shapes.urls,
+    )
+    expect(back.items.map((item) => item.url)).toEqual(seen.slice(599, 899))
+    const oldest = await get(`/api/urls?source=${sourceId}&limit=5000&order=oldest`, shapes.urls)
+    expect(oldest.items.map((item) => item.url)).toEqual(seen.toReversed())
+  })
+
+  test('are chosen by host, state, reason, time, words and text', async () => {
+    const totals = async (query: string) => (await get(`/api/urls?${query}`, shapes.urls)).total
+    expect(await totals('host=www.many.example')).toBe(ROWS / 2)
+    expect(await totals('host=many.example&includeSubdomains=1')).toBe(ROWS)
+    expect(await totals(`source=${sourceId}&state=skipped&reason=blocked`)).toBe(ROWS / 5)
+    expect(await totals('from=2026-02-01T00:01:00Z&to=2026-02-01T00:02:00Z')).toBe(ROWS / 2)
+    expect(await totals('status=404')).toBe(1)
+    expect(await totals('minWordCount=5')).toBe(3)
+    expect(await totals('q=P0-0001')).toBe(1)
+    expect((await get('/api/urls', shapes.urls)).items).toHaveLength(200)
+  })
+
+  test('say that nothing is classified yet', async () => {
+    for (const query of [
+      'classification=article',
+      'combinedHint=nav',
+      'minCombinedConfidence=80',
+      'minConfidence=0.5',
+    ]) {
+      const { items, notices } = await get(`/api/urls?${query}`, shapes.urls)
+      expect([query, items, notices.length]).toEqual([query, [], 1])
+    }
+    const { items } = await get('/api/urls?details=1&host=many.example&limit=3', shapes.urlsWithDetails)
+    expect(items.map(({ combined_hint }) => combined_hint)).toEqual([null, null, null])
+  })
+
+  test('are told in detail, with the stored text', async () => {
+    const url = encodeURIComponent(`${site.origin}/tower`)
+    const { body } = await server.ask(`/api/url-details?url=${url}`)
+    expect(body).toMatchObject({ url: `${site.origin}/tower`, article: { title: 'Tower' }, fetches: [{ status: 200 }] })
+    const text = await server.ask(`/api/fetch-body?id=${encodeURIComponent(body.article.id)}`)
+    expect(text.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    expect(text.text).toContain('This page is about Tower')
+    await refused(server.ask('/api/url-details?url=https%3A%2F%2Fnowhere.example%2F'), 404, 'PAGE_UNKNOWN')
+    await refused(server.ask('/api/fetch-body?id=nobody/nothing'), 404, 'PAGE_UNKNOWN')
+  })
+
+  test('that failed alike are together, and hosts are told', async () => {
+    const { items } = await get('/api/recent-errors', shapes.recentErrors)
+    expect(items).toMatchObject([{ status: 404, count: 1, examples: [{ url: `${site.origin}/gone` }] }])
+    const { host } = new URL(site.origin)
+    const { body } = await server.ask(`/api/domain-summary?host=${host}`)
+    expect(body).toMatchObject({ host, addresses: 4, pages: 3, failed: 1 })
+    const { body: domains } = await server.ask('/api/recent-domains')
+    expect(domains.items[0]).toMatchObject({ host })
+    await refused(server.ask('/api/domain-summary?host=nowhere.example'), 404, 'PAGE_UNKNOWN')
+  })
+})
+
+describe('sources', () => {
+  test('are listed with their balance, and told in detail', async () => {
+    const { body } = await server.ask('/api/sources')
+    expect(body.total).toBe(2)
+    const { body: one } = await server.ask('/api/sources/lights')
+    expect(one).toMatchObject({
+      name: 'lights',
+      status: 'INDEXED',
+      pages: 3,
+      balance: { discovered: 4, indexed: 3, failed: 1 },
+      errors: [{ url: `${site.origin}/gone`, reason: 'not-found', status: 404 }],
+    })
+    await refused(server.ask('/api/sources/nobody'), 404, 'SOURCE_UNKNOWN')
+  })
+
+  test('have addresses that are led through by key', async () => {
+    const seen: string[] = []
+    let after: string | null = ''
+    while (after !== null) {
+      const { body } = await server.ask(`/api/sources/many/urls?limit=300&after=${encodeURIComponent(after)}`)
+      seen.push(...body.items.map(({ url }: { url: string }) => url))
+      after = body.nextAfter
+    }
+    expect(new Set(seen).size).toBe(ROWS)
+    const { body } = await server.ask('/api/sources/many/urls?state=skipped&reason=blocked&limit=1000')
+    expect(body.items).toHaveLength(ROWS / 5)
+    await refused(server.ask('/api/sources/many/urls?state=lost'), 400, 'USAGE')
+  })
+
+  test('explain what became of an address', async () => {
+    const { body } = await server.ask('/api/explain?source=lights&url=/gone')
+    expect(body).toMatchObject({ isKnown: true, row: { state: 'failed', reason: 'not-found', hasPage: false } })
+    const { body: never } = await server.ask('/api/explain?source=lights&url=https://other.example/')
+    expect(never).toMatchObject({ isKnown: false, row: null, refusal: { reason: 'off-site' } })
+  })
+
+  test('are crawled again on request, one crawl at a time each', async () => {
+    const again = await server.post('/api/sources/lights/refresh', { discover: false })
+    expect(again.status).toBe(202)
+    await refused(server.post('/api/sources/lights/recrawl'), 409, 'CRAWL_RUNNING')
+    const job = await server.dispatcher.wait(again.body.jobId)
+    expect(job.status).toBe('done')
+    expect(job.args).toContain('--kind=refresh')
+    await refused(server.post('/api/sources/lights/recrawl', { scope: { allow: ['['] } }), 400, 'USAGE')
+    await refused(server.post('/api/sources/nobody/retry'), 404, 'SOURCE_UNKNOWN')
+    await refused(server.post('/api/sources', { url: `${site.origin}/`, name: 'lights' }), 409, 'SOURCE_EXISTS')
+    await refused(server.post('/api/sources', { url: 'file:///etc/' }), 400, 'URL_INVALID')
+  })
+
+  test('are removed', async () => {
+    const library = await server.library()
+    await addSource(library, { url: 'https://short.example/', name: 'short' })
+    const { status, body } = await server.ask('/api/sources/short', { method: 'DELETE' })
+    expect([status, body]).toEqual([200, { removed: true, pages: 0, chunks: 0, cancelled: 0 }])
+    await refused(server.ask('/api/sources/short'), 404, 'SOURCE_UNKNOWN')
+  })
+})
+
+describe('search', () => {
+  test('gives passages that lead to their chunk and section', async () => {
+    const { body } = await server.ask('/api/search?q=tower&source=lights&explain=1&limit=1')
+    expect(body).toMatchObject({ query: 'tower', engines: ['words'], searched: ['lights'] })
+    const [first] = body.passages
+    expect(first).toMatchObject({
+      title: 'Tower',
+      url: expect.stringContaining('/tower'),
+      explain: { wordScore: expect.any(Number) },
+    })
+    const chunk = await server.ask(`/api/chunks/${encodeURIComponent(first.chunk)}`)
+    expect(chunk.body).toMatchObject({ chunk: first.chunk, title: 'Tower', source: { name: 'lights' } })
+    expect(chunk.body.text).toContain('about Tower')
+    // The same by its bare name, and not sent again to whoever has it.
+    const etag = chunk.headers.get('etag') ?? ''
+    const again = await server.ask(`/api/chunks/${first.chunk}`, { headers: { 'if-none-match': etag } })
+    expect([again.status, again.text]).toEqual([304, ''])
+  })
+
+  test('takes every filter, and refuses what makes no sense', async () => {
+    const filters =
+      'version=*&tokens=500&path=/tower&kind=markdown&heading=tower&contentType=prose&minScore=0.1&fusion=words'
+    const { body } = await server.ask(`/api/search?query=tower&${filters}`)
+    expect(body.passages.map(({ title }: { title: string }) => title)).toEqual(['Tower'])
+    expect((await server.ask('/api/search?q=tower&limit=100000')).status).toBe(200)
+    await refused(server.ask('/api/search'), 400, 'USAGE')
+    await refused(server.ask('/api/search?q=tower&minScore=2'), 400, 'USAGE')
+    await refused(server.ask('/api/search?q=tower&kind=novel'), 400, 'USAGE')
+    await refused(server.ask('/api/search?q=tower&cursor=nonsense'), 400, 'CURSOR_INVALID')
+    await refused(server.ask('/api/search?q=tower&source=nobody'), 404, 'SOURCE_UNKNOWN')
+    await refused(server.ask('/api/chunks/nothing'), 400, 'USAGE')
+    await refused(server.ask('/api/chunks/0123456789ab'), 404, 'CHUNK_UNKNOWN')
+  })
+})
+
+describe('packs', () => {
+  test('are written on request and fetched when they are ready', async () => {
+    const { status, body } = await server.post('/api/packs', { source: 'lights', compact: true })
+    expect([status, body.state]).toEqual([202, 'writing'])
+    const ready = await until(
+      () => server.ask(`/api/packs/${body.id}`),
+      (answer) => answer.body.state !== 'writing',
+    )
+    expect(ready.body).toMatchObject({ state: 'ready', problem: null })
+    const file = await fetch(`${server.origin}/api/packs/${body.id}/file`)
+    expect(file.headers.get('content-disposition')).toMatch(/^attachment; filename="[\w.@-]+\.zip"$/)
+    const bytes = new Uint8Array(await file.arrayBuffer())
+    expect([bytes.length, bytes[0], bytes[1]]).toEqual([ready.body.bytes, 0x50, 0x4b])
+    expect((await server.ask('/api/packs')).body.total).toBe(1)
+    await refused(server.ask('/api/packs/nothing'), 404, 'PACK_UNKNOWN')
+    await refused(server.post('/api/packs', { source: 'nobody' }), 404, 'SOURCE_UNKNOWN')
+  })
+})
+
+describe('the server', () => {
+  test('tells how it is', async () => {
+    const idle = await get('/health', shapes.health)
+    expect(idle).toEqual({ running: false, stage: null, queueSize: 0, lastProgressAt: null, paused: false })
+    const status = await get('/api/status', shapes.health)
+    expect(status).toMatchObject({ version: '0.0.0', allowsSeveral: false, store: 'ready' })
+    const system = await get('/api/system-health', shapes.systemHealth)
+    expect(system).toMatchObject({ journalMode: 'wal' })
+    expect(system.dbSizeBytes).toBeGreaterThan(100_000)
+  })
+
+  test('gives its figures by the pattern of a route', async () => {
+    await server.ask(`/api/crawls/${JOB}`)
+    const { text, headers } = await server.ask('/metrics')
+    expect(headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+    const names = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`)
+    expect(names).toEqual([
+      'crawler_running gauge',
+      'crawler_paused gauge',
+      'crawler_requests_total counter',
+      'crawler_downloads_total counter',
+      'crawler_articles_found_total counter',
+      'crawler_articles_saved_total counter',
+      'crawler_errors_total counter',
+      'crawler_queue_size gauge',
+      'crawler_requests_per_second gauge',
+      'crawler_downloads_per_second gauge',
+      'crawler_bytes_per_second gauge',
+      'crawler_cache_hit_ratio gauge',
+      'crawler_error_rate_per_min gauge',
+      'http_event_streams gauge',
+      'http_request_duration_seconds histogram',
+      'crawler_fetch_duration_seconds histogram',
+    ])
+    expect(text).toMatch(
+      /http_request_duration_seconds_bucket\{method="GET",route="\/api\/crawls\/:id",status="200",le="\+Inf"\} \d/,
+    )
+    expect(text).not.toContain(JOB)
+    // Both crawls of the source count, and their fetches.
+    const total = Number(/^crawler_requests_total (\d+)$/m.exec(text)?.[1])
+    expect(total).toBeGreaterThanOrEqual(7)
+    expect(Number(/^crawler_fetch_duration_seconds_count (\d+)$/m.exec(text)?.[1])).toBeGreaterThan(0)
+  })
+
+  test('describes every route, and no other', async () => {
+    const { body } = await server.ask('/openapi.json')
+    expect(body.openapi).toBe('3.1.0')
+    const { ROUTES } = await import('../../src/http/table.ts')
+    const described = Object.entries<object>(body.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method} ${path}`),
+    )
+    const served = ROUTES.map(({ method, path }) => `${method} ${path.replace(/:(\w+)(\{.+\})?/g, '{$1}')}`)
+    expect(described.toSorted()).toEqual(served.toSorted())
+    const ids = Object.values<Record<string, { operationId: string }>>(body.paths).flatMap((methods) =>
+      Object.values(methods).map(({ operationId }) => operationId),
+    )
+    expect(new Set(ids).size).toBe(ids.length)
+    const [limit] = body.paths['/api/queues'].get.parameters
+    expect(limit).toMatchObject({
+      name: 'limit',
+      in: 'query',
+      schema: { type: 'integer', minimum: 1, maximum: 200, default: 50 },
+    })
+    expect(body.paths['/api/queues/{id}/events'].get.parameters[0]).toMatchObject({
+      name: 'id',
+      in: 'path',
+      required: true,
+    })
+    const { text } = await server.ask('/docs')
+    for (const path of Object.keys(body.paths)) expect(text).toContain(`${path}</code>`)
+    expect(text).not.toMatch(/(?:src|href)="https?:/)
+  })
+
+  test('refuses what makes no sense, and says what was wrong', async () => {
+    expect(await refused(server.ask('/api/queues?limit=many'), 400, 'USAGE')).toContain('got "many"')
+    await refused(server.ask('/api/queues?limit=0'), 400, 'USAGE')
+    await refused(server.ask('/api/queues?limit=-5'), 400, 'USAGE')
+    await refused(server.ask(`/api/queues/${JOB}/events?action=lost`), 400, 'USAGE')
+    await refused(server.ask(`/api/queues/${JOB}/events?before=x`), 400, 'USAGE')
+    await refused(server.ask('/api/queues/..%2F..%2Fetc/events'), 400, 'USAGE')
+    await refused(server.ask('/api/queues/job-123/events'), 404, 'JOB_UNKNOWN')
+    await refused(server.ask('/api/crawls/job%20123'), 400, 'USAGE')
+    await refused(server.ask('/api/crawls/job-123'), 404, 'JOB_UNKNOWN')
+    await refused(server.ask('/api/urls?cursor=bm9uc2Vuc2U'), 400, 'CURSOR_INVALID')
+    await refused(server.ask('/api/urls?from=yesterday'), 400, 'USAGE')
+    await refused(server.ask('/api/urls?details=maybe'), 400, 'USAGE')
+    await refused(server.ask('/api/url-details'), 400, 'USAGE')
+    await refused(server.ask('/api/nothing'), 404, 'ROUTE_UNKNOWN')
+    const wrong = server.ask('/api/crawl')
+    await refused(wrong, 405, 'METHOD_REFUSED')
+    expect((await wrong).headers.get('allow')).toBe('POST')
+  })
+
+  test('takes a field that was left empty in a form as not given', async () => {
+    expect((await get('/api/problems?job=&kind=&limit=', shapes.problems)).items).toHaveLength(5)
+  })
+
+  test('compresses answers to GET, and nothing else', async () => {
+    const raw = await fetch(`${server.origin}/api/urls?limit=500`, { headers: { 'accept-encoding': 'gzip' } })
+    expect(raw.headers.get('content-encoding')).toBe('gzip')
+    expect(raw.headers.get('vary')).toContain('accept-encoding')
+    expect((await raw.json()).count).toBe(500)
+    const plain = await fetch(`${server.origin}/api/urls?limit=500`, { headers: { 'accept-encoding': 'identity' } })
+    expect(plain.headers.get('content-encoding')).toBeNull()
+    const posted = await server.post('/api/stop', undefined, { 'accept-encoding': 'gzip' })
+    expect(posted.headers.get('content-encoding')).toBeNull()
+  })
+
+  test('serves the dashboard with fields for caches', async () => {
+    const home = await server.ask('/')
+    expect([home.status, home.headers.get('cache-control')]).toEqual([200, 'no-cache'])
+    const again = await server.ask('/', { headers: { 'if-none-match': home.headers.get('etag') ?? '' } })
+    expect(again.status).toBe(304)
+    const script = await server.ask('/assets/app-1a2b3c.js')
+    expect(script.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect((await server.ask('/api/crawls')).headers.get('cache-control')).toBe('no-store')
+    const missing = await server.ask('/assets/none.js', { headers: { accept: 'text/html' } })
+    expect([missing.status, missing.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+  })
+
+  test('hands MCP on', async () => {
+    const answer = await server.post(
+      '/mcp',
+      {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'initialize',
+        params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } },
+      },
+      { accept: 'application/json, text/event-stream' },
+    )
+    expect(answer.status).toBe(200)
+    expect(answer.text).toContain('"serverInfo"')
+  })
+
+  test('logs each request with its status and time', () => {
+    expect(server.lines.some((line) => /^\[req\] GET \/api\/queues\?limit=1 -> 200 \d+\.\dms /.test(line))).toBe(true)
+  })
+})

@@ -1,0 +1,180 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import type { FeedEventName } from '../../src/library/dispatch/feed.ts'
+import { openStream, openTestServer, type StreamEvent, type TestServer, until } from './server.ts'
+import * as shapes from './shapes.ts'
+
+const A = 'aaaaaaaa-0000-4000-8000-000000000000'
+const B = 'bbbbbbbb-0000-4000-8000-000000000000'
+
+function tell(server: TestServer, name: FeedEventName, jobId: string | null, payload: Record<string, unknown>): void {
+  server.dispatcher.feed.tell(name, jobId, payload)
+}
+
+function isEvent(i: number): (event: StreamEvent) => boolean {
+  return ({ data }) => data.i === i
+}
+
+async function countStreams(server: TestServer): Promise<number> {
+  return (await server.ask('/api/status')).body.eventStreams
+}
+
+test('a stream holds what was asked for, as it is told', async () => {
+  const server = await openTestServer()
+  const [all, quiet, one] = await Promise.all([
+    openStream(`${server.origin}/events`),
+    openStream(`${server.origin}/events?logs=0`),
+    openStream(`${server.origin}/events?job=${A}`),
+  ])
+  expect(all.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+  expect(all.headers.get('content-encoding')).toBeNull()
+  tell(server, 'log', A, { stream: 'stdout', line: 'of a' })
+  tell(server, 'queue', B, { action: 'enqueued', url: 'https://b.example/' })
+  tell(server, 'queue', A, { action: 'enqueued', url: 'https://a.example/' })
+  tell(server, 'jobs', null, { count: 0, items: [] })
+  for (const stream of [all, quiet, one]) await stream.until(({ name }) => name === 'jobs')
+  const names = (events: readonly StreamEvent[]) => events.map(({ name, data }) => [name, data.jobId])
+  expect(names(all.events)).toEqual([
+    ['log', null],
+    ['log', A],
+    ['queue', B],
+    ['queue', A],
+    ['jobs', undefined],
+  ])
+  expect(names(quiet.events)).toEqual([
+    ['queue', B],
+    ['queue', A],
+    ['jobs', undefined],
+  ])
+  // What is about no job is for everybody.
+  expect(names(one.events)).toEqual([
+    ['log', null],
+    ['log', A],
+    ['queue', A],
+    ['jobs', undefined],
+  ])
+  const { epoch, last } = server.dispatcher.feed
+  expect(all.events.slice(1).map(({ id }) => id)).toEqual([3, 2, 1, 0].map((before) => `${epoch}-${last - before}`))
+})
+
+test('a stream that broke off goes on where it was', async () => {
+  const server = await openTestServer()
+  for (let i = 1; i <= 10; i++) tell(server, 'queue', A, { i })
+  const { epoch, last } = server.dispatcher.feed
+  const resumed = await openStream(`${server.origin}/events`, { 'last-event-id': `${epoch}-${last - 3}` })
+  tell(server, 'queue', A, { i: 11 })
+  await resumed.until(isEvent(11))
+  expect(resumed.events.map(({ data }) => data.i)).toEqual([8, 9, 10, 11])
+
+  for (const id of ['other-7', `${epoch}-99999`, `${epoch}-x`, 'nonsense']) {
+    const fresh = await openStream(`${server.origin}/events?logs=0`, { 'last-event-id': id })
+    const notice = await fresh.until(({ name }) => name === 'log')
+    expect([id, shapes.events['log']?.parse(notice.data)]).toMatchObject([id, { stream: 'server', missed: null }])
+    expect(fresh.events.some(({ name }) => name === 'queue')).toBe(false)
+  }
+})
+
+test('what is not kept any more is told as missed', async () => {
+  const server = await openTestServer()
+  const { feed } = server.dispatcher
+  const from = feed.last + 1000
+  for (let i = 1; i <= 7000; i++) tell(server, 'queue', A, { i })
+  const late = await openStream(`${server.origin}/events?logs=0`, { 'last-event-id': `${feed.epoch}-${from}` })
+  const notice = await late.until(({ name }) => name === 'log')
+  await late.until(isEvent(7000))
+  const first = late.events.find(({ name }) => name === 'queue')?.data.i
+  expect(notice.data.missed).toBe(first - 1001)
+  expect(late.events.filter(({ name }) => name === 'queue')).toHaveLength(7000 - first + 1)
+})
+
+test('a stream without events gives signs of life', async () => {
+  const server = await openTestServer({ http: { heartbeatMs: 100 } })
+  const stream = await openStream(`${server.origin}/events`)
+  await stream.wait(() => stream.comments.length >= 3)
+  expect(stream.events).toHaveLength(1)
+})
+
+test('there are only so many streams', async () => {
+  const server = await openTestServer({ http: { maxStreams: 2 } })
+  const first = await openStream(`${server.origin}/events`)
+  await openStream(`${server.origin}/events`)
+  const third = await server.ask('/events')
+  expect([third.status, shapes.failure.parse(third.body).code]).toEqual([503, 'STREAMS_FULL'])
+  // One that is closed makes room.
+  first.close()
+  await until(
+    () => countStreams(server),
+    (count) => count === 1,
+  )
+  expect((await openStream(`${server.origin}/events`)).status).toBe(200)
+})
+
+/** Asks for events and reads nothing. */
+async function openStuck(server: TestServer): Promise<Socket> {
+  const { port } = new URL(server.origin)
+  const socket = connect({ port: Number(port), host: '127.0.0.1' })
+  onTestFinished(() => void socket.destroy())
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  socket.pause()
+  socket.write('GET /events?logs=0 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')
+  return socket
+}
+
+/** Tells a lot, in a pace that whoever reads can follow. */
+async function tellMuch(server: TestServer, rounds: number, from: number): Promise<number> {
+  const text = 'x'.repeat(20_000)
+  let i = from
+  for (let round = 0; round < rounds; round++) {
+    for (let one = 0; one < 50; one++) tell(server, 'queue', A, { i: ++i, text })
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+  return i
+}
+
+test('whoever does not read holds up nobody, and is told what was missed on coming back', async () => {
+  const server = await openTestServer()
+  const reader = await openStream(`${server.origin}/events?logs=0`)
+  const stuck = await openStuck(server)
+  await until(
+    () => countStreams(server),
+    (count) => count === 2,
+  )
+  // Far more than a connection and the feed can hold.
+  const last = await tellMuch(server, 24, 0)
+  await reader.until(isEvent(last))
+  let text = ''
+  stuck.on('data', (data: Buffer) => {
+    text += data.toString('latin1')
+  })
+  stuck.resume()
+  await until(
+    async () => text.includes(`"i":${last},`),
+    (isThere) => isThere,
+  )
+  const missed = [...text.matchAll(/"missed":(\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0)
+  expect(missed).toBeGreaterThan(100)
+  expect(text.length).toBeLessThan(last * 20_000)
+})
+
+test('whoever reads nothing for long is let go', async () => {
+  const server = await openTestServer({ http: { stuckMs: 300, heartbeatMs: 200 } })
+  const reader = await openStream(`${server.origin}/events?logs=0`)
+  const stuck = await openStuck(server)
+  await until(
+    () => countStreams(server),
+    (count) => count === 2,
+  )
+  const closed = once(stuck, 'close')
+  const last = await tellMuch(server, 16, 0)
+  await until(
+    () => countStreams(server),
+    (count) => count === 1,
+  )
+  stuck.resume()
+  await closed
+  // The other one is still served.
+  tell(server, 'queue', A, { i: last + 1 })
+  await reader.until(isEvent(last + 1))
+})

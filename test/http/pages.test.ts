@@ -1,0 +1,426 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createHttp } from '../../src/http/app.ts'
+import { readNext } from '../../src/http/pages/login.ts'
+import { TOKENS_CSS } from '../../src/http/pages/tokens.ts'
+import type { HttpApp } from '../../src/http/ports.ts'
+import { addSource } from '../../src/library/operations/add-source.ts'
+import { page } from '../sites/site.ts'
+import { jobOf, MOMENT, openPageStage, type PageStage, queueNote } from './page-stage.ts'
+
+const FIRST = '11111111-1111-4111-8111-111111111111'
+const SECOND = '22222222-2222-4222-8222-222222222222'
+const ACTIONS = ['enqueued', 'dequeued', 'retry', 'drop'] as const
+const blocked = Array.from({ length: 230 }, (_, i) => `/blocked/${String(i).padStart(3, '0')}`)
+
+let stage: PageStage
+let http: HttpApp
+
+beforeAll(async () => {
+  stage = await openPageStage({
+    pages: {
+      '/': page('Start', ['/install', '/missing', ...blocked]),
+      '/install': page('Install the thing', []),
+    },
+    block: ['/blocked/**'],
+    jobs: [
+      jobOf(FIRST),
+      jobOf(SECOND, {
+        startedAt: MOMENT + 120_000,
+        endedAt: MOMENT + 180_000,
+        status: 'failed',
+        problem: 'its process was killed',
+      }),
+    ],
+    notes: [
+      ...Array.from({ length: 500 }, (_, i) =>
+        queueNote(FIRST, MOMENT + i, `https://docs.example/${i}`, { action: ACTIONS[i % 4] ?? 'drop' }),
+      ),
+      ...Array.from({ length: 130 }, (_, i) => ({
+        jobId: i < 100 ? FIRST : SECOND,
+        at: MOMENT + i,
+        type: 'problem' as const,
+        data: {
+          kind: i % 2 === 0 ? 'missing-hub' : 'unknown-pattern',
+          scope: 'docs.example',
+          target: `/world/${i}`,
+          message: `problem ${i}`,
+          details: { place: i },
+        },
+      })),
+      {
+        jobId: FIRST,
+        at: MOMENT,
+        type: 'milestone',
+        data: { kind: 'patterns-learned', scope: 'docs.example', target: null, message: 'Two sections', details: null },
+      },
+    ],
+  })
+  http = createHttp(stage.ports)
+})
+
+afterAll(async () => {
+  http.close()
+  await stage.close()
+})
+
+/** As a browser asks for a page. */
+function ask(path: string, app: HttpApp = http): Promise<Response> {
+  return app.fetch(new Request(`http://127.0.0.1:41000${path}`, { headers: { accept: 'text/html' } }))
+}
+
+async function get(path: string, status = 200): Promise<string> {
+  const response = await ask(path)
+  expect(response.status, path).toBe(status)
+  expect(response.headers.get('content-type')).toMatch(/^text\/html/)
+  return response.text()
+}
+
+/** Where a link with this text leads. */
+function linkOf(body: string, label: string): string | undefined {
+  return new RegExp(`<a href="([^"]+)"[^>]*>${label}</a>`).exec(body)?.[1]?.replaceAll('&amp;', '&')
+}
+
+/** The texts in the column of a table that is named so, in their order. */
+function cellsOf(body: string, label: string): string[] {
+  const cells = body
+    .replaceAll(/<template[\s\S]*?<\/template>/g, '')
+    .matchAll(new RegExp(`<td[^>]*data-label="${label}">([\\s\\S]*?)</td>`, 'g'))
+  return [...cells].map(([, cell = '']) => cell.replaceAll(/<[^>]+>/g, '').trim())
+}
+
+/** Walks along a link until it is gone: the pages on the way. */
+async function walk(path: string, label: string): Promise<string[]> {
+  const bodies: string[] = []
+  for (let next: string | undefined = path; next !== undefined; next = linkOf(bodies.at(-1) ?? '', label)) {
+    bodies.push(await get(next))
+    expect(bodies.length).toBeLessThan(20)
+  }
+  return bodies
+}
+
+describe('every page', () => {
+  const paths = [
+    '/queues/ssr',
+    `/queues/${FIRST}/ssr`,
+    '/problems/ssr',
+    '/milestones/ssr',
+    '/errors',
+    '/domains',
+    '/urls',
+    '/url',
+    '/analysis/ssr',
+    '/gazetteer',
+  ]
+
+  test.each(paths)('%s has navigation, a way past it, one heading and nothing inline', async (path) => {
+    const body = await get(path)
+    const labels = [...(/<nav aria-label="Main">([\s\S]*?)<\/nav>/.exec(body)?.[1] ?? '').matchAll(/>([^<]+)<\/a>/g)]
+    expect(labels.map(([, label]) => label)).toEqual([
+      'Crawler',
+      'Queues',
+      'Analysis',
+      'Milestones',
+      'Problems',
+      'Gazetteer',
+      'Domains',
+      'Errors',
+      'URLs',
+      'Search',
+      'Sources',
+      'API',
+    ])
+    expect(body.match(/<h1>/g)).toHaveLength(1)
+    expect(body.match(/aria-current="page"/g)).toHaveLength(1)
+    expect(body).toContain('<a class="skip" href="#main">')
+    expect(body).not.toMatch(/<style|\sstyle=|<script(?! type="module" src="\/pages\/live.js"><\/script>)/)
+  })
+
+  test('tables have captions and the roles that cards would lose', async () => {
+    const body = await get('/urls')
+    expect(body).toContain('<table role="table">')
+    expect(body).toMatch(/<caption>[^<]*100 of 233 addresses/)
+    expect(body.match(/role="columnheader"/g)).toHaveLength(7)
+  })
+})
+
+describe('queues', () => {
+  test('the list has the newest first, with their true ends', async () => {
+    const body = await get('/queues/ssr')
+    expect(cellsOf(body, 'Queue')).toEqual(['22222222', '11111111'])
+    expect(cellsOf(body, 'Status')).toEqual(['failed', 'done'])
+    expect(cellsOf(body, 'Events')).toEqual(['0', '500'])
+  })
+
+  test('the latest is the one that ended last', async () => {
+    const response = await ask('/queues/latest')
+    expect(response.status).toBe(302)
+    expect(response.headers.get('location')).toBe(`/queues/${SECOND}/ssr`)
+  })
+
+  test('a queue leads through all its events, newest first, and back', async () => {
+    const down = await walk(`/queues/${FIRST}/ssr?limit=150`, 'Older →')
+    const urls = down.flatMap((body) => cellsOf(body, 'Address'))
+    expect(urls).toEqual(Array.from({ length: 500 }, (_, i) => `https://docs.example/${499 - i}`))
+    expect(down.map((body) => cellsOf(body, 'Address').length)).toEqual([150, 150, 150, 50])
+    const last = linkOf(down.at(-1) ?? '', '← Newer') ?? ''
+    const up = await walk(last, '← Newer')
+    expect(up.map((body) => cellsOf(body, 'Address')[0])).toEqual([
+      'https://docs.example/199',
+      'https://docs.example/349',
+      'https://docs.example/499',
+    ])
+    expect(linkOf(up[0] ?? '', 'Latest')).toBe(`/queues/${FIRST}/ssr?limit=150`)
+  })
+
+  test('the filter stays while walking', async () => {
+    const bodies = await walk(`/queues/${FIRST}/ssr?action=drop&limit=50`, 'Older →')
+    expect(bodies.flatMap((body) => cellsOf(body, 'Action'))).toEqual(Array.from({ length: 125 }, () => 'drop'))
+    expect(bodies[0]).toContain('<option value="drop" selected>')
+  })
+
+  test('the page says what became of its job and leads to its neighbours', async () => {
+    const body = await get(`/queues/${SECOND}/ssr`)
+    expect(body).toContain('its process was killed')
+    expect(linkOf(body, 'Older queue →')).toBe(`/queues/${FIRST}/ssr`)
+    expect(linkOf(body, '← Newer queue')).toBeUndefined()
+    expect(linkOf(await get(`/queues/${FIRST}/ssr`), '← Newer queue')).toBe(`/queues/${SECOND}/ssr`)
+  })
+
+  test('only the newest page of a job that runs is alive', async () => {
+    expect(await get(`/queues/${FIRST}/ssr`)).not.toContain('data-events')
+    await stage.log.change(FIRST, { status: 'running' })
+    expect(await get(`/queues/${FIRST}/ssr`)).toContain(`data-events="/events?logs=0&amp;job=${FIRST}"`)
+    expect(await get(`/queues/${FIRST}/ssr?before=300`)).not.toContain('data-events')
+    await stage.log.change(FIRST, { status: 'done' })
+  })
+
+  test.each([
+    ['/queues/nobody/ssr', 404, 'There is no queue with this id'],
+    ['/queues/%3Cb%3E/ssr', 400, 'This is no id of a queue'],
+    [`/queues/${FIRST}/ssr?action=jump`, 400, 'action: expected one of enqueued, dequeued, retry, drop, got'],
+    [`/queues/${FIRST}/ssr?before=x`, 400, 'before: expected a whole number, got'],
+  ])('%s is %i', async (path, status, message) => {
+    expect(await get(path, status)).toContain(message)
+  })
+})
+
+describe('problems and milestones', () => {
+  test('severity is a coloured pill', async () => {
+    const body = await get('/problems/ssr?limit=2')
+    expect(cellsOf(body, 'Severity')).toEqual(['info', 'warn'])
+    expect(body).toContain('<span class="pill pill-warn" data-field="severity">warn</span>')
+  })
+
+  test('filters narrow the list down, and stay while walking', async () => {
+    expect(cellsOf(await get(`/problems/ssr?job=${SECOND}`), 'Message')).toHaveLength(30)
+    expect(cellsOf(await get('/problems/ssr?scope=elsewhere'), 'Message')).toEqual([])
+    const bodies = await walk('/problems/ssr?kind=missing-hub&limit=40', 'Older →')
+    expect(bodies.flatMap((body) => cellsOf(body, 'Kind'))).toEqual(Array.from({ length: 65 }, () => 'missing-hub'))
+  })
+
+  test('milestones are there', async () => {
+    expect(cellsOf(await get('/milestones/ssr'), 'Message')).toEqual(['Two sections'])
+  })
+})
+
+describe('addresses', () => {
+  test('urls leads through all addresses once, and back', async () => {
+    const down = await walk('/urls?state=skipped&limit=100', 'Older →')
+    const urls = down.flatMap((body) => cellsOf(body, 'Address'))
+    expect(urls.toSorted()).toEqual(blocked.map((path) => stage.origin + path))
+    const up = await walk(linkOf(down.at(-1) ?? '', '← Newer') ?? '', '← Newer')
+    expect(cellsOf(up.at(-1) ?? '', 'Address')).toEqual(cellsOf(down[0] ?? '', 'Address'))
+  })
+
+  test.each([
+    ['text=INSTALL', ['/install']],
+    ['state=failed', ['/missing']],
+    ['status=404', ['/missing']],
+    ['text=install&host=elsewhere.example', []],
+    ['text=install&from=2020-01-01&to=2020-01-02', []],
+    ['text=install&from=2020-01-01', ['/install']],
+  ])('urls?%s', async (query, paths) => {
+    expect(cellsOf(await get(`/urls?${query}`), 'Address').map((text) => text.split('Install the')[0])).toEqual(
+      paths.map((path) => stage.origin + path),
+    )
+  })
+
+  test.each([
+    ['state=nowhere', 'state: expected one of pending'],
+    ['status=x', 'status: expected a whole number'],
+    ['from=soon', 'from: expected a date'],
+    ['older=x', 'it was not given by this list'],
+  ])('urls?%s is refused', async (query, message) => {
+    expect(await get(`/urls?${query}`, 400)).toContain(message)
+  })
+
+  test('a page shows state, where it was found, its title and chunks', async () => {
+    const body = await get(`/url?url=${encodeURIComponent(`${stage.origin}/install`)}`)
+    for (const part of [
+      'guide@2.0',
+      'its content was taken in',
+      'as a link, 1 link from the start',
+      'Install the thing',
+      'in 1 chunk',
+    ])
+      expect(body).toContain(part)
+    expect(body).toMatch(/href="\/api\/explain\?source=[\w-]+&amp;url=http/)
+  })
+
+  test('what was skipped says why, and by which rule', async () => {
+    const body = await get(`/url?url=${encodeURIComponent(`${stage.origin}/blocked/007`)}`)
+    for (const part of ['left out on purpose', 'a block pattern matches its path', '/blocked/**', 'holds no content'])
+      expect(body).toContain(part)
+  })
+
+  test('what nobody knows is 404, with what the scope would say', async () => {
+    // A folder of this machine has nothing to say about it.
+    await addSource(stage.library, { url: 'file:///srv/notes/', isOwnFolder: true })
+    const body = await get(`/url?url=${encodeURIComponent(`${stage.origin}/blocked/new`)}`, 404)
+    expect(body).toContain('No source has seen this address.')
+    expect(body).toContain('The scope would refuse it as blocked')
+    expect(await get('/url?url=nonsense', 404)).toContain('cannot be read as an address')
+  })
+
+  test('errors are together with examples', async () => {
+    const body = await get('/errors')
+    expect(cellsOf(body, 'Status')).toEqual(['404'])
+    expect(cellsOf(body, 'Examples')[0]).toContain(`${stage.origin}/missing`)
+  })
+
+  test('domains have their summary', async () => {
+    const host = new URL(stage.origin).host
+    expect(cellsOf(await get('/domains'), 'Addresses')).toEqual(['233'])
+    const body = await get(`/domains?host=${host}`)
+    expect(body).toContain(`<h1>${host}</h1>`)
+    expect(body).toContain('aria-label="2 in the library, 230 left out, 1 failed, 0 to be fetched"')
+    expect(await get('/domains?host=elsewhere.example', 404)).toContain('No address of the host elsewhere.example')
+  })
+})
+
+test('analysis and gazetteer say that there is nothing, with zeros', async () => {
+  expect(await get('/analysis/ssr')).toContain('Nothing has been analysed yet')
+  const body = await get('/gazetteer')
+  expect([...body.matchAll(/<dd data-counter="\w+">(\d+)</g)].map(([, count]) => count)).toEqual([
+    '0',
+    '0',
+    '0',
+    '0',
+    '0',
+  ])
+})
+
+test('a path that leads nowhere says what to do', async () => {
+  expect(await get('/nowhere/%3Cscript%3E', 404)).toContain('Check the address')
+})
+
+test('a library that cannot be read is 503 on pages that need it, and nothing of the inside is told', async () => {
+  stage.breakStore(true)
+  try {
+    for (const path of [
+      '/queues/ssr',
+      '/queues/latest',
+      `/queues/${FIRST}/ssr`,
+      '/problems/ssr',
+      '/milestones/ssr',
+      '/errors',
+      '/domains',
+      '/urls',
+      '/url?url=x',
+    ]) {
+      const body = await get(path, 503)
+      expect(body).toContain('The library cannot be read at the moment.')
+      expect(body).toContain('STORE_UNAVAILABLE')
+      expect(body).not.toMatch(/secret|SQLITE|\.ts:/)
+    }
+    await get('/gazetteer')
+    await get('/analysis/ssr')
+    expect(stage.warnings.at(-1)).toContain('disk I/O error')
+  } finally {
+    stage.breakStore(false)
+  }
+  await get('/urls')
+})
+
+test('the form to log in leads back here only', async () => {
+  const guarded = createHttp({ ...stage.ports, settings: { ...stage.ports.settings, token: 'secret' } })
+  const body = await (await ask('/login?next=%2Furls%3Fstate%3Dfailed', guarded)).text()
+  guarded.close()
+  expect(body).toContain('<form class="stack" method="post" action="/login">')
+  expect(body).toContain('<input type="password" name="token"')
+  expect(body).toContain('name="next" value="/urls?state=failed"')
+  expect(body).not.toContain('secret')
+  for (const elsewhere of [
+    'https://evil.example/',
+    '//evil.example',
+    '/\\evil.example',
+    'javascript:alert(1)',
+    '/a\nb',
+  ])
+    expect(readNext(elsewhere)).toBe('/')
+})
+
+test('assets have their types', async () => {
+  for (const [path, type] of [
+    ['/pages/style.css', 'text/css'],
+    ['/pages/live.js', 'text/javascript'],
+    ['/pages/icon.svg', 'image/svg+xml'],
+  ] as const) {
+    const response = await ask(path)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toContain(type)
+  }
+})
+
+test('the dashboard has the same tokens', () => {
+  expect(readFileSync(new URL('../../src/http/pages/tokens.css', import.meta.url), 'utf8')).toBe(TOKENS_CSS)
+})
+
+describe('the colours', () => {
+  const [light = '', dark = ''] = TOKENS_CSS.split('@media')
+  const pairs = ['good', 'warn', 'bad', 'info', 'quiet'].map((tone) => [tone, `${tone}-ground`])
+  const texts = ['text', 'text-2', 'accent'].flatMap((text) =>
+    ['ground', 'surface', 'surface-2'].map((ground) => [text, ground]),
+  )
+
+  test.each([
+    ['light', light],
+    ['dark', dark],
+  ])('can be read in the %s scheme', (_, tokens) => {
+    for (const [text = '', ground = ''] of [...pairs, ...texts, ['on-accent', 'accent'], ['text', 'mark']]) {
+      expect(contrastOf(colourOf(tokens, text), colourOf(tokens, ground)), `${text} on ${ground}`).toBeGreaterThan(4.5)
+    }
+  })
+
+  function colourOf(tokens: string, name: string): number[] {
+    const hex = new RegExp(`--${name}: #(\\w{6});`).exec(tokens)?.[1] ?? ''
+    return [0, 2, 4].map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255)
+  }
+
+  /** As WCAG 2 has it. */
+  function contrastOf(a: readonly number[], b: readonly number[]): number {
+    const [low = 0, high = 0] = [lightOf(a), lightOf(b)].sort((x, y) => x - y)
+    return (high + 0.05) / (low + 0.05)
+  }
+
+  function lightOf(colour: readonly number[]): number {
+    const [r = 0, g = 0, b = 0] = colour.map((part) =>
+      part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4,
+    )
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+  }
+})
+
+test('a library without anything gives pages that say where to begin', async () => {
+  const empty = await openPageStage({ pages: {} })
+  const app = createHttp(empty.ports)
+  try {
+    expect((await ask('/queues/latest', app)).headers.get('location')).toBe('/queues/ssr')
+    expect(await (await ask('/queues/ssr', app)).text()).toContain('Nothing has been crawled yet')
+    expect(await (await ask('/problems/ssr', app)).text()).toContain('No problems are known')
+  } finally {
+    app.close()
+    await empty.close()
+  }
+})

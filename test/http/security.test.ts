@@ -1,0 +1,236 @@
+import { request } from 'node:http'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openTestServer, type TestServer } from './server.ts'
+import * as shapes from './shapes.ts'
+
+const TOKEN = 'a-token-of-thirty-two-characters'
+
+let server: TestServer
+let locked: TestServer
+
+beforeAll(async () => {
+  server = await openTestServer({
+    isShared: true,
+    settings: { hosts: ['pharos.example'], allowedOrigins: ['https://friend.example'] },
+  })
+  locked = await openTestServer({ isShared: true, settings: { token: TOKEN } })
+})
+
+afterAll(async () => {
+  await server?.dispose()
+  await locked?.dispose()
+})
+
+interface Raw {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body: string
+}
+
+/** Asks with exactly these fields: `fetch` sets some of its own. */
+function ask(path: string, headers: Record<string, string> = {}, method = 'GET', body?: string): Promise<Raw> {
+  return new Promise((resolve, reject) => {
+    const asked = request(`${server.origin}${path}`, { method, headers, timeout: 20_000 }, (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (part: string) => {
+        text += part
+      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }))
+    })
+    asked.on('error', reject)
+    asked.end(body)
+  })
+}
+
+function codeOf({ body }: Raw): string {
+  return shapes.failure.parse(JSON.parse(body)).code
+}
+
+describe('a request', () => {
+  test('that was meant for another host is refused, whatever it asks for', async () => {
+    for (const host of [
+      'evil.example',
+      'evil.example:41000',
+      '127.0.0.1.evil.example',
+      'localhost.evil.example:80',
+      '[::2]',
+    ]) {
+      for (const [path, method] of [
+        ['/health', 'GET'],
+        ['/', 'GET'],
+        ['/api/search?q=x', 'GET'],
+        ['/events', 'GET'],
+        ['/api/crawl', 'POST'],
+        ['/mcp', 'POST'],
+      ] as const) {
+        const answer = await ask(path, { host }, method)
+        expect([host, path, answer.status, codeOf(answer)]).toEqual([host, path, 421, 'HOST_REFUSED'])
+      }
+    }
+    for (const host of ['localhost:1234', '127.0.0.1', '[::1]:80', 'pharos.example', 'PHAROS.example:8080']) {
+      expect([host, (await ask('/health', { host })).status]).toEqual([host, 200])
+    }
+  })
+
+  test('of a page of another site is refused', async () => {
+    for (const origin of ['https://evil.example', 'http://localhost:3000', 'null', 'nonsense']) {
+      for (const [path, method] of [
+        ['/api/stop', 'POST'],
+        ['/api/crawl', 'POST'],
+        ['/api/sources/x', 'DELETE'],
+        ['/api/crawls', 'GET'],
+        ['/events', 'GET'],
+        ['/mcp', 'POST'],
+      ] as const) {
+        const answer = await ask(path, { origin }, method)
+        expect([origin, path, answer.status, codeOf(answer)]).toEqual([origin, path, 403, 'ORIGIN_REFUSED'])
+        expect(answer.headers['access-control-allow-origin']).toBeUndefined()
+      }
+    }
+  })
+
+  test('that a browser says to be of another site changes nothing', async () => {
+    for (const site of ['cross-site', 'same-site']) {
+      expect((await ask('/api/stop', { 'sec-fetch-site': site }, 'POST')).status).toBe(403)
+      // Somebody may follow a link to here.
+      expect((await ask('/health', { 'sec-fetch-site': site })).status).toBe(200)
+    }
+    expect((await ask('/api/stop', { 'sec-fetch-site': 'same-origin', origin: server.origin }, 'POST')).status).toBe(
+      200,
+    )
+    // A form of a page that sends no referrer has no origin.
+    expect((await ask('/api/stop', { 'sec-fetch-site': 'same-origin', origin: 'null' }, 'POST')).status).toBe(200)
+  })
+
+  test('of an origin that the owner named is answered so that its page may read it', async () => {
+    const origin = 'https://friend.example'
+    const answer = await ask('/api/crawls', { origin, 'sec-fetch-site': 'cross-site' })
+    expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([200, origin])
+    expect(answer.headers['access-control-allow-credentials']).toBeUndefined()
+    expect(answer.headers['vary']).toContain('origin')
+    const before = await ask('/api/crawl', { origin, 'access-control-request-method': 'POST' }, 'OPTIONS')
+    expect([before.status, before.headers['access-control-allow-origin']]).toEqual([204, origin])
+    expect(before.headers['access-control-allow-methods']).toContain('POST')
+    const other = await ask(
+      '/api/crawl',
+      { origin: 'https://evil.example', 'access-control-request-method': 'POST' },
+      'OPTIONS',
+    )
+    expect([other.status, other.headers['access-control-allow-origin']]).toEqual([403, undefined])
+  })
+
+  test('that is too large is refused before it is read', async () => {
+    const large = `{"startUrl":"${'x'.repeat(1_100_000)}"}`
+    const headers = { 'content-type': 'application/json' }
+    const whole = await ask('/api/crawl', { ...headers, 'content-length': String(large.length) }, 'POST', large)
+    expect([whole.status, codeOf(whole)]).toEqual([413, 'BODY_TOO_LARGE'])
+    const chunked = await ask('/api/crawl', { ...headers, 'transfer-encoding': 'chunked' }, 'POST', large)
+    expect([chunked.status, codeOf(chunked)]).toEqual([413, 'BODY_TOO_LARGE'])
+    const mcp = await ask('/mcp', headers, 'POST', large)
+    expect([mcp.status, codeOf(mcp)]).toEqual([413, 'BODY_TOO_LARGE'])
+    const long = await ask(`/api/search?q=${'x'.repeat(9000)}`)
+    expect([long.status, codeOf(long)]).toEqual([414, 'ADDRESS_TOO_LONG'])
+  })
+
+  test('with a body that is no JSON is refused', async () => {
+    const form = await ask('/api/crawl', { 'content-type': 'application/x-www-form-urlencoded' }, 'POST', 'startUrl=x')
+    expect([form.status, codeOf(form)]).toEqual([415, 'BODY_NOT_JSON'])
+    const plain = await ask('/api/crawl', { 'content-type': 'text/plain' }, 'POST', '{"startUrl":"https://a.example/"}')
+    expect([plain.status, codeOf(plain)]).toEqual([415, 'BODY_NOT_JSON'])
+    const broken = await ask('/api/crawl', { 'content-type': 'application/json' }, 'POST', '{"startUrl":')
+    expect([broken.status, codeOf(broken)]).toEqual([400, 'USAGE'])
+  })
+})
+
+test('every answer carries the fields that keep a browser from harm', async () => {
+  for (const path of ['/', '/api/crawls', '/queues/ssr', '/docs', '/nothing', '/events?logs=2']) {
+    const { headers } = await ask(path)
+    expect([path, headers['content-security-policy']]).toEqual([
+      path,
+      expect.stringMatching(/^default-src 'none'; script-src 'self'; style-src 'self'; /),
+    ])
+    expect(headers['content-security-policy']).not.toContain('unsafe')
+    expect(headers['content-security-policy']).toContain("frame-ancestors 'none'; base-uri 'none'; form-action 'self'")
+    expect(headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+    })
+    expect(headers['cache-control']).toBeDefined()
+  }
+})
+
+test('a failure that nobody expected tells a code and an id, and nothing else', async () => {
+  const broken = await openTestServer()
+  const library = await broken.library()
+  // Whatever goes wrong inside is none of the reader's business.
+  const { store } = library
+  Object.assign(library, { store: { ...store, listSources: () => Promise.reject(new Error('secret of /home/me')) } })
+  const { status, body, text } = await broken.ask('/api/sources')
+  expect([status, body]).toEqual([500, { error: 'unexpected failure', code: 'INTERNAL', id: expect.any(String) }])
+  expect(text).not.toContain('secret')
+  expect(broken.lines.some((line) => line.includes(body.id) && line.includes('secret of /home/me'))).toBe(true)
+})
+
+describe('a token', () => {
+  const withToken = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
+
+  test('is needed for everything but the question whether it runs', async () => {
+    expect((await locked.ask('/health')).status).toBe(200)
+    const answers = await Promise.all([
+      locked.ask('/api/crawls'),
+      locked.ask('/metrics'),
+      locked.ask('/openapi.json'),
+      locked.ask('/events'),
+      locked.ask('/'),
+      locked.ask('/queues/ssr'),
+      locked.ask('/assets/app-1a2b3c.js'),
+      locked.post('/api/crawl', { startUrl: 'https://a.example/' }),
+      locked.post('/health'),
+      locked.post('/mcp', {}),
+      locked.ask('/nothing'),
+      locked.ask('/api/crawls', withToken('wrong')),
+      locked.ask('/api/crawls', withToken(`${TOKEN}x`)),
+      locked.ask('/api/crawls', { headers: { authorization: `Basic ${TOKEN}` } }),
+      locked.ask(`/api/crawls?token=${TOKEN}`),
+      locked.ask('/api/crawls', { headers: { cookie: `pharos_session=${TOKEN}` } }),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 401))
+    expect(answers[0]?.headers.get('www-authenticate')).toContain('Bearer')
+    expect((await locked.ask('/api/crawls', withToken(TOKEN))).status).toBe(200)
+    expect(locked.dispatcher.list()).toEqual([])
+  })
+
+  test('is given once by a person, and kept by the browser in another form', async () => {
+    const asHtml = { accept: 'text/html' }
+    const sent = await locked.ask('/queues/ssr?limit=5', { headers: asHtml })
+    expect([sent.status, sent.headers.get('location')]).toEqual([
+      303,
+      `/login?next=${encodeURIComponent('/queues/ssr?limit=5')}`,
+    ])
+    const page = await locked.ask('/login?next=/queues/ssr', { headers: asHtml })
+    expect([page.status, page.text.includes('name="token"')]).toEqual([200, true])
+    expect((await locked.ask('/pages/style.css')).status).toBe(200)
+    const login = (fields: Record<string, string>) =>
+      locked.ask('/login', { method: 'POST', body: new URLSearchParams(fields), headers: { origin: locked.origin } })
+    expect((await login({ token: 'wrong' })).status).toBe(401)
+    const done = await login({ token: TOKEN, next: '/queues/ssr' })
+    expect([done.status, done.headers.get('location')]).toEqual([303, '/queues/ssr'])
+    const cookie = done.headers.get('set-cookie') ?? ''
+    expect(cookie).toMatch(/; HttpOnly; SameSite=Strict$/)
+    expect(cookie).not.toContain(TOKEN)
+    const [session = ''] = cookie.split(';')
+    expect((await locked.ask('/queues/ssr', { headers: { cookie: `other=1; ${session}` } })).status).toBe(200)
+    const away = await login({ token: TOKEN, next: '//evil.example/' })
+    expect(away.headers.get('location')).toBe('/')
+    const out = await locked.ask('/logout', { method: 'POST', headers: { cookie: session } })
+    expect(out.headers.get('set-cookie')).toContain('Max-Age=0')
+  })
+
+  test('is never logged', () => {
+    expect(locked.lines.length).toBeGreaterThan(10)
+    expect(locked.lines.filter((line) => line.includes(TOKEN))).toEqual([])
+    expect(locked.lines.some((line) => line.includes('/api/crawls?token=***'))).toBe(true)
+  })
+})

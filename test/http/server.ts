@@ -1,0 +1,305 @@
+import { randomUUID } from 'node:crypto'
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { listen } from '../../src/cli/listen.ts'
+import { openPackShelf } from '../../src/cli/pack-shelf.ts'
+import { createSystemProbe } from '../../src/cli/system-probe.ts'
+import { systemClock } from '../../src/fetch/clock.ts'
+import { createHttp, type HttpOptions } from '../../src/http/app.ts'
+import type { HttpSettings } from '../../src/http/ports.ts'
+import { createSpawnRunner } from '../../src/jobs/spawn-crawl.ts'
+import { createDispatcher } from '../../src/library/dispatch/create-dispatcher.ts'
+import { createFeed } from '../../src/library/dispatch/create-feed.ts'
+import { createDispatchedJobs } from '../../src/library/dispatch/dispatched-jobs.ts'
+import type { Dispatcher } from '../../src/library/dispatch/dispatcher.ts'
+import { createHttpHandler } from '../../src/mcp/http.ts'
+import { createMcp } from '../../src/mcp/server.ts'
+import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
+
+const MAIN = join(import.meta.dirname, '../../src/cli/main.ts')
+
+/** How a server under test differs from others. */
+export interface TestServerOptions {
+  /** Where it keeps everything. @default a folder of its own */
+  readonly folder?: string
+  readonly settings?: Partial<HttpSettings>
+  /** Whether the caller removes it. @default false */
+  readonly isShared?: boolean
+  /** @default 1 */
+  readonly maxJobs?: number
+  readonly http?: HttpOptions
+  /** The program that crawls. @default this one, from its sources */
+  readonly program?: readonly string[]
+}
+
+/** A whole server, with a real library and real crawl processes, on loopback. */
+export interface TestServer {
+  readonly origin: string
+  readonly folder: string
+  readonly dispatcher: Dispatcher
+  /** What it logged. */
+  readonly lines: readonly string[]
+  library(): Promise<OpenLibrary>
+  /** Asks it, and reads the answer as JSON where it is JSON. */
+  ask(path: string, init?: RequestInit): Promise<Answer>
+  /** Asks it with a body. */
+  post(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>
+  /** Takes the library away, and brings it back. */
+  hideStore(): Promise<void>
+  showStore(): void
+  /** Ends it; its folder stays. */
+  close(): Promise<void>
+  /** Ends it, and removes its folder. */
+  dispose(): Promise<void>
+}
+
+/** What it answered. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // The shape is what is being tested.
+  // biome-ignore lint/suspicious/noExplicitAny: it is parsed by a schema, or looked at field by field.
+  readonly body: any
+}
+
+/** Opens one; it is gone when the test is over, unless several tests share it. */
+export async function openTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const folder = options.folder ?? fs.mkdtempSync(join(tmpdir(), 'pharos-http-'))
+  const path = join(folder, 'library.db')
+  const lines: string[] = []
+  const note = (message: string, fields?: object) =>
+    void lines.push(fields === undefined ? message : `${message} ${JSON.stringify(fields)}`)
+  let opened: Promise<OpenLibrary> | undefined
+  const library = () => {
+    opened ??= openLibrary({ path, version: '0.0.0', allowPrivate: ['*'], patienceMs: 2000 }).catch(
+      (error: unknown) => {
+        opened = undefined
+        throw error
+      },
+    )
+    return opened
+  }
+  const jobLog = async () => (await library()).jobLog
+  const [command = process.execPath, ...args] = options.program ?? [process.execPath, MAIN, 'crawl-job']
+  const dispatcher = createDispatcher({
+    runner: createSpawnRunner({
+      command,
+      args,
+      env: { PATH: process.env['PATH'], HOME: folder, PHAROS_ALLOW_PRIVATE: '*', PHAROS_LIBRARY: path },
+    }),
+    jobLog,
+    feed: createFeed({ epoch: randomUUID().slice(0, 8), clock: systemClock }),
+    clock: systemClock,
+    newId: randomUUID,
+    libraryPath: path,
+    maxJobs: options.maxJobs ?? 1,
+    maxRequests: 32,
+  })
+  const mcp = createMcp({
+    version: '0.0.0',
+    openLibrary: async () => ({ ...(await library()), close: async () => undefined }),
+    openJobs: async (one) => createDispatchedJobs(dispatcher, one),
+  })
+  const handler = createHttpHandler({
+    createServer: mcp.createServer,
+    newId: randomUUID,
+    now: Date.now,
+    isChecked: true,
+  })
+  const packs = openPackShelf(library, join(folder, 'packs'))
+  const app = createHttp(
+    {
+      version: '0.0.0',
+      library,
+      jobLog,
+      dispatcher,
+      mcp: handler.fetch,
+      readAsset: async (name) => ASSETS[name],
+      system: createSystemProbe(path),
+      packs,
+      log: { info: note, warn: note },
+      settings: {
+        hosts: [],
+        allowedOrigins: [],
+        token: null,
+        defaultStartUrl: null,
+        libraryPath: path,
+        traceStart: false,
+        ...options.settings,
+      },
+    },
+    options.http,
+  )
+  const server = await listen(app.fetch, 0)
+  await dispatcher.recover()
+  let closed: Promise<void> | undefined
+  const closeAll = async () => {
+    app.close()
+    await server.close()
+    await packs.close()
+    await handler.close()
+    await dispatcher.close()
+    await mcp.close()
+    await (await opened?.catch(() => undefined))?.close()
+  }
+  const close = () => {
+    closed ??= closeAll()
+    return closed
+  }
+  const dispose = async () => {
+    await close()
+    fs.rmSync(folder, { recursive: true, force: true })
+  }
+  if (options.isShared !== true) onTestFinished(dispose)
+  const ask = async (place: string, init: RequestInit = {}): Promise<Answer> => {
+    const response = await fetch(`${server.origin}${place}`, {
+      redirect: 'manual',
+      signal: AbortSignal.timeout(30_000),
+      ...init,
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
+  }
+  return {
+    origin: server.origin,
+    folder,
+    dispatcher,
+    lines,
+    library,
+    ask,
+    post: (place, body, headers = {}) =>
+      ask(place, {
+        method: 'POST',
+        headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+    async hideStore() {
+      await (await library()).close()
+      opened = undefined
+      fs.renameSync(path, `${path}.away`)
+      // What cannot be opened as a library.
+      fs.mkdirSync(path)
+    },
+    showStore() {
+      fs.rmdirSync(path)
+      fs.renameSync(`${path}.away`, path)
+    },
+    close,
+    dispose,
+  }
+}
+
+const encoder = new TextEncoder()
+
+const ASSETS: Readonly<Record<string, { body: Uint8Array<ArrayBuffer>; type: string; isImmutable: boolean }>> = {
+  '/index.html': {
+    body: encoder.encode(`<!doctype html><title>Dashboard</title>${' '.repeat(2000)}`),
+    type: 'text/html; charset=utf-8',
+    isImmutable: false,
+  },
+  '/assets/app-1a2b3c.js': { body: encoder.encode('export {}'), type: 'text/javascript', isImmutable: true },
+}
+
+/** One event of a stream. */
+export interface StreamEvent {
+  readonly id: string | null
+  readonly name: string
+  // biome-ignore lint/suspicious/noExplicitAny: the shape is what is being tested.
+  readonly data: any
+}
+
+/** Reads the events of a stream as they come. */
+export interface StreamReader {
+  readonly events: readonly StreamEvent[]
+  /** Lines that are no events, such as signs of life. */
+  readonly comments: readonly string[]
+  readonly status: number
+  readonly headers: Headers
+  /** Waits for an event, among those that came already too. */
+  until(isIt: (event: StreamEvent) => boolean): Promise<StreamEvent>
+  /** Waits until something is so, asked after each part that came. */
+  wait(isSo: () => boolean): Promise<void>
+  close(): void
+}
+
+/** Opens a stream of events. */
+export async function openStream(url: string, headers: Readonly<Record<string, string>> = {}): Promise<StreamReader> {
+  const stop = new AbortController()
+  const response = await fetch(url, { headers, signal: stop.signal })
+  const events: StreamEvent[] = []
+  const comments: string[] = []
+  const waiting = new Set<() => void>()
+  const read = async () => {
+    let rest = ''
+    const decoder = new TextDecoder()
+    for await (const part of response.body ?? []) {
+      const blocks = (rest + decoder.decode(part, { stream: true })).split('\n\n')
+      rest = blocks.pop() ?? ''
+      for (const block of blocks) takeBlock(block, events, comments)
+      for (const wake of waiting) wake()
+    }
+  }
+  // It is aborted at the end.
+  read().catch(() => undefined)
+  onTestFinished(() => stop.abort())
+  const wait = (isSo: () => boolean): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        waiting.delete(look)
+        const names = events.map(({ name }) => name).join(' ')
+        reject(new Error(`waited in vain; events so far: ${names.slice(-2000)}`))
+      }, 30_000)
+      const look = () => {
+        if (!isSo()) return
+        clearTimeout(timer)
+        waiting.delete(look)
+        resolve()
+      }
+      waiting.add(look)
+      look()
+    })
+  return {
+    events,
+    comments,
+    status: response.status,
+    headers: response.headers,
+    wait,
+    async until(isIt) {
+      let found: StreamEvent | undefined
+      await wait(() => {
+        found ??= events.find(isIt)
+        return found !== undefined
+      })
+      if (found === undefined) throw new Error('it was found a moment ago')
+      return found
+    },
+    close: () => stop.abort(),
+  }
+}
+
+function takeBlock(block: string, events: StreamEvent[], comments: string[]): void {
+  const fields = new Map<string, string>()
+  for (const line of block.split('\n')) {
+    const at = line.indexOf(':')
+    if (at === 0) comments.push(line.slice(1))
+    else fields.set(line.slice(0, at), line.slice(at + 1).trimStart())
+  }
+  const data = fields.get('data')
+  if (data === undefined) return
+  events.push({ id: fields.get('id') ?? null, name: fields.get('event') ?? 'message', data: JSON.parse(data) })
+}
+
+/** Waits until something is so, for half a minute at most. */
+export async function until<T>(ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
+  const end = Date.now() + 30_000
+  for (;;) {
+    const value = await ask()
+    if (isSo(value)) return value
+    if (Date.now() > end) throw new Error(`waited in vain: ${JSON.stringify(value)?.slice(0, 2000)}`)
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+}

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { fillLog, fillRows, OTHER, ROWS } from './filled.ts'
+import { openTestServer, type TestServer } from './server.ts'
+import * as shapes from './shapes.ts'
+
+async function statusOf(server: TestServer, path: string): Promise<number> {
+  return (await server.ask(path)).status
+}
+
+test('a server without its library stays up, answers as it can, and goes on when the library is back', async () => {
+  const server = await openTestServer()
+  const library = await server.library()
+  await fillLog(library)
+  await fillRows(library)
+  const asked = ['/api/queues', '/api/sources', '/api/urls'] as const
+  const before = await Promise.all(asked.map(async (path) => (await server.ask(path)).body.total))
+  expect(before).toEqual([2, 1, ROWS])
+
+  await server.hideStore()
+  const empty: readonly [path: string, body: object][] = [
+    ['/api/queues', { total: 0, items: [] }],
+    ['/api/problems', { items: [], cursors: { nextBefore: null, prevAfter: null } }],
+    ['/api/milestones', { items: [], cursors: { nextBefore: null, prevAfter: null } }],
+    ['/api/sources', { total: 0, items: [] }],
+    ['/api/urls', { total: 0, count: 0, items: [], cursor: null }],
+    ['/api/recent-errors', { rows: 0, items: [] }],
+    ['/api/recent-domains', { count: 0, items: [] }],
+    ['/api/status', { store: 'unavailable' }],
+  ]
+  for (const [path, body] of empty) {
+    const answer = await server.ask(path)
+    expect([path, answer.status, answer.body]).toMatchObject([path, 200, body])
+  }
+  expect(shapes.crawlTypes.parse((await server.ask('/api/crawl-types')).body).items).toHaveLength(5)
+  const missing = [
+    '/api/queues/job-123/events',
+    '/api/crawls/job-123',
+    '/api/url-details?url=x',
+    '/api/domain-summary?host=x',
+  ]
+  for (const path of missing) expect([path, await statusOf(server, path)]).toEqual([path, 404])
+  const unavailable = [
+    '/api/search?q=x',
+    '/api/chunks/0123456789ab',
+    '/api/sources/nobody',
+    '/api/sources/nobody/urls',
+    '/api/explain?source=nobody&url=/',
+    '/api/fetch-body?id=a/b',
+  ]
+  for (const path of unavailable) {
+    const { status, body, text } = await server.ask(path)
+    expect([path, status, shapes.failure.parse(body).code]).toEqual([path, 503, 'STORE_UNAVAILABLE'])
+    // Where it is kept is nobody's business.
+    expect(text).not.toContain(server.folder)
+  }
+  expect((await server.post('/api/sources', { url: 'https://a.example/' })).status).toBe(503)
+  for (const path of ['/health', '/metrics', '/api/crawls', '/api/system-health', '/openapi.json', '/', '/api/packs']) {
+    expect([path, await statusOf(server, path)]).toEqual([path, 200])
+  }
+  expect(server.lines.some((line) => line.startsWith('the library cannot be used'))).toBe(true)
+
+  server.showStore()
+  const after = await Promise.all(asked.map(async (path) => (await server.ask(path)).body.total))
+  expect(after).toEqual(before)
+  expect(await statusOf(server, '/api/search?q=x')).toBe(200)
+  expect(shapes.jobDetail.parse((await server.ask(`/api/crawls/${OTHER}`)).body).status).toBe('failed')
+})

@@ -1,0 +1,211 @@
+import type { JobNote, JobRecord } from '../../src/library/job-log.ts'
+import type { OpenLibrary } from '../../src/open-library.ts'
+import type { Answer } from '../sites/site.ts'
+import { jobOf, MOMENT, openPageStage, type PageStage, queueNote } from './page-stage.ts'
+
+/* What a hostile site can make the library hold. Each text would set a global or open a dialog if a page took it for markup. */
+
+/** Texts by what they try. `[n]` is replaced by where the text stands, so that a failure tells which one ran. */
+const ATTACKS = [
+  '<script>globalThis.pwned="[n]"</script>',
+  '"><img src=x onerror="globalThis.pwned=\'[n]\'">',
+  "'><svg onload=\"globalThis.pwned='[n]'\">",
+  '</title></textarea></template></script><script>alert("[n]")</script>',
+  '<svg xmlns="http://www.w3.org/2000/svg"><a href="javascript:alert(\'[n]\')"><text y="9">click</text></a></svg>',
+  '" autofocus onfocus="globalThis.pwned=\'[n]\'" x="',
+  '--><iframe srcdoc="<script>parent.pwned=\'[n]\'</script>"></iframe>',
+  '&lt;script&gt;globalThis.pwned="[n]"&lt;/script&gt;',
+  '{"x":"\\u003cscript>globalThis.pwned=1</script>"} [n]',
+  '\u202egpj.exe\u2066<b>[n]</b>\u0000',
+] as const
+
+/** All attacks in one text, for a place. */
+export function attackOn(place: string): string {
+  return ATTACKS.map((attack) => attack.replaceAll('[n]', place)).join(' ')
+}
+
+/** Addresses that nobody may be led to. */
+export const SCRIPT_URLS = [
+  'javascript:globalThis.pwned="url"',
+  ' javascript:alert(1)',
+  'data:text/html,<script>parent.pwned=1</script>',
+  'https://docs.example/"onmouseover="globalThis.pwned=1"><script>globalThis.pwned="path"</script>',
+  "https://docs.example/'><svg onload=globalThis.pwned=1>",
+] as const
+
+export const HOSTILE_JOB = '33333333-3333-4333-8333-333333333333'
+
+/** A library that a hostile site has filled as far as it can, and its history. */
+export async function openHostileStage(): Promise<PageStage> {
+  const stage = await openPageStage({
+    pages: PAGES,
+    block: ['/blocked/"><script>globalThis.pwned=1<!script>/**', '/b/**'],
+    jobs: [JOB],
+    notes: NOTES,
+  })
+  await addHostileRows(stage.library)
+  return stage
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+}
+
+/** A page that shows its text instead of running it, so that all of it is taken in. */
+function hostilePage(place: string, links: readonly string[] = []): Answer {
+  const title = escapeHtml(attackOn(`title ${place}`))
+  const items = links.map((href) => `<li><a href="${escapeHtml(href)}">${escapeHtml(attackOn('link'))}</a></li>`)
+  return {
+    headers: {
+      etag: `"'><script>globalThis.pwned='etag'</script>"`,
+      'last-modified': `<img src=x onerror=globalThis.pwned='modified'>`,
+      'x-powered-by': '<script>globalThis.pwned=1</script>',
+    },
+    body: `<!doctype html><html lang="en"><head><title>${title}</title></head><body><main><h1>${title}</h1>
+<p>This page says enough about itself that nobody takes it for an empty one, and then it attacks.</p>
+<h2>${escapeHtml(attackOn(`heading ${place}`))}</h2><p>Some words about it, so that the heading has something below.</p>
+<svg xmlns="http://www.w3.org/2000/svg" onload="globalThis.pwned='svg'"><script>globalThis.pwned='svg'</script></svg>
+<ul>${items.join('')}</ul></main></body></html>`,
+  }
+}
+
+const PAGES: Readonly<Record<string, Answer>> = {
+  '/': hostilePage('start', [
+    '/page',
+    '/broken',
+    "/it's'onmouseover='globalThis.pwned=1",
+    '/b/"><script>alert(1)</script>',
+    ...SCRIPT_URLS,
+  ]),
+  '/page': hostilePage('page'),
+  '/broken': { status: 400, headers: { 'x-error': '<script>' }, body: attackOn('error') },
+}
+
+const JOB: JobRecord = jobOf(HOSTILE_JOB, {
+  url: 'javascript:globalThis.pwned="job"',
+  args: [attackOn('args'), '--depth=<script>globalThis.pwned=1</script>'],
+  status: 'running',
+  endedAt: null,
+  problem: attackOn('problem of the job'),
+})
+
+const NOTES: readonly JobNote[] = [
+  ...[...SCRIPT_URLS, attackOn('queue url')].map((url, i) =>
+    queueNote(HOSTILE_JOB, MOMENT + i, url, {
+      action: 'drop',
+      host: attackOn('host'),
+      reason: attackOn('reason'),
+      alias: attackOn('alias'),
+    }),
+  ),
+  ...(['problem', 'milestone'] as const).map((type) => ({
+    jobId: HOSTILE_JOB,
+    at: MOMENT,
+    type,
+    data: {
+      kind: attackOn(`${type} kind`),
+      scope: attackOn(`${type} scope`),
+      target: attackOn(`${type} target`),
+      message: attackOn(`${type} message`),
+      details: { [attackOn('key')]: attackOn('detail') },
+    },
+  })),
+]
+
+/** What no server on loopback can send, and the ledger can hold all the same. */
+async function addHostileRows({ store, newId, clock }: OpenLibrary): Promise<void> {
+  const [source] = await store.listSources()
+  if (source === undefined) throw new Error('there is no source')
+  const now = clock.now()
+  const crawl = await store.beginCrawl(
+    {
+      id: newId(),
+      sourceId: source.id,
+      kind: 'recrawl',
+      state: 'running',
+      options: { full: false, acceptLoss: false, discover: false, maxAgeMs: 0, maxAgeMsOf: {}, scope: {} },
+      runner: null,
+      startedAt: now,
+      heartbeatAt: now,
+      endedAt: null,
+      summary: null,
+    },
+    1000,
+  )
+  const host = `<b>host</b>"onclick="globalThis.pwned=1`
+  const find = { host, depth: 1, discovery: 'link', foundOn: 'javascript:globalThis.pwned="found"' } as const
+  await store.offer(
+    source.id,
+    crawl.id,
+    [
+      ...SCRIPT_URLS.map((url) => ({
+        ...find,
+        url,
+        key: url,
+        refusal: { reason: 'blocked', pattern: attackOn('pattern'), target: null } as const,
+      })),
+      { ...find, url: FAILED_URL, key: FAILED_URL, refusal: null },
+    ],
+    now,
+  )
+  const [visit] = await store.lease({
+    sourceId: source.id,
+    crawlId: crawl.id,
+    limit: 1,
+    now,
+    until: now + 60_000,
+    horizon: now + 60_000,
+    isLevelled: false,
+  })
+  if (visit === undefined) throw new Error('nothing was leased')
+  await store.settle({
+    visit,
+    crawlId: crawl.id,
+    now,
+    state: 'failed',
+    reason: 'http-server-error',
+    pattern: attackOn('failed pattern'),
+    status: 500,
+    detail: attackOn('error message'),
+    etag: attackOn('etag'),
+    lastModified: attackOn('last-modified'),
+  })
+  await store.endCrawl(crawl.id, null, now)
+}
+
+/** An address whose last answer was an attack. */
+export const FAILED_URL = 'https://docs.example/"><script>globalThis.pwned="failed"</script>'
+
+/** Every page with something of the corpus on it, and a text that proves that it is there. */
+export function hostilePaths(origin: string): readonly (readonly [path: string, shows: string])[] {
+  const url = (address: string) => `/url?url=${encodeURIComponent(address)}`
+  return [
+    ['/queues/ssr', 'javascript:globalThis.pwned'],
+    [`/queues/${HOSTILE_JOB}/ssr`, '<script>globalThis.pwned="args"</script>'],
+    [`/queues/${HOSTILE_JOB}/ssr?action=drop`, '<script>globalThis.pwned="reason"</script>'],
+    ['/problems/ssr', '<script>globalThis.pwned="problem message"</script>'],
+    [
+      `/problems/ssr?kind=${encodeURIComponent(attackOn('problem kind'))}`,
+      '<script>globalThis.pwned="problem scope"</script>',
+    ],
+    [`/problems/ssr?scope=${encodeURIComponent('"><script>alert(1)</script>')}`, 'No problems pass these filters'],
+    ['/milestones/ssr', '<script>globalThis.pwned="milestone message"</script>'],
+    ['/errors', '<script>globalThis.pwned="error message"</script>'],
+    ['/domains', '<b>host</b>"onclick="globalThis.pwned=1'],
+    [
+      `/domains?host=${encodeURIComponent('<b>host</b>"onclick="globalThis.pwned=1')}`,
+      '<b>host</b>"onclick="globalThis.pwned=1',
+    ],
+    [`/domains?host=${encodeURIComponent('<script>alert(1)</script>')}`, '<script>alert(1)</script>'],
+    ['/urls', '<script>globalThis.pwned="pattern"</script>'],
+    [`/urls?text=${encodeURIComponent('"><script>alert(1)</script>')}`, 'No address passes these filters'],
+    [`/urls?state=${encodeURIComponent('<script>alert(1)</script>')}`, 'got "<script>alert(1)</script>"'],
+    [url(`${origin}/page`), '<script>globalThis.pwned="heading page"</script>'],
+    [url(FAILED_URL), '<script>globalThis.pwned="etag"</script>'],
+    [url(SCRIPT_URLS[0]), 'javascript:globalThis.pwned="found"'],
+    [url('https://nowhere.example/<script>alert(1)</script>'), 'No source has seen this address'],
+    ['/nowhere/%3Cscript%3Ealert(1)%3C/script%3E', 'There is no page at'],
+    ['/analysis/ssr', 'Nothing has been analysed yet'],
+    ['/gazetteer', 'No places are known yet'],
+  ]
+}

@@ -1,0 +1,94 @@
+import { Parser } from 'htmlparser2'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createHttp } from '../../src/http/app.ts'
+import type { HttpApp } from '../../src/http/ports.ts'
+import type { PageStage } from './page-stage.ts'
+import { hostilePaths, openHostileStage } from './xss-corpus.ts'
+
+/* Everything a hostile site can make the library hold is shown as text, on every page, under a policy that would not run it either. */
+
+let stage: PageStage
+let http: HttpApp
+
+beforeAll(async () => {
+  stage = await openHostileStage()
+  http = createHttp(stage.ports)
+})
+
+afterAll(async () => {
+  http.close()
+  await stage.close()
+})
+
+/** As a browser asks for a page. */
+function ask(path: string): Promise<Response> {
+  return http.fetch(new Request(`http://127.0.0.1:41000${path}`, { headers: { accept: 'text/html' } }))
+}
+
+const cases = hostilePaths('')
+
+test.each(cases.map(([path], i) => [i, path.slice(0, 60)] as const))('page %i, %s, holds it as text', async (i) => {
+  const [path, shows] = hostilePaths(stage.origin)[i] ?? ['', '']
+  const response = await ask(path)
+  const body = await response.text()
+  const { elements, text } = readMarkup(body)
+  expect(text.includes(shows), shows).toBe(true)
+  expect(elements.filter(({ name }) => !OURS.has(name)).map(({ name }) => name)).toEqual([])
+  expect(elements.flatMap(({ name, attributes }) => findDanger(name, attributes))).toEqual([])
+  const policy = response.headers.get('content-security-policy') ?? ''
+  expect(policy).toContain("script-src 'self'")
+  expect(policy).toContain("default-src 'none'")
+  expect(policy).not.toContain('unsafe')
+  expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+  expect(response.headers.get('content-type')).toMatch(/^text\/html/i)
+})
+
+test('what turns the direction of writing around, and what cannot be seen, is in no text of a page', async () => {
+  for (const [path] of hostilePaths(stage.origin)) {
+    const body = await (await ask(path)).text()
+    // What is in a field of a filter has to stay as it was given.
+    expect(readMarkup(body).text.match(/[\0\u202e\u2066]/), path).toBeNull()
+  }
+})
+
+interface Element {
+  readonly name: string
+  readonly attributes: Readonly<Record<string, string>>
+}
+
+function readMarkup(body: string): { readonly elements: readonly Element[]; readonly text: string } {
+  const elements: Element[] = []
+  let text = ''
+  const parser = new Parser({
+    onopentag: (name, attributes) => elements.push({ name, attributes: { ...attributes } }),
+    ontext: (part) => {
+      text += part
+    },
+  })
+  parser.end(body)
+  return { elements, text }
+}
+
+/** Elements that the pages are made of. */
+const OURS = new Set(
+  'html head meta title link script body a header div nav ul ol li main h1 h2 p span small code time table caption thead tbody tr th td template form label input select option button dl dt dd section svg rect'.split(
+    ' ',
+  ),
+)
+
+/** What an element has that could run, load or lead somewhere. */
+function findDanger(name: string, attributes: Readonly<Record<string, string>>): string[] {
+  return Object.entries(attributes).flatMap(([key, value]) => {
+    const isBad =
+      /^on|^style$|^srcdoc$|^formaction$|^xlink:/i.test(key) ||
+      (key === 'src' && !(name === 'script' && value === '/pages/live.js')) ||
+      (key === 'action' && !value.startsWith('/')) ||
+      (key === 'href' && !isHarmless(value, attributes['rel']))
+    return isBad ? [`${name} ${key}="${value}"`] : []
+  })
+}
+
+function isHarmless(href: string, rel = ''): boolean {
+  if (/^(?:\/(?!\/)|#)/.test(href)) return true
+  return /^https?:\/\//.test(href) && rel === 'noopener noreferrer nofollow'
+}

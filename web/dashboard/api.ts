@@ -1,0 +1,241 @@
+import type { Explanation } from '../../src/core/search/explain.ts'
+
+/* What the HTTP API answers, as far as these pages use it. Moments are ISO 8601 there. */
+
+/** A job in `GET /api/crawls`. */
+export interface CrawlItem {
+  readonly id: string
+  readonly url: string
+  readonly startedAt: string | null
+  readonly paused: boolean
+  readonly visited: number
+  readonly status: 'queued' | 'running' | 'done' | 'failed' | 'stopped' | 'cancelled'
+  readonly stage: 'queued' | 'preparing' | 'running' | 'ended'
+}
+
+/** `GET /api/crawls`, and the `jobs` event. */
+export interface CrawlList {
+  readonly count: number
+  readonly items: readonly CrawlItem[]
+}
+
+/** How one host is treated. */
+export interface HostPace {
+  readonly rpm: number
+  readonly limitRpm: number | null
+  readonly backoffUntil: string | null
+  readonly intervalMs: number
+}
+
+/** The `progress` event. Before a crawl has reported anything, most of it is missing. */
+export interface ProgressEvent {
+  readonly jobId: string
+  readonly stage?: CrawlItem['stage']
+  readonly visited: number
+  readonly saved: number
+  readonly unchanged?: number
+  readonly errors: number
+  readonly bytes: number
+  readonly queueSize: number
+  readonly currentDownloadsCount?: number
+  readonly currentDownloads?: readonly { readonly url: string; readonly ageMs: number }[]
+  readonly paused: boolean
+  readonly perHost?: Readonly<Record<string, HostPace>>
+  readonly perHostLimits?: Readonly<Record<string, { readonly rateLimited: boolean }>>
+  readonly sourceId?: string | null
+}
+
+/** The `log` event. */
+export interface LogEvent {
+  readonly stream: 'server' | 'stdout' | 'stderr'
+  readonly line: string
+  readonly jobId?: string | null
+}
+
+/** The `problem` and `milestone` events. */
+export interface NoteEvent {
+  readonly jobId: string
+  readonly kind: string
+  readonly target?: string | null
+  readonly message?: string | null
+  readonly severity?: string
+  readonly ts?: string | null
+}
+
+/** `GET /api/crawl-types`. */
+export interface CrawlTypeList {
+  readonly items: readonly CrawlTypeItem[]
+}
+
+/** A named way to crawl. */
+export interface CrawlTypeItem {
+  readonly name: string
+  readonly description: string
+  readonly declaration: { readonly useSitemap?: boolean; readonly sitemapOnly?: boolean }
+}
+
+/** `GET /api/queues`. */
+export interface QueueList {
+  readonly total: number
+  readonly items: readonly QueueItem[]
+}
+
+/** A job of the history. */
+export interface QueueItem {
+  readonly id: string
+  readonly url: string
+  readonly startedAt: string | null
+  readonly endedAt: string | null
+  readonly status: CrawlItem['status']
+}
+
+/** `GET /api/crawls/:id`. */
+export interface CrawlDetail {
+  /** Why it did not come to a good end, in words. */
+  readonly problem: string | null
+  readonly sourceId: string | null
+  readonly metrics: { readonly saved: number; readonly errors: number }
+  readonly lastProgress: { readonly unchanged?: number } | null
+}
+
+/** `GET /api/sources`. */
+export interface SourceList {
+  readonly items: readonly SourceItem[]
+}
+
+/** A source with where it stands. */
+export interface SourceItem {
+  readonly id: string
+  readonly name: string
+  readonly version: string | null
+  /** The name, with the version where it has one. */
+  readonly label: string
+  readonly url: string
+  readonly status: 'PENDING' | 'CRAWLING' | 'INDEXED' | 'UPDATING' | 'ERROR'
+  readonly pages: number
+  readonly chunks: number
+  readonly balance: Balance
+  /** Counts by `state/reason`. */
+  readonly reasons: Readonly<Record<string, number>>
+  readonly lastCrawledAt: string | null
+}
+
+/** What became of the addresses of a source. */
+export interface Balance {
+  readonly discovered: number
+  readonly indexed: number
+  readonly unchanged: number
+  readonly skipped: number
+  readonly failed: number
+  readonly gone: number
+  readonly pending: number
+}
+
+/** `GET /api/urls`. */
+export interface UrlPage {
+  readonly items: readonly UrlItem[]
+  readonly cursor: string | null
+  /** Counted up to a limit of the server. */
+  readonly total: number
+}
+
+/** An address in a list. */
+export interface UrlItem {
+  readonly url: string
+  readonly state: string
+  readonly reason: string | null
+  readonly status: number | null
+  /** When it was last asked, or found where it never was. */
+  readonly ts: string
+  readonly title: string | null
+  readonly wordCount: number | null
+}
+
+/** An address in all its details. */
+export interface LedgerRow {
+  readonly url: string
+  readonly state: string
+  readonly reason: string | null
+  readonly status: number | null
+  readonly depth: number
+  readonly checkedAt: string | null
+  readonly pattern: string | null
+  readonly detail: string | null
+  readonly foundOn: string | null
+  readonly discovery: string
+  readonly attempts: number
+  readonly firstSeenAt: string
+  readonly changedAt: string | null
+  readonly dueAt: string | null
+  readonly hasPage: boolean
+}
+
+/** `GET /api/explain`. */
+export interface UrlExplanation {
+  readonly url: string
+  readonly row: LedgerRow | null
+  readonly target: LedgerRow | null
+  readonly aliases: readonly { readonly url: string; readonly aliasUrl: string }[]
+  readonly refusal: { readonly reason: string; readonly pattern: string | null } | null
+  readonly overflow: number
+  readonly heldUntil: string | null
+  /** What is recorded, for people. */
+  readonly words: {
+    readonly state: string | null
+    readonly reason: string | null
+    readonly discovery: string | null
+    readonly refusal: string | null
+  }
+}
+
+/** `GET /api/search`. */
+export interface SearchPage {
+  readonly engines: readonly string[]
+  readonly notices: readonly string[]
+  readonly searchedCount: number
+  readonly passages: readonly PassageItem[]
+  readonly more: readonly MentionItem[]
+  readonly tokens: number
+  readonly cursor: string | null
+  readonly widen: readonly {
+    readonly filter: string
+    readonly value: string
+    readonly pages: number
+    readonly instead: readonly string[]
+  }[]
+}
+
+/** A page that matched as well. */
+export interface MentionItem {
+  readonly source: string
+  readonly title: string
+  readonly url: string
+  readonly headingPath: readonly string[]
+  readonly line: string
+  readonly chunk: string
+}
+
+/** A part of a page that answers the question. */
+export interface PassageItem extends Omit<MentionItem, 'line'> {
+  readonly sourceId: string
+  readonly version: string | null
+  readonly kind: string
+  readonly text: string
+  readonly tokens: number
+  readonly isCut: boolean
+  readonly terms: readonly string[]
+  readonly score: number
+  readonly checkedAt: string
+  readonly changedAt: string
+  readonly explain?: PassageExplanation
+}
+
+/** Where a score comes from. */
+export interface PassageExplanation {
+  readonly words: Explanation | null
+  readonly wordScore: number
+  readonly linkShare: number
+  readonly support: number
+  readonly similarity: number | null
+  readonly fusion: string
+}

@@ -1,0 +1,107 @@
+import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { Home } from './home/home.tsx'
+import { connection, liveJobs } from './live.ts'
+import { type Route, route } from './route.ts'
+import { Search } from './search/search.tsx'
+import { SourcePage } from './sources/source-page.tsx'
+import { Sources } from './sources/sources.tsx'
+import { switchTheme, theme } from './theme.ts'
+
+/** The same navigation as on the pages that the server writes. */
+const LINKS: readonly { readonly href: string; readonly label: string; readonly pages?: readonly Route['page'][] }[] = [
+  { href: '#/', label: 'Crawler', pages: ['home'] },
+  { href: '/queues/ssr', label: 'Queues' },
+  { href: '/analysis/ssr', label: 'Analysis' },
+  { href: '/milestones/ssr', label: 'Milestones' },
+  { href: '/problems/ssr', label: 'Problems' },
+  { href: '/gazetteer', label: 'Gazetteer' },
+  { href: '/domains', label: 'Domains' },
+  { href: '/errors', label: 'Errors' },
+  { href: '/urls', label: 'URLs' },
+  { href: '#/search', label: 'Search', pages: ['search'] },
+  { href: '#/sources', label: 'Sources', pages: ['sources', 'source'] },
+  { href: '/docs', label: 'API' },
+]
+
+/** Everything there is to see. */
+export function App(): JSX.Element {
+  const { page } = route.value
+  useEffect(() => {
+    document.title = `${TITLES[page]} · Pharos`
+    scrollTo(0, 0)
+  }, [page])
+  return (
+    <>
+      <header class="top">
+        <div class="top-row">
+          <a class="brand" href="#/">
+            Pharos
+          </a>
+          <nav aria-label="Global">
+            <ul>
+              {LINKS.map(({ href, label, pages }) => (
+                <li key={href}>
+                  <a href={href} aria-current={pages?.includes(page) ? 'page' : undefined}>
+                    {label}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </nav>
+          <Activity />
+          <ThemeButton />
+        </div>
+      </header>
+      <main>
+        <Page />
+      </main>
+    </>
+  )
+}
+
+const TITLES: Readonly<Record<Route['page'], string>> = {
+  home: 'Crawler',
+  sources: 'Sources',
+  source: 'Source',
+  search: 'Search',
+  unknown: 'Not found',
+}
+
+function Page(): JSX.Element {
+  const { page, id } = route.value
+  if (page === 'home') return <Home />
+  if (page === 'sources') return <Sources />
+  if (page === 'source') return <SourcePage key={id} id={id} />
+  if (page === 'search') return <Search />
+  return (
+    <div class="panel empty">
+      <p>There is no such page.</p>
+      <p>
+        <a href="#/">To the crawler</a>
+      </p>
+    </div>
+  )
+}
+
+/** On every page: whether something is being crawled, and whether we would know. */
+function Activity(): JSX.Element | null {
+  if (connection.value === 'lost') return <span class="activity lost">offline</span>
+  const count = liveJobs.value.length
+  return count === 0 ? null : (
+    <a class="activity" href="#/" title="Crawls that run or wait">
+      {count} {count === 1 ? 'crawl' : 'crawls'}
+    </a>
+  )
+}
+
+function ThemeButton(): JSX.Element {
+  const words = { auto: 'as the system', light: 'light', dark: 'dark' }
+  const icons = { auto: '◐', light: '☀', dark: '☾' }
+  const label = `Colours: ${words[theme.value]}`
+  return (
+    <button type="button" class="theme" aria-label={label} title={label} onClick={switchTheme}>
+      <span aria-hidden="true">{icons[theme.value]}</span>
+    </button>
+  )
+}

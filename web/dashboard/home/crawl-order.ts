@@ -1,0 +1,106 @@
+import { parseDuration } from '../../../src/core/text/duration.ts'
+import type { Reach } from '../../../src/core/url/scope.ts'
+
+/** What the form holds: texts as they were typed. */
+export interface OrderFields {
+  readonly startUrl: string
+  readonly crawlType: string
+  readonly useSitemap: boolean
+  readonly sitemapOnly: boolean
+  readonly depth: string
+  readonly maxPages: string
+  readonly scope: Reach
+  readonly refetchArticleIfOlderThan: string
+  readonly refetchHubIfOlderThan: string
+  readonly concurrency: string
+  readonly requestTimeoutMs: string
+  readonly maxQueue: string
+  readonly allowQueryUrls: boolean
+  readonly isComplete: boolean
+  readonly slow: boolean
+}
+
+/** A field that is wrong, and why. */
+export type FieldProblems = Readonly<Partial<Record<keyof OrderFields, string>>>
+
+/** Good for most sites: nothing has to be changed but the address. */
+export const DEFAULT_FIELDS: OrderFields = {
+  startUrl: '',
+  crawlType: 'docs',
+  useSitemap: true,
+  sitemapOnly: false,
+  depth: '',
+  maxPages: '',
+  scope: 'subpages',
+  refetchArticleIfOlderThan: '',
+  refetchHubIfOlderThan: '',
+  concurrency: '4',
+  requestTimeoutMs: '',
+  maxQueue: '',
+  allowQueryUrls: false,
+  isComplete: false,
+  slow: false,
+}
+
+/** What is wrong with the fields; empty when they can be sent. */
+export function checkFields(fields: OrderFields): FieldProblems {
+  const problems: Partial<Record<keyof OrderFields, string>> = {}
+  const url = readUrl(fields.startUrl)
+  if (fields.startUrl.trim() === '') problems.startUrl = 'Where does it start? An address is needed.'
+  else if (url === undefined) problems.startUrl = 'This is no address of the web, such as https://example.com/docs/'
+  for (const [name, least] of NUMBERS) {
+    const text = fields[name].trim()
+    if (text === '') continue
+    const value = Number(text)
+    if (!Number.isSafeInteger(value) || value < least) problems[name] = `A whole number from ${least} on`
+  }
+  for (const name of DURATIONS) {
+    const text = fields[name].trim()
+    // The contract has durations without fractions and with one letter.
+    if (text !== '' && (!/^\d+[smhd]?$/.test(text) || parseDuration(text) === undefined))
+      problems[name] = 'A duration such as 90s, 6h or 7d; 0 means always'
+  }
+  return problems
+}
+
+/** The body of `POST /api/crawl`; fields that were left empty are left to the server. */
+export function writeOrder(fields: OrderFields): Readonly<Record<string, unknown>> {
+  const numbers = NUMBERS.flatMap(([name]) => (fields[name].trim() === '' ? [] : [[name, Number(fields[name])]]))
+  const durations = DURATIONS.flatMap((name) => (fields[name].trim() === '' ? [] : [[name, fields[name].trim()]]))
+  const { crawlType, useSitemap, sitemapOnly, scope, allowQueryUrls, isComplete, slow } = fields
+  return {
+    startUrl: readUrl(fields.startUrl) ?? fields.startUrl,
+    crawlType,
+    useSitemap,
+    sitemapOnly,
+    scope,
+    depth: ANY_DEPTH,
+    ...Object.fromEntries(numbers),
+    ...Object.fromEntries(durations),
+    ...(allowQueryUrls ? { allowQueryUrls } : {}),
+    ...(isComplete ? { preferCache: false } : {}),
+    ...(slow ? { slow } : {}),
+  }
+}
+
+/** The most that may be asked for: who names no depth wants all there is. */
+const ANY_DEPTH = 1000
+
+const NUMBERS = [
+  ['depth', 0],
+  ['maxPages', 1],
+  ['concurrency', 1],
+  ['requestTimeoutMs', 1],
+  ['maxQueue', 1000],
+] as const
+
+const DURATIONS = ['refetchArticleIfOlderThan', 'refetchHubIfOlderThan'] as const
+
+/** `example.com/docs` is taken as it is meant. */
+function readUrl(text: string): string | undefined {
+  const trimmed = text.trim()
+  const full = /^[a-z][a-z\d+.-]*:\/\//i.test(trimmed) ? trimmed : `https://${trimmed}`
+  if (!URL.canParse(full) || /\s/.test(trimmed)) return undefined
+  const { protocol, hostname } = new URL(full)
+  return /^https?:$/.test(protocol) && hostname !== '' ? full : undefined
+}

@@ -1,0 +1,108 @@
+import { useSignal, useSignalEffect } from '@preact/signals'
+import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import type { CrawlDetail, QueueItem, QueueList } from '../api.ts'
+import { now } from '../clock.ts'
+import { writeAgo, writeCount, writeMoment, writeSpan } from '../format.ts'
+import { endedCount } from '../live.ts'
+import { Pill, type Tone } from '../pill.tsx'
+import { request } from '../request.ts'
+
+const TONES: Readonly<Record<QueueItem['status'], Tone>> = {
+  queued: 'quiet',
+  running: 'info',
+  done: 'good',
+  failed: 'bad',
+  stopped: 'warn',
+  cancelled: 'warn',
+}
+
+const SHOWN = 10
+
+/** The last jobs that ended, and how. */
+export function EndedJobs(): JSX.Element | null {
+  const items = useSignal<readonly QueueItem[]>([])
+  useSignalEffect(() => {
+    endedCount.value
+    void request<QueueList>(`/api/queues?limit=${SHOWN * 2}`).then((answer) => {
+      if ('value' in answer) items.value = answer.value.items.filter(({ endedAt }) => endedAt !== null).slice(0, SHOWN)
+    })
+  })
+  if (items.value.length === 0) return null
+  return (
+    <section aria-label="Crawls that ended">
+      <h2>Ended</h2>
+      <div class="box">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">End</th>
+              <th scope="col">Started at</th>
+              <th scope="col" class="number">
+                Saved
+              </th>
+              <th scope="col" class="number">
+                Unchanged
+              </th>
+              <th scope="col" class="number">
+                Errors
+              </th>
+              <th scope="col">Took</th>
+              <th scope="col">When</th>
+            </tr>
+          </thead>
+          <tbody>
+            {items.value.map((item) => (
+              <EndedJob key={item.id} item={item} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p class="small">
+        <a href="/queues/ssr">All crawls</a>
+      </p>
+    </section>
+  )
+}
+
+function EndedJob({ item }: { readonly item: QueueItem }): JSX.Element {
+  const { id, url, status, startedAt, endedAt } = item
+  const detail = useSignal<CrawlDetail | null>(null)
+  useEffect(() => {
+    void request<CrawlDetail>(`/api/crawls/${encodeURIComponent(id)}`).then((answer) => {
+      if ('value' in answer) detail.value = answer.value
+    })
+  }, [id])
+  const { metrics, lastProgress, problem, sourceId } = detail.value ?? {}
+  const [from, to] = [startedAt, endedAt].map((text) => (text === null ? null : Date.parse(text)))
+  const count = (value: number | undefined) => (value === undefined ? '' : writeCount(value))
+  return (
+    <tr data-ended={id}>
+      <td data-label="End">
+        <Pill word={status} tone={TONES[status]} />
+      </td>
+      <td class="address">
+        <a href={sourceId ? `#/sources/${encodeURIComponent(sourceId)}` : `/queues/${encodeURIComponent(id)}/ssr`}>
+          {url}
+        </a>{' '}
+        <a class="quiet small" href={`/queues/${encodeURIComponent(id)}/ssr`}>
+          queue
+        </a>
+        {problem ? <small class="problem">{problem}</small> : null}
+      </td>
+      <td class="number" data-label="Saved">
+        {count(metrics?.saved)}
+      </td>
+      <td class="number" data-label="Unchanged">
+        {count(lastProgress?.unchanged)}
+      </td>
+      <td class="number" data-label="Errors">
+        {count(metrics?.errors)}
+      </td>
+      <td data-label="Took">{from == null || to == null ? '' : writeSpan(to - from)}</td>
+      <td class="time" data-label="When" title={to == null ? '' : writeMoment(to)}>
+        {to == null ? '' : writeAgo(to, now.value)}
+      </td>
+    </tr>
+  )
+}

@@ -1,0 +1,44 @@
+import type { JSX } from 'preact'
+import { connection, liveJobs } from '../live.ts'
+import { EndedJobs } from './ended-jobs.tsx'
+import { JobCard } from './job-card.tsx'
+import { StartForm } from './start-form.tsx'
+
+/** Starts crawls, and shows those that wait, run and have ended. */
+export function Home(): JSX.Element {
+  const jobs = liveJobs.value
+  return (
+    <div class={jobs.length === 0 ? 'home' : 'home has-jobs'}>
+      <div class="head">
+        <h1>Crawler</h1>
+        <Connection />
+      </div>
+      <StartForm />
+      <section class="now" aria-label="Crawls that run or wait">
+        <h2>Now</h2>
+        {jobs.length === 0 ? (
+          <div class="panel empty">
+            <p>Nothing is being crawled.</p>
+          </div>
+        ) : (
+          jobs.map((job) => <JobCard key={job.id} job={job} />)
+        )}
+      </section>
+      <EndedJobs />
+    </div>
+  )
+}
+
+function Connection(): JSX.Element {
+  const state = connection.value
+  const words = {
+    connecting: 'connecting',
+    open: 'live',
+    lost: 'connection lost, trying again; what is shown may be old',
+  }
+  return (
+    <output class="live" data-state={state}>
+      {words[state]}
+    </output>
+  )
+}

@@ -1,0 +1,242 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import type { HostPace, ProgressEvent } from '../api.ts'
+import { now } from '../clock.ts'
+import { ConfirmDialog } from '../dialog.tsx'
+import { writeAgo, writeBytes, writeCount, writeMoment, writeRate, writeSpan } from '../format.ts'
+import { type LiveJob, type Note, readJobs } from '../live.ts'
+import { Pill } from '../pill.tsx'
+import { type Refusal, send } from '../request.ts'
+import { RateChart } from './rate-chart.tsx'
+
+/** A job that waits or runs, with everything that is known of it now. */
+export function JobCard({ job }: { readonly job: LiveJob }): JSX.Element {
+  const item = job.item.value
+  const progress = job.progress.value
+  const isWaiting = item.status === 'queued'
+  return (
+    <article class="panel job" aria-label={`Crawl of ${item.url}`} data-job={job.id}>
+      <header class="job-head">
+        <div class="job-title">
+          <h3>{item.url}</h3>
+          <p class="quiet small">
+            <JobStage job={job} /> {isWaiting ? 'waits for others to end' : <Since job={job} />} ·{' '}
+            <a href={`/queues/${encodeURIComponent(job.id)}/ssr`}>queue</a>
+            {progress?.sourceId ? (
+              <>
+                {' · '}
+                <a href={`#/sources/${encodeURIComponent(progress.sourceId)}`}>source</a>
+              </>
+            ) : null}
+          </p>
+        </div>
+        <JobButtons job={job} />
+      </header>
+      {isWaiting ? null : (
+        <>
+          <div class="job-body">
+            <JobFigures job={job} />
+            <RateChart rates={job.rates} />
+          </div>
+          {progress === null ? null : (
+            <div class="job-body">
+              <Fetching progress={progress} />
+              <Hosts progress={progress} />
+            </div>
+          )}
+          <Notes notes={job.notes.value} />
+          <Lines lines={job.lines.value} />
+        </>
+      )}
+    </article>
+  )
+}
+
+function JobStage({ job }: { readonly job: LiveJob }): JSX.Element {
+  const { status, stage, paused } = job.item.value
+  if (paused) return <Pill word="paused" tone="warn" />
+  return <Pill word={status === 'queued' ? 'queued' : stage} tone={stage === 'running' ? 'info' : 'quiet'} />
+}
+
+function Since({ job }: { readonly job: LiveJob }): JSX.Element | null {
+  const { startedAt } = job.item.value
+  if (startedAt === null) return null
+  return <span title={writeMoment(Date.parse(startedAt))}>for {writeSpan(now.value - Date.parse(startedAt))}</span>
+}
+
+function JobFigures({ job }: { readonly job: LiveJob }): JSX.Element {
+  const progress = job.progress.value
+  const figures: readonly (readonly [label: string, value: string, tone?: string])[] = [
+    ['pages / s', writeRate(progress?.paused ? 0 : job.rates.readPresent(now.value)), 'lead'],
+    ['visited', writeCount(progress?.visited ?? 0)],
+    ['saved', writeCount(progress?.saved ?? 0)],
+    ['unchanged', writeCount(progress?.unchanged ?? 0)],
+    ['errors', writeCount(progress?.errors ?? 0), progress !== null && progress.errors > 0 ? 'bad' : ''],
+    ['in queue', writeCount(progress?.queueSize ?? 0)],
+    ['read', writeBytes(progress?.bytes ?? 0)],
+  ]
+  return (
+    <dl class="figures">
+      {figures.map(([label, value, tone]) => (
+        <div key={label} class={tone ?? ''}>
+          <dt>{label}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function Fetching({ progress }: { readonly progress: ProgressEvent }): JSX.Element {
+  const { currentDownloads = [], currentDownloadsCount = 0 } = progress
+  const others = currentDownloadsCount - currentDownloads.length
+  return (
+    <div class="fetching">
+      <h4>
+        Being fetched <span class="quiet">{writeCount(currentDownloadsCount)}</span>
+      </h4>
+      <ul>
+        {currentDownloads.map(({ url, ageMs }) => (
+          <li key={url}>
+            <span class="cut" title={url}>
+              {url}
+            </span>
+            <span class="quiet number">{writeSpan(ageMs)}</span>
+          </li>
+        ))}
+        {currentDownloads.length === 0 ? <li class="quiet">nothing at this moment</li> : null}
+        {others > 0 ? <li class="quiet">and {writeCount(others)} more</li> : null}
+      </ul>
+    </div>
+  )
+}
+
+const MAX_HOSTS = 8
+
+function Hosts({ progress }: { readonly progress: ProgressEvent }): JSX.Element | null {
+  const hosts = Object.entries(progress.perHost ?? {})
+  if (hosts.length === 0) return null
+  return (
+    <div class="hosts">
+      <h4>Pace per host</h4>
+      <ul>
+        {hosts.slice(0, MAX_HOSTS).map(([host, pace]) => (
+          <li key={host}>
+            <span class="cut" title={host}>
+              {host}
+            </span>
+            <span class="quiet number">{writePace(pace)}</span>
+            <BackOff pace={pace} isLimited={progress.perHostLimits?.[host]?.rateLimited === true} />
+          </li>
+        ))}
+        {hosts.length > MAX_HOSTS ? <li class="quiet">and {writeCount(hosts.length - MAX_HOSTS)} more hosts</li> : null}
+      </ul>
+    </div>
+  )
+}
+
+function writePace({ rpm, limitRpm, intervalMs }: HostPace): string {
+  const limit = limitRpm === null ? '' : ` of ${writeCount(Math.round(limitRpm))}`
+  const pause = intervalMs === 0 ? 'without a pause' : `one every ${writeInterval(intervalMs)}`
+  return `${pause}, ${writeCount(Math.round(rpm))}${limit} in a minute`
+}
+
+function writeInterval(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`
+}
+
+function BackOff(props: { readonly pace: HostPace; readonly isLimited: boolean }): JSX.Element | null {
+  const { pace, isLimited } = props
+  const left = pace.backoffUntil === null ? 0 : Date.parse(pace.backoffUntil) - now.value
+  if (left > 0) return <Pill word={`left alone for ${writeSpan(left + 999)}`} tone="warn" />
+  return isLimited ? <Pill word="slowed down" tone="warn" /> : null
+}
+
+function Notes({ notes }: { readonly notes: readonly Note[] }): JSX.Element | null {
+  if (notes.length === 0) return null
+  return (
+    <div class="notes">
+      <h4>Problems and milestones</h4>
+      <ul>
+        {notes.map(({ type, at, kind, severity, text }) => (
+          <li key={`${at} ${kind} ${text}`}>
+            <Pill word={kind} tone={type === 'milestone' ? 'good' : severity === 'warn' ? 'warn' : 'info'} />
+            <span class="note-text">{text}</span>
+            <span class="quiet number" title={writeMoment(at)}>
+              {writeAgo(at, now.value)}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function Lines({ lines }: { readonly lines: readonly string[] }): JSX.Element | null {
+  const isOpen = useSignal(false)
+  if (lines.length === 0) return null
+  return (
+    <details
+      class="lines"
+      open={isOpen.value}
+      onToggle={(event) => {
+        isOpen.value = event.currentTarget.open
+      }}
+    >
+      <summary>Log</summary>
+      {isOpen.value ? <pre>{lines.join('\n')}</pre> : null}
+    </details>
+  )
+}
+
+function JobButtons({ job }: { readonly job: LiveJob }): JSX.Element {
+  const isAsked = useSignal(false)
+  const refusal = useSignal<Refusal | null>(null)
+  const isBusy = useSignal(false)
+  const { status, stage, paused } = job.item.value
+  const tell = async (verb: 'pause' | 'resume' | 'stop') => {
+    isBusy.value = true
+    const answer = await send(`/api/crawls/${encodeURIComponent(job.id)}/${verb}`)
+    refusal.value = 'refusal' in answer ? answer.refusal : null
+    isBusy.value = false
+    await readJobs()
+  }
+  return (
+    <div class="job-buttons">
+      {status === 'queued' ? null : (
+        <button
+          type="button"
+          disabled={isBusy.value || stage !== 'running'}
+          onClick={() => void tell(paused ? 'resume' : 'pause')}
+        >
+          {paused ? 'Resume' : 'Pause'}
+        </button>
+      )}
+      <button
+        type="button"
+        class="danger"
+        disabled={isBusy.value}
+        onClick={() => {
+          isAsked.value = true
+        }}
+      >
+        {status === 'queued' ? 'Cancel' : 'Stop'}
+      </button>
+      {refusal.value === null ? null : (
+        <p class="field-problem" role="alert">
+          {refusal.value.message}
+        </p>
+      )}
+      <ConfirmDialog
+        isOpen={isAsked}
+        title={`${status === 'queued' ? 'Cancel' : 'Stop'} this crawl?`}
+        action={status === 'queued' ? 'Cancel the crawl' : 'Stop the crawl'}
+        onConfirm={() => void tell('stop')}
+      >
+        <p>
+          What was read of <b>{job.item.value.url}</b> stays in the library. A recrawl of its source goes on from there.
+        </p>
+      </ConfirmDialog>
+    </div>
+  )
+}

@@ -1,0 +1,102 @@
+import { useSignalEffect } from '@preact/signals'
+import type { JSX } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import type uPlot from 'uplot'
+import { now } from '../clock.ts'
+import { theme } from '../theme.ts'
+import { type RateWindow, WINDOW_SECONDS } from './rate-window.ts'
+
+const HEIGHT = 92
+
+/** Draws the pages per second of the last two minutes. What it shows is also written as a number beside it. */
+export function RateChart({ rates }: { readonly rates: RateWindow }): JSX.Element {
+  const place = useRef<HTMLDivElement>(null)
+  const chart = useRef<uPlot | null>(null)
+
+  useEffect(() => {
+    const { current } = place
+    if (current === null) return
+    let isOver = false
+    const observer = new ResizeObserver(() => chart.current?.setSize({ width: current.clientWidth, height: HEIGHT }))
+    // Loaded when the first crawl is shown: the other pages do without it.
+    void import('uplot').then(({ default: UPlot }) => {
+      if (isOver) return
+      chart.current = new UPlot(createOptions(current.clientWidth), readData(rates), current)
+      observer.observe(current)
+    })
+    return () => {
+      isOver = true
+      observer.disconnect()
+      chart.current?.destroy()
+      chart.current = null
+    }
+  }, [rates])
+
+  useSignalEffect(() => {
+    const moment = now.value
+    chart.current?.setData(readData(rates, moment))
+  })
+
+  useSignalEffect(() => {
+    theme.value
+    chart.current?.redraw(false, true)
+  })
+
+  return <div class="rate-chart" ref={place} role="img" aria-label="Pages per second in the last two minutes" />
+}
+
+function readData(rates: RateWindow, moment: number = Date.now()): uPlot.AlignedData {
+  const { seconds, rates: values } = rates.readSeries(moment)
+  return [[...seconds], [...values]]
+}
+
+function createOptions(width: number): uPlot.Options {
+  const colour = (name: string) => () => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+  const font = '11px system-ui, sans-serif'
+  return {
+    width,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { show: false },
+    padding: [6, 16, 0, 0],
+    scales: { x: { time: true }, y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
+    axes: [
+      {
+        stroke: colour('--text-2'),
+        font,
+        size: 20,
+        gap: 2,
+        grid: { show: false },
+        ticks: { show: false },
+        splits: (self) => [...splitsOf(self.scales['x']?.max ?? 0)],
+        values: (self, splits) => splits.map((at) => agoOf((self.scales['x']?.max ?? 0) - at)),
+      },
+      {
+        stroke: colour('--text-2'),
+        font,
+        size: 30,
+        gap: 2,
+        ticks: { show: false },
+        grid: { stroke: colour('--line'), width: 1 },
+        space: 28,
+      },
+    ],
+    series: [
+      {},
+      {
+        stroke: colour('--chart-1'),
+        fill: () => `color-mix(in srgb, ${colour('--chart-1')()} 18%, transparent)`,
+        width: 1.5,
+        points: { show: false },
+      },
+    ],
+  }
+}
+
+function splitsOf(max: number): number[] {
+  return [WINDOW_SECONDS * 0.75, WINDOW_SECONDS / 2, WINDOW_SECONDS / 4, 0].map((ago) => max - ago)
+}
+
+function agoOf(seconds: number): string {
+  return seconds < 1 ? 'now' : `−${Math.round(seconds)} s`
+}

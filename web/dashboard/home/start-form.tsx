@@ -1,0 +1,271 @@
+import { type Signal, useSignal } from '@preact/signals'
+import type { ComponentChildren, JSX } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+import { REACHES } from '../../../src/core/url/scope.ts'
+import type { CrawlTypeItem, CrawlTypeList } from '../api.ts'
+import { readJobs } from '../live.ts'
+import { type Refusal, request, send } from '../request.ts'
+import { checkFields, DEFAULT_FIELDS, type FieldProblems, type OrderFields, writeOrder } from './crawl-order.ts'
+
+const SCOPE_WORDS = {
+  subpages: 'this folder and below',
+  hostname: 'the whole host',
+  domain: 'the domain with all its hosts',
+} as const
+
+/** What the fields of the form are given. */
+interface Shared {
+  readonly fields: Signal<OrderFields>
+  readonly problems: Signal<FieldProblems>
+}
+
+/** Asks for a crawl. */
+export function StartForm(): JSX.Element {
+  const fields = useSignal(DEFAULT_FIELDS)
+  const problems = useSignal<FieldProblems>({})
+  const refusal = useSignal<Refusal | null>(null)
+  const isBusy = useSignal(false)
+  const form = useRef<HTMLFormElement>(null)
+  const types = useSignal<readonly CrawlTypeItem[]>([])
+  const shared = { fields, problems }
+  /** The way has the last word on sitemaps, so the boxes choose a way that says the same. */
+  const matchType = () => {
+    const { useSitemap, sitemapOnly } = fields.value
+    const found = types.value.find(
+      ({ declaration }) =>
+        declaration.sitemapOnly === sitemapOnly && declaration.useSitemap === (useSitemap || sitemapOnly),
+    )
+    if (found !== undefined) chooseType(fields, found)
+  }
+
+  const start = async (event: Event) => {
+    event.preventDefault()
+    refusal.value = null
+    problems.value = checkFields(fields.value)
+    if (Object.keys(problems.value).length > 0) {
+      // Whoever cannot see where the message is hears it at the field.
+      requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
+      return
+    }
+    isBusy.value = true
+    const answer = await send('/api/crawl', writeOrder(fields.value))
+    isBusy.value = false
+    if ('refusal' in answer) {
+      const field = fieldOf(answer.refusal)
+      if (field === undefined) refusal.value = answer.refusal
+      else problems.value = { [field]: answer.refusal.message }
+      return
+    }
+    fields.value = { ...fields.value, startUrl: '' }
+    await readJobs()
+  }
+
+  return (
+    <form class="panel start" ref={form} noValidate onSubmit={(event) => void start(event)} aria-label="Start a crawl">
+      <div class="start-row">
+        <TextField
+          {...shared}
+          name="startUrl"
+          label="Start at"
+          inputMode="url"
+          placeholder="https://example.com/docs/"
+          size="wide"
+        />
+        <TypeField {...shared} types={types} />
+        <button type="submit" class="primary" disabled={isBusy.value}>
+          {isBusy.value ? 'Starting' : 'Start crawl'}
+        </button>
+      </div>
+      <div class="start-row">
+        <Field {...shared} name="scope" label="Scope">
+          {(props) => (
+            <select {...props} value={fields.value.scope}>
+              {REACHES.map((reach) => (
+                <option key={reach} value={reach}>
+                  {SCOPE_WORDS[reach]}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <TextField {...shared} name="depth" label="Depth in links" inputMode="numeric" placeholder="any" />
+        <TextField {...shared} name="maxPages" label="Most pages" inputMode="numeric" placeholder="no cap" />
+        <TextField
+          {...shared}
+          name="refetchArticleIfOlderThan"
+          label="Read articles again after"
+          placeholder="as they change"
+        />
+        <TextField
+          {...shared}
+          name="refetchHubIfOlderThan"
+          label="Read hubs again after"
+          placeholder="as they change"
+        />
+      </div>
+      <details class="advanced">
+        <summary>More settings</summary>
+        <div class="start-row">
+          <CheckField {...shared} name="useSitemap" label="Read sitemaps" onChange={matchType} />
+          <CheckField {...shared} name="sitemapOnly" label="Nothing but sitemaps" onChange={matchType} />
+          <CheckField {...shared} name="allowQueryUrls" label="Keep queries that say nothing" />
+          <CheckField {...shared} name="isComplete" label="Ask for every page, however fresh" />
+          <CheckField {...shared} name="slow" label="Slowly, one page a second" />
+        </div>
+        <div class="start-row">
+          <TextField {...shared} name="concurrency" label="Requests at once" inputMode="numeric" />
+          <TextField
+            {...shared}
+            name="requestTimeoutMs"
+            label="Timeout in ms"
+            inputMode="numeric"
+            placeholder="default"
+          />
+          <TextField {...shared} name="maxQueue" label="Longest queue" inputMode="numeric" placeholder="default" />
+        </div>
+      </details>
+      {refusal.value === null ? null : (
+        <p class="field-problem" role="alert">
+          {refusal.value.message}
+          {refusal.value.id === null ? null : <span class="quiet"> (error {refusal.value.id})</span>}
+        </p>
+      )}
+    </form>
+  )
+}
+
+/** The ways to crawl that the server knows. The way that is chosen sets the boxes for sitemaps. */
+function TypeField({
+  fields,
+  problems,
+  types,
+}: Shared & { readonly types: Signal<readonly CrawlTypeItem[]> }): JSX.Element {
+  const choose = (wanted: string) => {
+    const found = types.value.find(({ name }) => name === wanted)
+    if (found !== undefined) chooseType(fields, found)
+  }
+  useEffect(() => {
+    void request<CrawlTypeList>('/api/crawl-types').then((answer) => {
+      if (!('value' in answer)) return
+      types.value = answer.value.items
+      choose(fields.value.crawlType)
+    })
+  }, [])
+  const chosen = types.value.find(({ name }) => name === fields.value.crawlType)
+  return (
+    <Field fields={fields} problems={problems} name="crawlType" label="Crawl type" note={chosen?.description ?? ''}>
+      {({ onInput: _, ...props }) => (
+        <select {...props} value={fields.value.crawlType} onInput={(event) => choose(event.currentTarget.value)}>
+          {types.value.map(({ name }) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
+
+function chooseType(fields: Signal<OrderFields>, { name, declaration }: CrawlTypeItem): void {
+  const { useSitemap = true, sitemapOnly = false } = declaration
+  fields.value = { ...fields.value, crawlType: name, useSitemap, sitemapOnly }
+}
+
+/** What every kind of field needs. */
+interface FieldProps {
+  readonly id: string
+  readonly name: string
+  readonly 'aria-invalid': boolean
+  readonly 'aria-describedby': string
+  readonly onInput: (event: { readonly currentTarget: { readonly value: string } }) => void
+}
+
+/** A field with its label, and what is wrong with it. */
+interface FieldInput extends Shared {
+  readonly name: keyof OrderFields
+  readonly label: string
+  readonly note?: string
+  readonly size?: 'wide'
+  readonly children: (props: FieldProps) => ComponentChildren
+}
+
+function Field({ fields, problems, name, label, note, size, children }: FieldInput): JSX.Element {
+  const id = useId()
+  const problem = problems.value[name]
+  return (
+    <div class={`field ${size ?? ''}`}>
+      <label for={id}>{label}</label>
+      {children({
+        id,
+        name,
+        'aria-invalid': problem !== undefined,
+        'aria-describedby': `${id}-note`,
+        onInput: (event) => {
+          fields.value = { ...fields.value, [name]: event.currentTarget.value }
+          const { [name]: _, ...others } = problems.value
+          problems.value = others
+        },
+      })}
+      <p id={`${id}-note`} class={problem === undefined ? 'field-note' : 'field-problem'}>
+        {problem ?? note ?? ''}
+      </p>
+    </div>
+  )
+}
+
+/** A field to type into. */
+interface TextInput extends Shared {
+  readonly name: 'startUrl' | (keyof OrderFields & string)
+  readonly label: string
+  readonly placeholder?: string
+  readonly inputMode?: 'url' | 'numeric'
+  readonly size?: 'wide'
+}
+
+function TextField({ placeholder, inputMode, ...field }: TextInput): JSX.Element {
+  return (
+    <Field {...field}>
+      {(props) => (
+        <input
+          {...props}
+          type="text"
+          autocomplete="off"
+          spellcheck={false}
+          inputMode={inputMode ?? 'text'}
+          placeholder={placeholder ?? ''}
+          value={String(field.fields.value[field.name])}
+        />
+      )}
+    </Field>
+  )
+}
+
+type Flag = 'useSitemap' | 'sitemapOnly' | 'allowQueryUrls' | 'isComplete' | 'slow'
+
+function CheckField(
+  props: Shared & { readonly name: Flag; readonly label: string; readonly onChange?: () => void },
+): JSX.Element {
+  const { fields, name, label, onChange } = props
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        name={name}
+        checked={fields.value[name]}
+        onInput={(event) => {
+          fields.value = { ...fields.value, [name]: event.currentTarget.checked }
+          onChange?.()
+        }}
+      />
+      {label}
+    </label>
+  )
+}
+
+/** The field that the server complains about, where its message begins with the name of one or is about an address. */
+function fieldOf({ message, code }: Refusal): keyof OrderFields | undefined {
+  const names = Object.keys(DEFAULT_FIELDS) as (keyof OrderFields)[]
+  const named = names.find((name) => new RegExp(`\\b${name}\\b`).test(message))
+  return named ?? (/^(URL|ADDRESS|HOST)_/.test(code) ? 'startUrl' : undefined)
+}

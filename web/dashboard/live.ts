@@ -1,0 +1,171 @@
+import { batch, type Signal, signal } from '@preact/signals'
+import type { CrawlItem, CrawlList, LogEvent, NoteEvent, ProgressEvent } from './api.ts'
+import { createRateWindow, type RateWindow } from './home/rate-window.ts'
+import { request } from './request.ts'
+
+/** A problem or milestone that was told. */
+export interface Note {
+  readonly type: 'problem' | 'milestone'
+  readonly at: number
+  readonly kind: string
+  readonly severity: string
+  readonly text: string
+}
+
+/** A job that waits, runs, or ended while this page was open. */
+export interface LiveJob {
+  readonly id: string
+  readonly item: Signal<CrawlItem>
+  readonly progress: Signal<ProgressEvent | null>
+  readonly rates: RateWindow
+  /** Newest first. */
+  readonly notes: Signal<readonly Note[]>
+  /** Oldest first. */
+  readonly lines: Signal<readonly string[]>
+}
+
+const MAX_NOTES = 8
+const MAX_LINES = 200
+
+/** Jobs that wait or run, newest first. */
+export const liveJobs: Signal<readonly LiveJob[]> = signal([])
+
+/** Counts the jobs that have ended since this page was opened: whoever shows the history reads it again then. */
+export const endedCount: Signal<number> = signal(0)
+
+/** Whether the server tells us what happens. */
+export const connection: Signal<'connecting' | 'open' | 'lost'> = signal('connecting')
+
+const known = new Map<string, LiveJob>()
+/** Lines and notes can come before the list that names their job. */
+const pendingEvents = new Map<string, { readonly notes: Note[]; readonly lines: string[] }>()
+const ended = new Set<string>()
+let retryMs = 1000
+
+/** Listens to the server for as long as the page is open. */
+export function connectLive(): void {
+  const source = new EventSource('/events?logs=1')
+  source.addEventListener('open', () => {
+    retryMs = 1000
+    connection.value = 'open'
+    // A server that was started again takes up jobs that ended with the one before.
+    ended.clear()
+    void readJobs()
+  })
+  source.addEventListener('error', () => {
+    connection.value = 'lost'
+    // The browser tries again by itself, unless the server has refused.
+    if (source.readyState !== EventSource.CLOSED) return
+    source.close()
+    // Where a login is missing, this leads to it.
+    void readJobs()
+    setTimeout(connectLive, retryMs)
+    retryMs = Math.min(retryMs * 2, 15_000)
+  })
+  const on = <T>(name: string, take: (data: T) => void) =>
+    source.addEventListener(name, (event) => {
+      const data = parse<T>(event.data)
+      if (data !== undefined) batch(() => take(data))
+    })
+  on<CrawlList>('jobs', takeList)
+  on<ProgressEvent>('progress', takeProgress)
+  on<LogEvent>('log', takeLine)
+  on<NoteEvent>('problem', (data) => takeNote('problem', data))
+  on<NoteEvent>('milestone', (data) => takeNote('milestone', data))
+  on<{ readonly jobId: string }>('done', ({ jobId }) => takeEnd(jobId))
+}
+
+/** Asks for the jobs there are: at the start, and after something was done to one. */
+export async function readJobs(): Promise<void> {
+  const answer = await request<CrawlList>('/api/crawls')
+  if ('value' in answer) batch(() => takeList(answer.value))
+}
+
+function takeList({ items }: CrawlList): void {
+  const open = items.filter(({ status, id }) => (status === 'running' || status === 'queued') && !ended.has(id))
+  for (const { id } of liveJobs.value) {
+    if (!open.some((item) => item.id === id)) takeEnd(id)
+  }
+  for (const item of open) {
+    const job = known.get(item.id)
+    if (job === undefined) addJob(item)
+    else job.item.value = item
+  }
+  const order = new Map(open.map(({ id }, place) => [id, place]))
+  const jobs = open.flatMap(({ id }) => known.get(id) ?? [])
+  jobs.sort((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0))
+  const isSame = jobs.length === liveJobs.value.length && jobs.every((job, i) => liveJobs.value[i] === job)
+  if (!isSame) liveJobs.value = jobs
+}
+
+function addJob(item: CrawlItem): void {
+  const before = pendingEvents.get(item.id)
+  pendingEvents.delete(item.id)
+  const rates = createRateWindow()
+  rates.add(Date.now(), item.visited)
+  known.set(item.id, {
+    id: item.id,
+    item: signal(item),
+    progress: signal(null),
+    rates,
+    notes: signal(before?.notes ?? []),
+    lines: signal(before?.lines ?? []),
+  })
+}
+
+function takeProgress(progress: ProgressEvent): void {
+  const job = known.get(progress.jobId)
+  if (job === undefined) {
+    if (!ended.has(progress.jobId)) void readJobs()
+    return
+  }
+  job.rates.add(Date.now(), progress.visited)
+  job.progress.value = { ...job.progress.value, ...progress }
+  const { stage, paused } = job.item.value
+  // What a crawl reports itself says no stage: it runs.
+  const next = progress.stage ?? 'running'
+  if (stage !== next || paused !== progress.paused) {
+    job.item.value = { ...job.item.value, stage: next, paused: progress.paused }
+  }
+}
+
+function takeLine({ jobId, line, stream }: LogEvent): void {
+  if (jobId === null || jobId === undefined) return
+  const text = stream === 'stderr' ? `! ${line}` : line
+  const job = known.get(jobId)
+  if (job === undefined) eventsOf(jobId)?.lines.push(text)
+  else job.lines.value = [...job.lines.value, text].slice(-MAX_LINES)
+}
+
+function takeNote(type: Note['type'], { jobId, kind, severity, message, target, ts }: NoteEvent): void {
+  const at = ts === undefined || ts === null ? Date.now() : Date.parse(ts)
+  const text = [message, target].filter(Boolean).join(' · ')
+  const note = { type, at, kind, severity: severity ?? 'info', text }
+  const job = known.get(jobId)
+  if (job === undefined) eventsOf(jobId)?.notes.unshift(note)
+  else job.notes.value = [note, ...job.notes.value].slice(0, MAX_NOTES)
+}
+
+function eventsOf(jobId: string): { readonly notes: Note[]; readonly lines: string[] } | undefined {
+  if (ended.has(jobId) || pendingEvents.size > 50) return undefined
+  const events = pendingEvents.get(jobId) ?? { notes: [], lines: [] }
+  pendingEvents.set(jobId, events)
+  return events.lines.length > MAX_LINES || events.notes.length > MAX_NOTES ? undefined : events
+}
+
+function takeEnd(jobId: string): void {
+  if (ended.has(jobId)) return
+  ended.add(jobId)
+  known.delete(jobId)
+  liveJobs.value = liveJobs.value.filter(({ id }) => id !== jobId)
+  endedCount.value++
+}
+
+function parse<T>(text: string): T | undefined {
+  try {
+    return JSON.parse(text) as T
+  } catch {
+    // One event that cannot be read is no reason to lose the others.
+    return undefined
+  }
+}

@@ -1,0 +1,84 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { KINDS } from '../../../src/core/model.ts'
+import { CONTENT_TYPES } from '../../../src/core/retrieval/content-type.ts'
+import type { SourceList } from '../api.ts'
+import { request } from '../request.ts'
+import { replaceQuery, route } from '../route.ts'
+
+/** What an answer can be narrowed down to, by the names of the API. */
+export const FILTERS: readonly {
+  readonly name: string
+  readonly label: string
+  readonly choices?: readonly string[]
+}[] = [
+  { name: 'source', label: 'Source' },
+  { name: 'version', label: 'Version' },
+  { name: 'path', label: 'Path' },
+  { name: 'kind', label: 'Kind', choices: KINDS },
+  { name: 'heading', label: 'Heading' },
+  { name: 'symbol', label: 'Symbol' },
+  { name: 'language', label: 'Language' },
+  { name: 'contentType', label: 'Content', choices: CONTENT_TYPES },
+]
+
+/** The filters of a search. What is chosen stands in the address of the page. */
+export function SearchFilters(): JSX.Element {
+  const names = useSignal<readonly string[]>([])
+  useEffect(() => {
+    void request<SourceList>('/api/sources').then((answer) => {
+      if ('value' in answer) names.value = answer.value.items.map(({ label }) => label)
+    })
+  }, [])
+  const { query } = route.value
+  const used = FILTERS.filter(({ name }) => query.has(name)).length
+  return (
+    <details class="search-filters" open={used > 0}>
+      <summary>Filters{used === 0 ? '' : ` (${used})`}</summary>
+      <div class="filters">
+        {FILTERS.map(({ name, label, choices = name === 'source' ? names.value : undefined }) => (
+          <label key={name} for={`filter-${name}`}>
+            {label}
+            {choices === undefined ? (
+              <input
+                id={`filter-${name}`}
+                value={query.get(name) ?? ''}
+                autocomplete="off"
+                spellcheck={false}
+                onChange={(event) => replaceQuery({ [name]: event.currentTarget.value.trim() })}
+              />
+            ) : (
+              <select
+                id={`filter-${name}`}
+                value={query.get(name) ?? ''}
+                onInput={(event) => replaceQuery({ [name]: event.currentTarget.value })}
+              >
+                <option value="">any</option>
+                {withChosen(choices, query.get(name)).map((choice) => (
+                  <option key={choice} value={choice}>
+                    {choice}
+                  </option>
+                ))}
+              </select>
+            )}
+          </label>
+        ))}
+        {used === 0 ? null : (
+          <button
+            type="button"
+            class="link"
+            onClick={() => replaceQuery(Object.fromEntries(FILTERS.map(({ name }) => [name, ''])))}
+          >
+            Clear
+          </button>
+        )}
+      </div>
+    </details>
+  )
+}
+
+/** What is chosen is shown even before its list is there. */
+function withChosen(choices: readonly string[], chosen: string | null): readonly string[] {
+  return chosen === null || choices.includes(chosen) ? choices : [chosen, ...choices]
+}

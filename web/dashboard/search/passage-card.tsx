@@ -1,0 +1,80 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import type { PassageItem } from '../api.ts'
+import { now } from '../clock.ts'
+import { countOf, writeAgo, writeMoment } from '../format.ts'
+import { MarkedText } from './marked-text.tsx'
+import { Why } from './why.tsx'
+
+/** A passage as an agent gets it: where it stands, its text, how old it is, and what it costs. */
+export function PassageCard({ passage }: { readonly passage: PassageItem }): JSX.Element {
+  const { title, url, headingPath, source, sourceId, text, terms, tokens, isCut, kind, explain, score } = passage
+  const isOpen = useSignal(false)
+  return (
+    <article class="panel passage">
+      <header>
+        <h3>
+          <HitLink url={url} title={title} />
+        </h3>
+        <HeadingPath headings={headingPath} terms={terms} />
+      </header>
+      <div class={`passage-text kind-${kind}`}>
+        <MarkedText text={text} terms={terms} />
+        {isCut ? <span class="quiet"> …</span> : null}
+      </div>
+      <footer class="quiet small">
+        <a href={`#/sources/${encodeURIComponent(sourceId)}`}>{source}</a>
+        <Moment label="checked" at={passage.checkedAt} />
+        <Moment label="changed" at={passage.changedAt} />
+        <span>{countOf(tokens, 'token')}</span>
+        {kind === 'markdown' ? null : <span>{kind}</span>}
+        {explain === undefined ? null : (
+          <button
+            type="button"
+            class="link"
+            aria-expanded={isOpen.value}
+            onClick={() => {
+              isOpen.value = !isOpen.value
+            }}
+          >
+            why it ranked
+          </button>
+        )}
+      </footer>
+      {isOpen.value && explain !== undefined ? <Why explain={explain} score={score} /> : null}
+    </article>
+  )
+}
+
+/** Leads to the exact section. Only addresses of the web are links: a site can name its pages as it likes. */
+export function HitLink({ url, title }: { readonly url: string; readonly title: string }): JSX.Element {
+  const words = title === '' ? url : title
+  if (!/^https?:\/\//i.test(url)) return <span title={url}>{words}</span>
+  return (
+    <a class="hit" href={url} target="_blank" rel="noopener noreferrer" title={url}>
+      {words}
+    </a>
+  )
+}
+
+/** Headings from the page down to the passage. */
+function HeadingPath(props: {
+  readonly headings: readonly string[]
+  readonly terms: readonly string[]
+}): JSX.Element | null {
+  if (props.headings.length === 0) return null
+  return (
+    <p class="heading-path quiet small">
+      <MarkedText text={props.headings.join(' › ')} terms={props.terms} />
+    </p>
+  )
+}
+
+function Moment({ label, at }: { readonly label: string; readonly at: string }): JSX.Element {
+  const moment = Date.parse(at)
+  return (
+    <span title={writeMoment(moment)}>
+      {label} {writeAgo(moment, now.value)}
+    </span>
+  )
+}

@@ -1,0 +1,198 @@
+import { useSignal, useSignalEffect } from '@preact/signals'
+import type { JSX } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import type { MentionItem, PassageItem, SearchPage } from '../api.ts'
+import { countOf, writeCount } from '../format.ts'
+import { type Refusal, request, writeQuery } from '../request.ts'
+import { replaceQuery, route } from '../route.ts'
+import { FILTERS, SearchFilters } from './filters.tsx'
+import { HitLink, PassageCard } from './passage-card.tsx'
+
+/** What was found so far: an answer, and what was asked for after it. */
+interface Found {
+  readonly passages: readonly PassageItem[]
+  readonly mentions: readonly MentionItem[]
+  readonly page: SearchPage
+}
+
+/** Typing is over when nothing was typed for so long. */
+const PAUSE_MS = 300
+
+/** Asks the library. */
+export function Search(): JSX.Element {
+  const { query } = route.value
+  const typed = useSignal(query.get('q') ?? '')
+  const found = useSignal<Found | null>(null)
+  const refusal = useSignal<Refusal | null>(null)
+  const isBusy = useSignal(false)
+  const box = useRef<HTMLInputElement>(null)
+  const results = useRef<HTMLDivElement>(null)
+  const timer = useRef(0)
+  /** Only the answer to the last question counts. */
+  const asked = useRef(0)
+
+  const ask = async (cursor: string | null) => {
+    const number = ++asked.current
+    const values = Object.fromEntries(['q', ...FILTERS.map(({ name }) => name)].map((name) => [name, query.get(name)]))
+    if (!values['q']) {
+      found.value = null
+      return
+    }
+    isBusy.value = true
+    const answer = await request<SearchPage>(`/api/search${writeQuery({ ...values, explain: 1, cursor })}`)
+    if (number !== asked.current) return
+    isBusy.value = false
+    refusal.value = 'refusal' in answer ? answer.refusal : null
+    if ('refusal' in answer) return
+    const page = answer.value
+    const before = cursor === null ? null : found.value
+    found.value = {
+      passages: [...(before?.passages ?? []), ...page.passages],
+      mentions: page.more,
+      page,
+    }
+  }
+  useEffect(() => void ask(null), [query.toString()])
+  useEffect(() => () => clearTimeout(timer.current), [])
+  useSignalEffect(() => {
+    // The address can change under us, by the buttons of the browser.
+    const now = route.value.query.get('q') ?? ''
+    if (now !== typed.peek().trim()) typed.value = now
+  })
+
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const isTyping = event.target instanceof HTMLElement && /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)
+      if (event.key === '/' && !isTyping && !event.ctrlKey && !event.metaKey) {
+        event.preventDefault()
+        box.current?.focus()
+        box.current?.select()
+      }
+      if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
+      if (isTyping && event.target !== box.current) return
+      moveFocus(event, results.current, box.current)
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+  useEffect(() => box.current?.focus(), [])
+
+  return (
+    <>
+      <div class="head">
+        <h1>Search</h1>
+        <span class="quiet small">
+          <kbd>/</kbd> to ask, <kbd>↑</kbd> <kbd>↓</kbd> to move, <kbd>Enter</kbd> to open
+        </span>
+      </div>
+      <search>
+        <form
+          class="search-form"
+          onSubmit={(event) => {
+            event.preventDefault()
+            clearTimeout(timer.current)
+            replaceQuery({ q: typed.value.trim() })
+          }}
+        >
+          <input
+            ref={box}
+            type="search"
+            name="q"
+            class="search-box"
+            aria-label="What to look for"
+            placeholder="What would an agent ask?"
+            autocomplete="off"
+            value={typed.value}
+            onInput={(event) => {
+              typed.value = event.currentTarget.value
+              clearTimeout(timer.current)
+              timer.current = setTimeout(() => replaceQuery({ q: typed.value.trim() }), PAUSE_MS)
+            }}
+          />
+          <button type="submit" class="primary">
+            Search
+          </button>
+        </form>
+        <SearchFilters />
+      </search>
+      {refusal.value === null ? null : (
+        <p class="field-problem" role="alert">
+          {refusal.value.message}
+        </p>
+      )}
+      <div ref={results} class={isBusy.value ? 'results busy' : 'results'} aria-busy={isBusy.value}>
+        {found.value === null ? null : <Results found={found.value} onMore={(cursor) => void ask(cursor)} />}
+      </div>
+    </>
+  )
+}
+
+function Results({ found, onMore }: { readonly found: Found; readonly onMore: (cursor: string) => void }): JSX.Element {
+  const { passages, mentions, page } = found
+  const { cursor, notices, searchedCount, tokens, widen } = page
+  return (
+    <>
+      <p class="quiet small" aria-live="polite">
+        {countOf(passages.length, 'passage')}, {countOf(tokens, 'token')}, {countOf(searchedCount, 'source')} searched
+        by {page.engines.join(' and ')}
+      </p>
+      {notices.map((notice) => (
+        <p key={notice} class="panel notice small">
+          {notice}
+        </p>
+      ))}
+      {passages.length === 0 && mentions.length === 0 ? (
+        <div class="panel empty">
+          <p>Nothing was found.</p>
+          {widen.map(({ filter, value, pages, instead }) => (
+            <p key={filter}>
+              {pages > 0
+                ? `${countOf(pages, 'page')} without ${filter} “${value}”`
+                : `nothing for ${filter} “${value}”`}
+              {instead.length === 0 ? '' : `; there is ${instead.join(', ')}`}
+            </p>
+          ))}
+        </div>
+      ) : null}
+      {passages.map((passage) => (
+        <PassageCard key={passage.chunk} passage={passage} />
+      ))}
+      {mentions.length === 0 ? null : (
+        <section aria-label="Pages that match as well">
+          <h2>
+            Also <span class="quiet">{writeCount(mentions.length)}</span>
+          </h2>
+          <ul class="mentions panel">
+            {mentions.map(({ chunk, title, url, headingPath, line, source }) => (
+              <li key={chunk}>
+                <HitLink url={url} title={[title, ...headingPath.slice(-1)].filter(Boolean).join(' › ')} />
+                <span class="quiet small"> {source}</span>
+                <p class="small cut">{line}</p>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {cursor === null ? null : (
+        <p class="more">
+          <button type="button" onClick={() => onMore(cursor)}>
+            More
+          </button>
+        </p>
+      )}
+    </>
+  )
+}
+
+/** Moves from the box to the first hit, from hit to hit, and back. */
+function moveFocus(event: KeyboardEvent, results: HTMLElement | null, box: HTMLElement | null): void {
+  const hits = [...(results?.querySelectorAll<HTMLElement>('a.hit') ?? [])]
+  if (hits.length === 0) return
+  const at = hits.findIndex((hit) => hit.matches(':focus'))
+  const next = at + (event.key === 'ArrowDown' ? 1 : -1)
+  if (at === -1 && event.key === 'ArrowUp') return
+  event.preventDefault()
+  const target = next < 0 ? box : hits[Math.min(next, hits.length - 1)]
+  target?.focus()
+  target?.closest('.passage, li')?.scrollIntoView({ block: 'nearest' })
+}

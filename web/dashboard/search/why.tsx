@@ -1,0 +1,84 @@
+import type { JSX } from 'preact'
+import type { PassageExplanation } from '../api.ts'
+import { writeCount } from '../format.ts'
+
+/** Where the score of a passage comes from. */
+export function Why({ explain, score }: { readonly explain: PassageExplanation; readonly score: number }): JSX.Element {
+  const { words, wordScore, linkShare, support, similarity, fusion } = explain
+  const parts = [...(words?.parts ?? [])].sort((a, b) => b.score - a.score)
+  const most = Math.max(...parts.map((part) => part.score), words?.pairs ?? 0, 0.001)
+  const facts: readonly (readonly [string, string])[] = [
+    ['Score', writeScore(score)],
+    ['Of its words', writeScore(wordScore)],
+    ['Next best hit of the page', support === 0 ? 'adds nothing' : `adds ${writeScore(support)}`],
+    ['Text in links', `${Math.round(linkShare * 100)} %`],
+    ['Nearness of meaning', similarity === null ? 'took no part' : similarity.toFixed(3)],
+    ['Put together', fusion],
+  ]
+  return (
+    <div class="why">
+      {parts.length === 0 ? null : (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Word</th>
+              <th scope="col">Found as</th>
+              <th scope="col">In</th>
+              <th scope="col" class="number">
+                Times
+              </th>
+              <th scope="col" class="number">
+                Chunks with it
+              </th>
+              <th scope="col">Adds</th>
+            </tr>
+          </thead>
+          <tbody>
+            {parts.map(({ word, field, terms, frequency, documents, score: added }) => (
+              <tr key={`${word} ${field}`}>
+                <td>{word}</td>
+                <td>{terms.join(', ')}</td>
+                <td>{field}</td>
+                <td class="number">{frequency.toFixed(1).replace(/\.0$/, '')}</td>
+                <td class="number">{writeCount(documents)}</td>
+                <td>
+                  <Share value={added} most={most} />
+                </td>
+              </tr>
+            ))}
+            {words === null || words.pairs === 0 ? null : (
+              <tr>
+                <td colSpan={5}>Words that stand together</td>
+                <td>
+                  <Share value={words.pairs} most={most} />
+                </td>
+              </tr>
+            )}
+          </tbody>
+        </table>
+      )}
+      <dl class="facts">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  )
+}
+
+function Share({ value, most }: { readonly value: number; readonly most: number }): JSX.Element {
+  return (
+    <span class="share">
+      <span class="share-bar" style={{ width: `${(value * 100) / most}%` }} />
+      <span class="number">{writeScore(value)}</span>
+    </span>
+  )
+}
+
+/** Scores can be small: what counts is how they compare. */
+function writeScore(score: number): string {
+  return score === 0 ? '0' : String(Number(score.toPrecision(3)))
+}

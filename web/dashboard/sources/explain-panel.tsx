@@ -1,0 +1,110 @@
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren, JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import type { UrlExplanation } from '../api.ts'
+import { now } from '../clock.ts'
+import { countOf, writeAgo, writeMoment, writeSpan } from '../format.ts'
+import { type Refusal, request, writeQuery } from '../request.ts'
+import { replaceQuery } from '../route.ts'
+
+/** What the ledger says of one address, in words. */
+export function ExplainPanel({ source, url }: { readonly source: string; readonly url: string }): JSX.Element {
+  const explanation = useSignal<UrlExplanation | null>(null)
+  const refusal = useSignal<Refusal | null>(null)
+  useEffect(() => {
+    void request<UrlExplanation>(`/api/explain${writeQuery({ source, url })}`).then((answer) => {
+      if ('value' in answer) explanation.value = answer.value
+      else refusal.value = answer.refusal
+    })
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === 'Escape') replaceQuery({ explain: '' })
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [source, url])
+  return (
+    <aside class="panel explain" aria-label="Why this address is where it is" aria-live="polite">
+      <header>
+        <h2>{/^https?:/i.test(url) ? <OutsideLink url={url} /> : url}</h2>
+        <button type="button" aria-label="Close" onClick={() => replaceQuery({ explain: '' })}>
+          ✕
+        </button>
+      </header>
+      {refusal.value === null ? null : <p class="field-problem">{refusal.value.message}</p>}
+      {explanation.value === null ? null : <Story explanation={explanation.value} />}
+    </aside>
+  )
+}
+
+function OutsideLink({ url }: { readonly url: string }): JSX.Element {
+  return (
+    <a href={url} target="_blank" rel="noopener noreferrer">
+      {url}
+    </a>
+  )
+}
+
+function Story({ explanation }: { readonly explanation: UrlExplanation }): JSX.Element {
+  const { row, target, aliases, refusal, words, heldUntil, overflow } = explanation
+  const held = heldUntil === null ? 0 : Date.parse(heldUntil) - now.value
+  const isOutdated = refusal !== null && refusal.reason !== row?.reason
+  const facts: readonly (readonly [name: string, value: ComponentChildren])[] = [
+    ['Rule', row?.pattern],
+    ['Found', row === null ? null : <Found row={row} discovery={words.discovery} />],
+    ['First seen', moment(row?.firstSeenAt)],
+    ['Last answer', [row?.status, row?.detail].filter(Boolean).join(', ')],
+    ['Attempts', row === null || row.attempts === 0 ? null : `${row.attempts} since its last good answer`],
+    [row?.hasPage ? 'Content checked' : 'Last asked', row === null ? null : (moment(row.checkedAt) ?? 'never')],
+    ['Changed', moment(row?.changedAt)],
+    [
+      'Due',
+      row?.dueAt && Date.parse(row.dueAt) > now.value ? `in ${writeSpan(Date.parse(row.dueAt) - now.value)}` : null,
+    ],
+    ['Library', row === null ? null : row.hasPage ? 'holds its content' : 'holds no content of it'],
+    [target?.hasPage ? 'Content held by' : 'Leads to', target === null ? null : `${target.url} (${target.state})`],
+    ['Waits', held > 0 ? `its host is left alone for ${writeSpan(held + 999)}` : null],
+    ['Also known as', aliases.map(({ url, aliasUrl }) => (url === explanation.url ? aliasUrl : url)).join(', ')],
+    ['Now', isOutdated ? `the scope would refuse it: ${words.refusal ?? refusal.reason}` : null],
+    ['No room', row === null && overflow > 0 ? `the last crawl had no room for ${countOf(overflow, 'address')}` : null],
+  ]
+  return (
+    <>
+      <p class="verdict">
+        {row === null ? (
+          'Never seen in this source.'
+        ) : (
+          <>
+            <b class="capital">{row.state}</b>: {words.reason ?? words.state}.
+          </>
+        )}
+      </p>
+      <dl class="facts">
+        {facts.map(([name, value]) =>
+          value === null || value === undefined || value === '' ? null : (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+        )}
+      </dl>
+    </>
+  )
+}
+
+type Row = NonNullable<UrlExplanation['row']>
+
+function Found({ row, discovery }: { readonly row: Row; readonly discovery: string | null }): JSX.Element {
+  const { foundOn, depth } = row
+  return (
+    <>
+      {discovery ?? row.discovery}
+      {foundOn === null ? null : <> on {foundOn}</>}, {countOf(depth, 'link')} from the start
+    </>
+  )
+}
+
+function moment(at: string | null | undefined): string | null {
+  if (at === null || at === undefined) return null
+  return `${writeAgo(Date.parse(at), now.value)} (${writeMoment(Date.parse(at))})`
+}

@@ -1,0 +1,111 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import type { SourceItem } from '../api.ts'
+import { writeCount, writeMoment } from '../format.ts'
+import { endedCount } from '../live.ts'
+import { Pill } from '../pill.tsx'
+import { type Refusal, request } from '../request.ts'
+import { replaceQuery, route } from '../route.ts'
+import { Coverage } from './coverage-bar.tsx'
+import { ExplainPanel } from './explain-panel.tsx'
+import { SourceActions } from './source-actions.tsx'
+import { Freshness, STATUS_TONES } from './sources.tsx'
+import { UrlFilters } from './url-filters.tsx'
+import { UrlTable } from './url-table.tsx'
+import { useFollowing } from './use-following.ts'
+
+/** One source: what became of its addresses, and why. */
+export function SourcePage({ id }: { readonly id: string }): JSX.Element {
+  const item = useSignal<SourceItem | null>(null)
+  const refusal = useSignal<Refusal | null>(null)
+  const read = async () => {
+    const answer = await request<SourceItem>(`/api/sources/${encodeURIComponent(id)}`)
+    if ('value' in answer) item.value = answer.value
+    refusal.value = 'refusal' in answer ? answer.refusal : null
+  }
+  useFollowing(read)
+  if (refusal.value !== null && item.value === null) {
+    return (
+      <div class="panel empty">
+        <p>{refusal.value.message}</p>
+        <p>
+          <a href="#/sources">All sources</a>
+        </p>
+      </div>
+    )
+  }
+  return item.value === null ? <p class="quiet">Reading …</p> : <Known item={item.value} onChange={() => void read()} />
+}
+
+function Known({ item, onChange }: { readonly item: SourceItem; readonly onChange: () => void }): JSX.Element {
+  const { id, name, version, url, status, pages, chunks, balance, reasons, lastCrawledAt } = item
+  const { query } = route.value
+  const [state, reason, text, explained] = ['state', 'reason', 'text', 'explain'].map(
+    (key) => query.get(key) ?? '',
+  ) as [string, string, string, string]
+  const at = lastCrawledAt === null ? null : Date.parse(lastCrawledAt)
+  return (
+    <>
+      <p class="crumbs">
+        <a href="#/sources">Sources</a> /
+      </p>
+      <div class="head">
+        <h1>
+          {name}
+          {version === null ? '' : ` ${version}`}
+        </h1>
+        <Pill word={status.toLowerCase()} tone={STATUS_TONES[status]} />
+        <span class="spring" />
+        <SourceActions
+          item={item}
+          onChange={onChange}
+          onRemoved={() => {
+            location.hash = '#/sources'
+          }}
+        />
+      </div>
+      <p class="quiet small source-facts">
+        <a href={url} rel="noreferrer">
+          {url}
+        </a>
+        <span>{writeCount(pages)} pages</span>
+        <span>{writeCount(chunks)} chunks</span>
+        <span title={at === null ? '' : writeMoment(at)}>
+          {at === null ? (
+            'never crawled'
+          ) : (
+            <>
+              last crawl <Freshness at={at} />
+            </>
+          )}
+        </span>
+        <a href={`#/search?source=${encodeURIComponent(item.label)}`}>search in it</a>
+      </p>
+      <section class="panel" aria-label="Coverage">
+        <Coverage
+          balance={balance}
+          reasons={reasons}
+          chosen={{ state, reason }}
+          onChoose={(nextState, nextReason) => replaceQuery({ state: nextState, reason: nextReason, explain: '' })}
+        />
+      </section>
+      <section aria-label="Addresses" class={explained === '' ? 'split' : 'split open'}>
+        <div class="split-main">
+          <UrlFilters reasons={reasons} state={state} reason={reason} text={text} />
+          <UrlTable
+            // What a crawl has changed is read again when it has ended; before, the rows would move under the eyes of the reader.
+            key={endedCount.value}
+            source={id}
+            origin={URL.canParse(url) ? new URL(url).origin : ''}
+            state={state}
+            reason={reason}
+            text={text}
+            chosen={explained}
+            onChoose={(address) => replaceQuery({ explain: address === explained ? '' : address })}
+          />
+        </div>
+        {explained === '' ? null : <ExplainPanel key={explained} source={id} url={explained} />}
+      </section>
+    </>
+  )
+}

@@ -1,0 +1,70 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { replaceQuery } from '../route.ts'
+import { writeReason } from './coverage.ts'
+
+const STATES = ['indexed', 'unchanged', 'skipped', 'failed', 'gone', 'pending'] as const
+
+/** Typing is over when nothing was typed for so long. */
+const PAUSE_MS = 250
+
+/** What is chosen, and what there is to choose from. */
+interface FiltersInput {
+  readonly reasons: Readonly<Record<string, number>>
+  readonly state: string
+  readonly reason: string
+  readonly text: string
+}
+
+/** Narrows the addresses down. What is chosen stands in the address of the page. */
+export function UrlFilters({ reasons, state, reason, text }: FiltersInput): JSX.Element {
+  const typed = useSignal(text)
+  const timer = useRef(0)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const known = Object.keys(reasons).flatMap((name) => {
+    const [of, word] = name.split('/', 2)
+    return word !== undefined && (state === '' || of === state) ? [word] : []
+  })
+  const choices = [...new Set(known)].sort((a, b) => a.localeCompare(b))
+  return (
+    <form class="filters" onSubmit={(event) => event.preventDefault()}>
+      <label>
+        State
+        <select value={state} onInput={(event) => replaceQuery({ state: event.currentTarget.value, reason: '' })}>
+          <option value="">any</option>
+          {STATES.map((one) => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Reason
+        <select value={reason} onInput={(event) => replaceQuery({ reason: event.currentTarget.value })}>
+          <option value="">any</option>
+          {choices.map((one) => (
+            <option key={one} value={one}>
+              {writeReason(one)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="grow">
+        Part of the address
+        <input
+          type="search"
+          value={typed.value}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={(event) => {
+            typed.value = event.currentTarget.value
+            clearTimeout(timer.current)
+            timer.current = setTimeout(() => replaceQuery({ text: typed.value.trim() }), PAUSE_MS)
+          }}
+        />
+      </label>
+    </form>
+  )
+}

@@ -1,0 +1,203 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import type { UrlItem } from '../api.ts'
+import { now } from '../clock.ts'
+import { writeAgo, writeCount, writeMoment } from '../format.ts'
+import { Pill, type Tone } from '../pill.tsx'
+import { writeReason } from './coverage.ts'
+import { createUrlList, type UrlFilter } from './url-list.ts'
+
+/** Every row is as high as every other: what is not seen need not be measured. The style sheet says the same. */
+const ROW_HEIGHT = 34
+
+/** Rows that are drawn above and below those that are seen. */
+const OVERSCAN = 8
+
+/** No browser lays out more than some ten million pixels; what is further down is found with a filter. */
+const MAX_ROWS = 400_000
+
+/** What a table of addresses shows. */
+interface UrlTableInput extends UrlFilter {
+  /** Of the site; its addresses are shown without it. */
+  readonly origin: string
+  readonly chosen: string
+  readonly onChoose: (url: string) => void
+}
+
+/** The addresses of a source, however many: only those that are seen are part of the page. */
+export function UrlTable({ origin, chosen, onChoose, ...filter }: UrlTableInput): JSX.Element {
+  const { source, state, reason, text } = filter
+  const list = useMemo(() => createUrlList({ source, state, reason, text }), [source, state, reason, text])
+  const box = useRef<HTMLDivElement>(null)
+  const scroll = useSignal({ top: 0, height: 600 })
+  const active = useSignal(-1)
+
+  useEffect(() => {
+    active.value = -1
+    box.current?.scrollTo(0, 0)
+    list.want(0)
+    return list.close
+  }, [list])
+
+  useLayoutEffect(() => {
+    const { current } = box
+    if (current === null) return
+    const measure = () => {
+      const { scrollTop, clientHeight } = current
+      if (scroll.value.top !== scrollTop || scroll.value.height !== clientHeight)
+        scroll.value = { top: scrollTop, height: clientHeight }
+    }
+    const observer = new ResizeObserver(measure)
+    observer.observe(current)
+    current.addEventListener('scroll', measure, { passive: true })
+    measure()
+    return () => {
+      observer.disconnect()
+      current.removeEventListener('scroll', measure)
+    }
+  }, [])
+
+  const rows = list.rows.value
+  const count = Math.min(MAX_ROWS, list.total.value)
+  const first = Math.max(0, Math.min(count, Math.floor(scroll.value.top / ROW_HEIGHT)) - OVERSCAN)
+  const last = Math.min(count, Math.ceil((scroll.value.top + scroll.value.height) / ROW_HEIGHT) + OVERSCAN)
+  useEffect(() => list.want(last), [list, last])
+
+  const move = (event: KeyboardEvent) => {
+    const step = STEPS[event.key]
+    if (step === undefined) {
+      const item = rows[active.value]
+      if (event.key === 'Enter' && item !== undefined && event.target === box.current) onChoose(item.url)
+      return
+    }
+    event.preventDefault()
+    const next = Math.max(0, Math.min(count - 1, active.value + step))
+    active.value = next
+    const top = next * ROW_HEIGHT
+    const { current } = box
+    if (current === null) return
+    const seen = current.clientHeight - HEADER_HEIGHT - ROW_HEIGHT
+    if (top < current.scrollTop) current.scrollTop = top
+    else if (top > current.scrollTop + seen) current.scrollTop = top - seen
+  }
+
+  return (
+    <>
+      <p class="quiet small" aria-live="polite">
+        {list.refusal.value !== null ? (
+          <span class="field-problem">{list.refusal.value.message}</span>
+        ) : (
+          `${writeCount(list.total.value)} addresses${list.isLoading.value ? ', reading' : ''}${list.total.value > MAX_ROWS ? `; the first ${writeCount(MAX_ROWS)} are shown` : ''}`
+        )}
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable with the keyboard. */}
+      <section class="box url-box" ref={box} tabIndex={0} aria-label="List of addresses" onKeyDown={move}>
+        <table class="url-table" aria-rowcount={count + 1}>
+          <thead>
+            <tr>
+              <th scope="col" class="col-state">
+                State
+              </th>
+              <th scope="col">Address</th>
+              <th scope="col" class="col-status number">
+                Answer
+              </th>
+              <th scope="col" class="col-words number">
+                Words
+              </th>
+              <th scope="col" class="col-when">
+                Last
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            <Gap rows={first} />
+            {Array.from({ length: Math.max(0, last - first) }, (_, i) => (
+              <UrlRow
+                key={first + i}
+                place={first + i}
+                item={rows[first + i]}
+                isActive={active.value === first + i}
+                isChosen={rows[first + i]?.url === chosen}
+                origin={origin}
+                onChoose={onChoose}
+              />
+            ))}
+            <Gap rows={count - last} />
+          </tbody>
+        </table>
+      </section>
+    </>
+  )
+}
+
+const HEADER_HEIGHT = 32
+
+const STEPS: Readonly<Record<string, number>> = {
+  ArrowDown: 1,
+  ArrowUp: -1,
+  PageDown: 15,
+  PageUp: -15,
+  Home: Number.NEGATIVE_INFINITY,
+  End: Number.POSITIVE_INFINITY,
+}
+
+/** The room of rows that are not there. */
+function Gap({ rows }: { readonly rows: number }): JSX.Element | null {
+  return rows <= 0 ? null : <tr class="gap" style={{ height: `${rows * ROW_HEIGHT}px` }} />
+}
+
+/** One row. */
+interface UrlRowInput {
+  readonly place: number
+  /** Missing while it is being read. */
+  readonly item: UrlItem | undefined
+  readonly origin: string
+  readonly isActive: boolean
+  readonly isChosen: boolean
+  readonly onChoose: (url: string) => void
+}
+
+const TONES: Readonly<Record<string, Tone>> = {
+  indexed: 'good',
+  unchanged: 'good',
+  failed: 'bad',
+  gone: 'warn',
+  pending: 'info',
+  leased: 'info',
+}
+
+function UrlRow({ place, item, origin, isActive, isChosen, onChoose }: UrlRowInput): JSX.Element {
+  if (item === undefined) {
+    return (
+      <tr class="url-row waiting" aria-rowindex={place + 2}>
+        <td colSpan={5}>…</td>
+      </tr>
+    )
+  }
+  const { url, state, reason, status, wordCount, title } = item
+  const at = Date.parse(item.ts)
+  return (
+    <tr class={`url-row ${isActive ? 'active' : ''} ${isChosen ? 'chosen' : ''}`} aria-rowindex={place + 2}>
+      <td class="col-state">
+        <Pill word={reason === null ? state : writeReason(reason)} tone={TONES[state] ?? 'quiet'} />
+      </td>
+      <td>
+        <button
+          type="button"
+          class="row-button cut"
+          title={title === null ? url : `${title}\n${url}`}
+          onClick={() => onChoose(url)}
+        >
+          {url.startsWith(`${origin}/`) ? url.slice(origin.length) : url}
+        </button>
+      </td>
+      <td class="col-status number">{status ?? ''}</td>
+      <td class="col-words number">{wordCount === null ? '' : writeCount(wordCount)}</td>
+      <td class="col-when" title={writeMoment(at)}>
+        {writeAgo(at, now.value)}
+      </td>
+    </tr>
+  )
+}

@@ -1,0 +1,20 @@
+import { defineConfig, type UserConfig } from 'vite'
+
+const config: UserConfig = defineConfig({
+  root: import.meta.dirname,
+  base: '/',
+  // What its users open is served under a strict policy: nothing may stand inside the page, and no script may be made at run time.
+  build: {
+    outDir: '../../dist/web/dashboard',
+    emptyOutDir: true,
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    target: 'es2023',
+    sourcemap: false,
+  },
+  resolve: { dedupe: ['preact'] },
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  server: { proxy: { '^/(api|events|health|login)': 'http://127.0.0.1:41000' } },
+})
+
+export default config
