@@ -110,7 +110,7 @@ async function measureStreams() {
   const heard = await load.end()
   const middle = memory[Math.floor(memory.length / 2)]
   console.log(
-    `streams: ${eventStreams} open, a crawl of ${metrics.visited} pages, ${heard.events} parts heard; memory ${before.toFixed(0)} MB before, ${middle.toFixed(0)} in the middle, ${memory.at(-1).toFixed(0)} at the end, ${quantile(memory, 1).toFixed(0)} at most`,
+    `streams: ${eventStreams} open, a crawl of ${metrics.visited} pages, ${heard.parts} parts and ${heard.megabytes.toFixed(0)} MB heard; memory ${before.toFixed(0)} MB before, ${middle.toFixed(0)} in the middle, ${memory.at(-1).toFixed(0)} at the end, ${quantile(memory, 1).toFixed(0)} at most`,
   )
   tell('memory, MB: before, most', `${before.toFixed(0)}, ${quantile(memory, 1).toFixed(0)}`)
   aim('growth in the second half of the crawl, MB', 20, memory.at(-1) - middle)
@@ -154,7 +154,7 @@ async function listQueries(server) {
     for (const { title } of page.items) if (title) titles.add(title.replace(/^[\d.A-Z]+\.\s+/, '').toLowerCase())
     cursor = page.cursor
   } while (cursor !== null)
-  const all = [...titles].filter((title) => title.length > 3).sort()
+  const all = [...titles].filter((title) => title.length > 3).sort((a, b) => (a < b ? -1 : 1))
   const step = Math.max(1, all.length / QUERIES)
   return [...new Set(Array.from({ length: QUERIES }, (_, i) => all[Math.floor(i * step)]))].filter(
     (one) => one !== undefined,

@@ -17,19 +17,22 @@ else await search(first, second)
 
 async function watch(readers, stuck) {
   const delays = []
+  const heard = { bytes: 0 }
   const aborting = new AbortController()
   for (let i = 0; i < stuck; i++) await openStuck()
   for (let i = 0; i < readers; i += 50) {
-    await Promise.all(Array.from({ length: Math.min(50, readers - i) }, () => read(delays, aborting.signal)))
+    await Promise.all(Array.from({ length: Math.min(50, readers - i) }, () => read(delays, heard, aborting.signal)))
   }
   console.log('ready')
   // Whoever started it resets what was measured while everybody connected.
   process.stdin.on('data', () => {
     delays.length = 0
+    heard.bytes = 0
   })
   await new Promise((resolve) => process.stdin.on('end', resolve))
   const sum = {
-    events: delays.length,
+    parts: delays.length,
+    megabytes: heard.bytes / 1e6,
     p50: quantile(delays, 0.5),
     p99: quantile(delays, 0.99),
     max: quantile(delays, 1),
@@ -51,10 +54,11 @@ function openStuck() {
 }
 
 /** Reads events, and notes how late the oldest of each part is. */
-async function read(delays, signal) {
+async function read(delays, heard, signal) {
   const { body } = await request(`${origin}/events`, { dispatcher, signal })
   body.on('error', () => undefined)
   body.on('data', (data) => {
+    heard.bytes += data.length
     const at = data.indexOf('"ts":"')
     if (at < 0) return
     delays.push(Date.now() - Date.parse(data.toString('latin1', at + 6, at + 30)))

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import type { EffectiveConfig } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
-import { staySmall } from './background.ts'
 import { openDemoSite } from './demo-site.ts'
 import { askServer } from './detach-server.ts'
 import { interruptible } from './interrupt.ts'
@@ -40,7 +39,6 @@ export function addDemo(program: Command, streams: Streams): void {
   command.action(async (flags: DemoFlags) => {
     const config = configOf(command)
     const terminal = new Terminal(flags, streams)
-    staySmall()
     await interruptible(async (signal) => {
       const folder = await realpath(await mkdtemp(join(tmpdir(), 'pharos-demo-')))
       try {

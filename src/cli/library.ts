@@ -27,7 +27,7 @@ export function addLibraryOptions(command: Command, settings: readonly SettingNa
 }
 
 /** Opens the library that is configured; whoever asks for it closes it. */
-export async function openConfigured({ values }: EffectiveConfig): Promise<OpenLibrary> {
+export async function openConfigured({ values }: Pick<EffectiveConfig, 'values'>): Promise<OpenLibrary> {
   if (basename(values.library) === ':memory:') {
     const problem = '--library: expected a file, got :memory:, which would be gone with this command'
     throw new PharosError('USAGE', { problem })

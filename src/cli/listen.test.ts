@@ -67,9 +67,8 @@ test('closing ends what is still being sent', async () => {
 function send(server: Listening, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let got = ''
-    connect(portOf(server), '127.0.0.1', function (this) {
-      this.write(text)
-    })
+    const socket = connect(portOf(server), '127.0.0.1', () => socket.write(text))
+    socket
       .setEncoding('latin1')
       .on('data', (part: string) => {
         got += part

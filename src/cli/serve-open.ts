@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type EffectiveConfig, writeEnvironment } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
 import { systemClock } from '../fetch/clock.ts'
 import { createHttp } from '../http/app.ts'
 import type { HttpApp, Log } from '../http/ports.ts'
+import { openSearchPool } from '../jobs/search-pool.ts'
 import { createSpawnRunner } from '../jobs/spawn-crawl.ts'
 import { createDispatcher } from '../library/dispatch/create-dispatcher.ts'
 import { createFeed } from '../library/dispatch/create-feed.ts'
@@ -33,6 +35,9 @@ export interface OpenServer {
   /** Ends what runs in such a way that it goes on with the next server, then all the rest. */
   close(): Promise<void>
 }
+
+/** Each has the library open, which takes some tens of megabytes. */
+const MOST_SEARCH_THREADS = 4
 
 /** Where a server looks for a port when none is given. */
 const PORTS = { first: 41_000, last: 61_000 }
@@ -120,10 +125,17 @@ function openApp({ config, token, library, dispatcher, log, closing }: Parts): H
     now: Date.now,
     isChecked: true,
   })
-  closing.push(packs.close, mcp.close, handler.close)
+  const pool = openSearchPool({
+    open: library.open,
+    program: new URL(import.meta.url.replace(/serve-open(\.\w+)$/, 'search-worker$1')),
+    data: { values },
+    size: Math.min(MOST_SEARCH_THREADS, availableParallelism()),
+  })
+  closing.push(packs.close, mcp.close, handler.close, pool.close)
   return createHttp({
     version: VERSION,
     library: library.open,
+    search: pool.search,
     jobLog: library.jobLog,
     dispatcher,
     mcp: handler.fetch,

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import type { EffectiveConfig, SettingName } from '../config.ts'
-import { staySmall } from './background.ts'
 import { interruptible } from './interrupt.ts'
 import { addLibraryOptions, FETCH_SETTINGS } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
@@ -41,7 +40,6 @@ export function addServe(program: Command, streams: Streams): void {
       isQuiet: flags.quiet === true,
       hasRequests: flags.verbose === true || streams.stderr.isTTY !== true,
     })
-    staySmall()
     await interruptible(
       async (signal) => {
         const { openServer } = await import('./serve-open.ts')

@@ -4,6 +4,7 @@ import { PharosError } from '../core/errors.ts'
 import { canUnpack, compress } from './compress.ts'
 import type { HttpContext, OpenApi } from './context.ts'
 import { renderDocs } from './docs-page.ts'
+import { writeEtag } from './etag.ts'
 import { createEventStreams, type EventOptions } from './events.ts'
 import { describeFailure } from './failure.ts'
 import { createMetrics } from './metrics.ts'
@@ -116,7 +117,10 @@ async function answerRoute(route: Route, c: Served, context: HttpContext): Promi
     },
     context,
   )
-  return answer instanceof Response ? answer : toResponse(answer)
+  const response = answer instanceof Response ? answer : toResponse(answer)
+  // Nobody will read it, and a stream that nobody reads stays open.
+  if (request.method === 'HEAD') await response.body?.cancel()
+  return response
 }
 
 function toResponse({ status, json, headers }: Reply): Response {
@@ -159,15 +163,9 @@ async function answerAsset(c: Served, { readAsset }: HttpPorts): Promise<Respons
       'content-length': String((packed ?? body).byteLength),
       ...(packed === undefined ? {} : { 'content-encoding': 'gzip', vary: 'accept-encoding' }),
       'cache-control': isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
-      ...(isImmutable ? {} : { etag: `${packed === undefined ? '' : 'W/'}"${sumOf(body)}"` }),
+      ...(isImmutable ? {} : { etag: `${packed === undefined ? '' : 'W/'}${writeEtag(body)}` }),
     },
   })
-}
-
-function sumOf(bytes: Uint8Array): string {
-  let sum = 5381
-  for (const byte of bytes) sum = (Math.imul(sum, 33) ^ byte) >>> 0
-  return `${sum.toString(36)}-${bytes.length.toString(36)}`
 }
 
 /** Says that nothing has changed to whoever has the same already. */

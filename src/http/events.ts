@@ -1,9 +1,9 @@
 import { PharosError } from '../core/errors.ts'
 import type { Dispatcher } from '../library/dispatch/dispatcher.ts'
 import type { FeedEvent, FeedFilter } from '../library/dispatch/feed.ts'
+import { writeDone } from '../library/dispatch/job-item.ts'
 import { writeProgress } from './job-records.ts'
 import type { Peer } from './ports.ts'
-import { isoOrNull } from './time.ts'
 
 /** How event streams are kept. */
 export interface EventOptions {
@@ -59,7 +59,7 @@ const STUCK_MS = 120_000
 const EVENTS_AT_ONCE = 500
 const CHUNK_CHARS = 64 * 1024
 /** So many streams are written to in one go; whoever else waits for the processor gets it in between. */
-const WATCHERS_AT_ONCE = 200
+const WATCHERS_AT_ONCE = 50
 
 const encoder = new TextEncoder()
 const HEARTBEAT = encoder.encode(': \n\n')
@@ -80,6 +80,8 @@ export function createEventStreams(options: EventOptions): EventStreams {
   let chunks = new Map<string, Chunk>()
   let chunksAt = -1
   let flush: ReturnType<typeof setTimeout> | undefined
+  let isServing = false
+  let isDue = false
   let beat: ReturnType<typeof setInterval> | undefined
 
   const write = (watcher: Watcher, bytes: Uint8Array) => {
@@ -125,11 +127,21 @@ export function createEventStreams(options: EventOptions): EventStreams {
     chunks = new Map()
   }
   const schedule = () => {
-    if (flush !== undefined || watchers.size === 0) return
+    if (watchers.size === 0) return
+    isDue = isServing
+    if (isServing || flush !== undefined) return
     flush = setTimeout(() => {
       flush = undefined
-      void serveAll()
+      void serveOnce()
     }, flushMs)
+  }
+  // Whoever is last is not to wait for those who are served again already.
+  const serveOnce = async () => {
+    isServing = true
+    isDue = false
+    await serveAll()
+    isServing = false
+    if (isDue) schedule()
   }
   const drop = (watcher: Watcher) => {
     watchers.delete(watcher)
@@ -265,8 +277,7 @@ function writeSeed(dispatcher: Dispatcher, { jobId }: FeedFilter): string {
     .map((job) => {
       if (job.status === 'running') return writeEvent('progress', writeProgress(job))
       if (job.stage !== 'ended') return ''
-      const { code, signal, status, id } = job
-      return writeEvent('done', { code, signal, status, endedAt: isoOrNull(job.endedAt), jobId: id, isReplayed: true })
+      return writeEvent('done', { ...writeDone(job), jobId: job.id, isReplayed: true })
     })
     .join('')
 }

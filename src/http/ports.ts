@@ -1,6 +1,7 @@
 import type { Dispatcher } from '../library/dispatch/dispatcher.ts'
 import type { JobLog } from '../library/job-log.ts'
 import type { Library } from '../library/library.ts'
+import type { SearchAnswer, SearchInput } from '../library/search.ts'
 
 /** What the server is made with. */
 export interface HttpPorts {
@@ -11,6 +12,8 @@ export interface HttpPorts {
    * and the server stays up.
    */
   readonly library: () => Promise<Library>
+  /** Searches it; perhaps in another thread, so that others are answered meanwhile. */
+  readonly search: (input: SearchInput, signal: AbortSignal) => Promise<SearchAnswer>
   /** The history of jobs, kept in the same place. */
   readonly jobLog: () => Promise<JobLog>
   readonly dispatcher: Dispatcher

@@ -47,7 +47,7 @@ export async function runCrawlProcess(options: CrawlProcessOptions): Promise<Cra
   const closeInput = readCommands(stdin, switches.obey, leave)
   const either = AbortSignal.any([signal, gone.signal])
   try {
-    const { source, input } = await takeUp()
+    const { source, input } = await whenFree(library, either, takeUp)
     const writer = createFrameWriter({
       sourceId: source.id,
       startUrl: source.url,
@@ -57,7 +57,13 @@ export async function runCrawlProcess(options: CrawlProcessOptions): Promise<Cra
     const { domain: scope } = writer.progress
     for (const data of problems) output.write({ type: 'PROBLEM', data: { ...data, scope, target: source.url } })
     let summary: CrawlSummary | undefined
-    for await (const event of crawlSource(library, source, { ...input, control: switches.control }, either)) {
+    const asked = { ...input, control: switches.control }
+    const { first, events } = await whenFree(library, either, async () => {
+      const begun = crawlSource(library, source, asked, either)[Symbol.asyncIterator]()
+      return { first: await begun.next(), events: begun }
+    })
+    for (let next = first; next.done !== true; next = await events.next()) {
+      const event = next.value
       writer.tell(event)
       note(event)
       if (event.type === 'ended') summary = event.summary
@@ -68,6 +74,28 @@ export async function runCrawlProcess(options: CrawlProcessOptions): Promise<Cra
   } finally {
     closeInput()
     await output.close()
+  }
+}
+
+/** How often is looked whether the source is free. */
+const LOOK_MS = 250
+/** How much longer than a process without a sign of life counts as alive is waited for one. */
+const MORE_MS = 10_000
+
+/**
+ * Tries something until no other process crawls the source. One that was killed, or has lost its server, needs a moment to end, and
+ * the job goes on in this one.
+ */
+async function whenFree<T>({ clock, limits }: Library, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const until = clock.now() + limits.aliveMs + MORE_MS
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      const isTaken = error instanceof PharosError && error.code === 'CRAWL_RUNNING'
+      if (!isTaken || clock.now() > until) throw error
+    }
+    await clock.sleep(LOOK_MS, signal)
   }
 }
 

@@ -14,6 +14,22 @@ test('a runner is gone when its process on this machine is', async () => {
   expect(thisRunner.isGone(idOf(child.pid))).toBe(true)
 })
 
+test('a runner is gone when it was killed, though nobody has asked for its end', async () => {
+  // Its parent stands still when it has started it, and will never ask.
+  const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; kill -STOP $$'])
+  try {
+    const [line] = (await once(parent.stdout, 'data')) as [Buffer]
+    const pid = Number(line.toString())
+    expect(thisRunner.isGone(idOf(pid))).toBe(false)
+    process.kill(pid, 'SIGKILL')
+    await expect.poll(() => thisRunner.isGone(idOf(pid)), { timeout: 10_000 }).toBe(true)
+    // Its number is not free yet.
+    expect(() => process.kill(pid, 0)).not.toThrow()
+  } finally {
+    parent.kill('SIGKILL')
+  }
+})
+
 test('nothing is known of runners elsewhere', () => {
   expect(thisRunner.isGone(thisRunner.id)).toBe(false)
   for (const id of [`elsewhere/${process.platform}/1`, `x${thisRunner.id}`, '', 'no process', idOf(0)]) {

@@ -1,4 +1,4 @@
-import { readlinkSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { Runner } from '../library/library.ts'
 
@@ -25,13 +25,25 @@ function readNamespace(): string {
   }
 }
 
-/** Whether there is a process of this number. */
+/** Whether there is a process of this number that is still running. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    return true
+    return !isDead(pid)
   } catch (error) {
     // Somebody else's process is one too.
     return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** A process that was killed keeps its number until its parent asks for it, which in a container may be never. */
+function isDead(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    // The name of the program is in brackets, and may hold brackets itself.
+    return /^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2))
+  } catch {
+    // Only Linux tells.
+    return false
   }
 }

@@ -163,6 +163,6 @@ function readBegin(pid: number): string | null {
 /** Whether a process is still there: the same one, as far as the system tells. */
 function isSame({ pid, began }: ProcessMark): boolean {
   const now = readBegin(pid)
-  if (began !== null || now !== null) return began !== null && now === began
+  if (began !== null || now !== null) return began !== null && now === began && isAlive(pid)
   return isAlive(pid)
 }

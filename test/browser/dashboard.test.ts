@@ -25,6 +25,8 @@ const workshop = new Workshop()
 let browser: Browser
 let server: ServerProcess
 let site: Site
+/** Whether the site takes its time, so that a crawl does not end before somebody has pressed a button. */
+let isSlow = false
 
 beforeAll(async () => {
   const opened = openChromium()
@@ -44,6 +46,7 @@ afterAll(async () => {
 
 describe('the dashboard', () => {
   test('starts a crawl, shows it live, pauses and resumes it, and tells how it ended', async () => {
+    isSlow = true
     const { page, problems } = await openPage('#/')
     await page.getByRole('button', { name: 'Start crawl' }).click()
     await page.getByText('An address is needed.').waitFor()
@@ -75,6 +78,7 @@ describe('the dashboard', () => {
     expect(site.requests).toHaveLength(before)
     expect(before).toBeLessThan(CHAPTERS)
 
+    isSlow = false
     await card.getByRole('button', { name: 'Resume' }).click()
     await card.getByText('running', { exact: true }).waitFor()
     await card.locator('.rate-chart canvas').waitFor()
@@ -83,24 +87,9 @@ describe('the dashboard', () => {
     const row = page.locator('[data-ended]').filter({ hasText: site.origin })
     await row.getByText('done', { exact: true }).waitFor({ timeout: 20_000 })
     expect(await card.count()).toBe(0)
-    expect(await row.textContent()).toContain(String(CHAPTERS + 1))
+    // All chapters and the start were saved.
+    await row.getByText(String(CHAPTERS + 1), { exact: true }).waitFor()
     await shoot(page, 'ended')
-    expect(problems).toEqual([])
-    await page.close()
-  })
-
-  test('stops a crawl after asking, and says that it was stopped', async () => {
-    const { page, problems } = await openPage('#/')
-    site.forget()
-    const answer = await server.post('/api/crawl', { startUrl: `${site.origin}/`, preferCache: false })
-    const card = page.locator(`[data-job="${answer['jobId']}"]`)
-    await card.getByRole('button', { name: 'Stop' }).click()
-    await shoot(page, 'asking')
-    await page.getByRole('button', { name: 'Back' }).click()
-    expect(await card.count()).toBe(1)
-    await card.getByRole('button', { name: 'Stop' }).click()
-    await page.getByRole('button', { name: 'Stop the crawl' }).click()
-    await page.locator(`[data-ended="${answer['jobId']}"]`).getByText('stopped', { exact: true }).waitFor()
     expect(problems).toEqual([])
     await page.close()
   })
@@ -115,7 +104,7 @@ describe('the dashboard', () => {
     expect(await first.locator('mark').allTextContents()).toContain('wick')
     expect(await first.locator('.heading-path').textContent()).toContain('Lamp seventeen')
     await first.getByRole('button', { name: 'why it ranked' }).click()
-    expect(await first.locator('.why tbody tr').count()).toBeGreaterThan(1)
+    await first.locator('.why tbody tr').nth(1).waitFor()
     await shoot(page, 'search')
     await page.getByLabel('What to look for').focus()
     await page.keyboard.press('ArrowDown')
@@ -146,6 +135,23 @@ describe('the dashboard', () => {
     await page.close()
   })
 
+  test('stops a crawl after asking, and says that it was stopped', async () => {
+    const { page, problems } = await openPage('#/')
+    isSlow = true
+    const answer = await server.post('/api/crawl', { startUrl: `${site.origin}/`, preferCache: false })
+    const card = page.locator(`[data-job="${answer['jobId']}"]`)
+    await card.getByRole('button', { name: 'Stop', exact: true }).click()
+    await shoot(page, 'asking')
+    await page.getByRole('button', { name: 'Back' }).click()
+    expect(await card.count()).toBe(1)
+    await card.getByRole('button', { name: 'Stop', exact: true }).click()
+    await page.getByRole('button', { name: 'Stop the crawl' }).click()
+    await page.locator(`[data-ended="${answer['jobId']}"]`).getByText('stopped', { exact: true }).waitFor()
+    isSlow = false
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
   test('keeps a list of a hundred thousand addresses small', async () => {
     const { page, problems } = await openPage('#/sources')
     await page.getByRole('link', { name: 'endless' }).click()
@@ -159,6 +165,15 @@ describe('the dashboard', () => {
     expect(await rows.count()).toBeLessThan(80)
     expect(await rows.first().textContent()).not.toBe(seen)
     expect(await page.locator('*').count()).toBeLessThan(1500)
+    // What lies in between is read when somebody goes there, each address once.
+    await box.evaluate((element) => element.scrollTo(0, element.scrollHeight / 8))
+    await box
+      .getByText(/^\/page\/8[5-9]\d{3}$/)
+      .first()
+      .waitFor()
+    const between = await rows.locator('button').allTextContents()
+    expect(between.length).toBeGreaterThan(10)
+    expect(new Set(between).size).toBe(between.length)
     await shoot(page, 'endless')
     await page.getByLabel('Part of the address').fill('page/4321')
     await page.getByText('11 addresses').waitFor()
@@ -253,10 +268,8 @@ const NUMBERS: Readonly<Record<number, string>> = { 17: 'seventeen', 18: 'eighte
 function createPages(): Record<string, Answer> {
   const chapters = Array.from({ length: CHAPTERS }, (_, number): [string, Answer] => {
     const heading = `<h2 id="lamp-${number}">Lamp ${NUMBERS[number] ?? number}</h2><p>Trim the wick of lamp ${NUMBERS[number] ?? number} every evening, before the fog comes in from the sea.</p>`
-    return [
-      `/chapter/${number}`,
-      { body: pageOf(`Chapter ${number}`).replace('</ul>', `</ul>${heading}`), delayMs: 40 },
-    ]
+    const body = pageOf(`Chapter ${number}`).replace('</ul>', `</ul>${heading}`)
+    return [`/chapter/${number}`, () => ({ body, delayMs: isSlow && number > 10 ? 1500 : 40 })]
   })
   const links = chapters.map(([path]) => path)
   return {

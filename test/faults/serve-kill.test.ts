@@ -107,7 +107,7 @@ describe('a crawl of a server', { timeout: isLong ? 900_000 : 120_000 }, () => {
       ({ status }) => status !== 'queued' && status !== 'running',
       isLong ? 300_000 : 60_000,
     )
-    expect(ended.status, told).toBe('done')
+    expect(ended, told).toMatchObject({ status: 'done', problem: null })
     expect(await server.get('/api/crawls')).toEqual({ count: 0, items: [] })
     expect(await server.get('/api/sources/site')).toMatchObject({ isRunning: false, isInterrupted: false })
     const { items } = (await server.get('/api/queues')) as { items: { id: string; status: string }[] }

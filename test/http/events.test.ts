@@ -97,6 +97,8 @@ test('a stream without events gives signs of life', async () => {
 
 test('there are only so many streams', async () => {
   const server = await openTestServer({ http: { maxStreams: 2 } })
+  // Whoever only asks what it is opens none.
+  expect((await server.ask('/events', { method: 'HEAD' })).status).toBe(200)
   const first = await openStream(`${server.origin}/events`)
   await openStream(`${server.origin}/events`)
   const third = await server.ask('/events')

@@ -6,6 +6,7 @@ import type { Dispatcher } from '../../src/library/dispatch/dispatcher.ts'
 import type { QueueFrame } from '../../src/library/dispatch/frames.ts'
 import type { JobLog, JobNote, JobRecord } from '../../src/library/job-log.ts'
 import type { Library } from '../../src/library/library.ts'
+import { searchLibrary } from '../../src/library/operations/search-library.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { runCrawl } from '../sites/crawl.ts'
@@ -71,6 +72,7 @@ export async function openPageStage(input: PageStageInput): Promise<PageStage> {
   const ports: HttpPorts = {
     version: '0.0.0',
     library: () => unlessBroken<Library>(library),
+    search: (input, signal) => searchLibrary(library, input, signal),
     jobLog: () => unlessBroken(log),
     dispatcher,
     mcp: async () => new Response(null, { status: 404 }),

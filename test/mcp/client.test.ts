@@ -2,6 +2,7 @@ import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcon
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterEach, expect, test } from 'vitest'
 import { PROGRAM, Workshop } from '../e2e/program.ts'
+import { startServer } from '../e2e/server.ts'
 import { stageSite } from '../sites/crawl.ts'
 import { page } from '../sites/site.ts'
 import { textOf, until } from './connect.ts'
@@ -29,6 +30,15 @@ const WAYS = {
     })
     const line = await new Promise<string>((resolve) => child.stdout.once('data', (text: string) => resolve(text)))
     return new StreamableHTTPClientTransport(new URL(line.replace('MCP at ', '').trim()))
+  },
+  // Where crawls are processes of their own, and wait for their turn.
+  'the server of everything': async (workshop: Workshop): Promise<Transport> => {
+    const server = await startServer(workshop, FLAGS)
+    closing.push(async () => {
+      server.kill('SIGTERM')
+      expect((await server.ended).code).toBe(0)
+    })
+    return new StreamableHTTPClientTransport(new URL(`${server.origin}/mcp`))
   },
 }
 const FLAGS = ['--allow-private=127.0.0.0/8', '--request-interval', '0ms']

@@ -118,6 +118,7 @@ export interface SourceItem {
   /** Counts by `state/reason`. */
   readonly reasons: Readonly<Record<string, number>>
   readonly lastCrawledAt: string | null
+  readonly isRunning: boolean
 }
 
 /** What became of the addresses of a source. */

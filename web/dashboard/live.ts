@@ -83,19 +83,17 @@ export async function readJobs(): Promise<void> {
 
 function takeList({ items }: CrawlList): void {
   const open = items.filter(({ status, id }) => (status === 'running' || status === 'queued') && !ended.has(id))
-  for (const { id } of liveJobs.value) {
-    if (!open.some((item) => item.id === id)) takeEnd(id)
-  }
   for (const item of open) {
     const job = known.get(item.id)
     if (job === undefined) addJob(item)
     else job.item.value = item
   }
-  const order = new Map(open.map(({ id }, place) => [id, place]))
   const jobs = open.flatMap(({ id }) => known.get(id) ?? [])
-  jobs.sort((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0))
   const isSame = jobs.length === liveJobs.value.length && jobs.every((job, i) => liveJobs.value[i] === job)
-  if (!isSame) liveJobs.value = jobs
+  if (isSame) return
+  // A list can be older than what was told since: what is missing in it is only not shown until the next one.
+  if (liveJobs.value.some((job) => !jobs.includes(job))) endedCount.value++
+  liveJobs.value = jobs
 }
 
 function addJob(item: CrawlItem): void {

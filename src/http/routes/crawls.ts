@@ -62,7 +62,7 @@ export const crawlRoutes: readonly Route[] = [
         const meant = findMeant(dispatcher, body?.jobId ?? query.jobId)
         if (meant !== undefined) return control(dispatcher, verb, meant)
         if (verb === 'stop') return reply({ stopped: false })
-        throw new StatusError(404, new PharosError('USAGE', { problem: 'no crawl is running' }))
+        throw new PharosError('JOB_UNKNOWN', { job: 'at all' })
       },
     }),
     createRoute({

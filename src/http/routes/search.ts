@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
 import { KINDS } from '../../core/model.ts'
 import { findChunk } from '../../library/operations/find-chunk.ts'
-import { searchLibrary } from '../../library/operations/search-library.ts'
 import { FUSIONS, type SearchInput } from '../../library/search.ts'
 import { labelOf } from '../../library/source.ts'
 import { flagField, limitField, needField, numberField, textField, textsField, wordField } from '../fields.ts'
@@ -70,10 +69,11 @@ export const searchRoutes: readonly Route[] = [
         throw new PharosError('USAGE', { problem: 'query q: expected words to look for, got none' })
       }
       const input: SearchInput = { ...given(rest), query, ...given({ sources: source }) }
-      return withLibrary(ports, async (library) => {
-        const answer = await searchLibrary(library, input, request.signal)
+      return withLibrary(ports, async () => {
+        const { capped, ...answer } = await ports.search(input, request.signal)
         return reply({
           ...answer,
+          capped: capped.map(({ source, cap }) => ({ source: labelOf(source), cap })),
           passages: answer.passages.map(({ checkedAt, changedAt, ...rest }) => {
             return { ...rest, checkedAt: isoOf(checkedAt), changedAt: isoOf(changedAt) }
           }),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { JobView } from '../../library/dispatch/dispatcher.ts'
+import { writeEtag } from '../etag.ts'
 import { moment } from '../fields.ts'
 import { createRoute, type Route, reply } from '../route.ts'
 import { withLibrary } from '../store-access.ts'
@@ -123,13 +124,6 @@ function healthOf(jobs: readonly JobView[]) {
 /** Something that stays the same as long as the program does. */
 function fixed(body: string, type: string): Response {
   return new Response(body, {
-    headers: { 'content-type': type, 'cache-control': 'no-cache', etag: `"${sumOf(body)}"` },
+    headers: { 'content-type': type, 'cache-control': 'no-cache', etag: writeEtag(body) },
   })
-}
-
-/** A short sum of a text, for telling whether it is the same. */
-function sumOf(text: string): string {
-  let sum = 5381
-  for (let i = 0; i < text.length; i++) sum = (Math.imul(sum, 33) ^ text.charCodeAt(i)) >>> 0
-  return `${sum.toString(36)}-${text.length.toString(36)}`
 }

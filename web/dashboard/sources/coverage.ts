@@ -31,3 +31,18 @@ export function listSegments(balance: Balance, reasons: Readonly<Record<string, 
 export function writeReason(reason: string): string {
   return reason.replaceAll('-', ' ')
 }
+
+/** How many addresses have a state and a reason; empty ones stand for any. */
+export function countOfFilter(
+  balance: Balance,
+  reasons: Readonly<Record<string, number>>,
+  { state, reason }: { readonly state: string; readonly reason: string },
+): number {
+  if (reason !== '') {
+    const matching = Object.entries(reasons).filter(
+      ([name]) => name === `${state}/${reason}` || (state === '' && name.endsWith(`/${reason}`)),
+    )
+    return matching.reduce((sum, [, count]) => sum + count, 0)
+  }
+  return state === '' ? balance.discovered : (Object.entries(balance).find(([name]) => name === state)?.[1] ?? 0)
+}

@@ -6,6 +6,7 @@ import { endedCount } from '../live.ts'
 import { Pill } from '../pill.tsx'
 import { type Refusal, request } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
+import { countOfFilter } from './coverage.ts'
 import { Coverage } from './coverage-bar.tsx'
 import { ExplainPanel } from './explain-panel.tsx'
 import { SourceActions } from './source-actions.tsx'
@@ -96,6 +97,8 @@ function Known({ item, onChange }: { readonly item: SourceItem; readonly onChang
             // What a crawl has changed is read again when it has ended; before, the rows would move under the eyes of the reader.
             key={endedCount.value}
             source={id}
+            // While a crawl runs, the numbers change.
+            count={text !== '' || item.isRunning ? null : countOfFilter(balance, reasons, { state, reason })}
             origin={URL.canParse(url) ? new URL(url).origin : ''}
             state={state}
             reason={reason}

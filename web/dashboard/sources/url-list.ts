@@ -10,16 +10,16 @@ export interface UrlFilter {
   readonly text: string
 }
 
-/** Addresses, read page by page as far as somebody looks. */
+/** Addresses, read as far as somebody looks. */
 export interface UrlList {
-  /** Those that were read, from the first on. */
-  readonly rows: Signal<readonly UrlItem[]>
-  /** How many there are; at least those that were read. */
+  /** The address at a place; undefined while it is not read. */
+  rowAt(place: number): UrlItem | undefined
+  /** How many there are, as far as that is known. */
   readonly total: Signal<number>
   readonly isLoading: Signal<boolean>
   readonly refusal: Signal<Refusal | null>
-  /** Reads on until the row at this place is there. */
-  want(place: number): void
+  /** Reads until the rows from one place to before another are there. */
+  want(first: number, last: number): void
   close(): void
 }
 
@@ -28,49 +28,81 @@ const PAGE_SIZE = 500
 /** Far from what was read, larger pages get there sooner. */
 const LARGE_PAGE_SIZE = 5000
 
-/** Begins to read. */
-export function createUrlList(filter: UrlFilter): UrlList {
-  const rows = signal<readonly UrlItem[]>([])
-  const total = signal(0)
+/** The rows that were read from one end of the list on. */
+interface Side {
+  readonly order: 'newest' | 'oldest'
+  rows: readonly UrlItem[]
+  cursor: string | null
+}
+
+/**
+ * Begins to read. A list can only be read in its order, a page after the other: where its length is known, it is read from its end
+ * as well, so that nobody who goes there has to wait for all that is in between.
+ */
+export function createUrlList(filter: UrlFilter, count: number | null): UrlList {
+  const total = signal(count ?? 0)
   const isLoading = signal(false)
   const refusal = signal<Refusal | null>(null)
+  const changes = signal(0)
   const abort = new AbortController()
-  let cursor: string | null = null
-  let isAtEnd = false
-  let wanted = 0
+  const head: Side = { order: 'newest', rows: [], cursor: null }
+  const tail: Side = { order: 'oldest', rows: [], cursor: null }
+  const wanted = { first: 0, last: 1 }
+  let isComplete = false
 
+  /** From which end what is missing is reached sooner, and how many rows that takes. */
+  const choose = (): { readonly side: Side; readonly rows: number } | undefined => {
+    if (isComplete) return undefined
+    if (head.rows.length === 0) return { side: head, rows: PAGE_SIZE }
+    const from = Math.max(wanted.first, head.rows.length)
+    const to = Math.min(wanted.last, total.value - tail.rows.length)
+    if (from >= to) return undefined
+    const [down, up] = [to - head.rows.length, total.value - tail.rows.length - from]
+    return count === null || down <= up ? { side: head, rows: down } : { side: tail, rows: up }
+  }
+  const take = (side: Side, { items, cursor, total: counted }: UrlPage) => {
+    side.rows = side.rows.concat(items)
+    side.cursor = cursor
+    if (side === head && cursor === null) {
+      isComplete = true
+      total.value = head.rows.length
+    } else if (count === null) total.value = Math.max(counted, head.rows.length + 1)
+    else if (head.rows.length + tail.rows.length >= total.value || items.length === 0) isComplete = true
+    changes.value++
+  }
   const read = async (): Promise<void> => {
     isLoading.value = true
-    while (!isAtEnd && rows.value.length <= wanted) {
-      const limit = wanted - rows.value.length > PAGE_SIZE ? LARGE_PAGE_SIZE : PAGE_SIZE
+    for (let next = choose(); next !== undefined; next = choose()) {
+      const { side, rows } = next
       const { text, ...others } = filter
-      const query = writeQuery({ ...others, q: text, limit, cursor })
+      const limit = rows > PAGE_SIZE ? LARGE_PAGE_SIZE : PAGE_SIZE
+      const query = writeQuery({ ...others, q: text, order: side.order, limit, cursor: side.cursor })
       const answer = await request<UrlPage>(`/api/urls${query}`, { signal: abort.signal })
       if (abort.signal.aborted) return
       if ('refusal' in answer) {
         refusal.value = answer.refusal
         break
       }
-      const { items } = answer.value
-      cursor = answer.value.cursor
-      isAtEnd = cursor === null || items.length === 0
       batch(() => {
         refusal.value = null
-        rows.value = rows.value.concat(items)
-        total.value = isAtEnd ? rows.value.length : Math.max(answer.value.total, rows.value.length + 1)
+        take(side, answer.value)
       })
     }
     isLoading.value = false
   }
 
   return {
-    rows,
+    rowAt(place) {
+      // Whoever shows a row shows it again when there is more to show.
+      changes.value
+      return head.rows[place] ?? (place < total.value ? tail.rows[total.value - 1 - place] : undefined)
+    },
     total,
     isLoading,
     refusal,
-    want(place) {
-      wanted = place
-      if (!isLoading.value && !isAtEnd && place >= rows.value.length) void read()
+    want(first, last) {
+      Object.assign(wanted, { first, last })
+      if (!isLoading.value && choose() !== undefined) void read()
     },
     close: () => abort.abort(),
   }

@@ -19,6 +19,8 @@ const MAX_ROWS = 400_000
 
 /** What a table of addresses shows. */
 interface UrlTableInput extends UrlFilter {
+  /** How many there are; null where nobody knows. */
+  readonly count: number | null
   /** Of the site; its addresses are shown without it. */
   readonly origin: string
   readonly chosen: string
@@ -26,9 +28,9 @@ interface UrlTableInput extends UrlFilter {
 }
 
 /** The addresses of a source, however many: only those that are seen are part of the page. */
-export function UrlTable({ origin, chosen, onChoose, ...filter }: UrlTableInput): JSX.Element {
+export function UrlTable({ count: known, origin, chosen, onChoose, ...filter }: UrlTableInput): JSX.Element {
   const { source, state, reason, text } = filter
-  const list = useMemo(() => createUrlList({ source, state, reason, text }), [source, state, reason, text])
+  const list = useMemo(() => createUrlList({ source, state, reason, text }, known), [source, state, reason, text])
   const box = useRef<HTMLDivElement>(null)
   const scroll = useSignal({ top: 0, height: 600 })
   const active = useSignal(-1)
@@ -36,7 +38,7 @@ export function UrlTable({ origin, chosen, onChoose, ...filter }: UrlTableInput)
   useEffect(() => {
     active.value = -1
     box.current?.scrollTo(0, 0)
-    list.want(0)
+    list.want(0, 1)
     return list.close
   }, [list])
 
@@ -58,16 +60,15 @@ export function UrlTable({ origin, chosen, onChoose, ...filter }: UrlTableInput)
     }
   }, [])
 
-  const rows = list.rows.value
   const count = Math.min(MAX_ROWS, list.total.value)
   const first = Math.max(0, Math.min(count, Math.floor(scroll.value.top / ROW_HEIGHT)) - OVERSCAN)
   const last = Math.min(count, Math.ceil((scroll.value.top + scroll.value.height) / ROW_HEIGHT) + OVERSCAN)
-  useEffect(() => list.want(last), [list, last])
+  useEffect(() => list.want(first, last), [list, first, last])
 
   const move = (event: KeyboardEvent) => {
     const step = STEPS[event.key]
     if (step === undefined) {
-      const item = rows[active.value]
+      const item = list.rowAt(active.value)
       if (event.key === 'Enter' && item !== undefined && event.target === box.current) onChoose(item.url)
       return
     }
@@ -117,9 +118,9 @@ export function UrlTable({ origin, chosen, onChoose, ...filter }: UrlTableInput)
               <UrlRow
                 key={first + i}
                 place={first + i}
-                item={rows[first + i]}
+                item={list.rowAt(first + i)}
                 isActive={active.value === first + i}
-                isChosen={rows[first + i]?.url === chosen}
+                isChosen={list.rowAt(first + i)?.url === chosen}
                 origin={origin}
                 onChoose={onChoose}
               />

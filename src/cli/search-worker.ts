@@ -1,0 +1,25 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import type { EffectiveConfig } from '../config.ts'
+import { PharosError } from '../core/errors.ts'
+import type { SearchFailure, SearchQuestion, SearchReply } from '../jobs/search-pool.ts'
+import { searchLibrary } from '../library/operations/search-library.ts'
+import { openConfigured } from './library.ts'
+
+// Given by whoever started this thread.
+const library = await openConfigured(workerData as Pick<EffectiveConfig, 'values'>)
+const reply = (message: SearchReply): void => parentPort?.postMessage(message)
+
+parentPort?.on('message', ({ number, input }: SearchQuestion) => {
+  searchLibrary(library, input).then(
+    (answer) => reply({ type: 'answer', number, answer }),
+    (error: unknown) => reply({ type: 'failure', number, failure: toFailure(error) }),
+  )
+})
+reply({ type: 'ready' })
+
+function toFailure(error: unknown): SearchFailure {
+  const message = error instanceof Error ? error.message : String(error)
+  return error instanceof PharosError
+    ? { code: error.code, details: error.details, message }
+    : { code: null, details: {}, message }
+}

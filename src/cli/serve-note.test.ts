@@ -1,0 +1,73 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { thisRunner } from '../jobs/runner.ts'
+import { type Listening, listen } from './listen.ts'
+import { findServer, removeNote, type ServeNote, writeNote } from './serve-note.ts'
+
+let folder = ''
+let library = ''
+let server: Listening
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'pharos-note-'))
+  library = join(folder, 'library.db')
+  // One that demands a token answers, too.
+  server = await listen(async () => new Response(null, { status: 401 }), 0)
+})
+
+afterEach(async () => {
+  await server.close()
+  rmSync(folder, { recursive: true })
+})
+
+/** A runner of this machine that is alive, and another than this process. */
+const other = thisRunner.id.replace(/\d+$/, String(process.ppid))
+
+function leave(note: Partial<ServeNote>): void {
+  const whole = { origin: server.origin, pid: process.ppid, runner: other, tokenFile: null, ...note }
+  writeFileSync(`${library}.server.json`, JSON.stringify(whole))
+}
+
+test('a server that answers is found, by every name of its library', async () => {
+  leave({ tokenFile: '/etc/token' })
+  const found = { origin: server.origin, pid: process.ppid, runner: other, tokenFile: '/etc/token' }
+  expect(await findServer(library)).toEqual(found)
+  writeFileSync(library, '')
+  symlinkSync(library, join(folder, 'link.db'))
+  expect(await findServer(join(folder, 'link.db'))).toEqual(found)
+  expect(await findServer(join(folder, 'other.db'))).toBeUndefined()
+})
+
+test('one that is gone is not, whoever has its number or its port now', async () => {
+  const { pid = 0 } = spawnSync('true')
+  leave({ runner: thisRunner.id.replace(/\d+$/, String(pid)) })
+  expect(await findServer(library)).toBeUndefined()
+  leave({ runner: thisRunner.id })
+  expect(await findServer(library)).toBeUndefined()
+  leave({ origin: 'http://127.0.0.1:1' })
+  expect(await findServer(library)).toBeUndefined()
+})
+
+test.each(['', '{', '[]', 'null', '{"origin":"file:///etc/passwd","pid":1,"runner":"a","tokenFile":null}'])(
+  'a note that makes no sense is none (%j)',
+  async (text) => {
+    writeFileSync(`${library}.server.json`, text)
+    expect(await findServer(library)).toBeUndefined()
+  },
+)
+
+test('a note is written once, and taken away by its writer alone', () => {
+  const release = writeNote(library, { origin: server.origin, tokenFile: null })
+  expect(JSON.parse(readFileSync(`${library}.server.json`, 'utf8'))).toMatchObject({ pid: process.pid })
+  expect(writeNote(library, { origin: server.origin, tokenFile: null })).toBeUndefined()
+  leave({})
+  release?.()
+  expect(existsSync(`${library}.server.json`)).toBe(true)
+  removeNote(library)
+  const again = writeNote(library, { origin: server.origin, tokenFile: null })
+  again?.()
+  expect(existsSync(`${library}.server.json`)).toBe(false)
+})
