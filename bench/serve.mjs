@@ -23,6 +23,8 @@ const PROGRAM = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
 const LOAD = fileURLToPath(new URL('serve/load.mjs', import.meta.url))
 const LOOP_DELAY = new URL('serve/loop-delay.mjs', import.meta.url).href
 const SITE = fileURLToPath(new URL('crawl/slow-server.mjs', import.meta.url))
+/** What the launcher gives to Node. */
+const LAUNCHER_FLAGS = ['--max-semi-space-size=16', '--heap-growing-percent=80']
 const STARTS = 15
 const STREAMS = { readers: 900, stuck: 100 }
 const QUERIES = 300
@@ -166,7 +168,19 @@ async function openServer(name, args) {
   const library = name.includes('/') ? name : join(folder, name)
   const child = spawn(
     process.execPath,
-    ['--import', LOOP_DELAY, PROGRAM, 'serve', '--library', library, '--allow-private', '--json', '--quiet', ...args],
+    [
+      ...LAUNCHER_FLAGS,
+      '--import',
+      LOOP_DELAY,
+      PROGRAM,
+      'serve',
+      '--library',
+      library,
+      '--allow-private',
+      '--json',
+      '--quiet',
+      ...args,
+    ],
     { stdio: ['ignore', 'pipe', 'inherit', 'ipc'], env: { ...process.env, PHAROS_CONFIG: '' } },
   )
   children.push(child)

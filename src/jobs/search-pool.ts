@@ -37,6 +37,8 @@ export interface SearchPoolOptions {
 
 /** Searches in threads, which must be closed. */
 export interface SearchPool {
+  /** Threads that have the library open. */
+  readonly ready: number
   search(input: SearchInput, signal?: AbortSignal): Promise<SearchAnswer>
   close(): Promise<void>
 }
@@ -69,6 +71,9 @@ export function openSearchPool({ open, program, data, size }: SearchPoolOptions)
     return ready.toSorted((a, b) => a.waiting - b.waiting)[0]
   }
   return {
+    get ready() {
+      return threads.filter(({ isReady }) => isReady).length
+    },
     async search(input, signal) {
       const library = await open()
       const hasMeanings = (await library.vectors?.readSpace()) !== undefined

@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { readConfig } from '../config.ts'
+import type { Library } from '../library/library.ts'
+import { searchLibrary } from '../library/operations/search-library.ts'
+import { openLibrary } from '../open-library.ts'
+import { openSearchPool } from './search-pool.ts'
+
+async function stage() {
+  const folder = mkdtempSync(join(tmpdir(), 'pharos-pool-'))
+  const path = join(folder, 'library.db')
+  const library = await openLibrary({ path, version: '0.0.0' })
+  const { values } = readConfig({ environment: {}, flags: { library: path } })
+  let isHere = true
+  const pool = openSearchPool({
+    // Whoever would search here while it is left to the threads finds nothing to search in.
+    open: async () => (isHere ? library : { ...library, store: undefined as unknown as Library['store'] }),
+    program: new URL('../cli/search-worker.ts', import.meta.url),
+    data: { values },
+    size: 2,
+  })
+  onTestFinished(async () => {
+    await pool.close()
+    await library.close()
+    rmSync(folder, { recursive: true })
+  })
+  const leaveToThreads = async () => {
+    await vi.waitFor(() => expect(pool.ready).toBe(2), { timeout: 20_000 })
+    isHere = false
+  }
+  return { library, pool, leaveToThreads }
+}
+
+test('answers in threads what it answers here, and says what is wrong in the same words', async () => {
+  const { library, pool, leaveToThreads } = await stage()
+  const input = { query: 'anything at all' }
+  const own = await searchLibrary(library, input)
+  expect(await pool.search(input)).toEqual(own)
+  await leaveToThreads()
+  const answers = await Promise.all(Array.from({ length: 8 }, () => pool.search(input)))
+  for (const answer of answers) expect(answer).toEqual(own)
+  await expect(pool.search({ query: 'x', limit: 0 })).rejects.toMatchObject({
+    code: 'USAGE',
+    message: expect.stringContaining('expected limit to be a whole number'),
+  })
+  await expect(pool.search({ query: 'x', sources: ['nobody'] })).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
+})
+
+test('answers here after it was closed', async () => {
+  const { library, pool } = await stage()
+  await pool.close()
+  const input = { query: 'anything' }
+  expect(await pool.search(input)).toEqual(await searchLibrary(library, input))
+})
