@@ -6,7 +6,7 @@
 // are names that its pages define and the titles of those pages, asked one after the other over stdio. The install is that
 // of the packed program with `npm ci --omit=dev --omit=optional`.
 import { spawn, spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
