@@ -41,8 +41,6 @@ export interface AnswerComposer {
   readonly hasHits: boolean
   /** Pages with such hits. */
   countPages(): number
-  /** Whether there are enough of them for an answer: others would not be in it. */
-  isFilled(room: AnswerRoom): boolean
   /** Whether there are pages that say what was shown, and were not mentioned yet. */
   readonly hasRepeats: boolean
   compose(room: AnswerRoom): Promise<AnswerParts>
@@ -53,9 +51,6 @@ const MOST_PER_PAGE = 3
 
 /** A text with more links than this is a list of them: worth a mention, as long as there is anything else to show. */
 const LIST_OF_LINKS = 0.75
-
-/** With hits of so many times the tokens of an answer there is enough to fill it: some will be joined, or repeat others. */
-const PLENTY = 1.5
 
 /** With less than this share left, no further passage is begun. */
 const LEAST_SHARE = 1 / 25
@@ -136,16 +131,11 @@ export function createComposer(
     return { page, part }
   }
 
-  const countPages = () => new Set(queue.map(keyOf)).size
-
   return {
     get hasHits() {
       return queue.length > 0
     },
-    countPages,
-    isFilled: ({ limit, tokens }) => {
-      return countPages() >= limit && queue.reduce((sum, { chunk }) => sum + chunk.tokenEstimate, 0) >= tokens * PLENTY
-    },
+    countPages: () => new Set(queue.map(keyOf)).size,
     get hasRepeats() {
       return repeats.length > 0
     },

@@ -14,19 +14,9 @@ export interface RankedHit extends StoredChunk, Pick<StoreMatch, 'score' | 'term
   readonly explanation?: HitExplanation
 }
 
-/** Hits that are read when they are asked for, best first: of most of them nothing is ever shown. */
-export interface HitReader {
-  /** The best score; 0 without any hit. */
-  readonly best: number
-  /** Whether all were given. */
-  readonly isAtEnd: boolean
-  /** So many more, and those that are as good as the last of them; fewer where some were removed meanwhile. */
-  next(count: number): Promise<readonly RankedHit[]>
-}
-
-/** A part of the hits of a question. */
+/** A part of the hits of a question, best first. */
 export interface RankedHits {
-  readonly hits: HitReader
+  readonly hits: readonly RankedHit[]
   readonly engines: readonly ('words' | 'vectors')[]
   readonly notices: readonly string[]
   /** Whether there may be more after them. */
@@ -91,19 +81,17 @@ export async function rankHits(
   const matches = weigh(found.slice(part * size))
   const hasMore = matches.length === size
   const missing = await describeIndex(library)
+  const hits = await readRanked(store, matches, explain)
   const byWords = (words: RankBasis): RankedHits => {
-    const hits = createReader(sortByScore(matches), (some) => readRanked(store, some, explain))
     return { hits, engines: ['words'], notices: [...missing, ...words.notices], hasMore, basis: words }
   }
   const { meaning, notices } = known
   if (meaning === undefined) return byWords(known)
   try {
-    const byWord = await readRanked(store, matches, explain)
-    const candidates = part === 0 && byWord.length < FEW ? await addNearest(library, meaning, asked, byWord) : byWord
+    const candidates = part === 0 && hits.length < FEW ? await addNearest(library, meaning, asked, hits) : hits
     const { ranked, fuse } = await fuseHits(asked, meaning, candidates, part * size)
-    const hits = createReader(ranked, async (some) => some)
     const next = { ...known, meaning: { ...meaning, fuse } }
-    return { hits, engines: ['words', 'vectors'], notices: [...missing, ...notices], hasMore, basis: next }
+    return { hits: ranked, engines: ['words', 'vectors'], notices: [...missing, ...notices], hasMore, basis: next }
   } catch (error) {
     signal?.throwIfAborted()
     return byWords({ size, notices: [cannotBeUsed(error)] })
@@ -185,27 +173,6 @@ async function readRanked(store: Store, matches: readonly WeighedMatch[], explai
 function explainWords(match: Pick<WeighedMatch, 'explain' | 'wordScore' | 'linkShare' | 'support'>): HitExplanation {
   const { explain: words, wordScore, linkShare, support } = match
   return { words: words ?? null, wordScore, linkShare, support, similarity: null, fusion: 'words alone' }
-}
-
-/** Gives what is ranked some at a time. */
-function createReader<T extends { readonly score: number }>(
-  ranked: readonly T[],
-  read: (some: readonly T[]) => Promise<readonly RankedHit[]>,
-): HitReader {
-  let given = 0
-  return {
-    best: ranked[0]?.score ?? 0,
-    get isAtEnd() {
-      return given >= ranked.length
-    },
-    next(count) {
-      let end = Math.min(given + count, ranked.length)
-      while (end < ranked.length && ranked[end]?.score === ranked[end - 1]?.score) end++
-      const some = ranked.slice(given, end)
-      given = end
-      return read(some)
-    },
-  }
 }
 
 /** Sorting is stable: equal scores stay in the order they came in. */

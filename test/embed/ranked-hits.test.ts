@@ -59,10 +59,7 @@ const ask = (query: string, more: Partial<RankedQuery> = {}): RankedQuery => ({
   explain: false,
   ...more,
 })
-const rank = async (library: Library, asked: RankedQuery) => {
-  const ranked = await rankHits(library, asked, 0)
-  return { ...ranked, hits: await ranked.hits.next(100) }
-}
+const rank = (library: Library, asked: RankedQuery) => rankHits(library, asked, 0)
 const pathsOf = ({ hits }: Awaited<ReturnType<typeof rank>>) => hits.map(({ url }) => new URL(url).pathname)
 
 describe('hits by words and meanings', () => {

@@ -1,10 +1,10 @@
 import { PharosError } from '../../core/errors.ts'
 import { type AnswerParts, createComposer } from '../compose-answer.ts'
 import type { Library } from '../library.ts'
-import { type HitReader, type RankedHits, rankHits } from '../ranked-hits.ts'
+import { type RankedHits, rankHits } from '../ranked-hits.ts'
 import { FUSIONS, type SearchAnswer, type SearchInput } from '../search.ts'
 import { MOST_ANSWERS, parseCursor, writeCursor } from '../search-cursor.ts'
-import { labelOf, type Source } from '../source.ts'
+import { labelOf } from '../source.ts'
 import { chooseSources } from './choose-sources.ts'
 import { describeAvailable, filterOf, suggestWider } from './suggest-wider.ts'
 
@@ -27,11 +27,6 @@ const MOST_PARTS = 10
 /** So many more are looked at for an answer that has fewer pages than it may have. */
 const FILLING_PARTS = 3
 
-/** So many hits are read at once, until there are enough for an answer. */
-const HITS_AT_ONCE = 20
-
-const NO_HITS: HitReader = { best: 0, isAtEnd: true, next: async () => [] }
-
 /**
  * Finds what answers a question, as passages that can be read and cited. A cursor takes up where an answer ended: everything
  * before is made again, which takes as long as it took, but needs nothing to be kept.
@@ -48,28 +43,26 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
   const filter = { ...filterOf(input), ...(isAll ? {} : { sourceIds: sources.map(({ id }) => id) }) }
   const asked = { query, filter, fusion, explain: input.explain ?? false }
   const composer = createComposer(library.store, sources, incomplete)
-  const atOnce = hasVersions(sources) ? Number.POSITIVE_INFINITY : HITS_AT_ONCE
   let parts = 0
   let least = 0
-  let last: RankedHits = { hits: NO_HITS, engines: ['words'], notices: [], hasMore: sources.length > 0 }
+  let last: RankedHits = { hits: [], engines: ['words'], notices: [], hasMore: sources.length > 0 }
   let answer: AnswerParts = { passages: [], more: [], tokens: 0 }
-  const hasMore = () => last.hasMore && parts < MOST_PARTS
   for (let made = 0; made <= number; made++) {
     let filling = FILLING_PARTS
-    for (;;) {
-      if (!last.hits.isAtEnd && !composer.isFilled({ limit, tokens })) {
-        const hits = await last.hits.next(atOnce)
-        composer.add(hits.filter(({ score }) => score >= least))
-      } else if (hasMore() && (!composer.hasHits || (filling-- > 0 && composer.countPages() < limit))) {
-        signal?.throwIfAborted()
-        last = await rankHits(library, asked, parts++, signal, last.basis)
-        if (parts === 1) least = minScore * last.hits.best
-      } else break
+    while (
+      last.hasMore &&
+      parts < MOST_PARTS &&
+      (!composer.hasHits || (filling-- > 0 && composer.countPages() < limit))
+    ) {
+      signal?.throwIfAborted()
+      last = await rankHits(library, asked, parts++, signal, last.basis)
+      if (parts === 1) least = minScore * (last.hits[0]?.score ?? 0)
+      composer.add(last.hits.filter(({ score }) => score >= least))
     }
     answer = await composer.compose({ limit, tokens })
   }
   const isEmpty = number === 0 && answer.passages.length + answer.more.length === 0
-  const isLast = !composer.hasHits && !composer.hasRepeats && last.hits.isAtEnd && !hasMore()
+  const isLast = !composer.hasHits && !composer.hasRepeats && (!last.hasMore || parts >= MOST_PARTS)
   return {
     query,
     engines: last.engines,
@@ -82,11 +75,6 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
     widen: isEmpty ? await suggestWider(library, input) : [],
     ...(isEmpty ? { available: await describeAvailable(library, sources) } : {}),
   }
-}
-
-/** Whether some of them are versions of the same: the newest one of each text is shown, wherever it stands among the hits. */
-function hasVersions(sources: readonly Source[]): boolean {
-  return new Set(sources.map(({ name }) => name)).size < sources.length
 }
 
 function checkInput({ query, limit, tokens, minScore, fusion }: SearchInput): void {
