@@ -54,6 +54,10 @@ export interface LibraryOptions {
   readonly embedThreads?: number
   /** How long a write waits for those of other processes, in milliseconds. @default 30 s */
   readonly patienceMs?: number
+  /** How much of that this whole process stands still for before others of its work go on meanwhile. @default 250 ms */
+  readonly busyMs?: number
+  /** Told of what whoever uses the library has to know: that it is brought up to date, or read from a copy. */
+  readonly notice?: (text: string) => void
 }
 
 /** A library that must be closed. */
@@ -74,7 +78,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     throw new PharosError('USAGE', { problem })
   }
   const crawlLimits = { ...DEFAULT_CRAWL_LIMITS, ...limits }
-  const store = await openSqliteStore(path, options.patienceMs)
+  const store = await openSqliteStore(path, options.patienceMs, options.notice, options.busyMs)
   const fetcher = createLateFetcher(async () => {
     const { openHttpFetcher, writeUserAgent } = await import('./fetch/http.ts')
     return openHttpFetcher({

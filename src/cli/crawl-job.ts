@@ -40,7 +40,6 @@ interface JobFlags {
   readonly refetchIfOlderThan?: number
   readonly refetchArticleIfOlderThan?: number
   readonly refetchHubIfOlderThan?: number
-  readonly maxQueue?: number
   readonly requestTimeoutMs?: number
   readonly rateLimitMs?: number
   readonly pacerJitterMinMs?: number
@@ -87,7 +86,11 @@ export function addJobOptions(command: Command): Command {
     .option('--refetch-if-older-than <time>', 'the same as --max-age', freshness('--refetch-if-older-than'))
     .option('--refetch-article-if-older-than <time>', 'of articles', freshness('--refetch-article-if-older-than'))
     .option('--refetch-hub-if-older-than <time>', 'of hubs', freshness('--refetch-hub-if-older-than'))
-    .option('--max-queue <count>', 'most addresses that are kept', count('--max-queue', 1))
+    .option(
+      '--max-queue <count>',
+      'nothing: the queue is on disk, and no page is left out for it',
+      count('--max-queue', 1),
+    )
     .option('--request-timeout-ms <ms>', 'time for an answer', count('--request-timeout-ms', 1))
     .option('--rate-limit-ms <ms>', 'least pause between two requests to a host', count('--rate-limit-ms'))
     .option('--pacer-jitter-min-ms <ms>', 'least jitter of a pause', count('--pacer-jitter-min-ms'))
@@ -151,7 +154,6 @@ function withFlags(config: EffectiveConfig, flags: JobFlags): EffectiveConfig {
     answerTimeout: timeout,
     firstByteTimeout: Math.min(values.firstByteTimeout, timeout),
     maxSitemapEntries: flags.sitemapMax ?? values.maxSitemapEntries,
-    maxAddresses: flags.maxQueue === undefined ? values.maxAddresses : Math.max(LEAST_QUEUE, flags.maxQueue),
   }
   return { ...config, values: { ...values, ...changed } }
 }
@@ -159,7 +161,6 @@ function withFlags(config: EffectiveConfig, flags: JobFlags): EffectiveConfig {
 /** How long the process stays after the end of its crawl for what it has printed. */
 const LAST_WAIT_MS = 2000
 const SLOW_MS = 1000
-const LEAST_QUEUE = 1000
 
 /** The planner is to come: until then what it would plan is found by sitemaps and links. */
 function typeOf({ crawlType, sitemapOnly, sitemap }: JobFlags): CrawlType | undefined {

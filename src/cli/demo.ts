@@ -1,6 +1,7 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import type { EffectiveConfig } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
@@ -11,7 +12,7 @@ import { addCommonOptions, addSettings, type CommonFlags, configOf } from './opt
 import { untilAborted } from './serve.ts'
 import { createServeLog } from './serve-log.ts'
 import { openServer } from './serve-open.ts'
-import { printableLine, type Streams, Terminal } from './terminal.ts'
+import { printableLine, type Streams, shellWord, Terminal } from './terminal.ts'
 
 interface DemoFlags extends CommonFlags {
   readonly once?: boolean
@@ -173,18 +174,30 @@ function writeTour(origin: string, site: string, searches: readonly DemoSearch[]
     once === true
       ? ['http://127.0.0.1:41000', []]
       : [origin, ['Look around', `  ${origin}/`, `  why was ${site}/internal/roadmap left out?`, '']]
+  const { typed, whole } = programName()
   return [
     'Three questions, and where their answers are',
     ...answers,
     '',
     ...look,
     'Add a real site',
-    '  pharos add https://docs.example.com/guide/ --name guide',
+    `  ${typed} add https://docs.example.com/guide/ --name guide`,
     '',
     'Connect an agent',
-    '  over stdio  pharos mcp',
-    `  over HTTP   ${place}/mcp, while \`pharos serve\` runs`,
-    '  such as     claude mcp add pharos -- pharos mcp',
-    '  or          { "mcpServers": { "pharos": { "command": "pharos", "args": ["mcp"] } } }',
+    `  over stdio  ${typed} mcp`,
+    `  over HTTP   ${place}/mcp, while \`${typed} serve\` runs`,
+    `  such as     claude mcp add pharos -- ${shellWord(whole)} mcp`,
+    `  or          { "mcpServers": { "pharos": { "command": ${JSON.stringify(whole)}, "args": ["mcp"] } } }`,
   ].join('\n')
+}
+
+/** What only the launcher of a checkout gives to Node. */
+const LAUNCHER_FLAG = '--heap-growing-percent=80'
+
+/** How the program is called, here and by those who are somewhere else: a checkout is on no path for programs. */
+function programName(): { readonly typed: string; readonly whole: string } {
+  if (!process.execArgv.includes(LAUNCHER_FLAG)) return { typed: 'pharos', whole: 'pharos' }
+  const root = fileURLToPath(new URL('../..', import.meta.url))
+  const whole = join(root, 'pharos')
+  return { typed: join(process.cwd(), 'pharos') === whole ? './pharos' : shellWord(whole), whole }
 }

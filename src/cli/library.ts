@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import type { EffectiveConfig, SettingName } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
 import { labelOf, type Source } from '../library/source.ts'
-import type { OpenLibrary } from '../open-library.ts'
+import type { LibraryOptions, OpenLibrary } from '../open-library.ts'
 import { AdvisedError } from './advised.ts'
 import { addCommonOptions, addSettings } from './options.ts'
 import { printableLine, shellWord } from './terminal.ts'
@@ -26,8 +26,12 @@ export function addLibraryOptions(command: Command, settings: readonly SettingNa
   return addSettings(addCommonOptions(command), ['library', ...settings])
 }
 
-/** Opens the library that is configured; whoever asks for it closes it. */
-export async function openConfigured({ values }: Pick<EffectiveConfig, 'values'>): Promise<OpenLibrary> {
+/** Opens the library that is configured; whoever asks for it closes it. What has to be known of it is told. */
+export async function openConfigured(
+  { values }: Pick<EffectiveConfig, 'values'>,
+  notice: (text: string) => void = (text) => void process.stderr.write(`${printableLine(text)}\n`),
+  further: Pick<LibraryOptions, 'busyMs'> = {},
+): Promise<OpenLibrary> {
   if (basename(values.library) === ':memory:') {
     const problem = '--library: expected a file, got :memory:, which would be gone with this command'
     throw new PharosError('USAGE', { problem })
@@ -35,7 +39,9 @@ export async function openConfigured({ values }: Pick<EffectiveConfig, 'values'>
   // Loaded when it is needed: a database and an HTTP client would slow down every verb that has no use for them.
   const { openLibrary } = await import('../open-library.ts')
   return openLibrary({
+    ...further,
     path: values.library,
+    notice,
     allowPrivate: values.allowPrivate,
     version: VERSION,
     ...(values.contactUrl === '' ? {} : { contactUrl: values.contactUrl }),

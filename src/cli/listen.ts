@@ -78,8 +78,13 @@ function createAnswering(handle: Handle): Server {
 }
 
 function peerOf({ incoming, outgoing }: HttpBindings): Peer {
-  const { remoteAddress: address } = incoming.socket
-  return { ...(address === undefined ? {} : { address }), drop: () => void outgoing.destroy() }
+  const { socket } = incoming
+  const { remoteAddress: address } = socket
+  return {
+    ...(address === undefined ? {} : { address }),
+    drop: () => void outgoing.destroy(),
+    isGone: () => socket.destroyed,
+  }
 }
 
 /** Answers what is no request, and what no handler should have let through. */

@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { Readable } from 'node:stream'
 import type { PackEntry, PackShelf } from '../http/ports.ts'
@@ -15,13 +15,13 @@ export interface OpenPackShelf extends PackShelf {
 /** Writes packs of sources into a folder, one at a time, and gives them out for as long as the server runs. */
 export function openPackShelf(library: () => Promise<Library>, folder: string): OpenPackShelf {
   const exports = createPackExports((opened, input) => exportSource(opened, input, folder))
-  const ids: string[] = []
-  const found = (id: string): PackExport | undefined => exports.find(id)
+  let ids: readonly string[] = []
+  const found = (id: string): PackExport | undefined => (ids.includes(id) ? exports.find(id) : undefined)
   return {
     async begin(text, isCompact) {
       const opened = await library()
       const begun = exports.start(opened, await findSource(opened, text), isCompact)
-      if (!ids.includes(begun.id)) ids.unshift(begun.id)
+      ids = [begun.id, ...ids.filter((id) => id !== begun.id && exports.find(id) !== undefined)]
       return entryOf(begun)
     },
     list: () =>
@@ -37,6 +37,11 @@ export function openPackShelf(library: () => Promise<Library>, folder: string): 
       const pack = found(id)?.pack
       if (pack === undefined || pack === null) return undefined
       const { path, bytes } = pack
+      if (!existsSync(path)) {
+        // Somebody has removed it.
+        ids = ids.filter((one) => one !== id)
+        return undefined
+      }
       return { body: Readable.toWeb(createReadStream(path)), bytes, name: basename(path) }
     },
     close: exports.close,
@@ -51,7 +56,8 @@ function entryOf({ id, source, state, startedAt, pack, error }: PackExport): Pac
     bytes: pack?.bytes ?? null,
     files: pack?.files ?? null,
     chunks: pack?.chunks ?? null,
-    problem: error,
+    // Where it was to be written is nobody's business.
+    problem: error === null ? null : error.replace(/(?<![\w:/])\/[^\s'",]+/g, '…'),
     createdAt: startedAt,
   }
 }

@@ -5,8 +5,8 @@ import type { SearchFailure, SearchQuestion, SearchReply } from '../jobs/search-
 import { searchLibrary } from '../library/operations/search-library.ts'
 import { openConfigured } from './library.ts'
 
-// Given by whoever started this thread.
-const library = await openConfigured(workerData as Pick<EffectiveConfig, 'values'>)
+// Given by whoever started this thread, and was told what there is to know of the library.
+const library = await openConfigured(workerData as Pick<EffectiveConfig, 'values'>, () => {})
 const reply = (message: SearchReply): void => parentPort?.postMessage(message)
 
 parentPort?.on('message', ({ number, input }: SearchQuestion) => {

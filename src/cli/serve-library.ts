@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import type { EffectiveConfig } from '../config.ts'
 import { type ErrorCode, PharosError } from '../core/errors.ts'
 import type { Log } from '../http/ports.ts'
@@ -19,29 +20,71 @@ const PASSING: ReadonlySet<ErrorCode> = new Set(['LIBRARY_FULL', 'LIBRARY_LOCKED
 
 /** A library that could not be opened is not tried again before this: a try may hold up everything else for a while. */
 const RETRY_MS = 1000
+/** How often is looked whether the file is still the one that is open. */
+const LOOK_MS = 1000
+/** Whoever still reads from a file that was replaced has this long. */
+const LEAVE_MS = 10_000
+/** A write that meets one of another process is tried again without holding up whoever else is to be answered. */
+const BUSY_MS = 5
 
-/** Prepares the library of a server. What will never be a library of this program is refused at once. */
+/** A library as it was opened. */
+interface Handle {
+  readonly library: OpenLibrary
+  /** Which file it is. */
+  readonly file: string | undefined
+  close(): Promise<void>
+}
+
+/**
+ * Prepares the library of a server. What will never be a library of this program is refused at once. A file that is taken away or
+ * replaced later is noticed: it cannot be used while it is gone, and what is there then is opened.
+ */
 export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<ServedLibrary> {
-  const stop = new AbortController()
-  let opened: Promise<OpenLibrary> | undefined
-  let background: Promise<void> | undefined
+  const path = config.values.library
+  let isClosed = false
+  let wasOpened = false
+  let opened: Promise<Handle> | undefined
+  let current: Handle | undefined
+  let lookedAt = 0
   let failure: { readonly error: unknown; readonly at: number } | undefined
+  /** Those that were left and are not closed yet. */
+  const left = new Set<Handle>()
 
-  const start = async (): Promise<OpenLibrary> => {
-    const library = await openConfigured(config)
-    // What goes wrong there is told by every search that misses its work.
-    background = workInBackground(library, stop.signal).catch(() => undefined)
-    return library
+  const start = async (): Promise<Handle> => {
+    // The first time it may be made; later, making one would be in the way of whoever puts another in its place.
+    if (wasOpened && fileOf(path) === undefined) {
+      throw new PharosError('LIBRARY_UNUSABLE', { library: path, problem: 'the file is gone' })
+    }
+    const library = await openConfigured(config, (text) => log.warn(text), { busyMs: BUSY_MS })
+    wasOpened = true
+    current = createHandle(library, fileOf(path))
+    return current
   }
-  const open = (): Promise<OpenLibrary> => {
-    if (stop.signal.aborted) return Promise.reject(new PharosError('INTERRUPTED'))
-    if (failure !== undefined && performance.now() - failure.at < RETRY_MS) return Promise.reject(failure.error)
+  const leaveReplaced = () => {
+    if (current === undefined || performance.now() - lookedAt < LOOK_MS) return
+    lookedAt = performance.now()
+    if (fileOf(path) === current.file) return
+    log.warn('the library was taken away or replaced while it was served; what is in its place is used from now on')
+    const handle = current
+    current = undefined
+    opened = undefined
+    left.add(handle)
+    setTimeout(() => void close(handle), LEAVE_MS).unref()
+  }
+  const close = async (handle: Handle): Promise<void> => {
+    if (!left.delete(handle)) return
+    await handle.close().catch((error: unknown) => log.warn(`while closing: ${String(error)}`))
+  }
+  const open = async (): Promise<OpenLibrary> => {
+    if (isClosed) throw new PharosError('INTERRUPTED')
+    leaveReplaced()
+    if (failure !== undefined && performance.now() - failure.at < RETRY_MS) throw failure.error
     opened ??= start().catch((error: unknown) => {
       opened = undefined
       failure = { error, at: performance.now() }
       throw error
     })
-    return opened
+    return (await opened).library
   }
   await open().catch((error: unknown) => {
     if (!(error instanceof PharosError) || !PASSING.has(error.code)) throw error
@@ -51,9 +94,35 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
     open,
     jobLog: async () => (await open()).jobLog,
     async close() {
+      isClosed = true
+      const last = await opened?.catch(() => undefined)
+      if (last !== undefined) left.add(last)
+      await Promise.all([...left].map(close))
+    },
+  }
+}
+
+function createHandle(library: OpenLibrary, file: string | undefined): Handle {
+  const stop = new AbortController()
+  // What goes wrong there is told by every search that misses its work.
+  const background = workInBackground(library, stop.signal).catch(() => undefined)
+  return {
+    library,
+    file,
+    async close() {
       stop.abort(new PharosError('INTERRUPTED'))
       await background
-      await (await opened?.catch(() => undefined))?.close()
+      await library.close()
     },
+  }
+}
+
+/** What tells the file at a path from others that were there; undefined when there is none. */
+function fileOf(path: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true })
+    return `${dev}/${ino}`
+  } catch {
+    return undefined
   }
 }

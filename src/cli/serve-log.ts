@@ -32,11 +32,25 @@ export function createServeLog(output: Output, { isJson, isQuiet, hasRequests }:
 }
 
 function writeJson(level: string, message: string, fields: Fields): string {
-  return JSON.stringify({ ts: new Date().toISOString(), level, message, ...fields })
+  const told = Object.entries(fields).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? redactSecrets(value) : value,
+  ])
+  return JSON.stringify({ ts: new Date().toISOString(), level, message, ...Object.fromEntries(told) })
 }
 
-/** Of the fields, the job is what a reader looks for; the message says the rest. */
-function writeText(level: string, message: string, { jobId }: Fields): string {
+/** The job is what a reader looks for, and of a warning all that leads to its cause; the message says the rest. */
+function writeText(level: string, message: string, fields: Fields): string {
+  const { jobId, id, code, problem } = fields
   const job = typeof jobId === 'string' && !message.includes(jobId) ? ` job=${printableLine(jobId)}` : ''
-  return `${level === 'warn' ? 'warning: ' : ''}${message}${job}`
+  if (level === 'info') return `${message}${job}`
+  const named = Object.entries({ id, code }).map(([name, value]) =>
+    typeof value === 'string' ? ` ${name}=${printableLine(value)}` : '',
+  )
+  return `warning: ${message}${job}${named.join('')}${typeof problem === 'string' ? ` problem=${writeIndented(problem)}` : ''}`
+}
+
+/** What may have several lines, such as the stack of a failure: those after the first stand further in. */
+function writeIndented(text: string): string {
+  return redactSecrets(text).split('\n').map(printableLine).join('\n    ')
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { thisRunner } from '../jobs/runner.ts'
 import { type Listening, listen } from './listen.ts'
-import { findServer, removeNote, type ServeNote, writeNote } from './serve-note.ts'
+import { findServer, readNoteText, removeStale, type ServeNote, writeNote } from './serve-note.ts'
 
 let folder = ''
 let library = ''
@@ -66,7 +66,11 @@ test('a note is written once, and taken away by its writer alone', () => {
   leave({})
   release?.()
   expect(existsSync(`${library}.server.json`)).toBe(true)
-  removeNote(library)
+  const stale = readNoteText(library)
+  leave({ origin: 'http://127.0.0.1:2' })
+  removeStale(library, stale)
+  expect(existsSync(`${library}.server.json`)).toBe(true)
+  removeStale(library, readNoteText(library))
   const again = writeNote(library, { origin: server.origin, tokenFile: null })
   again?.()
   expect(existsSync(`${library}.server.json`)).toBe(false)

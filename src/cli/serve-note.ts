@@ -50,19 +50,28 @@ export function writeNote(library: string, note: Pick<ServeNote, 'origin' | 'tok
   return () => removeOwn(library)
 }
 
-/** Takes away what a server left that is gone. */
-export function removeNote(library: string): void {
-  rmSync(placeOf(library), { force: true })
+/** Takes away what a server left that is gone, unless another one has written there since. */
+export function removeStale(library: string, stale: string | undefined): void {
+  if (readNoteText(library) === stale) rmSync(placeOf(library), { force: true })
 }
 
 /** Another server may have taken the place of this one, if its machine slept long enough. */
 function removeOwn(library: string): void {
-  if (readNote(library)?.runner === thisRunner.id) removeNote(library)
+  if (readNote(library)?.runner === thisRunner.id) rmSync(placeOf(library), { force: true })
+}
+
+/** What stands in the note of a library; undefined where there is none. */
+export function readNoteText(library: string): string | undefined {
+  try {
+    return readFileSync(placeOf(library), 'utf8')
+  } catch {
+    return undefined
+  }
 }
 
 function readNote(library: string): ServeNote | undefined {
   try {
-    const note: unknown = JSON.parse(readFileSync(placeOf(library), 'utf8'))
+    const note: unknown = JSON.parse(readNoteText(library) ?? '')
     return isNote(note) ? note : undefined
   } catch {
     // There is none, or one that was cut short: nobody can be reached by it.

@@ -14,12 +14,13 @@ import { createDispatchedJobs } from '../library/dispatch/dispatched-jobs.ts'
 import type { Dispatcher } from '../library/dispatch/dispatcher.ts'
 import { createHttpHandler } from '../mcp/http.ts'
 import { createMcp } from '../mcp/server.ts'
+import type { OpenLibrary } from '../open-library.ts'
 import { createAssets, dashboardFolder } from './assets.ts'
 import { exportSource } from './export-source.ts'
 import { type Listening, listen, listenAtFirst } from './listen.ts'
 import { openPackShelf } from './pack-shelf.ts'
 import { type ServedLibrary, serveLibrary } from './serve-library.ts'
-import { findServer, removeNote, type ServeNote, writeNote } from './serve-note.ts'
+import { findServer, readNoteText, removeStale, type ServeNote, writeNote } from './serve-note.ts'
 import { checkOrigins, listHosts, readToken } from './serve-token.ts'
 import { createSystemProbe } from './system-probe.ts'
 import { VERSION } from './version.ts'
@@ -36,8 +37,11 @@ export interface OpenServer {
   close(): Promise<void>
 }
 
-/** Each has the library open, which takes some tens of megabytes. */
+/** Each has the library open, and takes about 100 MB while it is busy with the documentation of PostgreSQL. */
 const MOST_SEARCH_THREADS = 4
+
+/** So many of the last crawls of a source are looked through for one whose process was killed. */
+const LOOKED_BACK = 10
 
 /** Where a server looks for a port when none is given. */
 const PORTS = { first: 41_000, last: 61_000 }
@@ -93,8 +97,16 @@ function openDispatcher({ values }: EffectiveConfig, library: ServedLibrary, log
     libraryPath: values.library,
     maxJobs: values.maxCrawls,
     maxRequests: values.maxRequests,
+    endCrawl: (sourceId, crawlId) => endKilled(library, sourceId, crawlId),
     log,
   })
+}
+
+/** Ends a crawl whose process is gone without having done so. One that another process goes on with is left alone. */
+async function endKilled(library: ServedLibrary, sourceId: string, crawlId: string): Promise<void> {
+  const { store } = await library.open()
+  const found = (await store.listCrawls(sourceId, LOOKED_BACK)).find(({ id }) => id === crawlId)
+  if (found?.state === 'running') await store.endCrawl(crawlId, null, Date.now(), found.runner ?? undefined)
 }
 
 /** What the parts of a server are opened with. */
@@ -114,8 +126,8 @@ function openApp({ config, token, library, dispatcher, log, closing }: Parts): H
   const packs = openPackShelf(library.open, packFolder)
   const mcp = createMcp({
     version: VERSION,
-    // It is not the one who closes it.
-    openLibrary: async () => ({ ...(await library.open()), close: async () => undefined }),
+    openLibrary: createLending(library.open),
+    isLent: true,
     openJobs: async (opened) => createDispatchedJobs(dispatcher, opened),
     exportPack: (opened, input) => exportSource(opened, input, packFolder),
   })
@@ -130,6 +142,7 @@ function openApp({ config, token, library, dispatcher, log, closing }: Parts): H
     program: new URL(import.meta.url.replace(/serve-open(\.\w+)$/, 'search-worker$1')),
     data: { values },
     size: Math.min(MOST_SEARCH_THREADS, availableParallelism()),
+    warn: log.warn,
   })
   closing.push(packs.close, mcp.close, handler.close, pool.close)
   return createHttp({
@@ -154,6 +167,17 @@ function openApp({ config, token, library, dispatcher, log, closing }: Parts): H
   })
 }
 
+/** Gives the library to somebody who is not the one who closes it: the same object for as long as it is the same. */
+function createLending(open: () => Promise<OpenLibrary>): () => Promise<OpenLibrary> {
+  const lent = new WeakMap<OpenLibrary, OpenLibrary>()
+  return async () => {
+    const library = await open()
+    const known = lent.get(library) ?? { ...library, close: async () => undefined }
+    lent.set(library, known)
+    return known
+  }
+}
+
 function listenConfigured({ values }: EffectiveConfig, app: HttpApp): Promise<Listening> {
   const { host, port } = values
   return port === 0 ? listenAtFirst(app.fetch, PORTS, { host }) : listen(app.fetch, port, { host })
@@ -174,9 +198,10 @@ async function claim(library: string, { origin }: Listening, tokenFile: string |
 
 /** Takes the place of a server that left its note behind. */
 async function takeOver(library: string, note: Parameters<typeof writeNote>[1]): Promise<() => void> {
+  const stale = readNoteText(library)
   const other = await findServer(library)
   if (other !== undefined) throw runningError(library, other)
-  removeNote(library)
+  removeStale(library, stale)
   const release = writeNote(library, note)
   if (release === undefined) throw new Error('another server took its place this very moment')
   return release

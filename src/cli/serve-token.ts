@@ -34,8 +34,16 @@ function readTokenFile(file: string): string {
   }
 }
 
+/** Where other machines reach what listens at all addresses of this one; the same as given where that cannot be known. */
+export function outsideOrigin(origin: string, host: string): string {
+  if (host !== '0.0.0.0' && host !== '::') return origin
+  const all = Object.values(networkInterfaces()).flatMap((found) => found ?? [])
+  const outside = all.find(({ internal, family }) => !internal && family === 'IPv4')
+  return outside === undefined ? origin : `http://${outside.address}:${new URL(origin).port}`
+}
+
 /** Whether only this machine reaches what listens at an address. */
-function isLoopback(host: string): boolean {
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 

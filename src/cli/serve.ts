@@ -5,6 +5,7 @@ import { addLibraryOptions, FETCH_SETTINGS } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
 import { createServeLog } from './serve-log.ts'
 import type { OpenServer } from './serve-open.ts'
+import { isLoopback, outsideOrigin } from './serve-token.ts'
 import { type Colors, printableLine, type Streams, Terminal } from './terminal.ts'
 
 interface ServeFlags extends CommonFlags {
@@ -66,15 +67,24 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Where everything is, for people. */
-function writePlaces({ origin, token }: OpenServer, { values }: EffectiveConfig, { bold, dim }: Colors): string {
+function writePlaces(server: OpenServer, { values }: EffectiveConfig, { bold, dim }: Colors): string {
   const demanded = values.token === '' ? printableLine(values.tokenFile) : 'PHAROS_TOKEN'
+  const isOpen = !isLoopback(values.host)
+  const origin = isOpen ? outsideOrigin(server.origin, values.host) : server.origin
+  const header = server.token === null ? '' : ', with the header Authorization: Bearer <token>'
   return [
     `Pharos serves ${printableLine(values.library)}`,
     '',
     `  dashboard  ${bold(`${origin}/`)}`,
     `  API        ${origin}/docs`,
-    `  MCP        ${origin}/mcp`,
-    ...(token === null ? [] : [`  token      every request has to carry the one of ${demanded}`]),
+    `  MCP        ${origin}/mcp${header}`,
+    ...(server.token === null ? [] : [`  token      every request has to carry the one of ${demanded}`]),
+    ...(isOpen
+      ? [
+          '',
+          'It speaks plain HTTP: whoever is on the way can read along. Put a proxy with TLS before it, or use a tunnel.',
+        ]
+      : []),
     '',
     dim('Ctrl-C stops it; crawls that are under way go on when it is started again.'),
   ].join('\n')

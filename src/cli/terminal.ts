@@ -1,4 +1,5 @@
 import { createColors } from 'picocolors'
+import { writeShowable } from '../core/text/showable.ts'
 
 export { countOf } from '../core/text/count.ts'
 
@@ -160,12 +161,12 @@ export function colorsFor(stream: Output): Colors {
  * what is shown. Lines and tabs stay.
  */
 export function printable(text: string): string {
-  return text.replace(/(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '\u{fffd}')
+  return writeShowable(text)
 }
 
 /** As {@link printable}, for what has to stay on one line: paths, headings, names. */
 export function printableLine(text: string): string {
-  return printable(text).replace(/[\n\t\u2028\u2029]/g, '\u{fffd}')
+  return printable(text).replace(/[\n\t]/g, '\u{fffd}')
 }
 
 /** Text with an address behind it, for a terminal that takes it so. */

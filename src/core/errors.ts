@@ -146,7 +146,7 @@ export const ERRORS = {
     exitCode: 1,
   },
   JOBS_FULL: {
-    message: '{count} {what} are under way or wait here, as many as there may be at once',
+    message: '{what}, as many as {rule}',
     advice: 'wait for one of them to end, then ask again',
     httpStatus: 429,
     exitCode: 1,
@@ -323,6 +323,12 @@ export const ERRORS = {
     message: 'the process of job {job} takes no commands',
     advice: 'wait for it to end, or stop it',
     httpStatus: 500,
+    exitCode: 1,
+  },
+  JOB_WAITS: {
+    message: 'job {job} waits for its turn and has no process yet',
+    advice: 'ask again when it runs, or stop it',
+    httpStatus: 409,
     exitCode: 1,
   },
   PACK_UNKNOWN: {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findSecrets, redactSecrets } from './secrets.ts'
+import { findSecrets, maskFields, redactSecrets } from './secrets.ts'
 
 /** Built from parts, so that no scanner takes this file for a leak. */
 const KEY = `AKIA${'ABCDEFGH12345678'}`
@@ -91,6 +91,13 @@ test('redacts every credential and keeps the rest', () => {
   const text = `before ${KEY} after\nsee postgres://admin:hunter2@db/x`
   expect(redactSecrets(text)).toBe('before [redacted] after\nsee [redacted]db/x')
   expect(redactSecrets(LEAKS.map(([, leak]) => leak).join('\n'))).not.toMatch(/hunter2|AKIA[A-Z]|a1B2|0123456789/)
+})
+
+test('masks the fields of addresses that are named like secrets, and no others', () => {
+  const text = 'got "https://a.example/?page=2&access_token=x1&API-Key=x2#part" and ?session=x3, token=4'
+  expect(maskFields(text)).toBe(
+    'got "https://a.example/?page=2&access_token=***&API-Key=***#part" and ?session=*** token=4',
+  )
 })
 
 test.each([

@@ -70,6 +70,16 @@ export function findSecrets(text: string): SecretFinding[] {
   return sorted.map(({ what, line }) => ({ what, line }))
 }
 
+/** Names of fields whose value nobody else may read. */
+export const SECRET_FIELD: RegExp = /token|secret|passw|api_?-?key|authorization|session|credential/i
+
+/** Replaces the values of such fields in the queries of all addresses of a text. */
+export function maskFields(text: string): string {
+  return text.replace(/([?&]([^\s=&?#]{1,100})=)[^\s&#"'`]+/g, (whole, head: string, name: string) =>
+    SECRET_FIELD.test(name) ? `${head}***` : whole,
+  )
+}
+
 /** Replaces what looks like a credential, for logs and error messages. */
 export function redactSecrets(text: string): string {
   return PATTERNS.reduce((redacted, { pattern }) => redacted.replace(pattern, '[redacted]'), text)

@@ -124,13 +124,16 @@ export class Frontier {
   async #waitForPlace(): Promise<void> {
     const { ports, signal } = this.#active
     const isOver = new AbortController()
+    let leave = () => {}
     const left = new Promise<void>((resolve) => {
-      this.#waiting.add(resolve)
+      leave = resolve
     })
+    this.#waiting.add(leave)
     try {
       await Promise.race([left, ports.control?.changed(AbortSignal.any([signal, isOver.signal]))])
     } finally {
       isOver.abort()
+      this.#waiting.delete(leave)
     }
   }
 

@@ -114,7 +114,12 @@ async function tellPauses({ ports, events }: SupervisedCrawl, ended: AbortSignal
       events.push({ type: 'resumed', cause: 'requested', pausedMs: now - since })
       since = undefined
     }
-    await control.changed(ended).catch(() => undefined)
+    // One that cannot say when it changes would be asked for ever.
+    const isTold = await control.changed(ended).then(
+      () => true,
+      () => false,
+    )
+    if (!isTold) return
   }
 }
 

@@ -1,13 +1,13 @@
 import { PharosError } from '../core/errors.ts'
 import type { AddressCursor } from '../library/addresses.ts'
 
-/** Where a list of addresses goes on, as whoever asks keeps it: base64 of `{"ts", "url"}`, and the source it was of. */
-export function writeAddressCursor({ at, url, sourceId }: AddressCursor): string {
-  const bytes = new TextEncoder().encode(JSON.stringify({ ts: at, url, source: sourceId }))
+/** Where a list of addresses goes on, as whoever asks keeps it: base64 of `{"ts", "url", "id"}`. */
+export function writeAddressCursor({ at, url, id }: AddressCursor): string {
+  const bytes = new TextEncoder().encode(JSON.stringify({ ts: at, url, id }))
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
 }
 
-/** Reads such a cursor, also one whose `ts` is written as ISO 8601, and in the alphabet for addresses. */
+/** Reads such a cursor, also one without `id`, one whose `ts` is written as ISO 8601, and in the alphabet for addresses. */
 export function parseAddressCursor(text: string): AddressCursor {
   const cursor = readCursor(text)
   if (cursor !== undefined) return cursor
@@ -18,10 +18,10 @@ function readCursor(text: string): AddressCursor | undefined {
   try {
     const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/').replaceAll(' ', '+'))
     const bytes = Uint8Array.from(binary, (char) => char.charCodeAt(0))
-    const { ts, url, source } = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) ?? {}
+    const { ts, url, id } = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) ?? {}
     const at = typeof ts === 'string' ? Date.parse(ts) : ts
     if (typeof url !== 'string' || !Number.isSafeInteger(at)) return undefined
-    return { at, url, ...(typeof source === 'string' ? { sourceId: source } : {}) }
+    return { at, url, ...(Number.isSafeInteger(id) ? { id } : {}) }
   } catch {
     return undefined
   }

@@ -1,22 +1,27 @@
 import { type Context, Hono } from 'hono'
 import { routePath } from 'hono/route'
 import { PharosError } from '../core/errors.ts'
+import type { StoreStats } from '../library/store.ts'
 import { canUnpack, compress } from './compress.ts'
 import type { HttpContext, OpenApi } from './context.ts'
+import { createCrawlsElsewhere } from './crawls-elsewhere.ts'
 import { renderDocs } from './docs-page.ts'
 import { writeEtag } from './etag.ts'
 import { createEventStreams, type EventOptions } from './events.ts'
 import { describeFailure } from './failure.ts'
+import { followAnswer } from './follow-answer.ts'
 import { createMetrics } from './metrics.ts'
 import { describeRoutes } from './openapi.ts'
 import { createPages } from './pages/create-pages.ts'
 import { renderNotFound, renderTrouble } from './pages/error-page.ts'
+import { addSignOut } from './pages/layout.ts'
 import type { HttpApp, HttpPorts, Peer } from './ports.ts'
 import { readBody, readJson } from './read-body.ts'
 import { maskAddress, writeRequestLine } from './request-log.ts'
 import type { Reply, Route } from './route.ts'
 import { createGuard } from './security.ts'
 import { createSessions } from './session.ts'
+import { withLibrary } from './store-access.ts'
 import { ROUTES } from './table.ts'
 
 /** What is known of a request beside itself. */
@@ -31,15 +36,25 @@ interface Bindings {
 type Served = Context<{ Bindings: Bindings }>
 
 /** How the server is made, besides its ports. */
-export type HttpOptions = Omit<EventOptions, 'dispatcher'>
+export interface HttpOptions extends Omit<EventOptions, 'dispatcher'> {
+  /** How long what was found of crawls of other processes is good. @default 2 s */
+  readonly elsewhereMs?: number
+}
 
 /** Creates the server: the HTTP API, events, pages, dashboard and MCP at one address. */
 export function createHttp(ports: HttpPorts, options: HttpOptions = {}): HttpApp {
   const sessions = createSessions(ports.settings.token)
   const guard = createGuard(ports.settings, sessions)
-  const metrics = createMetrics(ports.dispatcher)
+  const metrics = createMetrics(ports.dispatcher, () =>
+    withLibrary<StoreStats | null>(
+      ports,
+      ({ store }) => store.stats(),
+      () => null,
+    ),
+  )
   const events = createEventStreams({ ...options, dispatcher: ports.dispatcher })
-  const context: HttpContext = { ports, metrics, events, sessions, openApi: createOpenApi(ports.version) }
+  const elsewhere = createCrawlsElsewhere(ports, options.elsewhereMs)
+  const context: HttpContext = { ports, metrics, events, sessions, elsewhere, openApi: createOpenApi(ports) }
   const app = createApp(context)
 
   const answer = async (request: Request, path: string, bindings: Bindings): Promise<Response> => {
@@ -47,7 +62,9 @@ export function createHttp(ports: HttpPorts, options: HttpOptions = {}): HttpApp
       const preflight = guard.preflight(request)
       if (preflight !== undefined) return preflight
       guard.check(request, path)
-      return revalidate(compress(await app.fetch(request, bindings), request), request)
+      const made = await app.fetch(request, bindings)
+      const response = sessions.isNeeded && sessions.isKnown(request) ? await offerSignOut(made) : made
+      return revalidate(compress(response, request), request)
     } catch (error) {
       return answerFailure(error, request, path, bindings.id, ports)
     }
@@ -62,10 +79,11 @@ export function createHttp(ports: HttpPorts, options: HttpOptions = {}): HttpApp
       }
       const response = await answer(request, pathOf(request), { id, began, peer, name })
       guard.dress(response, request)
-      const ms = performance.now() - began
-      metrics.noteAnswer(request.method, route, response.status, ms)
-      ports.log.info(writeRequestLine(request, response.status, ms), { id })
-      return response
+      return followAnswer(response, request.signal, () => {
+        const ms = performance.now() - began
+        metrics.noteAnswer(request.method, route, response.status, ms)
+        ports.log.info(writeRequestLine(request, response.status, ms), { id })
+      })
     },
     close() {
       events.close()
@@ -168,6 +186,12 @@ async function answerAsset(c: Served, { readAsset }: HttpPorts): Promise<Respons
   })
 }
 
+async function offerSignOut(response: Response): Promise<Response> {
+  const { headers, status } = response
+  if (!(headers.get('content-type') ?? '').startsWith('text/html') || headers.has('content-length')) return response
+  return new Response(addSignOut(await response.text()), { status, headers })
+}
+
 /** Says that nothing has changed to whoever has the same already. */
 function revalidate(response: Response, request: Request): Response {
   const etag = response.headers.get('etag')
@@ -214,6 +238,8 @@ async function answerFailure(
 function failureFields(error: unknown): Record<string, string> {
   if (!(error instanceof PharosError)) return {}
   if (error.code === 'TOKEN_REQUIRED') return { 'www-authenticate': 'Bearer realm="pharos"' }
+  // What follows on the connection is the rest of that body.
+  if (error.code === 'BODY_TOO_LARGE') return { connection: 'close' }
   return error.code === 'METHOD_REFUSED' ? { allow: String(error.details['allowed']) } : {}
 }
 
@@ -229,11 +255,11 @@ function pathOf({ url }: Request): string {
 }
 
 /** Describes the routes when somebody first asks. */
-function createOpenApi(version: string): () => Promise<OpenApi> {
+function createOpenApi({ version, settings }: HttpPorts): () => Promise<OpenApi> {
   let made: Promise<OpenApi> | undefined
   return () => {
     made ??= (async () => {
-      const document = describeRoutes(ROUTES, version)
+      const document = describeRoutes(ROUTES, version, settings)
       return { json: JSON.stringify(document), page: await renderDocs(document) }
     })()
     return made

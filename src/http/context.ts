@@ -1,3 +1,4 @@
+import type { CrawlsElsewhere } from './crawls-elsewhere.ts'
 import type { EventStreams } from './events.ts'
 import type { Metrics } from './metrics.ts'
 import type { HttpPorts } from './ports.ts'
@@ -9,6 +10,7 @@ export interface HttpContext {
   readonly metrics: Metrics
   readonly events: EventStreams
   readonly sessions: Sessions
+  readonly elsewhere: CrawlsElsewhere
   /** The description of all routes, made once. */
   readonly openApi: () => Promise<OpenApi>
 }

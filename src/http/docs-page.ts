@@ -16,7 +16,7 @@ export async function renderDocs({ tags, paths, info }: OpenApiDocument): Promis
     title: 'HTTP API',
     section: 'API',
     body: html`<p>${info.description} For programs: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1), version ${info.version}.</p>
-<p>Errors are <code>{"error", "code", "id", "advice"}</code>; the log of the server tells more under the id. Where a token is set, send it as <code>Authorization: Bearer …</code>.</p>
+<p>Errors are <code>{"error", "code", "id", "advice", "field"}</code>, the last two where they help; the log of the server tells more under the id. Where a token is set, send it as <code>Authorization: Bearer …</code>.</p>
 <nav class="panel" aria-label="Groups"><ul class="outline">${groups.map(({ name }) => html`<li><a href="#${name}">${name}</a></li>`)}</ul></nav>
 ${groups.map(
   ({ name, operations: some }) =>
@@ -31,7 +31,7 @@ function renderOperation(method: string, path: string, operation: Operation): Ht
   const body = requestBody?.content['application/json']?.schema
   return html`<details class="panel" id="${operationId}"><summary><code>${method} ${path}</code> ${summary}</summary>
 ${parameters.length === 0 ? '' : renderParameters(parameters)}
-${body === undefined ? '' : html`<h3>Body</h3><pre class="mono">${JSON.stringify(body, null, 2)}</pre>`}
+${body === undefined ? '' : renderBody(method, path, body)}
 <h3>Answers</h3>
 <dl class="facts">${Object.entries(responses).map(
     ([status, { description, content }]) =>
@@ -50,19 +50,60 @@ function renderParameters(parameters: readonly Parameter[]): Html {
   )}</tbody></table></div>`
 }
 
+type Schema = Readonly<Record<string, unknown>>
+
+/** A field of a body, with the names of those it lies in. */
+interface Field {
+  readonly name: string
+  readonly isRequired: boolean
+  readonly schema: Schema
+}
+
+function renderBody(method: string, path: string, body: Schema): Html {
+  const fields = listFields(body, '')
+  return html`<h3>Body</h3>
+<div class="box"><table><thead><tr><th scope="col">Field</th><th scope="col">Takes</th><th scope="col">Meaning</th></tr></thead>
+<tbody>${fields.map(
+    ({ name, isRequired, schema }) =>
+      html`<tr><td><code>${name}</code>${isRequired ? ' *' : ''}</td><td><code>${writeSchema(schema)}</code></td><td>${schema['description'] ?? ''}</td></tr>`,
+  )}</tbody></table></div>
+<pre class="mono">${writeExample(method, path, fields)}</pre>`
+}
+
+function listFields({ properties, required }: Schema, before: string): Field[] {
+  if (!isSchema(properties)) return []
+  return Object.entries(properties).flatMap(([name, schema]) => {
+    if (!isSchema(schema)) return []
+    const isRequired = Array.isArray(required) && required.includes(name)
+    return [{ name: before + name, isRequired, schema }, ...listFields(schema, `${before}${name}.`)]
+  })
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A command that asks for it, with what has to be there. */
+function writeExample(method: string, path: string, fields: readonly Field[]): string {
+  const needed = fields.filter(({ isRequired }) => isRequired)
+  const body = Object.fromEntries(
+    needed.map(({ name }) => [name, /url/i.test(name) ? 'https://docs.example/' : 'docs']),
+  )
+  const address = `http://127.0.0.1:41000${path.replaceAll(/\{(\w+)\}/g, '<$1>')}`
+  return `curl -X ${method} '${address}' -H 'content-type: application/json' -d '${JSON.stringify(body)}'`
+}
+
 /** What a parameter takes, in a few words. */
-function writeSchema({
-  type,
-  enum: words,
-  minimum,
-  maximum,
-  default: standard,
-}: Readonly<Record<string, unknown>>): string {
+function writeSchema({ type, enum: words, minimum, maximum, default: standard, anyOf, items }: Schema): string {
+  // Several forms of the same: the first is the one to use.
+  if (Array.isArray(anyOf) && isSchema(anyOf[0])) return writeSchema(anyOf[0])
   const kind = Array.isArray(words)
     ? words.length > 12
       ? `one of ${words.length} words`
       : words.join(' | ')
-    : String(type ?? 'any')
+    : isSchema(items)
+      ? `list of ${writeSchema(items)}`
+      : String(type ?? 'any')
   const range =
     minimum === undefined && maximum === undefined ? '' : ` ${String(minimum ?? '')}…${String(maximum ?? '')}`
   return `${kind}${range}${standard === undefined ? '' : ` = ${String(standard)}`}`

@@ -152,7 +152,8 @@ export function createEventStreams(options: EventOptions): EventStreams {
     const now = performance.now()
     for (const watcher of [...watchers]) {
       const since = now - watcher.writtenAt
-      if (watcher.want === undefined) {
+      if (watcher.peer?.isGone?.() === true) drop(watcher)
+      else if (watcher.want === undefined) {
         if (since >= stuckMs) drop(watcher)
       } else if (since >= heartbeatMs) write(watcher, HEARTBEAT)
     }

@@ -1,5 +1,6 @@
 import { type ErrorCode, PharosError } from '../core/errors.ts'
 import { redactSecrets } from '../core/secrets.ts'
+import { adviceOf } from './advice.ts'
 
 /** What whoever asked in vain is told. */
 export interface FailureBody {
@@ -9,6 +10,8 @@ export interface FailureBody {
   readonly id: string
   /** What can be done next; only where whoever asked can do it. */
   readonly advice?: string
+  /** What is wrong of what was given, by the name it was given under; the first where several are. */
+  readonly field?: string
 }
 
 /** A failure as it is answered, and as it is logged. */
@@ -44,8 +47,10 @@ export function describeFailure(error: unknown, id: string): Failure {
   const { error: failure, status } = known
   const { code, details } = failure
   const told = new PharosError(code, 'library' in details ? { ...details, library: 'the library' } : details)
-  const { message, entry } = told
-  return { status, body: { error: message, code, id, advice: entry.advice }, internal }
+  const advice = adviceOf(told)
+  const { field } = details
+  const body = { error: told.message, code, id, ...(advice === undefined ? {} : { advice }) }
+  return { status, body: typeof field === 'string' ? { ...body, field } : body, internal }
 }
 
 /** Whether a failure is about the library as a whole: it cannot be opened, read or written at the moment. */

@@ -98,7 +98,7 @@ export function needField(what: string, most = 2000): z.ZodType<string> {
 /** One text or several. */
 export function textsField(what: string): z.ZodType<readonly string[] | undefined> {
   const schema = z
-    .union([z.string(), z.array(z.string())])
+    .union([z.string().max(2000), z.array(z.string().max(2000)).max(100)])
     .transform((one) => [one].flat())
     .optional()
   return described(schema, { type: 'array', items: { type: 'string' }, description: what })

@@ -1,7 +1,9 @@
-import type { JobView } from '../library/dispatch/dispatcher.ts'
+import { maskFields } from '../core/secrets.ts'
+import type { Dispatcher, JobView } from '../library/dispatch/dispatcher.ts'
 import type { ProgressFrame } from '../library/dispatch/frames.ts'
 import { writeJobItem } from '../library/dispatch/job-item.ts'
 import type { JobEntry } from '../library/job-log.ts'
+import type { ElsewhereItem } from './crawls-elsewhere.ts'
 import { isoOf, isoOrNull } from './time.ts'
 
 /** A job in all its details. */
@@ -32,7 +34,8 @@ const STILL: JobView['rates'] = {
 
 /** The same of one that only the history knows. */
 export function endedRecord(job: JobEntry): Record<string, unknown> {
-  const { id, url, args, status, createdAt, startedAt, endedAt, crawlId, sourceId, problem, progress } = job
+  const { id, status, createdAt, startedAt, endedAt, crawlId, sourceId, problem, progress } = job
+  const [url = '', ...args] = [job.url, ...job.args].map(maskFields)
   return {
     id,
     pid: job.process?.pid ?? null,
@@ -61,6 +64,24 @@ export function endedRecord(job: JobEntry): Record<string, unknown> {
   }
 }
 
+/** The same of one that another process runs: as much as the library tells of it. */
+export function elsewhereRecord(item: ElsewhereItem): Record<string, unknown> {
+  const { id, url, startedAt, visited, downloaded, errors, queueSize } = item
+  return {
+    ...item,
+    args: [],
+    startUrl: url,
+    createdAt: startedAt,
+    endedAt: null,
+    crawlId: id,
+    problem: null,
+    code: null,
+    signal: null,
+    metrics: { ...metricsOf(null, STILL), visited, downloaded, saved: downloaded, errors, queueSize },
+    lastProgress: null,
+  }
+}
+
 /** Where a job stands, as the feed tells it. Before its process has said anything, nothing has happened yet. */
 export function writeProgress({ id, progress, stage, paused }: JobView): Record<string, unknown> {
   return { ...(progress ?? BEFORE), paused, running: true, stage, jobId: id }
@@ -74,15 +95,16 @@ function metricsOf(progress: ProgressFrame | null, rates: JobView['rates']): Rec
 }
 
 /** A job in the list of queues. */
-export function queueRecord(job: JobEntry): Record<string, unknown> {
+export function queueRecord(job: JobEntry, { find }: Pick<Dispatcher, 'find'>): Record<string, unknown> {
   const { id, url, status, events } = job
   return {
     id,
-    url,
+    url: maskFields(url),
     pid: job.process?.pid ?? null,
     startedAt: isoOrNull(job.startedAt),
     endedAt: isoOrNull(job.endedAt),
     status,
+    paused: find(id)?.paused ?? false,
     events,
     lastEventAt: isoOrNull(job.lastEventAt),
   }

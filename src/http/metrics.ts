@@ -1,13 +1,16 @@
 import type { Dispatcher, JobView } from '../library/dispatch/dispatcher.ts'
 import type { ProgressFrame } from '../library/dispatch/frames.ts'
+import type { StoreStats } from '../library/store.ts'
 import { createHistogram } from './histogram.ts'
 
 /** Counts what the server and its jobs do. */
 export interface Metrics {
   /** Counts one answer. `route` is the pattern of the route, never the address. */
   noteAnswer(method: string, route: string, status: number, ms: number): void
+  /** Counts one search. */
+  noteSearch(ms: number): void
   /** In the text format of Prometheus. */
-  write(streams: number): string
+  write(streams: number): Promise<string>
   close(): void
 }
 
@@ -22,9 +25,18 @@ interface Counted extends Readonly<Record<Counter, number>> {
 const NOTHING: Counted = { requests: 0, downloads: 0, found: 0, saved: 0, errors: 0, hosts: new Map() }
 
 /** Creates them. They follow the jobs by the feed, so that what a job did counts on after it is forgotten. */
-export function createMetrics(dispatcher: Dispatcher): Metrics {
-  const answers = createHistogram('http_request_duration_seconds', 'Time to the header of an answer, by route.')
-  const fetches = createHistogram('crawler_fetch_duration_seconds', 'Time that hosts take to answer crawls.')
+export function createMetrics(dispatcher: Dispatcher, readStats: () => Promise<StoreStats | null>): Metrics {
+  const searches = createHistogram('pharos_search_duration_seconds', 'Time that searches over HTTP take.')
+  const stats = keepStats(readStats)
+  let searched = 0
+  const answers = createHistogram(
+    'http_request_duration_seconds',
+    'Time until an answer was sent, or a stream ended, by route.',
+  )
+  const fetches = createHistogram(
+    'crawler_fetch_duration_seconds',
+    'Time that hosts take to answer crawls: each answer counts with the recent average of its host.',
+  )
   const totals: Record<Counter, number> = { requests: 0, downloads: 0, found: 0, saved: 0, errors: 0 }
   let counted = new Map<string, Counted>()
 
@@ -46,12 +58,20 @@ export function createMetrics(dispatcher: Dispatcher): Metrics {
   const stop = dispatcher.feed.listen(follow)
   return {
     noteAnswer: (method, route, status, ms) => answers.observe({ method, route, status: String(status) }, ms / 1000),
-    write(streams) {
+    noteSearch(ms) {
+      searched++
+      searches.observe({}, ms / 1000)
+    },
+    async write(streams) {
       follow()
+      const library = await stats()
       const running = dispatcher.list().filter(({ status }) => status === 'running')
       return [
         ...writeJobs(running, totals),
         ...gauge('http_event_streams', 'Event streams that are open.', streams),
+        ...(library === null ? [] : writeLibrary(library)),
+        ...counter('pharos_searches_total', 'Searches over HTTP.', searched),
+        ...searches.write(),
         ...answers.write(),
         ...fetches.write(),
         '',
@@ -59,6 +79,30 @@ export function createMetrics(dispatcher: Dispatcher): Metrics {
     },
     close: stop,
   }
+}
+
+/** What is known of the library is good for so long: counting it is some work. */
+const FRESH_MS = 15_000
+
+function keepStats(read: () => Promise<StoreStats | null>): () => Promise<StoreStats | null> {
+  let kept: Promise<StoreStats | null> | undefined
+  let keptAt = 0
+  return () => {
+    if (kept === undefined || performance.now() - keptAt >= FRESH_MS) {
+      keptAt = performance.now()
+      kept = read()
+    }
+    return kept
+  }
+}
+
+function writeLibrary({ bytes, sources, pages, chunks }: StoreStats): string[] {
+  return [
+    ...gauge('pharos_library_bytes', 'Size of the library.', bytes),
+    ...gauge('pharos_sources', 'Sources of the library.', sources),
+    ...gauge('pharos_pages', 'Pages of the library.', pages),
+    ...gauge('pharos_chunks', 'Chunks of the library.', chunks),
+  ]
 }
 
 const COUNTERS = ['requests', 'downloads', 'found', 'saved', 'errors'] as const

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { describeSchema } from './fields.ts'
+import type { HttpSettings } from './ports.ts'
 import type { AnswerSpec, Route } from './route.ts'
 import { failures } from './shapes.ts'
 
@@ -35,11 +36,11 @@ export interface Parameter {
 type Content = Readonly<Record<string, { readonly schema?: Readonly<Record<string, unknown>> }>>
 
 /** Describes a table of routes: what it says is what the routes check. */
-export function describeRoutes(routes: readonly Route[], version: string): OpenApiDocument {
+export function describeRoutes(routes: readonly Route[], version: string, settings: HttpSettings): OpenApiDocument {
   const paths: Record<string, Record<string, Operation>> = {}
   for (const route of routes) {
     const path = writePath(route.path)
-    paths[path] = { ...paths[path], [route.method]: describeRoute(route) }
+    paths[path] = { ...paths[path], [route.method]: describeRoute(route, settings) }
   }
   return {
     openapi: '3.1.0',
@@ -61,7 +62,8 @@ export function writePath(path: string): string {
   return path.replace(/:(\w+)(?:\{[^}]*\})?/g, '{$1}')
 }
 
-function describeRoute({ method, path, group, summary, params, query, body, answers }: Route): Operation {
+function describeRoute(route: Route, settings: HttpSettings): Operation {
+  const { method, path, group, summary, params, query, body, answers } = route
   const parameters = [...listParameters(params, 'path'), ...listParameters(query, 'query')]
   return {
     operationId:
@@ -72,20 +74,21 @@ function describeRoute({ method, path, group, summary, params, query, body, answ
     tags: [group],
     summary,
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined
-      ? {}
-      : {
-          requestBody: {
-            required: !body.safeParse(undefined).success,
-            content: { 'application/json': { schema: describeSchema(body, 'input') } },
-          },
-        }),
+    ...(body === undefined ? {} : { requestBody: describeBody(body, route.required?.(settings) ?? []) }),
     responses: Object.fromEntries(
       Object.entries({ ...answers, ...failures(401, 403, 421) }).map(([status, answer]) => [
         status,
         describeAnswer(answer),
       ]),
     ),
+  }
+}
+
+function describeBody(body: z.ZodType, required: readonly string[]): NonNullable<Operation['requestBody']> {
+  const schema = describeSchema(body, 'input')
+  return {
+    required: required.length > 0 || !body.safeParse(undefined).success,
+    content: { 'application/json': { schema: required.length === 0 ? schema : { ...schema, required } } },
   }
 }
 

@@ -104,6 +104,8 @@ export interface Peer {
   readonly address?: string
   /** Ends the connection at once: for whoever reads an event stream no more, and cannot be told so. */
   readonly drop?: () => void
+  /** Whether the connection has ended. One whose answer waits behind another on the same connection is not told otherwise. */
+  readonly isGone?: () => boolean
 }
 
 /** Answers web requests. */

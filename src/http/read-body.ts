@@ -48,11 +48,27 @@ export async function readJson(request: Request): Promise<unknown> {
   if (!/^application\/(?:[\w.+-]*\+)?json\b/i.test(type))
     throw new PharosError('BODY_NOT_JSON', { type: type.slice(0, 100) })
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    if (isDeep(text)) throw new Error(`it is nested more than ${MAX_DEPTH} deep`)
+    return JSON.parse(text)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    throw new PharosError('USAGE', { problem: `body: it is no JSON: ${why.slice(0, 200)}` })
+    throw new PharosError('USAGE', { problem: `body: it is no JSON that can be read: ${why.slice(0, 200)}` })
   }
+}
+
+/** Nothing that is asked for is nested deeper, and whoever walks through what is nested without end runs out of stack. */
+const MAX_DEPTH = 64
+
+function isDeep(text: string): boolean {
+  let depth = 0
+  // Texts are passed over as a whole, with the brackets in them.
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{\]}]/g)) {
+    if (token === '[' || token === '{') depth++
+    else if (token === ']' || token === '}') depth--
+    if (depth > MAX_DEPTH) return true
+  }
+  return false
 }
 
 /** The fields of a form. */

@@ -1,8 +1,5 @@
-import { redactSecrets } from '../core/secrets.ts'
+import { redactSecrets, SECRET_FIELD } from '../core/secrets.ts'
 import { hideCredentials } from '../core/url/credentials.ts'
-
-/** Names of fields whose value nobody else may read. */
-const SECRET = /token|secret|passw|api_?-?key|authorization|session|credential/i
 
 /** The line of one request: `[req] GET /api/crawls -> 200 1.2ms` */
 export function writeRequestLine(request: Request, status: number, ms: number): string {
@@ -15,7 +12,7 @@ export function maskAddress(address: string): string {
   const { pathname, searchParams, search } = new URL(address)
   if (search === '') return redactSecrets(pathname)
   const parts = [...searchParams].map(([name, value]) => {
-    const shown = SECRET.test(name) ? '***' : value.includes('://') ? hideCredentials(value) : value
+    const shown = SECRET_FIELD.test(name) ? '***' : value.includes('://') ? hideCredentials(value) : value
     return `${encodeURIComponent(name)}=${shown === '***' ? shown : encodeURIComponent(shown)}`
   })
   return redactSecrets(`${pathname}?${parts.join('&')}`).slice(0, 2000)

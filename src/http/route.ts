@@ -1,7 +1,7 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { PharosError } from '../core/errors.ts'
 import type { HttpContext } from './context.ts'
-import type { Peer } from './ports.ts'
+import type { HttpSettings, Peer } from './ports.ts'
 
 /** How something is asked for. */
 export type Method = 'get' | 'post' | 'delete'
@@ -45,6 +45,8 @@ export interface RouteSpec<P, Q, B> {
   readonly params?: z.ZodType<P>
   readonly query?: z.ZodType<Q>
   readonly body?: z.ZodType<B>
+  /** Fields of the body that have to be there because of what the owner has decided; the schema knows of the others. */
+  readonly required?: (settings: HttpSettings) => readonly string[]
   readonly answers: Readonly<Record<number, AnswerSpec>>
   readonly run: (asked: Asked<P, Q, B>, context: HttpContext) => Promise<Reply | Response> | Reply | Response
 }
@@ -73,13 +75,14 @@ export function createRoute<P = undefined, Q = undefined, B = undefined>(spec: R
     ...described,
     async answer({ params, readBody, ...given }, context) {
       const { request } = given
+      const body = spec.body === undefined ? undefined : await readBody()
       const asked: Asked<P, Q, B> = {
         params: check(spec.params, params, 'path'),
         query: check(spec.query, spec.query === undefined ? undefined : readQuery(request.url), 'query'),
-        body: check(spec.body, spec.body === undefined ? undefined : await readBody(), 'body'),
+        body: check(spec.body, body, 'body'),
         ...given,
       }
-      return run(asked, context)
+      return addNotices(await run(asked, context), listUnknown(spec.body, body))
     },
   }
 }
@@ -108,7 +111,29 @@ function check<T>(schema: z.ZodType<T> | undefined, value: unknown, where: strin
   if (schema === undefined) return undefined as T
   const parsed = schema.safeParse(value, { reportInput: true })
   if (parsed.success) return parsed.data
-  throw new PharosError('USAGE', { problem: parsed.error.issues.map((issue) => writeIssue(issue, where)).join('; ') })
+  const { issues } = parsed.error
+  const [field = ''] = issues[0]?.path.map(String) ?? []
+  const problem = issues.map((issue) => writeIssue(issue, where)).join('; ')
+  throw new PharosError('USAGE', field === '' ? { problem } : { problem, field })
+}
+
+/** Fields of a body that the schema does not know. They are ignored, and a misspelled one is not to go unnoticed. */
+function listUnknown(schema: z.ZodType | undefined, value: unknown): string[] {
+  const bare = schema instanceof z.ZodOptional ? schema.unwrap() : schema
+  if (!(bare instanceof z.ZodObject) || typeof value !== 'object' || value === null) return []
+  return Object.keys(value).filter((name) => !Object.hasOwn(bare.shape, name))
+}
+
+/** So many unknown fields are named. */
+const MOST_NAMED = 10
+
+function addNotices(answer: Reply | Response, unknown: readonly string[]): Reply | Response {
+  if (unknown.length === 0 || answer instanceof Response) return answer
+  const { json } = answer
+  if (typeof json !== 'object' || json === null) return answer
+  const named = unknown.slice(0, MOST_NAMED).map((name) => name.slice(0, MOST_SHOWN))
+  const notices = named.map((name) => `there is no field ${JSON.stringify(name)}, which was ignored`)
+  return { ...answer, json: { ...json, notices } }
 }
 
 const MOST_SHOWN = 100

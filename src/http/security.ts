@@ -14,6 +14,9 @@ const OWN_SITES = ['same-origin', 'none']
 /** What can be asked for without a token: whether it runs, how to get in, and what that page is made of. */
 const OPEN_PATHS = ['/login', '/pages/style.css', '/pages/icon.svg', '/pages/live.js', '/favicon.ico']
 
+/** What stays open. A page of another site could hold many of them without reading one; no link leads to them. */
+const STREAMS = ['/events', '/mcp']
+
 /** Everything that is shown comes from here, and nothing of it runs that was not built with the program. */
 const POLICY = [
   "default-src 'none'",
@@ -63,7 +66,7 @@ export function createGuard(settings: HttpSettings, sessions: Sessions): Guard {
       const host = hostOf(request)
       if (!hosts.has(nameOf(host))) throw new PharosError('HOST_REFUSED', { host: host.slice(0, MAX_SHOWN) })
       const origin = request.headers.get('origin')
-      if (!isAllowed(origin)) checkSite(request, origin, host)
+      if (!isAllowed(origin)) checkSite(request, path, origin, host)
       if (!isOpen(request, path) && !sessions.isKnown(request)) throw new PharosError('TOKEN_REQUIRED')
     },
     preflight(request) {
@@ -100,12 +103,12 @@ const MAX_SHOWN = 200
  * Refuses what a page of another site sent. Such a page may lead a person here, which is a request without an origin that changes
  * nothing; browsers send the origin with everything else.
  */
-function checkSite(request: Request, origin: string | null, host: string): void {
+function checkSite(request: Request, path: string, origin: string | null, host: string): void {
   const site = request.headers.get('sec-fetch-site')
   const isOwn = site === null || OWN_SITES.includes(site)
   // Only a browser sets this field, and no page can.
   const isSame = origin === null || originHost(origin) === host || (origin === 'null' && site === 'same-origin')
-  if (!isSame || (!isOwn && isChange(request))) {
+  if (!isSame || (!isOwn && (isChange(request) || STREAMS.includes(path)))) {
     throw new PharosError('ORIGIN_REFUSED', { origin: (origin ?? 'another site').slice(0, MAX_SHOWN) })
   }
 }

@@ -1,11 +1,14 @@
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import { createLoginPace, type LoginPace } from './login-pace.ts'
 
 /** Tells who may ask. */
 export interface Sessions {
   /** Whether everybody has to have the token. */
   readonly isNeeded: boolean
+  /** How fast tokens may be tried. */
+  readonly pace: LoginPace
   /** Whether a text is the token. */
   isToken(text: string): boolean
   /** Whether a request carries the token, or what a browser got for it. */
@@ -30,6 +33,7 @@ export function createSessions(token: string | null): Sessions {
   const isToken = (text: string): boolean => wanted !== null && isSame(digest(text), wanted)
   return {
     isNeeded: wanted !== null,
+    pace: createLoginPace(() => performance.now()),
     isToken,
     isKnown({ headers }) {
       if (wanted === null) return true

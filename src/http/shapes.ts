@@ -9,6 +9,7 @@ export const failureShape: z.ZodType = z.object({
   code: z.string(),
   id: z.string(),
   advice: z.string().optional(),
+  field: z.string().optional(),
 })
 
 const FAILURES: Readonly<Record<number, string>> = {
@@ -52,6 +53,8 @@ export const jobItem: z.ZodType = z.object({
   status: z.enum(JOB_STATUSES),
   stage: z.enum(['queued', 'preparing', 'running', 'ended']),
   stageChangedAt: z.string(),
+  elsewhere: z.literal(true).optional(),
+  sourceId: z.string().optional(),
 })
 
 /** A job in all its details. */

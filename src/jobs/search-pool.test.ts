@@ -48,6 +48,34 @@ test('answers in threads what it answers here, and says what is wrong in the sam
   await expect(pool.search({ query: 'x', sources: ['nobody'] })).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
 })
 
+test('threads that cannot open the library are told of once, and left alone for a while', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pharos-pool-'))
+  const library = await openLibrary({ path: join(folder, 'library.db'), version: '0.0.0' })
+  const warnings: string[] = []
+  const program = new URL('../cli/search-worker.ts', import.meta.url)
+  // A folder is no library.
+  const { values } = readConfig({ environment: {}, flags: { library: folder } })
+  const warn = (message: string) => void warnings.push(message)
+  const pool = openSearchPool({ open: async () => library, program, data: { values }, size: 2, warn })
+  onTestFinished(async () => {
+    await pool.close()
+    await library.close()
+    rmSync(folder, { recursive: true })
+  })
+  const input = { query: 'anything' }
+  const own = await searchLibrary(library, input)
+  await vi.waitFor(
+    async () => {
+      expect(await pool.search(input)).toEqual(own)
+      expect(warnings).toHaveLength(1)
+    },
+    { timeout: 20_000 },
+  )
+  for (let i = 0; i < 3; i++) expect(await pool.search(input)).toEqual(own)
+  expect(pool.ready).toBe(0)
+  expect(warnings).toEqual([expect.stringContaining('without threads of their own')])
+})
+
 test('answers here after it was closed', async () => {
   const { library, pool } = await stage()
   await pool.close()

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads'
+import { type ResourceLimits, Worker } from 'node:worker_threads'
 import { type ErrorCode, PharosError } from '../core/errors.ts'
 import type { Library } from '../library/library.ts'
 import { searchLibrary } from '../library/operations/search-library.ts'
@@ -33,6 +33,8 @@ export interface SearchPoolOptions {
   readonly data: unknown
   /** So many threads. */
   readonly size: number
+  /** Told when threads cannot be used, once until they can. */
+  readonly warn?: (message: string) => void
 }
 
 /** Searches in threads, which must be closed. */
@@ -43,16 +45,26 @@ export interface SearchPool {
   close(): Promise<void>
 }
 
-/** Threads that nobody asked for so long are ended, and with them the memory they hold. */
+/**
+ * Threads that nobody asked for so long are ended. The system has most of their memory back then, but not all: of 220 MB that two of
+ * them took, 50 MB stayed with the process, for whatever it needs next.
+ */
 const IDLE_MS = 60_000
+/** Threads that could not open the library are not started again before this. */
+const BROKEN_MS = 30_000
+/** Left to itself, the nursery of each grows until it is as large as all the rest: two of them took 490 MB then, and 200 MB so. */
+const RESOURCES: ResourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 }
 
 /**
  * Searches a library in threads of their own, each with the library open: a search keeps a processor busy for some milliseconds, in
  * which this thread could answer nobody else. They are started by the first search, which is answered here, as all are while no
  * thread is ready and where meanings take part: the model is in a process of its own, and one of them is enough.
  */
-export function openSearchPool({ open, program, data, size }: SearchPoolOptions): SearchPool {
+export function openSearchPool({ open, program, data, size, warn }: SearchPoolOptions): SearchPool {
   let threads: SearchThread[] = []
+  /** Tells the library that the threads were started for from one that was put in its place: each has vectors of its own. */
+  let openFor: Library['vectors']
+  let brokenAt: number | undefined
   let idle: NodeJS.Timeout | undefined
   let isClosed = false
 
@@ -62,9 +74,24 @@ export function openSearchPool({ open, program, data, size }: SearchPoolOptions)
     threads = []
     await Promise.all(ended.map((thread) => thread.end()))
   }
-  const findThread = (): SearchThread | undefined => {
+  const noteBroken = (problem: string): void => {
+    if (brokenAt === undefined) warn?.(`searches are answered without threads of their own: ${problem}`)
+    brokenAt = performance.now()
+  }
+  const startThread = (): SearchThread =>
+    new SearchThread(program, data, {
+      onReady: () => {
+        brokenAt = undefined
+      },
+      onBroken: noteBroken,
+    })
+  const findThread = ({ vectors }: Library): SearchThread | undefined => {
+    // What they have open is not there any more.
+    if (vectors !== openFor) void endAll()
+    openFor = vectors
     threads = threads.filter(({ isGone }) => !isGone)
-    while (!isClosed && threads.length < size) threads.push(new SearchThread(program, data))
+    const isResting = brokenAt !== undefined && performance.now() - brokenAt < BROKEN_MS
+    while (!isClosed && !isResting && threads.length < size) threads.push(startThread())
     clearTimeout(idle)
     idle = setTimeout(() => void endAll(), IDLE_MS).unref()
     const ready = threads.filter(({ isReady }) => isReady)
@@ -77,7 +104,7 @@ export function openSearchPool({ open, program, data, size }: SearchPoolOptions)
     async search(input, signal) {
       const library = await open()
       const hasMeanings = (await library.vectors?.readSpace()) !== undefined
-      const thread = hasMeanings || isClosed ? undefined : findThread()
+      const thread = hasMeanings || isClosed ? undefined : findThread(library)
       if (thread === undefined) return searchLibrary(library, input, signal)
       const answer = await thread.ask(input)
       signal?.throwIfAborted()
@@ -91,6 +118,13 @@ export function openSearchPool({ open, program, data, size }: SearchPoolOptions)
   }
 }
 
+/** Told how a thread fares. */
+interface ThreadHearer {
+  readonly onReady: () => void
+  /** It has never been ready. */
+  readonly onBroken: (problem: string) => void
+}
+
 /** One thread with the library open. */
 class SearchThread {
   isReady = false
@@ -99,12 +133,15 @@ class SearchThread {
   readonly #asked = new Map<number, { resolve(answer: SearchAnswer | undefined): void; reject(error: Error): void }>()
   #last = 0
 
-  constructor(program: URL, data: unknown) {
-    this.#worker = new Worker(program, { workerData: data })
+  readonly #hearer: ThreadHearer
+
+  constructor(program: URL, data: unknown, hearer: ThreadHearer) {
+    this.#hearer = hearer
+    this.#worker = new Worker(program, { workerData: data, resourceLimits: RESOURCES })
     this.#worker.unref()
     this.#worker.on('message', (reply: SearchReply) => this.#hear(reply))
-    this.#worker.on('error', () => this.#leave())
-    this.#worker.on('exit', () => this.#leave())
+    this.#worker.on('error', (error) => this.#break(error instanceof Error ? error.message : String(error)))
+    this.#worker.on('exit', () => this.#break('a thread ended by itself'))
   }
 
   /** Questions that it has not answered. */
@@ -129,12 +166,20 @@ class SearchThread {
   #hear(reply: SearchReply): void {
     if (reply.type === 'ready') {
       this.isReady = true
+      this.#hearer.onReady()
       return
     }
     const asked = this.#asked.get(reply.number)
     this.#asked.delete(reply.number)
     if (reply.type === 'answer') asked?.resolve(reply.answer)
     else asked?.reject(toError(reply.failure))
+  }
+
+  /** One that was ready will be again; one that never was would end the same way at once. */
+  #break(problem: string): void {
+    const isNews = !this.isReady && !this.isGone
+    this.#leave()
+    if (isNews) this.#hearer.onBroken(problem)
   }
 
   #leave(): void {

@@ -3,9 +3,13 @@ import type { LedgerState, Reason } from '../crawl/ledger.ts'
 /** Where a list of addresses goes on: after the last one that was given. */
 export interface AddressCursor {
   readonly at: number
-  readonly url: string
-  /** Of which source it was: several may have asked one address at the same moment. Without it, those are taken as given. */
-  readonly sourceId?: string
+  /** Of that entry: many may have been found at one moment. */
+  readonly id?: number
+  /**
+   * Its address, for those who know no id; where several sources asked it at that moment, all of them are taken as given. Without
+   * either, or when it is not there any more, all of that moment are still to come.
+   */
+  readonly url?: string
 }
 
 /** Which addresses are asked for. */
@@ -37,6 +41,8 @@ export interface AddressQuery extends AddressFilter {
 
 /** What is known of one address of a source. */
 export interface AddressEntry {
+  /** Tells it from others of the same moment: whatever was found first has the least. */
+  readonly id: number
   readonly sourceId: string
   readonly key: string
   readonly url: string

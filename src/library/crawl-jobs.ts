@@ -43,7 +43,9 @@ export function createJobs(library: Library, options: JobsOptions = {}): Jobs {
     // One of the same source is refused as such.
     const isOwn = running.some(({ sourceId }) => sourceId === source.id)
     if (!isOwn && running.length + beginning >= maxRunning) {
-      throw new PharosError('JOBS_FULL', { count: running.length + beginning, what: 'crawls' })
+      const count = running.length + beginning
+      const what = count === 1 ? '1 crawl is under way' : `${count} crawls are under way`
+      throw new PharosError('JOBS_FULL', { count, what, rule: 'there may be at once' })
     }
     const job = new RunningJob(library, source, input)
     beginning++

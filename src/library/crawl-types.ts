@@ -19,7 +19,8 @@ export const CRAWL_TYPE_SEEDS: readonly CrawlType[] = [
   },
   {
     name: 'intelligent',
-    description: 'Plans where to begin from what is known of the site.',
+    description:
+      'Is to plan where to begin from what is known of the site. Planning comes later: until then it crawls as basic-with-sitemap.',
     declaration: { crawlType: 'intelligent', useSitemap: true, sitemapOnly: false },
   },
   {

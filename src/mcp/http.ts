@@ -29,13 +29,17 @@ export interface HttpOptions {
 }
 
 /** Clients that connected by the protocol of 2025 and did not say goodbye: so many are remembered, and so long. */
-const MAX_SESSIONS = 64
+const MAX_SESSIONS = 256
 const IDLE_MS = 30 * 60_000
+/** Where there are as many as may be, those that were silent for so long give way; nobody else does. */
+const GIVES_WAY_MS = 5 * 60_000
 
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport
   readonly server: McpServer
   usedAt: number
+  /** Streams on which it listens: whoever does is there, however silent. */
+  streams: number
 }
 
 /**
@@ -55,17 +59,19 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
     await session?.server.close()
   }
   const forgetIdle = async (): Promise<void> => {
-    for (const [id, { usedAt }] of [...sessions]) {
-      if (sessions.size >= MAX_SESSIONS || now() - usedAt >= IDLE_MS) await forget(id)
+    for (const [id, { usedAt, streams }] of [...sessions]) {
+      const isFull = sessions.size >= MAX_SESSIONS
+      if (streams === 0 && now() - usedAt >= (isFull ? GIVES_WAY_MS : IDLE_MS)) await forget(id)
     }
   }
   const open = async (request: Request): Promise<Response> => {
     await forgetIdle()
+    if (sessions.size >= MAX_SESSIONS) return refuse(503, -32000, 'Too many sessions: ask again later')
     const server = createServer()
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: newId,
       onsessioninitialized: (id) => {
-        sessions.set(id, { transport, server, usedAt: now() })
+        sessions.set(id, { transport, server, usedAt: now(), streams: 0 })
       },
       onsessionclosed: (id) => {
         sessions.delete(id)
@@ -83,7 +89,16 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
     session.usedAt = now()
     sessions.delete(id)
     sessions.set(id, session)
-    return session.transport.handleRequest(request)
+    const response = await session.transport.handleRequest(request)
+    if (request.method === 'GET' && response.ok && !request.signal.aborted) {
+      session.streams++
+      const leave = () => {
+        session.streams--
+        session.usedAt = now()
+      }
+      request.signal.addEventListener('abort', leave, { once: true })
+    }
+    return response
   }
   return {
     async fetch(request) {

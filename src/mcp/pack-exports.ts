@@ -54,7 +54,10 @@ export function createPackExports(exportPack: PackExporter): PackExports {
       const open = [...exports.values()].filter(({ endedAt }) => endedAt === null)
       const same = open.find((one) => one.sourceId === source.id && one.isCompact === isCompact)
       if (same !== undefined) return same
-      if (open.length >= MAX_OPEN) throw new PharosError('JOBS_FULL', { count: open.length, what: 'packs' })
+      if (open.length >= MAX_OPEN) {
+        const what = `${open.length} packs are under way`
+        throw new PharosError('JOBS_FULL', { count: open.length, what, rule: 'there may be at once' })
+      }
       const begun: PackExport = {
         id: library.newId(),
         sourceId: source.id,

@@ -13,6 +13,8 @@ export interface McpPorts {
   /** Version of this program. */
   readonly version: string
   readonly openLibrary: () => Promise<ClosableLibrary>
+  /** Whether the library is somebody else's, who may have another one in its place later, and is asked each time. @default false */
+  readonly isLent?: boolean
   readonly openJobs: (library: Library) => Promise<Jobs>
   /** Writes a pack of a source to a place that the owner chose. Without it there is no `export_pack`. */
   readonly exportPack?: PackExporter

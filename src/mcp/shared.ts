@@ -19,6 +19,8 @@ export function createShared(ports: McpPorts): Shared {
   const packs = ports.exportPack === undefined ? undefined : createPackExports(ports.exportPack)
   let opened: Promise<ClosableLibrary> | undefined
   let jobs: Promise<Jobs> | undefined
+  /** The library that these are the jobs of. */
+  let jobsOf: ClosableLibrary | undefined
   let background: Promise<void> | undefined
 
   const open = async (): Promise<ClosableLibrary> => {
@@ -29,6 +31,8 @@ export function createShared(ports: McpPorts): Shared {
   }
   const library = (): Promise<ClosableLibrary> => {
     if (stop.signal.aborted) return Promise.reject(new PharosError('INTERRUPTED'))
+    // Whoever lends it knows whether it is still the same.
+    if (ports.isLent === true) return ports.openLibrary()
     opened ??= open().catch((error: unknown) => {
       // The next call tries again: somebody may have mended it.
       opened = undefined
@@ -38,13 +42,14 @@ export function createShared(ports: McpPorts): Shared {
   }
   return {
     library,
-    jobs: () => {
-      jobs ??= library()
-        .then(ports.openJobs)
-        .catch((error: unknown) => {
-          jobs = undefined
-          throw error
-        })
+    jobs: async () => {
+      const now = await library()
+      if (now !== jobsOf) jobs = undefined
+      jobsOf = now
+      jobs ??= ports.openJobs(now).catch((error: unknown) => {
+        jobs = undefined
+        throw error
+      })
       return jobs
     },
     packs,

@@ -62,6 +62,15 @@ describe('the dashboard', () => {
     await page.getByRole('button', { name: 'Start crawl' }).click()
     await page.getByText('A whole number from 0 on').waitFor()
     await page.getByLabel('Depth in links').fill('')
+    // What only the server finds is told at its field as well, which may be folded away.
+    await page.getByLabel('Requests at once').fill('9999')
+    await page.getByText('More settings').click()
+    await page.getByRole('button', { name: 'Start crawl' }).click()
+    await page
+      .locator('.field', { hasText: 'Requests at once' })
+      .getByText(/^Too big.*256, got 9999/)
+      .waitFor()
+    await page.getByLabel('Requests at once').fill('2')
     await page.getByRole('button', { name: 'Start crawl' }).click()
 
     const card = page.locator(`article[aria-label="Crawl of ${site.origin}/"]`)
@@ -90,7 +99,8 @@ describe('the dashboard', () => {
     // All chapters and the start were saved.
     await row.getByText(String(CHAPTERS + 1), { exact: true }).waitFor()
     await shoot(page, 'ended')
-    expect(problems).toEqual([])
+    // Browsers tell an answer of 400 as an error, and there was one.
+    expect(problems).toEqual([expect.stringContaining('status of 400')])
     await page.close()
   })
 
@@ -106,6 +116,16 @@ describe('the dashboard', () => {
     await first.getByRole('button', { name: 'why it ranked' }).click()
     await first.locator('.why tbody tr').nth(1).waitFor()
     await shoot(page, 'search')
+    // What adds less has the shorter bar, and on a phone nothing is wider than the screen.
+    const bars = first.locator('.share')
+    const [[least, shortest], [most, longest]] = await Promise.all([readBar(bars.last()), readBar(bars.first())])
+    expect(shortest / longest).toBeCloseTo(least / most, 1)
+    await page.setViewportSize({ width: 390, height: 844 })
+    const wide = await page
+      .locator('main *')
+      .evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().right > 391).map((one) => one.outerHTML))
+    expect(wide).toEqual([])
+    await page.setViewportSize({ width: 1280, height: 900 })
     await page.getByLabel('What to look for').focus()
     await page.keyboard.press('ArrowDown')
     const opened = page.context().waitForEvent('page')
@@ -117,11 +137,52 @@ describe('the dashboard', () => {
     await page.close()
   })
 
+  test('marks words with hyphens and signs, and forgets an answer that nobody waits for any more', async () => {
+    // As somebody passes it on who wrote it by hand.
+    const { page, problems } = await openPage('#/search?q=LF-030+(client-side)?')
+    expect(await page.getByLabel('What to look for').inputValue()).toBe('LF-030 (client-side)?')
+    const first = page.locator('article.passage').first()
+    await first.getByRole('link', { name: 'Chapter 18' }).waitFor()
+    expect(await first.locator('mark').allTextContents()).toContain('client-side')
+    let letGo = () => {}
+    const isHeld = new Promise<void>((resolve) => {
+      letGo = resolve
+    })
+    await page.route('**/api/search?q=slow*', async (route) => {
+      await isHeld
+      await route.continue()
+    })
+    await page.getByLabel('What to look for').fill('slow')
+    await page.locator('.results[aria-busy=true]').waitFor()
+    await page.getByLabel('What to look for').fill('')
+    await page.locator('.results[aria-busy=false]').waitFor({ state: 'attached' })
+    letGo()
+    expect(await page.locator('.results').textContent()).toBe('')
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('says what is wrong when a page cannot be shown, and keeps the others', async () => {
+    const { page, problems } = await openPage('#/')
+    await page.route('**/api/sources', (route) => route.fulfill({ json: { items: [{ id: 'x', status: 'INDEXED' }] } }))
+    await page.getByRole('link', { name: 'Sources' }).click()
+    const alert = page.getByRole('alert')
+    await alert.getByText('This page cannot be shown.').waitFor()
+    expect(await alert.textContent()).toContain('TypeError')
+    expect(problems).not.toEqual([])
+    await page.unroute('**/api/sources')
+    await alert.getByRole('button', { name: 'Reload' }).click()
+    await page.getByRole('link', { name: 'endless' }).waitFor()
+    await page.getByRole('link', { name: 'Crawler' }).click()
+    await page.getByRole('heading', { name: 'Crawler' }).waitFor()
+    await page.close()
+  })
+
   test('tells in words why an address was skipped', async () => {
     const { page, problems } = await openPage('#/sources')
     await page.getByRole('link', { name: new URL(site.origin).host }).click()
     await page.getByRole('button', { name: /^robots disallow 1$/ }).click()
-    await page.getByText('1 addresses').waitFor()
+    await page.getByText('1 address', { exact: true }).waitFor()
     await page.getByRole('button', { name: '/private/' }).click()
     const panel = page.getByRole('complementary')
     await panel.getByText('robots.txt asks to stay away').waitFor()
@@ -131,6 +192,11 @@ describe('the dashboard', () => {
     await panel.waitFor({ state: 'detached' })
     // A link to exactly this is a link that can be passed on.
     expect(new URL(page.url()).hash).toMatch(/^#\/sources\/[\w-]+\?state=skipped&reason=robots-disallow$/)
+    // What was never seen can be asked about as well.
+    await page.getByLabel('Part of the address').fill('/nowhere')
+    await page.getByRole('button', { name: 'Ask about this address' }).click()
+    await panel.getByText('Never seen in this source.').waitFor()
+    expect(await panel.getByRole('heading').textContent()).toBe(`${site.origin}/nowhere`)
     expect(problems).toEqual([])
     await page.close()
   })
@@ -198,6 +264,30 @@ describe('the dashboard', () => {
     await page.close()
   })
 
+  test('adds a source with a name, and says in one sentence why it failed', async () => {
+    const { page, problems } = await openPage('#/')
+    await page.getByRole('link', { name: 'Add with a name' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Add a source' })
+    await dialog.getByRole('button', { name: 'Add and crawl' }).click()
+    await dialog.getByText('An address is needed.').waitFor()
+    await dialog.getByLabel('Address').fill(`${site.origin}/missing/`)
+    await dialog.getByLabel('Name').fill('nowhere')
+    await dialog.getByLabel('Version').fill('2')
+    await dialog.getByLabel('No paths like').fill('/a/**\n/b/**')
+    await shoot(page, 'adding')
+    await dialog.getByRole('button', { name: 'Add and crawl' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    const row = page.locator('tr').filter({ hasText: 'nowhere 2' })
+    await row.getByText('failed', { exact: true }).waitFor()
+    await row.getByText('nothing was read: answered 404').waitFor()
+    expect(await row.getByRole('button').allTextContents()).toEqual(['Recrawl', 'Retry', 'Remove'])
+    const { scope } = (await server.get('/api/sources/nowhere@2')) as { scope: { block: string[] } }
+    expect(scope.block).toEqual(['/a/**', '/b/**'])
+    await shoot(page, 'sources')
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
   test('says when the server is gone, and leads to the login of one that wants a token', async () => {
     const { page } = await openPage('#/sources')
     await page.getByRole('heading', { name: 'Sources' }).waitFor()
@@ -214,6 +304,14 @@ describe('the dashboard', () => {
     await page.getByRole('link', { name: 'Crawler' }).click()
     await page.getByText('live', { exact: true }).waitFor()
     await page.close()
+    // Whoever comes with a link gets where it leads, although no server sees what is behind the `#`.
+    const other = await browser.newPage()
+    other.setDefaultTimeout(PATIENCE.timeout)
+    await other.goto(`${server.origin}/#/search?q=wick`)
+    await other.getByLabel('Token').fill(TOKEN)
+    await other.keyboard.press('Enter')
+    await other.waitForURL(`${server.origin}/#/search?q=wick`)
+    await other.close()
   })
 })
 
@@ -235,6 +333,12 @@ async function openPage(hash: string): Promise<{ page: Page; problems: string[] 
   })
   await page.goto(`${server.origin}/${hash}`)
   return { page, problems }
+}
+
+/** What a bar says, and how wide it is. */
+async function readBar(share: Locator): Promise<[value: number, width: number]> {
+  const width = await share.locator('.share-bar').evaluate((element) => element.getBoundingClientRect().width)
+  return [Number(await share.locator('.number').textContent()), width]
 }
 
 async function figureOf(card: Locator, label: string): Promise<number> {
@@ -267,7 +371,7 @@ const NUMBERS: Readonly<Record<number, string>> = { 17: 'seventeen', 18: 'eighte
 
 function createPages(): Record<string, Answer> {
   const chapters = Array.from({ length: CHAPTERS }, (_, number): [string, Answer] => {
-    const heading = `<h2 id="lamp-${number}">Lamp ${NUMBERS[number] ?? number}</h2><p>Trim the wick of lamp ${NUMBERS[number] ?? number} every evening, before the fog comes in from the sea.</p>`
+    const heading = `<h2 id="lamp-${number}">Lamp ${NUMBERS[number] ?? number}</h2><p>Trim the wick of lamp ${NUMBERS[number] ?? number} every evening, before the fog comes in from the sea.${number === 18 ? ' Rule LF-030 (client-side) is about it.' : ''}</p>`
     const body = pageOf(`Chapter ${number}`).replace('</ul>', `</ul>${heading}`)
     return [`/chapter/${number}`, () => ({ body, delayMs: isSlow && number > 10 ? 1500 : 40 })]
   })

@@ -6,10 +6,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createHttp } from '../../src/http/app.ts'
 import type { HttpApp } from '../../src/http/ports.ts'
 import type { PageStage } from '../http/page-stage.ts'
-import { attackOn, HOSTILE_JOB, hostilePaths, openHostileStage } from '../http/xss-corpus.ts'
+import {
+  attackOn,
+  HOSTILE_JOB,
+  hostilePaths,
+  hostilePlaces,
+  openHostileStage,
+  tellHostileJob,
+} from '../http/xss-corpus.ts'
 import { openChromium } from './chromium.ts'
 
-/* The server-rendered pages in a real Chromium: without scripts, under attack, and alive. */
+/* The server-rendered pages in a real Chromium: without scripts, under attack, and alive. And the dashboard under the same attack. */
 
 let browser: Browser
 let stage: PageStage
@@ -105,6 +112,90 @@ test('nothing of the corpus runs, whatever is on the page', async () => {
       await page.evaluate(TEMPT)
       expect(await page.evaluate(() => Reflect.get(globalThis, 'pwned')), path).toBeUndefined()
       expect(await page.locator('script').count()).toBe(1)
+    }
+  })
+  expect(troubles).toEqual([])
+})
+
+/** Runs in the page: whatever somebody could read, hear or be led to that must not be there. */
+const FIND_TRICKS = `[
+  ...(document.body.innerText.match(/[\\0\\u202e\\u2066]/g) ?? []),
+  ...[...document.querySelectorAll('[title], [aria-label]')]
+    .map((one) => (one.title ?? '') + (one.ariaLabel ?? ''))
+    .filter((text) => /[\\0\\u202e\\u2066]/.test(text)),
+  ...[...document.querySelectorAll('a[href]')].map(({ href }) => href).filter((href) => !/^https?:/.test(href)),
+  ...[...document.querySelectorAll('main :is(script, iframe, img, style, [srcdoc], [onload], [onfocus])')].map(({ tagName }) => tagName),
+]`
+
+test('nothing of the corpus runs in the dashboard, whatever it shows, and nothing looks like something else', async () => {
+  const [source] = await stage.library.store.listSources()
+  const troubles = await withPage({}, async (page) => {
+    await page.goto(`${origin}/`)
+    await page.getByText('live', { exact: true }).waitFor()
+    tellHostileJob(stage, 'cccccccc-job')
+    const card = page.locator('[data-job="cccccccc-job"]')
+    for (const place of ['card url', 'card download', 'card host', 'card kind', 'card problem', 'card milestone'])
+      await card.getByText(`<script>globalThis.pwned="${place}"</script>`).first().waitFor()
+    await card.getByText('Log').click()
+    await card.getByText('<script>globalThis.pwned="card line"</script>').waitFor()
+    await page.evaluate(TEMPT)
+    expect(await page.evaluate(FIND_TRICKS)).toEqual([])
+    for (const [hash, shows] of hostilePlaces(source?.id ?? '')) {
+      await page.goto(`${origin}/${hash}`)
+      await page.getByText(shows).filter({ visible: true }).first().waitFor()
+      for (const button of await page.getByRole('button', { name: 'why it ranked' }).all()) await button.click()
+      await page.evaluate(TEMPT)
+      expect(await page.evaluate(FIND_TRICKS), hash).toEqual([])
+      expect(await page.evaluate(() => Reflect.get(globalThis, 'pwned')), hash).toBeUndefined()
+    }
+    expect(await page.locator('script').count()).toBe(1)
+  })
+  expect(troubles).toEqual([])
+})
+
+test('both have the same navigation, and the colours that were chosen', async () => {
+  const troubles = await withPage({}, async (page) => {
+    const readLinks = () =>
+      page
+        .locator('header nav a')
+        .evaluateAll((links) => links.map((link) => `${link.textContent} ${Reflect.get(link, 'href')}`))
+    const readGround = () =>
+      page.evaluate<string>("getComputedStyle(document.documentElement).getPropertyValue('--ground')")
+    await page.emulateMedia({ colorScheme: 'light' })
+    await page.goto(`${origin}/#/sources`)
+    await page.getByRole('heading', { name: 'Sources' }).waitFor()
+    const links = await readLinks()
+    const light = await readGround()
+    await page.getByRole('button', { name: 'Colours' }).click()
+    expect(await readGround()).toBe(light)
+    await page.getByRole('button', { name: 'Colours' }).click()
+    const dark = await readGround()
+    expect(dark).not.toBe(light)
+    await page.goto(`${origin}/domains`)
+    expect((await readLinks()).map((link) => link.replace(/\/$/, '/#/'))).toEqual(links)
+    expect(await readGround()).toBe(dark)
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await page.evaluate("localStorage.setItem('pharos-theme', 'light')")
+    await page.reload()
+    expect(await readGround()).toBe(light)
+  })
+  expect(troubles).toEqual([])
+})
+
+test('lists that cannot be added to tell how much is new since they were made', async () => {
+  const troubles = await withPage({}, async (page) => {
+    const status = page.getByRole('status')
+    for (const [path, count] of [
+      ['/errors', '2'],
+      ['/domains', '40'],
+      ['/urls', '40'],
+    ] as const) {
+      await page.goto(origin + path)
+      await status.getByText('Live').waitFor()
+      const figures = { visited: 40, downloaded: 0, saved: 0, errors: 2, queueSize: 0, paused: false }
+      stage.dispatcher.feed.tell('progress', 'dddddddd-job', figures)
+      await status.getByText(`Live, ${count} new since this page was made: reload`).waitFor()
+      expect(await status.getByRole('link', { name: 'reload' }).getAttribute('href')).toBe(origin + path)
     }
   })
   expect(troubles).toEqual([])

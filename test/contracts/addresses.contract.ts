@@ -55,7 +55,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       all.push(...part)
       const last = part.at(-1)
       if (last === undefined) return all
-      cursor = { at: last.at, url: last.url, sourceId: last.sourceId }
+      cursor = { at: last.at, id: last.id }
     }
   }
 
@@ -67,7 +67,13 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       await fail(A('/failed'), 55, 500, 'it broke')
       const NOTHING = { reason: null, pattern: null, status: null, detail: null, foundOn: null, depth: 1 }
       const NO_PAGE = { changedAt: null, title: null, wordCount: null, chunks: null }
-      const where = (path: string) => ({ sourceId: 'docs', key: A(path), url: A(path), host: 'docs.test' })
+      const where = (path: string) => ({
+        id: expect.any(Number),
+        sourceId: 'docs',
+        key: A(path),
+        url: A(path),
+        host: 'docs.test',
+      })
       expect(await addresses.list({ limit: 9 })).toEqual([
         {
           ...where('/page'),
@@ -147,14 +153,15 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       expect(whole.map(({ url, sourceId }) => [url, sourceId])).toEqual([
         ['https://other.test/', 'more'],
         [A('/7'), 'more'],
+        // Those of one moment in the order in which they were found.
         [A('/6'), 'more'],
-        [A('/5'), 'docs'],
-        [A('/4'), 'docs'],
-        [A('/3'), 'more'],
-        [A('/3'), 'docs'],
-        [A('/2'), 'docs'],
         [A('/1'), 'more'],
+        [A('/3'), 'more'],
+        [A('/4'), 'docs'],
+        [A('/2'), 'docs'],
+        [A('/3'), 'docs'],
         [A('/1'), 'docs'],
+        [A('/5'), 'docs'],
       ])
       for (const limit of [1, 2, 3, 4, 7]) {
         expect(await listAll({ limit })).toEqual(whole)
@@ -165,12 +172,48 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       }
     })
 
-    test('goes on behind a cursor that names no source', async () => {
+    test('goes on behind a cursor that names an address instead of an entry', async () => {
       await find([{ url: A('/1') }, { url: A('/2') }], 10)
-      await find([{ url: A('/2') }], 10, 'more')
+      await find([{ url: A('/2') }, { url: A('/3') }], 10, 'more')
       expect(await list({ cursor: { at: 10, url: A('/2') } })).toEqual([A('/1')])
-      expect(await list({ cursor: { at: 10, url: A('/1') }, order: 'oldest' })).toEqual([A('/2'), A('/2')])
+      expect(await list({ cursor: { at: 10, url: A('/2') }, order: 'oldest' })).toEqual([A('/3')])
+      expect(await list({ cursor: { at: 10, url: A('/1') }, order: 'oldest' })).toEqual([A('/2'), A('/2'), A('/3')])
       expect(await list({ cursor: { at: 11, url: '' }, to: 9 })).toEqual([])
+    })
+
+    test('begins a moment anew where the address that a cursor names is not there any more', async () => {
+      await find([{ url: A('/1') }, { url: A('/2') }], 10)
+      await find([{ url: A('/0') }], 9)
+      await fail(A('/2'), 20, 404)
+      for (const cursor of [{ at: 10, url: A('/2') }, { at: 10, url: A('/never') }, { at: 10 }]) {
+        expect(await list({ cursor })).toEqual([A('/1'), A('/0')])
+        expect(await list({ cursor, order: 'oldest' })).toEqual([A('/1'), A('/2')])
+      }
+    })
+
+    test('is the same whatever the number of hosts below the one that is asked for', async () => {
+      const urls = Array.from({ length: 80 }, (_, i) => `https://h${i}.many.test/`)
+      await find(
+        urls.map((url) => ({ url })),
+        10,
+      )
+      await find([{ url: 'https://notmany.test/' }, { url: A('/') }, { url: 'https://many.test/' }], 11)
+      await find([{ url: 'https://of.many.test/' }], 12, 'more')
+      await fail('https://h7.many.test/', 20, 404)
+      const query = { host: 'Many.test', includeSubdomains: true }
+      const all = [
+        'h7.',
+        'of.',
+        '',
+        ...Array.from({ length: 80 }, (_, i) => `h${79 - i}.`).filter((one) => one !== 'h7.'),
+      ]
+      const expected = all.map((name) => `https://${name}many.test/`)
+      expect((await listAll({ ...query, limit: 7 })).map(({ url }) => url)).toEqual(expected)
+      expect((await listAll({ ...query, limit: 50, order: 'oldest' })).map(({ url }) => url)).toEqual(
+        expected.toReversed(),
+      )
+      expect(await list({ ...query, state: 'failed' })).toEqual(['https://h7.many.test/'])
+      expect(await addresses.count(query, 1000)).toBe(82)
     })
 
     test('misses nothing that stays and gives nothing twice while others are asked and found', async () => {
@@ -360,6 +403,25 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       await store.removeSource('docs')
       expect(await addresses.describeHost('docs.test')).toBeUndefined()
       expect(await addresses.listHosts(9)).toEqual([])
+    })
+
+    test('tell what is leased from what is pending', async () => {
+      await find([{ url: A('/1') }, { url: A('/2') }, { url: 'https://other.test/' }], 10)
+      await setPause(store, 'docs.test', 1, 0)
+      const statesOf = async (host: string) => (await addresses.describeHost(host))?.states
+      const visits = await store.lease({
+        sourceId: 'docs',
+        limit: 2,
+        now: 11,
+        until: 99,
+        horizon: 99,
+        isLevelled: false,
+      })
+      const ofDocs = visits.filter(({ host }) => host === 'docs.test')
+      expect(await statesOf('docs.test')).toMatchObject({ pending: 2 - ofDocs.length, leased: ofDocs.length })
+      expect((await addresses.listHosts(9)).reduce((sum, { states }) => sum + states.leased, 0)).toBe(2)
+      await store.release(visits)
+      expect(await statesOf('docs.test')).toMatchObject({ pending: 2, leased: 0 })
     })
 
     test('are listed with those that were asked last first', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { LibraryStore } from '../../src/library/library-store.ts'
 import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
 import { createAddresses } from '../../src/store/sqlite/addresses.ts'
-import { openDatabase } from '../../src/store/sqlite/database.ts'
+import { type Database, openDatabase } from '../../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { describeAddresses } from './addresses.contract.ts'
 import { recordPlans } from './query-plans.ts'
@@ -29,6 +29,7 @@ test('the addresses in SQLite are read by indexes, in their order', async () => 
         { state: 'failed' },
         { status: 404 },
         { sourceId: 's' },
+        { host: 'test', includeSubdomains: true },
       ] as const) {
         expect(await addresses.list({ limit: 3, order, ...place, ...filter })).toHaveLength(3)
         expect(await addresses.count({ ...place, ...filter }, 2)).toBe(2)
@@ -41,6 +42,85 @@ test('the addresses in SQLite are read by indexes, in their order', async () => 
   expect(plans.listWalks()).toEqual([])
   db.close()
 })
+
+test('the addresses of many hosts in SQLite are asked for with few questions', async () => {
+  const db = openDatabase(':memory:')
+  db.exec(FILL.replaceAll('i % 2', 'i % 500'))
+  const countQuestions = recordQuestions(db)
+  const addresses = createAddresses(db)
+  const below = { host: 'test', includeSubdomains: true } as const
+  expect(await addresses.list({ ...below, limit: 100 })).toHaveLength(100)
+  expect(await addresses.list({ ...below, state: 'failed', limit: 100 })).toHaveLength(100)
+  expect(await addresses.count(below, 10_000)).toBe(4000)
+  expect(await addresses.listHosts(400)).toHaveLength(400)
+  expect(countQuestions()).toBeLessThan(40)
+  db.close()
+})
+
+test('what is kept of hosts in SQLite is what their rows say', async () => {
+  const db = openDatabase(':memory:')
+  db.exec(FILL)
+  db.exec(`
+    UPDATE ledger SET state = 'leased' WHERE id % 7 = 0 AND state = 'pending';
+    UPDATE ledger SET state = 'indexed', page_hash = 'x', checked_at = 9000 WHERE id % 14 = 0 AND state = 'leased';
+    UPDATE ledger SET state = 'gone', page_hash = NULL WHERE id % 28 = 0 AND state = 'indexed';
+    UPDATE ledger SET host = 'elsewhere.test' WHERE id % 5 = 0;
+  `)
+  const states = ['pending', 'leased', 'indexed', 'unchanged', 'skipped', 'failed', 'gone']
+  const real = db
+    .prepare<[], Record<string, number>>(
+      `SELECT host, count(*) AS addresses, sum(page_hash IS NOT NULL) AS pages, max(checked_at) AS lastAt,
+         ${states.map((state) => `sum(state = '${state}') AS ${state}`).join(', ')} FROM ledger GROUP BY host ORDER BY host`,
+    )
+    .all()
+  const kept = (await createAddresses(db).listHosts(9)).map(({ failed: _, states: counts, ...host }) => ({
+    ...host,
+    ...counts,
+  }))
+  expect(kept.toSorted((a, b) => (a.host < b.host ? -1 : 1))).toEqual(real)
+  db.close()
+})
+
+test('what is kept of hosts in SQLite is not written when a row is leased or released, and once when it is settled', () => {
+  const countWrites = (set: string, hasTrigger: boolean): number => {
+    const db = openDatabase(':memory:')
+    db.exec(FILL)
+    if (!hasTrigger) db.exec('DROP TRIGGER host_updated')
+    const total = db.prepare<[], number>('SELECT total_changes()').pluck()
+    const before = total.get() ?? 0
+    db.exec(`UPDATE ledger SET ${set} WHERE id = 2`)
+    const writes = (total.get() ?? 0) - before
+    db.close()
+    return writes
+  }
+  const writesOf = (set: string) => countWrites(set, true) - countWrites(set, false)
+  expect(writesOf("state = 'leased'")).toBe(0)
+  expect(writesOf("state = 'indexed', page_hash = 'x', checked_at = 9000")).toBe(1)
+})
+
+/** Counts what is asked on a connection by statements that are prepared from now on. */
+function recordQuestions(db: Database): () => number {
+  let questions = 0
+  const prepare = db.prepare.bind(db)
+  // The connection is that of the test alone.
+  Object.assign(db, {
+    prepare: (sql: string) => {
+      const statement = prepare(sql)
+      const { all, get } = statement
+      return Object.assign(statement, {
+        all: (...values: unknown[]) => {
+          questions++
+          return all.apply(statement, values)
+        },
+        get: (...values: unknown[]) => {
+          questions++
+          return get.apply(statement, values)
+        },
+      })
+    },
+  })
+  return () => questions
+}
 
 const FILL = `
   INSERT INTO sources (uuid, name, url, site_url, scope, settings, created_at) VALUES ('s', 's', 'u', 'u', '{}', '{}', 1);

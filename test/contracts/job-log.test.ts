@@ -59,7 +59,7 @@ describe('the history of jobs in SQLite', () => {
     db.close()
   })
 
-  test('leaves crawl types alone that an owner changed, and writes them anew when there are none', async () => {
+  test('leaves crawl types alone that an owner changed or made, and writes those that are missing', async () => {
     const path = newPath()
     const change = (sql: string) => {
       const db = openDatabase(path)
@@ -74,10 +74,16 @@ describe('the history of jobs in SQLite', () => {
     }
     const seeds = await list()
     expect(seeds).toHaveLength(5)
+    // As an earlier version left it that knew fewer of them.
     change(
-      `DELETE FROM crawl_types WHERE name <> 'basic'; UPDATE crawl_types SET declaration = '{"depth":1}', description = NULL`,
+      `DELETE FROM crawl_types WHERE name <> 'basic'; UPDATE crawl_types SET declaration = '{"depth":1}', description = NULL;
+       INSERT INTO crawl_types (name, description, declaration) VALUES ('own', 'Mine.', '{}')`,
     )
-    expect(await list()).toEqual([{ name: 'basic', description: '', declaration: { depth: 1 } }])
+    expect(await list()).toEqual([
+      { name: 'basic', description: '', declaration: { depth: 1 } },
+      { name: 'own', description: 'Mine.', declaration: {} },
+      ...seeds.filter(({ name }) => name !== 'basic'),
+    ])
     change('DELETE FROM crawl_types')
     expect(await list()).toEqual(seeds)
   })
@@ -96,6 +102,7 @@ describe('the history of jobs in SQLite', () => {
           for (const page of [{}, { before: 50_000 }, { after: 50_000 }]) {
             const filter = Object.entries({ jobId, kind, scope, ...page }).filter(([, value]) => value !== undefined)
             await traced.listProblems({ limit: 5, ...Object.fromEntries(filter) })
+            await traced.listMilestones({ limit: 5, ...Object.fromEntries(filter) })
           }
         }
       }
@@ -117,6 +124,16 @@ describe('the history of jobs in SQLite', () => {
     expect((await log.list(1)).total).toBe(31)
     expect(await log.trim(KEEP_ALL)).toBe(0)
     expect(plans.listWalks()).toEqual([])
+    // Without an index of each it would not be.
+    for (const [index, table] of [
+      ['crawl_problems_by_kind', 'crawl_problems'],
+      ['crawl_milestones_by_scope', 'crawl_milestones'],
+      ['queue_events_by_job', 'queue_events'],
+    ]) {
+      db.exec(`DROP INDEX ${index}`)
+      if (table === 'queue_events') db.exec('DROP INDEX queue_events_by_action')
+      expect(plans.listWalks().filter((walk) => walk.startsWith(`SCAN ${table}`))).not.toEqual([])
+    }
     db.close()
   })
 })

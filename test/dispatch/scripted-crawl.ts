@@ -54,6 +54,11 @@ const behaviours: Readonly<Record<string, () => void>> = {
     console.error('Error: nothing could be indexed')
     process.exitCode = 3
   },
+  /** Fails with the words it is given. */
+  complain() {
+    console.error(path)
+    process.exitCode = 3
+  },
   /** Does not stop when it is asked to. */
   stubborn() {
     process.on('SIGTERM', () => console.log('no'))

@@ -1,5 +1,5 @@
 import * as fs from 'node:fs'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { PROGRAM, Workshop } from './program.ts'
 
 let workshop: Workshop
@@ -39,7 +39,10 @@ test('the tour crawls the sample site, answers three questions, and is gone with
 test('it stays until Ctrl-C for those who want to look around, and tells what to do next', async () => {
   const { child, ended } = workshop.start(process.execPath, [PROGRAM, 'demo'], { TMPDIR: workshop.path('tmp') })
   let printed = ''
-  await new Promise<void>((resolve) => {
+  await new Promise<void>((resolve, reject) => {
+    void ended.then(({ stderr }) => reject(new Error(`it ended: ${stderr}`)))
+    const late = setTimeout(() => reject(new Error(`it has only said ${printed}`)), 60_000)
+    onTestFinished(() => clearTimeout(late))
     child.stdout.on('data', (text: string) => {
       printed += text
       if (printed.includes('mcpServers')) resolve()

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { run } from '../../src/cli/run.ts'
 import { openLibrary } from '../../src/open-library.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
@@ -196,13 +196,23 @@ describe('a library on a disk that can only be read', () => {
     for (const ending of ['', '-wal', '-shm']) copyFileSync(disk.path + ending, at('killed') + ending)
     for (const ending of ['', '-wal']) copyFileSync(disk.path + ending, at('moved') + ending)
     await store.close()
-    copyFileSync(disk.path, at('old'))
+    for (const name of ['old', 'torn']) copyFileSync(disk.path, at(name))
     const old = new Sqlite(at('old'))
     old.pragma('user_version = 6')
+    const root = Number(old.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'ledger_by_key'").pluck().get())
+    const size = Number(old.pragma('page_size', { simple: true }))
     old.close()
+    // As when somebody wrote while it was copied: one page is of another moment.
+    const torn = openSync(at('torn'), 'r+')
+    writeSync(torn, Buffer.alloc(size), 0, size, (root - 1) * size)
+    closeSync(torn)
+    closeSync(openSync(`${at('torn')}-wal`, 'w'))
     disk.remount('ro')
     for (const path of [disk.path, at('killed'), at('moved')]) {
-      const reader = await openSqliteStore(path)
+      const notices: string[] = []
+      const reader = await openSqliteStore(path, undefined, (text) => notices.push(text))
+      // Only what cannot be read as it is, for want of a file for its locks, is read from a copy.
+      expect(notices).toEqual(path === at('killed') ? [] : [expect.stringContaining(`${path}: a copy of it is read`)])
       expect(await reader.search({ query: 'lighthouse', limit: 5 })).toHaveLength(1)
       expect((await reader.jobLog.listTypes()).map(({ name }) => name)).toContain('docs')
       const refused = { code: 'LIBRARY_READ_ONLY', details: { library: path } }
@@ -210,6 +220,15 @@ describe('a library on a disk that can only be read', () => {
       expect(await reader.listSources()).toHaveLength(1)
       await reader.close()
     }
+    await expect(openSqliteStore(at('torn'))).rejects.toMatchObject({ code: 'LIBRARY_LOCKED' })
+    const elsewhere = mountDisk()
+    elsewhere.fill()
+    vi.stubEnv('TMPDIR', elsewhere.folder)
+    await expect(openSqliteStore(at('moved'))).rejects.toMatchObject({
+      code: 'LIBRARY_FULL',
+      details: { library: at('moved'), problem: expect.stringContaining(elsewhere.folder) },
+    })
+    vi.unstubAllEnvs()
     for (const path of [at('old'), at('none')]) {
       await expect(openSqliteStore(path)).rejects.toMatchObject({
         code: 'LIBRARY_READ_ONLY',
@@ -234,6 +253,7 @@ const mounted: string[] = []
 
 // After the processes that use them are gone: what is registered last is done first.
 afterEach(() => {
+  vi.unstubAllEnvs()
   for (const folder of mounted.splice(0)) {
     execFileSync('umount', ['-l', folder])
     rmdirSync(folder)

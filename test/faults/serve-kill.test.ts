@@ -10,6 +10,8 @@ import { isLong } from './bounded.ts'
 
 const KILLS = isLong ? 30 : 3
 const SIZE = isLong ? 400 : 40
+/** Servers that are killed as soon as they have taken a crawl. */
+const KILLED_AT_ONCE = isLong ? 10 : 2
 /** What is killed, in turns. */
 const VICTIMS = ['child', 'server', 'both'] as const
 /** Requests until the next kill, at most. */
@@ -87,6 +89,22 @@ async function kill(victim: (typeof VICTIMS)[number], jobId: string): Promise<vo
   await server.ended
   server = await start()
 }
+
+describe('what a server was asked for', { timeout: 60_000 }, () => {
+  test('is there after it was killed right after its answer', async () => {
+    const asked: string[] = []
+    for (let i = 0; i < KILLED_AT_ONCE; i++) {
+      const startUrl = `${site.origin}/?round=${i}`
+      const { jobId } = (await server.post('/api/crawl', { startUrl, maxPages: 1, queue: true })) as { jobId: string }
+      server.kill('SIGKILL')
+      asked.push(jobId)
+      await server.ended
+      server = await start()
+    }
+    const { items } = (await server.get('/api/queues')) as { items: { id: string }[] }
+    expect(new Set(items.map(({ id }) => id))).toEqual(new Set(asked))
+  })
+})
 
 describe('a crawl of a server', { timeout: isLong ? 900_000 : 120_000 }, () => {
   test('goes on after every kill, and comes to the end of one that nobody disturbed', async () => {

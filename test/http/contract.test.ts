@@ -1,6 +1,9 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import { addSource } from '../../src/library/operations/add-source.ts'
+import type { Crawl } from '../../src/library/store.ts'
 import { openSite, page, type Site } from '../sites/site.ts'
 import { EVENTS, fillLog, fillRows, JOB, OTHER, ROWS } from './filled.ts'
 import { type Answer, openTestServer, type TestServer, until } from './server.ts'
@@ -16,7 +19,7 @@ beforeAll(async () => {
     '/tower': page('Tower'),
     '/lamp': page('Lamp'),
   })
-  server = await openTestServer({ isShared: true })
+  server = await openTestServer({ isShared: true, http: { elsewhereMs: 50 } })
   const library = await server.library()
   await fillLog(library)
   sourceId = await fillRows(library)
@@ -247,6 +250,65 @@ describe('sources', () => {
     await refused(server.post('/api/sources/nobody/retry'), 404, 'SOURCE_UNKNOWN')
     await refused(server.post('/api/sources', { url: `${site.origin}/`, name: 'lights' }), 409, 'SOURCE_EXISTS')
     await refused(server.post('/api/sources', { url: 'file:///etc/' }), 400, 'URL_INVALID')
+    // Whoever asks over HTTP has no commands.
+    const { body } = await server.post('/api/sources', { url: `${site.origin}/`, name: 'lights' })
+    expect(body.advice).toContain('POST /api/sources/lights/recrawl')
+  })
+
+  test('are added once, and not removed under a crawl', async () => {
+    const slow = await openSite({ '/': { body: page('Slow'), delayMs: 20_000 } })
+    const add = () => server.post('/api/sources', { url: `${slow.origin}/`, name: 'slow', versoin: '2' })
+    const [first, second] = await Promise.all([add(), add()])
+    expect(new Set([first.status, second.status])).toEqual(new Set([202, 409]))
+    const { body } = first.status === 202 ? first : second
+    // What is misspelled is told.
+    expect(body.notices).toEqual([expect.stringContaining('"versoin"')])
+    await refused(add(), 409, 'CRAWL_RUNNING')
+    const waiting = await server.post('/api/crawl', { startUrl: 'https://waits.example/', queue: true })
+    const { body: refusal, status } = await server.ask('/api/sources/slow', { method: 'DELETE' })
+    expect([status, shapes.failure.parse(refusal).advice]).toEqual([409, expect.stringContaining('?force=1')])
+    await server.post(`/api/crawls/${waiting.body.jobId}/stop`)
+    expect((await server.ask('/api/sources/slow?force=1', { method: 'DELETE' })).body).toMatchObject({ cancelled: 1 })
+    await slow.close()
+  })
+
+  test('that another process crawls are told', async () => {
+    const library = await server.library()
+    const source = await addSource(library, { url: 'https://elsewhere.example/', name: 'elsewhere' })
+    const now = Date.now()
+    const crawl: Crawl = {
+      id: '0b7c9d5e-0000-4000-8000-000000000001',
+      sourceId: source.id,
+      kind: 'add',
+      state: 'running',
+      options: { full: false, acceptLoss: false, discover: false, maxAgeMs: 0, maxAgeMsOf: {}, scope: {} },
+      runner: null,
+      startedAt: now,
+      heartbeatAt: now,
+      endedAt: null,
+      summary: null,
+    }
+    await library.store.beginCrawl(crawl, 60_000)
+    const { items } = await until(
+      () => get('/api/crawls', shapes.crawls),
+      ({ count }) => count > 0,
+    )
+    expect(items).toMatchObject([{ id: crawl.id, elsewhere: true, status: 'running', pid: null }])
+    const health = await until(
+      () => get('/health', shapes.health),
+      ({ running }) => running,
+    )
+    expect(health).toMatchObject({ stage: 'running', status: 'ok' })
+    const { body: detail } = await server.ask(`/api/crawls/${crawl.id}`)
+    expect(detail).toMatchObject({ startUrl: source.url, elsewhere: true, metrics: { visited: 0 }, endedAt: null })
+    await refused(server.ask('/api/sources/elsewhere', { method: 'DELETE' }), 409, 'CRAWL_RUNNING')
+    // It can be watched from here, and ended where it was begun.
+    await refused(server.post(`/api/crawls/${crawl.id}/stop`), 409, 'CRAWL_RUNNING')
+    await library.store.removeSource(source.id)
+    await until(
+      () => get('/api/crawls', shapes.crawls),
+      ({ count }) => count === 0,
+    )
   })
 
   test('are removed', async () => {
@@ -308,6 +370,10 @@ describe('packs', () => {
     expect([bytes.length, bytes[0], bytes[1]]).toEqual([ready.body.bytes, 0x50, 0x4b])
     expect((await server.ask('/api/packs')).body.total).toBe(1)
     await refused(server.ask('/api/packs/nothing'), 404, 'PACK_UNKNOWN')
+    // Whoever keeps the machine tidy may take a file away.
+    fs.rmSync(join(server.folder, 'packs'), { recursive: true })
+    await refused(server.ask(`/api/packs/${body.id}/file`), 404, 'PACK_UNKNOWN')
+    expect((await server.ask('/api/packs')).body.total).toBe(0)
     await refused(server.post('/api/packs', { source: 'nobody' }), 404, 'SOURCE_UNKNOWN')
   })
 })
@@ -315,7 +381,8 @@ describe('packs', () => {
 describe('the server', () => {
   test('tells how it is', async () => {
     const idle = await get('/health', shapes.health)
-    expect(idle).toEqual({ running: false, stage: null, queueSize: 0, lastProgressAt: null, paused: false })
+    const still = { running: false, stage: null, queueSize: 0, lastProgressAt: null, paused: false }
+    expect(idle).toEqual({ status: 'ok', version: '0.0.0', ...still })
     const status = await get('/api/status', shapes.health)
     expect(status).toMatchObject({ version: '0.0.0', allowsSeveral: false, store: 'ready' })
     const system = await get('/api/system-health', shapes.systemHealth)
@@ -343,6 +410,12 @@ describe('the server', () => {
       'crawler_cache_hit_ratio gauge',
       'crawler_error_rate_per_min gauge',
       'http_event_streams gauge',
+      'pharos_library_bytes gauge',
+      'pharos_sources gauge',
+      'pharos_pages gauge',
+      'pharos_chunks gauge',
+      'pharos_searches_total counter',
+      'pharos_search_duration_seconds histogram',
       'http_request_duration_seconds histogram',
       'crawler_fetch_duration_seconds histogram',
     ])
@@ -380,13 +453,22 @@ describe('the server', () => {
       in: 'path',
       required: true,
     })
+    const order = body.paths['/api/crawl'].post.requestBody
+    const { properties, required } = order.content['application/json'].schema
+    // There is nowhere to start unless the owner or the request says so.
+    expect([order.required, required]).toEqual([true, ['startUrl']])
+    expect(Object.keys(properties).filter((name) => properties[name].description === undefined)).toEqual([])
     const { text } = await server.ask('/docs')
+    for (const name of Object.keys(properties)) expect(text).toContain(`<td><code>${name}</code>`)
     for (const path of Object.keys(body.paths)) expect(text).toContain(`${path}</code>`)
     expect(text).not.toMatch(/(?:src|href)="https?:/)
   })
 
   test('refuses what makes no sense, and says what was wrong', async () => {
     expect(await refused(server.ask('/api/queues?limit=many'), 400, 'USAGE')).toContain('got "many"')
+    // By the name of what is wrong a form knows where to say so.
+    const order = await server.post('/api/crawl', { startUrl: 'https://docs.example/', concurrency: 'many' })
+    expect([order.status, order.body]).toMatchObject([400, { field: 'concurrency' }])
     await refused(server.ask('/api/queues?limit=0'), 400, 'USAGE')
     await refused(server.ask('/api/queues?limit=-5'), 400, 'USAGE')
     await refused(server.ask(`/api/queues/${JOB}/events?action=lost`), 400, 'USAGE')

@@ -139,6 +139,12 @@ test('a crawl that takes no commands is told apart from one that does', async ()
     ({ status }) => status !== 200,
   )
   expect([refusal.status, shapes.failure.parse(refusal.body).code]).toEqual([500, 'JOB_UNREACHABLE'])
+  // Another one may wait for its turn, and has nobody to be told to pause.
+  const other = await server.post('/api/crawl', { startUrl: 'https://waits.example/', queue: true })
+  expect([other.status, other.body]).toMatchObject([202, { jobId: expect.any(String), stage: 'queued', pid: null }])
+  const early = await server.post(`/api/crawls/${other.body.jobId}/pause`)
+  expect([early.status, shapes.failure.parse(early.body).code]).toEqual([409, 'JOB_WAITS'])
+  expect((await server.post(`/api/crawls/${other.body.jobId}/stop`)).status).toBe(202)
   expect((await server.post(`/api/crawls/${jobId}/stop`)).body).toEqual({ stopped: true, escalatesInMs: 800 })
   expect((await server.dispatcher.wait(jobId)).status).toBe('stopped')
 })
@@ -180,8 +186,9 @@ describe('what is asked for', () => {
       server.post('/api/crawls/job-123/pause'),
       server.post('/api/crawls/job%2F..%2F123/resume'),
       server.post('/api/stop', { jobId: 'job-123' }),
+      server.post('/api/pause?jobId=not%20an%20id'),
     ])
-    expect(answers.map(({ status }) => status)).toEqual([200, 404, 404, 404, 400, 404])
+    expect(answers.map(({ status }) => status)).toEqual([200, 404, 404, 404, 400, 404, 400])
     expect(answers[0]?.body).toEqual({ stopped: false })
   })
 })

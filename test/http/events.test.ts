@@ -112,6 +112,26 @@ test('there are only so many streams', async () => {
   expect((await openStream(`${server.origin}/events`)).status).toBe(200)
 })
 
+test('whoever leaves at once holds no stream', async () => {
+  const server = await openTestServer({ http: { heartbeatMs: 200 } })
+  const port = Number(new URL(server.origin).port)
+  const ask = 'GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'
+  for (let i = 0; i < 60; i++) {
+    const socket = connect({ port, host: '127.0.0.1' })
+    socket.on('error', () => undefined)
+    await once(socket, 'connect')
+    // Some ask for several before the first has ended.
+    socket.write(i % 10 === 0 ? ask.repeat(3) : ask)
+    if (i % 2 === 0) await new Promise((resolve) => setImmediate(resolve))
+    socket.resetAndDestroy()
+  }
+  await until(
+    () => countStreams(server),
+    (count) => count === 0,
+  )
+  expect(server.lines.filter((line) => line.startsWith('[req] GET /events')).length).toBeGreaterThan(10)
+})
+
 /** Asks for events and reads nothing. */
 async function openStuck(server: TestServer): Promise<Socket> {
   const { port } = new URL(server.origin)

@@ -1,3 +1,4 @@
+import { createAssets, dashboardFolder } from '../../src/cli/assets.ts'
 import type { HttpPorts } from '../../src/http/ports.ts'
 import { createSpawnRunner } from '../../src/jobs/spawn-crawl.ts'
 import { createDispatcher } from '../../src/library/dispatch/create-dispatcher.ts'
@@ -76,7 +77,7 @@ export async function openPageStage(input: PageStageInput): Promise<PageStage> {
     jobLog: () => unlessBroken(log),
     dispatcher,
     mcp: async () => new Response(null, { status: 404 }),
-    readAsset: async () => undefined,
+    readAsset: createAssets(dashboardFolder()),
     system: {
       read: async () => ({
         dbSizeBytes: null,

@@ -118,16 +118,16 @@ describe('every page', () => {
     const labels = [...(/<nav aria-label="Main">([\s\S]*?)<\/nav>/.exec(body)?.[1] ?? '').matchAll(/>([^<]+)<\/a>/g)]
     expect(labels.map(([, label]) => label)).toEqual([
       'Crawler',
-      'Queues',
-      'Analysis',
-      'Milestones',
-      'Problems',
-      'Gazetteer',
-      'Domains',
-      'Errors',
-      'URLs',
-      'Search',
       'Sources',
+      'Search',
+      'Queues',
+      'Problems',
+      'Milestones',
+      'Errors',
+      'Domains',
+      'URLs',
+      'Analysis',
+      'Gazetteer',
       'API',
     ])
     expect(body.match(/<h1>/g)).toHaveLength(1)
@@ -287,6 +287,11 @@ describe('addresses', () => {
     const body = await get('/errors')
     expect(cellsOf(body, 'Status')).toEqual(['404'])
     expect(cellsOf(body, 'Examples')[0]).toContain(`${stage.origin}/missing`)
+    // The count leads to exactly those.
+    const [, path = ''] = /<a href="(\/urls\?[^"]+)">1</.exec(body) ?? []
+    expect(path).toContain('reason=not-found')
+    expect(cellsOf(await get(path.replaceAll('&amp;', '&')), 'State')).toEqual(['failed'])
+    expect(await get('/urls?state=failed&reason=blocked')).toContain('No address passes these filters')
   })
 
   test('domains have their summary', async () => {
@@ -347,7 +352,7 @@ test('the form to log in leads back here only', async () => {
   const guarded = createHttp({ ...stage.ports, settings: { ...stage.ports.settings, token: 'secret' } })
   const body = await (await ask('/login?next=%2Furls%3Fstate%3Dfailed', guarded)).text()
   guarded.close()
-  expect(body).toContain('<form class="stack" method="post" action="/login">')
+  expect(body).toContain('<form class="stack" method="post">')
   expect(body).toContain('<input type="password" name="token"')
   expect(body).toContain('name="next" value="/urls?state=failed"')
   expect(body).not.toContain('secret')

@@ -92,6 +92,9 @@ describe('a request', () => {
   test('that a browser says to be of another site changes nothing', async () => {
     for (const site of ['cross-site', 'same-site']) {
       expect((await ask('/api/stop', { 'sec-fetch-site': site }, 'POST')).status).toBe(403)
+      for (const path of ['/events', '/mcp']) {
+        expect([path, (await ask(path, { 'sec-fetch-site': site })).status]).toEqual([path, 403])
+      }
       // Somebody may follow a link to here.
       expect((await ask('/health', { 'sec-fetch-site': site })).status).toBe(200)
     }
@@ -124,6 +127,7 @@ describe('a request', () => {
     const headers = { 'content-type': 'application/json' }
     const whole = await ask('/api/crawl', { ...headers, 'content-length': String(large.length) }, 'POST', large)
     expect([whole.status, codeOf(whole)]).toEqual([413, 'BODY_TOO_LARGE'])
+    expect(whole.headers['connection']).toBe('close')
     const chunked = await ask('/api/crawl', { ...headers, 'transfer-encoding': 'chunked' }, 'POST', large)
     expect([chunked.status, codeOf(chunked)]).toEqual([413, 'BODY_TOO_LARGE'])
     const mcp = await ask('/mcp', headers, 'POST', large)
@@ -137,6 +141,10 @@ describe('a request', () => {
     expect([form.status, codeOf(form)]).toEqual([415, 'BODY_NOT_JSON'])
     const plain = await ask('/api/crawl', { 'content-type': 'text/plain' }, 'POST', '{"startUrl":"https://a.example/"}')
     expect([plain.status, codeOf(plain)]).toEqual([415, 'BODY_NOT_JSON'])
+    for (const deep of ['['.repeat(200_000), `{"startUrl":${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}}`]) {
+      const answer = await ask('/api/crawl', { 'content-type': 'application/json' }, 'POST', deep)
+      expect([answer.status, codeOf(answer)]).toEqual([400, 'USAGE'])
+    }
     const broken = await ask('/api/crawl', { 'content-type': 'application/json' }, 'POST', '{"startUrl":')
     expect([broken.status, codeOf(broken)]).toEqual([400, 'USAGE'])
   })
@@ -221,11 +229,30 @@ describe('a token', () => {
     expect(cookie).toMatch(/; HttpOnly; SameSite=Strict$/)
     expect(cookie).not.toContain(TOKEN)
     const [session = ''] = cookie.split(';')
-    expect((await locked.ask('/queues/ssr', { headers: { cookie: `other=1; ${session}` } })).status).toBe(200)
+    const shown = await locked.ask('/queues/ssr', { headers: { cookie: `other=1; ${session}` } })
+    expect([shown.status, shown.text.includes('action="/logout"')]).toEqual([200, true])
+    expect(page.text).not.toContain('action="/logout"')
     const away = await login({ token: TOKEN, next: '//evil.example/' })
     expect(away.headers.get('location')).toBe('/')
+    // A proxy on this machine is believed.
+    const secure = await locked.ask('/login', {
+      method: 'POST',
+      body: new URLSearchParams({ token: TOKEN }),
+      headers: { 'x-forwarded-proto': 'https' },
+    })
+    expect(secure.headers.get('set-cookie')).toMatch(/; Secure$/)
     const out = await locked.ask('/logout', { method: 'POST', headers: { cookie: session } })
     expect(out.headers.get('set-cookie')).toContain('Max-Age=0')
+  })
+
+  test('that is wrong again and again makes everybody wait', async () => {
+    const guess = (token: string) => locked.ask('/login', { method: 'POST', body: new URLSearchParams({ token }) })
+    const statuses: number[] = []
+    for (let i = 0; i < 6; i++) statuses.push((await guess('wrong')).status)
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429])
+    const waits = await guess(TOKEN)
+    expect([waits.status, Number(waits.headers.get('retry-after'))]).toEqual([429, 1])
+    expect((await locked.ask('/api/crawls', withToken(TOKEN))).status).toBe(200)
   })
 
   test('is never logged', () => {

@@ -14,6 +14,7 @@ export const failure = z.strictObject({
   code: z.string().regex(/^[A-Z_]+$/),
   id: z.uuid(),
   advice: z.string().optional(),
+  field: z.string().optional(),
 })
 
 const jobStatus = z.enum(['queued', 'running', 'done', 'failed', 'stopped', 'cancelled'])

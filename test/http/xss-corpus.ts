@@ -1,3 +1,4 @@
+import { urlKey } from '../../src/core/url/key.ts'
 import type { JobNote, JobRecord } from '../../src/library/job-log.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
 import type { Answer } from '../sites/site.ts'
@@ -35,12 +36,14 @@ export const SCRIPT_URLS = [
 
 export const HOSTILE_JOB = '33333333-3333-4333-8333-333333333333'
 
+export const HOSTILE_ENDED_JOB = '44444444-4444-4444-8444-444444444444'
+
 /** A library that a hostile site has filled as far as it can, and its history. */
 export async function openHostileStage(): Promise<PageStage> {
   const stage = await openPageStage({
     pages: PAGES,
     block: ['/blocked/"><script>globalThis.pwned=1<!script>/**', '/b/**'],
-    jobs: [JOB],
+    jobs: [JOB, ENDED_JOB],
     notes: NOTES,
   })
   await addHostileRows(stage.library)
@@ -88,6 +91,8 @@ const JOB: JobRecord = jobOf(HOSTILE_JOB, {
   endedAt: null,
   problem: attackOn('problem of the job'),
 })
+
+const ENDED_JOB: JobRecord = { ...JOB, id: HOSTILE_ENDED_JOB, status: 'failed', startedAt: 1, endedAt: 2 }
 
 const NOTES: readonly JobNote[] = [
   ...[...SCRIPT_URLS, attackOn('queue url')].map((url, i) =>
@@ -144,7 +149,8 @@ async function addHostileRows({ store, newId, clock }: OpenLibrary): Promise<voi
         key: url,
         refusal: { reason: 'blocked', pattern: attackOn('pattern'), target: null } as const,
       })),
-      { ...find, url: FAILED_URL, key: FAILED_URL, refusal: null },
+      // Its key is the one by which whoever asks for it finds it.
+      { ...find, url: FAILED_URL, key: urlKey(new URL(FAILED_URL)) ?? '', refusal: null },
     ],
     now,
   )
@@ -208,4 +214,49 @@ export function hostilePaths(origin: string): readonly (readonly [path: string, 
     ['/analysis/ssr', 'Nothing has been analysed yet'],
     ['/gazetteer', 'No places are known yet'],
   ]
+}
+
+/** Places of the dashboard with something of the corpus on them, and a text that proves that it is there. */
+export function hostilePlaces(sourceId: string): readonly (readonly [hash: string, shows: string])[] {
+  const explain = (address: string) => `#/sources/${sourceId}?explain=${encodeURIComponent(address)}`
+  return [
+    ['#/', '<script>globalThis.pwned="problem of the job"</script>'],
+    ['#/search?q=nobody+takes+it+for+an+empty+page', '<script>globalThis.pwned="title page"</script>'],
+    [`#/search?q=${encodeURIComponent(attackOn('search'))}&kind=${encodeURIComponent('<b>kind</b>')}`, '<b>kind</b>'],
+    [
+      `#/search?q=heading&source=${encodeURIComponent(attackOn('source'))}`,
+      '<script>globalThis.pwned="source"</script>',
+    ],
+    ['#/sources', 'guide'],
+    [`#/sources/${encodeURIComponent('<script>alert(1)</script>')}`, '<script>alert(1)</script>'],
+    [explain(FAILED_URL), '<script>globalThis.pwned="error message"</script>'],
+    [explain(FAILED_URL), 'javascript:globalThis.pwned="found"'],
+    [explain(SCRIPT_URLS[0]), 'javascript:globalThis.pwned="url"'],
+    [explain('https://nowhere.example/\u202e<script>alert(1)</script>'), 'Never seen in this source'],
+  ]
+}
+
+/** Events of a job that a hostile site makes its crawl tell. */
+export function tellHostileJob({ dispatcher: { feed } }: PageStage, jobId: string): void {
+  const url = `https://docs.example/${attackOn('card url')}`
+  const host = attackOn('card host')
+  const now = new Date().toISOString()
+  const item = { id: jobId, url, status: 'running', stage: 'running', paused: false, startedAt: now, visited: 0 }
+  const note = { kind: attackOn('card kind'), scope: null, target: attackOn('card target'), details: null }
+  feed.tell('jobs', null, { count: 1, items: [item] })
+  feed.tell('progress', jobId, {
+    visited: 3,
+    downloaded: 3,
+    saved: 2,
+    errors: 1,
+    queueSize: 4,
+    bytes: 5,
+    paused: false,
+    currentDownloads: [{ url: attackOn('card download'), ageMs: 10 }],
+    currentDownloadsCount: 1,
+    perHost: { [host]: { rpm: 1, limitRpm: null, intervalMs: 1000, backoffUntil: null } },
+  })
+  feed.tell('problem', jobId, { ...note, message: attackOn('card problem'), severity: 'warn' })
+  feed.tell('milestone', jobId, { ...note, message: attackOn('card milestone') })
+  feed.tell('log', jobId, { stream: 'stderr', line: attackOn('card line') })
 }

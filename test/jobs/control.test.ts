@@ -24,7 +24,9 @@ function slowSite(delayMs: number): Record<string, { body: string; delayMs: numb
 
 /** Resolves when a site was asked so often. */
 function askedFor(site: Site, times: number): Promise<void> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`the site was asked fewer than ${times} times`)), 30_000)
+    onTestFinished(() => clearTimeout(late))
     Object.assign(site.requests, {
       push(...seen: SeenRequest[]) {
         const length = Array.prototype.push.apply(site.requests, seen)
@@ -37,7 +39,9 @@ function askedFor(site: Site, times: number): Promise<void> {
 
 /** Resolves when a number has stood still for so long. */
 async function untilStill(read: () => number, stillMs: number): Promise<number> {
+  const until = Date.now() + 30_000
   for (let before = -1; ; ) {
+    if (Date.now() > until) throw new Error(`it does not stand still, at ${before} now`)
     const now = read()
     if (now === before) return now
     before = now

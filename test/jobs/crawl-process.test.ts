@@ -55,7 +55,11 @@ function pass(ms: number): Promise<void> {
 
 /** Resolves when a site was asked for so many of its pages. */
 async function untilAsked(site: Site, pages: number): Promise<void> {
-  while (site.requests.filter(({ path }) => path.startsWith('/page-')).length < pages) await pass(5)
+  const until = Date.now() + 30_000
+  while (site.requests.filter(({ path }) => path.startsWith('/page-')).length < pages) {
+    if (Date.now() > until) throw new Error(`the site was asked for fewer than ${pages} pages`)
+    await pass(5)
+  }
 }
 
 /** The last crawl that a library knows. */

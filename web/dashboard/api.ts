@@ -9,8 +9,15 @@ export interface CrawlItem {
   readonly startedAt: string | null
   readonly paused: boolean
   readonly visited: number
+  readonly downloaded: number
+  readonly errors: number
+  readonly queueSize: number
   readonly status: 'queued' | 'running' | 'done' | 'failed' | 'stopped' | 'cancelled'
   readonly stage: 'queued' | 'preparing' | 'running' | 'ended'
+  /** Whether another program crawls it: then it cannot be paused or stopped from here. */
+  readonly elsewhere?: boolean
+  /** Said of those only. */
+  readonly sourceId?: string
 }
 
 /** `GET /api/crawls`, and the `jobs` event. */
@@ -119,6 +126,13 @@ export interface SourceItem {
   readonly reasons: Readonly<Record<string, number>>
   readonly lastCrawledAt: string | null
   readonly isRunning: boolean
+  /** Whether the last crawl was broken off before its end. */
+  readonly isInterrupted: boolean
+  /** The last one, if there was any. */
+  readonly crawl: {
+    readonly state: 'running' | 'completed' | 'gate' | 'failed' | 'cancelled'
+    readonly summary: { readonly problem: string | null } | null
+  } | null
 }
 
 /** What became of the addresses of a source. */

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { Guard } from './guard.tsx'
 import { Home } from './home/home.tsx'
 import { connection, liveJobs } from './live.ts'
 import { type Route, route } from './route.ts'
@@ -11,25 +12,27 @@ import { switchTheme, theme } from './theme.ts'
 /** The same navigation as on the pages that the server writes. */
 const LINKS: readonly { readonly href: string; readonly label: string; readonly pages?: readonly Route['page'][] }[] = [
   { href: '#/', label: 'Crawler', pages: ['home'] },
-  { href: '/queues/ssr', label: 'Queues' },
-  { href: '/analysis/ssr', label: 'Analysis' },
-  { href: '/milestones/ssr', label: 'Milestones' },
-  { href: '/problems/ssr', label: 'Problems' },
-  { href: '/gazetteer', label: 'Gazetteer' },
-  { href: '/domains', label: 'Domains' },
-  { href: '/errors', label: 'Errors' },
-  { href: '/urls', label: 'URLs' },
-  { href: '#/search', label: 'Search', pages: ['search'] },
   { href: '#/sources', label: 'Sources', pages: ['sources', 'source'] },
+  { href: '#/search', label: 'Search', pages: ['search'] },
+  { href: '/queues/ssr', label: 'Queues' },
+  { href: '/problems/ssr', label: 'Problems' },
+  { href: '/milestones/ssr', label: 'Milestones' },
+  { href: '/errors', label: 'Errors' },
+  { href: '/domains', label: 'Domains' },
+  { href: '/urls', label: 'URLs' },
+  { href: '/analysis/ssr', label: 'Analysis' },
+  { href: '/gazetteer', label: 'Gazetteer' },
   { href: '/docs', label: 'API' },
 ]
 
 /** Everything there is to see. */
 export function App(): JSX.Element {
-  const { page } = route.value
+  const { page, id } = route.value
   useEffect(() => {
     document.title = `${TITLES[page]} · Pharos`
     scrollTo(0, 0)
+    // On a narrow screen the navigation is longer than what is seen of it.
+    document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [page])
   return (
     <>
@@ -54,7 +57,9 @@ export function App(): JSX.Element {
         </div>
       </header>
       <main>
-        <Page />
+        <Guard key={`${page}/${id}`}>
+          <Page />
+        </Guard>
       </main>
     </>
   )

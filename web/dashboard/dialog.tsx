@@ -1,6 +1,33 @@
 import { type Signal, useSignal, useSignalEffect } from '@preact/signals'
 import type { ComponentChildren, JSX } from 'preact'
-import { useId, useRef } from 'preact/hooks'
+import { useEffect, useId, useRef } from 'preact/hooks'
+
+/** What lies over the page until it is done with. */
+export interface ModalInput {
+  readonly isOpen: boolean
+  readonly title: string
+  readonly onClose: () => void
+  readonly onSubmit: (event: Event) => void
+  readonly children: ComponentChildren
+}
+
+/** A form over the page. Escape closes it. */
+export function Modal({ isOpen, title, onClose, onSubmit, children }: ModalInput): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    if (!isOpen) dialog.current?.close()
+    else if (dialog.current?.open === false) dialog.current.showModal()
+  }, [isOpen])
+  return (
+    <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
+      <form method="dialog" noValidate onSubmit={onSubmit}>
+        <h2 id={id}>{title}</h2>
+        {children}
+      </form>
+    </dialog>
+  )
+}
 
 /** What is asked before something that cannot be taken back. */
 export interface ConfirmInput {
@@ -16,60 +43,50 @@ export interface ConfirmInput {
 
 /** Asks first. */
 export function ConfirmDialog({ isOpen, title, action, typed, onConfirm, children }: ConfirmInput): JSX.Element {
-  const dialog = useRef<HTMLDialogElement>(null)
   const text = useSignal('')
-  const id = useId()
   useSignalEffect(() => {
-    if (isOpen.value) {
-      text.value = ''
-      if (dialog.current?.open === false) dialog.current.showModal()
-    } else dialog.current?.close()
+    if (isOpen.value) text.value = ''
   })
   return (
-    <dialog
-      ref={dialog}
-      aria-labelledby={id}
+    <Modal
+      isOpen={isOpen.value}
+      title={title}
       onClose={() => {
         isOpen.value = false
       }}
+      onSubmit={() => {
+        if (typed === undefined || text.value === typed) onConfirm()
+      }}
     >
-      <form
-        method="dialog"
-        onSubmit={() => {
-          if (typed === undefined || text.value === typed) onConfirm()
-        }}
-      >
-        <h2 id={id}>{title}</h2>
-        {children}
-        {typed === undefined ? null : (
-          <label class="field">
-            <span>
-              Type <b>{typed}</b> to confirm
-            </span>
-            <input
-              value={text.value}
-              autocomplete="off"
-              spellcheck={false}
-              onInput={(event) => {
-                text.value = event.currentTarget.value
-              }}
-            />
-          </label>
-        )}
-        <div class="dialog-buttons">
-          <button
-            type="button"
-            onClick={() => {
-              isOpen.value = false
+      {children}
+      {typed === undefined ? null : (
+        <label class="field">
+          <span>
+            Type <b>{typed}</b> to confirm
+          </span>
+          <input
+            value={text.value}
+            autocomplete="off"
+            spellcheck={false}
+            onInput={(event) => {
+              text.value = event.currentTarget.value
             }}
-          >
-            Back
-          </button>
-          <button type="submit" class="danger" disabled={typed !== undefined && text.value !== typed}>
-            {action}
-          </button>
-        </div>
-      </form>
-    </dialog>
+          />
+        </label>
+      )}
+      <div class="dialog-buttons">
+        <button
+          type="button"
+          onClick={() => {
+            isOpen.value = false
+          }}
+        >
+          Back
+        </button>
+        <button type="submit" class="danger" disabled={typed !== undefined && text.value !== typed}>
+          {action}
+        </button>
+      </div>
+    </Modal>
   )
 }

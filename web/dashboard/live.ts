@@ -24,6 +24,8 @@ export interface LiveJob {
   readonly lines: Signal<readonly string[]>
 }
 
+const YOUNG_MS = 10_000
+const ASK_MS = 5000
 const MAX_NOTES = 8
 const MAX_LINES = 200
 
@@ -67,7 +69,11 @@ export function connectLive(): void {
       const data = parse<T>(event.data)
       if (data !== undefined) batch(() => take(data))
     })
-  on<CrawlList>('jobs', takeList)
+  on<CrawlList>('jobs', ({ items }) => {
+    // Events are about the jobs of this server only.
+    const others = liveJobs.peek().flatMap(({ item }) => (item.peek().elsewhere ? [item.peek()] : []))
+    takeList({ items: [...items, ...others] })
+  })
   on<ProgressEvent>('progress', takeProgress)
   on<LogEvent>('log', takeLine)
   on<NoteEvent>('problem', (data) => takeNote('problem', data))
@@ -81,12 +87,18 @@ export async function readJobs(): Promise<void> {
   if ('value' in answer) batch(() => takeList(answer.value))
 }
 
-function takeList({ items }: CrawlList): void {
+// What other programs crawl is told by no event.
+setInterval(() => {
+  if (!document.hidden && connection.value === 'open') void readJobs()
+}, ASK_MS)
+
+function takeList({ items }: Pick<CrawlList, 'items'>): void {
   const open = items.filter(({ status, id }) => (status === 'running' || status === 'queued') && !ended.has(id))
   for (const item of open) {
     const job = known.get(item.id)
     if (job === undefined) addJob(item)
     else job.item.value = item
+    if (item.elsewhere) takeElsewhere(item)
   }
   const jobs = open.flatMap(({ id }) => known.get(id) ?? [])
   const isSame = jobs.length === liveJobs.value.length && jobs.every((job, i) => liveJobs.value[i] === job)
@@ -96,11 +108,23 @@ function takeList({ items }: CrawlList): void {
   liveJobs.value = jobs
 }
 
+/** Makes progress out of what the library shows of a crawl that another program runs. */
+function takeElsewhere({ id, visited, downloaded, errors, queueSize, sourceId }: CrawlItem): void {
+  const job = known.get(id)
+  if (job === undefined || job.progress.peek()?.visited === visited) return
+  job.rates.add(Date.now(), visited)
+  const progress = { jobId: id, visited, saved: downloaded, errors, queueSize, bytes: 0, paused: false }
+  job.progress.value = { ...progress, sourceId: sourceId ?? null }
+}
+
 function addJob(item: CrawlItem): void {
   const before = pendingEvents.get(item.id)
   pendingEvents.delete(item.id)
   const rates = createRateWindow()
-  rates.add(Date.now(), item.visited)
+  const [now, startedAt] = [Date.now(), item.startedAt === null ? Number.NaN : Date.parse(item.startedAt)]
+  // Of one that has only just begun it is known how it came so far.
+  if (now - startedAt < YOUNG_MS && startedAt < now) rates.add(startedAt, 0)
+  rates.add(now, item.visited)
   known.set(item.id, {
     id: item.id,
     item: signal(item),

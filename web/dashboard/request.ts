@@ -6,6 +6,8 @@ export interface Refusal {
   readonly code: string
   /** By which the log of the server knows it. */
   readonly id: string | null
+  /** What is wrong of what was sent, by its name; null where that is not known. */
+  readonly field: string | null
 }
 
 /** An answer, or why there is none. */
@@ -17,7 +19,9 @@ export async function request<T>(path: string, init: RequestInit = {}): Promise<
   try {
     response = await fetch(path, { ...init, headers: { accept: 'application/json', ...init.headers } })
   } catch {
-    return { refusal: { status: 0, message: 'The server cannot be reached.', code: 'UNREACHABLE', id: null } }
+    return {
+      refusal: { status: 0, message: 'The server cannot be reached.', code: 'UNREACHABLE', id: null, field: null },
+    }
   }
   if (response.status === 401) {
     location.assign(`/login?next=${encodeURIComponent(`/${location.hash}`)}`)
@@ -43,14 +47,16 @@ export function writeQuery(values: Readonly<Record<string, string | number | nul
 }
 
 function readRefusal(body: unknown, { status, statusText }: Response): Omit<Refusal, 'status'> {
-  const { error, code, id } = (body ?? {}) as {
+  const { error, code, id, field } = (body ?? {}) as {
     readonly error?: unknown
     readonly code?: unknown
     readonly id?: unknown
+    readonly field?: unknown
   }
   return {
     message: typeof error === 'string' ? error : `The server answered ${status} ${statusText}`.trim(),
     code: typeof code === 'string' ? code : `HTTP_${status}`,
     id: typeof id === 'string' ? id : null,
+    field: typeof field === 'string' ? field : null,
   }
 }

@@ -17,7 +17,7 @@ addEventListener('hashchange', () => {
 
 /** Reads the part of an address behind `#`. */
 export function parseRoute(hash: string): Route {
-  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2)
+  const { path = '', query = '' } = /^#?\/?(?<path>[^?]*)(?:\?(?<query>.*))?$/s.exec(hash)?.groups ?? {}
   const [page = '', id = '', ...rest] = path.split('/')
   return { page: rest.length > 0 ? 'unknown' : pageOf(page, id), id: decode(id), query: new URLSearchParams(query) }
 }

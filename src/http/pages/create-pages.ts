@@ -3,6 +3,7 @@ import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { PharosError } from '../../core/errors.ts'
 import type { Addresses } from '../../library/addresses.ts'
+import type { Dispatcher } from '../../library/dispatch/dispatcher.ts'
 import type { JobLog } from '../../library/job-log.ts'
 import type { Library } from '../../library/library.ts'
 import { describeFailure, isStoreTrouble } from '../failure.ts'
@@ -11,7 +12,7 @@ import { renderAnalysis, renderGazetteer } from './coming.ts'
 import { renderDomains } from './domains.ts'
 import { renderTrouble } from './error-page.ts'
 import { renderErrors } from './errors.ts'
-import { ICON } from './layout.ts'
+import { ICON, type JobCounts } from './layout.ts'
 import { LIVE_SCRIPT } from './live.ts'
 import { renderMilestones, renderProblems } from './notes.ts'
 import type { Html } from './parts.ts'
@@ -28,9 +29,12 @@ export function createPages(ports: HttpPorts): Hono {
     async (c: Context): Promise<Response> =>
       c.html(await render(c, await ports.jobLog()))
   const withAddresses =
-    (render: (c: Context, addresses: Addresses) => Promise<Html>) =>
-    async (c: Context): Promise<Response> =>
-      c.html(await render(c, (await openAddresses(ports)).addresses))
+    (render: (c: Context, addresses: Addresses, since: JobCounts) => Promise<Html>) =>
+    async (c: Context): Promise<Response> => {
+      // Taken before the addresses are read: what comes in between is rather told twice than not at all.
+      const since = countJobs(ports.dispatcher)
+      return c.html(await render(c, (await openAddresses(ports)).addresses, since))
+    }
 
   app.get('/queues/ssr', withLog(renderQueues))
   app.get('/queues/latest', async (c) => c.redirect(await findLatestQueue(await ports.jobLog())))
@@ -52,6 +56,15 @@ export function createPages(ports: HttpPorts): Hono {
   }
   app.onError((error, c) => answerTrouble(error, c, ports))
   return app
+}
+
+/** How far the jobs are that run. */
+function countJobs(dispatcher: Dispatcher): JobCounts {
+  return Object.fromEntries(
+    dispatcher
+      .list()
+      .map(({ id, progress }) => [id, { visited: progress?.visited ?? 0, errors: progress?.errors ?? 0 }]),
+  )
 }
 
 /** What the pages need besides themselves. */

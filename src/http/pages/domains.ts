@@ -4,7 +4,7 @@ import { HTTPException } from 'hono/http-exception'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import type { Addresses, HostSummary } from '../../library/addresses.ts'
 import { LEDGER_STATES, type LedgerState, STATE_WORDS } from '../../library/ledger-words.ts'
-import { renderPage } from './layout.ts'
+import { type JobCounts, renderPage } from './layout.ts'
 import {
   type Html,
   type Row,
@@ -21,13 +21,14 @@ import {
 import { readLimit, readText } from './query.ts'
 
 /** `/domains`: the hosts that were asked last, each with its summary; with `host` that of one. */
-export async function renderDomains(c: Context, addresses: Addresses): Promise<Html> {
+export async function renderDomains(c: Context, addresses: Addresses, since: JobCounts): Promise<Html> {
   const host = readText(c, 'host')
   if (host !== undefined) return renderDomain(host, addresses)
   const hosts = await addresses.listHosts(readLimit(c, 100, 500))
   return renderPage({
     title: 'Domains',
     section: 'Domains',
+    live: { news: 'visited', since },
     body: html`<div class="controls">${writeFilters('/domains', [writeField('Host', 'host', '')])}</div>
 ${writeKey()}
 ${writeTable({

@@ -3,18 +3,19 @@ import { html } from 'hono/html'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import type { Addresses, ErrorGroup } from '../../library/addresses.ts'
 import { REASON_WORDS } from '../../library/ledger-words.ts'
-import { renderPage } from './layout.ts'
+import { type JobCounts, renderPage } from './layout.ts'
 import { type Html, type Row, writeAddress, writeHref, writeMoment, writePill, writeTable, writeText } from './parts.ts'
 import { readNumber } from './query.ts'
 
 /** `/errors`: the last failures, those that failed alike together. */
-export async function renderErrors(c: Context, addresses: Addresses): Promise<Html> {
+export async function renderErrors(c: Context, addresses: Addresses, since: JobCounts): Promise<Html> {
   const rows = Math.min(Math.max(readNumber(c, 'rows') ?? 1000, 1), 5000)
   const groups = await addresses.groupErrors(rows)
   const count = groups.reduce((sum, group) => sum + group.count, 0)
   return renderPage({
     title: 'Errors',
     section: 'Errors',
+    live: { news: 'errors', since },
     body: html`<p class="quiet">Among the last ${writeNumber(rows)} addresses that failed, those that failed alike are together, the most frequent first.</p>
 ${writeTable({
   caption: `${countOf(count, 'failure')} in ${countOf(groups.length, 'group')}`,
@@ -33,7 +34,12 @@ ${writeTable({
 }
 
 function groupRow(group: ErrorGroup): Row {
-  const all = writeHref('/urls', { host: group.host, state: 'failed', status: group.status ?? undefined })
+  const all = writeHref('/urls', {
+    host: group.host,
+    state: 'failed',
+    reason: group.reason ?? undefined,
+    status: group.status ?? undefined,
+  })
   return {
     cells: [
       html`<a class="text" href="${writeHref('/domains', { host: group.host })}">${writeText(group.host)}</a>`,

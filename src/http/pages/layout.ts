@@ -17,21 +17,28 @@ export interface LiveInput {
   readonly jobId?: string
   /** Only events whose fields have these values: the filters of the page. */
   readonly match?: Readonly<Record<string, string | undefined>>
+  /** The figure of jobs that says how much this page does not show yet, for those that cannot be added to. */
+  readonly news?: keyof JobCounts[string]
+  /** Where the jobs stood when the page was made. */
+  readonly since?: JobCounts
 }
+
+/** How far jobs are, by their ids. */
+export type JobCounts = Readonly<Record<string, { readonly visited: number; readonly errors: number }>>
 
 /** Where the navigation leads. The dashboard has its own pages behind the `#`. */
 const NAVIGATION = [
   ['Crawler', '/'],
-  ['Queues', '/queues/ssr'],
-  ['Analysis', '/analysis/ssr'],
-  ['Milestones', '/milestones/ssr'],
-  ['Problems', '/problems/ssr'],
-  ['Gazetteer', '/gazetteer'],
-  ['Domains', '/domains'],
-  ['Errors', '/errors'],
-  ['URLs', '/urls'],
-  ['Search', '/#/search'],
   ['Sources', '/#/sources'],
+  ['Search', '/#/search'],
+  ['Queues', '/queues/ssr'],
+  ['Problems', '/problems/ssr'],
+  ['Milestones', '/milestones/ssr'],
+  ['Errors', '/errors'],
+  ['Domains', '/domains'],
+  ['URLs', '/urls'],
+  ['Analysis', '/analysis/ssr'],
+  ['Gazetteer', '/gazetteer'],
   ['API', '/docs'],
 ] as const
 
@@ -64,9 +71,15 @@ ${body}
 </html>`
 }
 
-function writeLive({ jobId, match }: LiveInput): Html {
+/** A page with a way out, for those who had to log in. */
+export function addSignOut(page: string): string {
+  const form = '<form method="post" action="/logout"><button type="submit">Sign out</button></form>'
+  return page.replace('</nav></div></header>', () => `</nav>${form}</div></header>`)
+}
+
+function writeLive({ jobId, match, news, since }: LiveInput): Html {
   const query = jobId === undefined ? 'logs=0' : `logs=0&job=${encodeURIComponent(jobId)}`
-  return html` data-events="/events?${query}" data-match="${JSON.stringify(match ?? {})}" data-pills="${writePillClasses()}"`
+  return html` data-events="/events?${query}" data-match="${JSON.stringify(match ?? {})}" data-pills="${writePillClasses()}"${news === undefined ? '' : html` data-news="${news}" data-since="${JSON.stringify(since ?? {})}"`}`
 }
 
 /** What browsers show beside the title. */

@@ -1,12 +1,19 @@
+import { UNSHOWABLE } from '../../core/text/showable.ts'
+
 /**
  * The script of the server-rendered pages. It writes text and never markup, fills copies of a row that the server has rendered, and
  * leaves the page as it is where events cannot be had. Rows are added once per frame, however many events come.
  */
-export const LIVE_SCRIPT = `const body = document.body
+export const LIVE_SCRIPT: string = `const body = document.body
 const status = document.querySelector('[data-status]')
 const match = JSON.parse(body.dataset.match ?? '{}')
 const pills = JSON.parse(body.dataset.pills ?? '{}')
-const unshowable = /[\\p{Cc}\\u200e\\u200f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069]/gu
+const { news } = body.dataset
+const since = JSON.parse(body.dataset.since ?? '{}')
+const unshowable = ${UNSHOWABLE}
+
+// On a narrow screen the navigation is longer than what is seen of it.
+document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
 
 const units = [['day', 86400], ['hour', 3600], ['minute', 60], ['second', 1]]
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
@@ -62,7 +69,9 @@ function fill(row, values) {
 const waiting = []
 let isScheduled = false
 let added = 0
+let said = 0
 let saidAt = 0
+let later
 
 function schedule(work) {
   waiting.push(work)
@@ -78,10 +87,36 @@ function schedule(work) {
 
 // Not more often than somebody who listens to it can bear.
 function say(words) {
-  if (words === undefined && (added === 0 || Date.now() - saidAt < 5000)) return
-  saidAt = Date.now()
+  if (words === undefined) {
+    if (added === said) return
+    const restMs = saidAt + 5000 - Date.now()
+    if (restMs > 0) {
+      later ??= setTimeout(() => {
+        later = undefined
+        say()
+      }, restMs)
+      return
+    }
+    said = added
+    saidAt = Date.now()
+  }
   status.dataset.state = 'on'
   status.textContent = words ?? 'Live, ' + added.toLocaleString('en-US') + ' new'
+  if (news === undefined || words !== undefined) return
+  const link = document.createElement('a')
+  link.href = location.href
+  link.textContent = 'reload'
+  status.append(' since this page was made: ', link)
+}
+
+// Where rows cannot be added, it is at least said how many there would be.
+const latest = {}
+
+function countNews(values) {
+  const count = values[news]
+  if (typeof count !== 'number') return
+  latest[values.jobId] = Math.max(0, count - (since[values.jobId]?.[news] ?? 0))
+  added = Object.values(latest).reduce((sum, one) => sum + one, 0)
 }
 
 function addRow(name, values, id) {
@@ -128,6 +163,7 @@ const listeners = {
   problem: addNote('problem'),
   milestone: addNote('milestone'),
   progress(values) {
+    if (news !== undefined) return schedule(() => countNews(values))
     schedule(() => {
       for (const element of document.querySelectorAll('[data-counter]')) {
         const value = values[element.dataset.counter]
@@ -153,6 +189,23 @@ const listeners = {
   },
 }
 
+// The dark colours are written for those whose system asks for them. What was chosen in the dashboard is a change of that condition.
+function showTheme() {
+  let chosen
+  try {
+    chosen = localStorage.getItem('pharos-theme')
+  } catch {
+    return
+  }
+  const condition = { light: 'not all', dark: 'all' }[chosen]
+  if (condition === undefined) return
+  for (const { cssRules } of document.styleSheets)
+    for (const rule of cssRules)
+      if (rule.media?.mediaText === '(prefers-color-scheme: dark)') rule.media.mediaText = condition
+  document.documentElement.style.colorScheme = chosen
+}
+
+showTheme()
 document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
 showTimes(document)
 setInterval(() => showTimes(document), 15000)

@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import { writeNumber } from '../../core/text/count.ts'
+import { writeShowable } from '../../core/text/showable.ts'
 
 /** Text that may stand in a page as it is: everything else was escaped on its way in. */
 export type Html = ReturnType<typeof html>
@@ -17,13 +18,11 @@ export function writeText(text: string, field = ''): Html {
 
 function plain(text: string): string {
   const shown = text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text
-  return shown.replaceAll(UNSHOWABLE, '\ufffd')
+  return writeShowable(shown)
 }
 
 /** So much of one text is shown: no site shall make a page that nobody can scroll through. */
 const MOST_SHOWN = 2000
-
-const UNSHOWABLE = /[\p{Cc}\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
 /** An address of the web as a link that leaves nothing of this server behind; anything else as text. */
 export function writeOutsideLink(url: string): Html {

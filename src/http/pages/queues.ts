@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { HTTPException } from 'hono/http-exception'
+import { maskFields } from '../../core/secrets.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import { QUEUE_ACTIONS } from '../../library/dispatch/frames.ts'
 import type { JobEntry, JobLog, JobStatus, QueueEvent } from '../../library/job-log.ts'
@@ -71,7 +72,7 @@ function jobRow(job: JobFacts): Row {
   return {
     id: job.id,
     cells: [
-      writeText(job.url, 'url'),
+      writeText(maskFields(job.url), 'url'),
       html`<a class="mono" href="${queueHref(job.id)}" data-field="id" data-base="/queues/" data-end="/ssr" data-cut="8">${job.id.slice(0, 8)}</a>`,
       writePill(job.status, 'status'),
       writeMoment(job.startedAt, 'startedAt'),
@@ -184,7 +185,7 @@ function eventRow(event: EventFacts): Row {
 function writeJob(job: JobEntry): Html {
   const { progress } = job
   return html`<section class="panel" data-job="${job.id}" aria-label="This job">${writeFacts([
-    ['Start', writeOutsideLink(job.url)],
+    ['Start', writeOutsideLink(maskFields(job.url))],
     ['Why', job.problem === null ? null : writeText(job.problem)],
   ])}
 ${writeFacts(

@@ -94,6 +94,11 @@ async function readFacts(library: Library, source: Source, key: string): Promise
   return { row, target, aliases, refusal, text: await store.readPageText(source.id, key) }
 }
 
+/** Its status and what else is known of it; many only say the status once more. */
+function writeAnswer({ status, detail }: AddressFacts['row']): Html {
+  return html`${status ?? ''} ${detail === null || detail === `answered ${status}` ? '' : writeText(detail)}`
+}
+
 function writeKnown(source: Source, { row, target, aliases, refusal, text }: AddressFacts): Html {
   const { reason, pattern, detail } = row
   return html`<section class="panel"><h2>${writeText(labelOf(source))}</h2>
@@ -108,7 +113,7 @@ ${writeFacts([
   ],
   ['Found on', row.foundOn === null ? null : writeAddress(row.foundOn)],
   ['Attempts', row.attempts === 0 ? null : `${row.attempts} since its last good answer`],
-  ['Last answer', row.status === null && detail === null ? null : html`${row.status ?? ''} ${writeText(detail ?? '')}`],
+  ['Last answer', row.status === null && detail === null ? null : writeAnswer(row)],
   ['Checked', row.checkedAt === null ? 'never' : writeMoment(row.checkedAt)],
   ['Changed', row.changedAt === null ? null : writeMoment(row.changedAt)],
   ['Next due', row.dueAt === null ? null : writeMoment(row.dueAt)],

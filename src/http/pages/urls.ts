@@ -2,9 +2,9 @@ import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import type { AddressCursor, AddressEntry, Addresses, AddressFilter } from '../../library/addresses.ts'
-import { LEDGER_STATES, REASON_WORDS } from '../../library/ledger-words.ts'
+import { LEDGER_STATES, REASON_WORDS, REASONS } from '../../library/ledger-words.ts'
 import { parseAddressCursor, writeAddressCursor } from '../address-cursor.ts'
-import { renderPage } from './layout.ts'
+import { type JobCounts, renderPage } from './layout.ts'
 import {
   type Html,
   type PagerLinks,
@@ -28,7 +28,7 @@ const PATH = '/urls'
 const MOST_COUNTED = 10_000
 
 /** `/urls`: the addresses of all sources, those that were asked last first. */
-export async function renderUrls(c: Context, addresses: Addresses): Promise<Html> {
+export async function renderUrls(c: Context, addresses: Addresses, since: JobCounts): Promise<Html> {
   const fields = Object.fromEntries(FIELDS.map((name) => [name, readText(c, name)]))
   const filter = readFilter(c)
   const limit = readLimit(c, 100, 500)
@@ -54,6 +54,7 @@ export async function renderUrls(c: Context, addresses: Addresses): Promise<Html
   return renderPage({
     title: 'URLs',
     section: 'URLs',
+    ...(cursor === undefined ? { live: { news: 'visited', since } } : {}),
     body: html`${writeControls(writeUrlFilters(fields, filter), links)}
 ${writeTable({
   caption: html`${writeNumber(items.length)} of ${count < MOST_COUNTED ? countOf(count, 'address') : `${writeNumber(MOST_COUNTED)} addresses or more`}, those that were asked last first`,
@@ -73,11 +74,12 @@ ${items.length > 20 ? writePager(links) : ''}`,
   })
 }
 
-const FIELDS = ['host', 'includeSubdomains', 'state', 'status', 'text', 'from', 'to', 'limit'] as const
+const FIELDS = ['host', 'includeSubdomains', 'state', 'reason', 'status', 'text', 'from', 'to', 'limit'] as const
 
 function readFilter(c: Context): AddressFilter {
   const host = readText(c, 'host')?.toLowerCase()
   const state = readWord(c, 'state', LEDGER_STATES)
+  const reason = readWord(c, 'reason', REASONS)
   const status = readNumber(c, 'status')
   const text = readText(c, 'text')
   const from = readMoment(c, 'from', 'start')
@@ -85,6 +87,7 @@ function readFilter(c: Context): AddressFilter {
   return {
     ...(host === undefined ? {} : { host, includeSubdomains: readText(c, 'includeSubdomains') === '1' }),
     ...(state === undefined ? {} : { state }),
+    ...(reason === undefined ? {} : { reason }),
     ...(status === undefined ? {} : { status }),
     ...(text === undefined ? {} : { text }),
     ...(from === undefined ? {} : { from }),
@@ -98,6 +101,7 @@ function writeUrlFilters(fields: Readonly<Record<string, string | undefined>>, f
     writeField('Host', 'host', filter.host),
     html`<label class="check"><input type="checkbox" name="includeSubdomains" value="1"${filter.includeSubdomains === true ? html` checked` : ''}>and hosts below it</label>`,
     writeChoice('State', 'state', filter.state, LEDGER_STATES),
+    writeChoice('Why', 'reason', filter.reason, REASONS),
     writeField('Status', 'status', filter.status, 'number'),
     writeField('From', 'from', fields['from'], 'date'),
     writeField('To', 'to', fields['to'], 'date'),

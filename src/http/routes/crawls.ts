@@ -1,21 +1,20 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
 import { CRAWL_TYPE_SEEDS } from '../../library/crawl-types.ts'
-import { crawlBodySchema, readCrawlOrder } from '../../library/dispatch/crawl-order.ts'
+import { type CrawlBody, crawlBodySchema, readCrawlOrder } from '../../library/dispatch/crawl-order.ts'
 import type { Dispatcher, JobView } from '../../library/dispatch/dispatcher.ts'
 import { writeJobItem } from '../../library/dispatch/job-item.ts'
 import type { HttpContext } from '../context.ts'
 import { StatusError } from '../failure.ts'
-import { jobId, textField } from '../fields.ts'
-import { endedRecord, jobRecord } from '../job-records.ts'
+import { jobId } from '../fields.ts'
+import { elsewhereRecord, endedRecord, jobRecord } from '../job-records.ts'
 import { createRoute, type Reply, type Route, reply } from '../route.ts'
 import { failures, jobDetail, jobItem } from '../shapes.ts'
 import { withJobLog } from '../store-access.ts'
 
 const GROUP = 'Crawls'
 const id = z.object({ id: jobId })
-const whichQuery = z.object({ jobId: textField('The job that is meant; needed while several run.', 64) })
-const whichBody = z.object({ jobId: z.string().max(64).optional() }).optional()
+const whichJob = z.object({ jobId: jobId.optional().describe('The job that is meant; needed while several run.') })
 const stopped = z.object({ stopped: z.boolean(), escalatesInMs: z.int().optional() })
 const paused = z.object({ ok: z.literal(true), paused: z.boolean() })
 
@@ -27,11 +26,12 @@ export const crawlRoutes: readonly Route[] = [
     method: 'post',
     path: '/api/crawl',
     group: GROUP,
-    summary: 'Starts a crawl at once; refused while as many run as may.',
+    summary: 'Starts a crawl at once; refused while as many run as may, unless it is told to wait for its turn.',
     body: crawlBodySchema.optional(),
+    required: ({ defaultStartUrl }) => (defaultStartUrl === null ? ['startUrl'] : []),
     answers: {
       202: {
-        what: 'It is being started.',
+        what: 'It is being started; with `queue` it may also wait, and has no process yet.',
         schema: z.object({
           pid: z.int().nullable(),
           args: z.array(z.string()),
@@ -50,17 +50,17 @@ export const crawlRoutes: readonly Route[] = [
       path: `/api/${verb}`,
       group: GROUP,
       summary: `${VERBS[verb]} the crawl that runs, or the one that is named.`,
-      query: whichQuery,
-      body: whichBody,
+      query: whichJob,
+      body: whichJob.optional(),
       answers: {
         ...(verb === 'stop'
           ? { 200: { what: 'Nothing runs.', schema: stopped }, 202: { what: 'It was asked to.', schema: stopped } }
           : { 200: { what: 'Done.', schema: paused } }),
-        ...failures(400, 404, 500),
+        ...failures(400, 404, 409, 500),
       },
-      async run({ query, body }, { ports: { dispatcher } }) {
-        const meant = findMeant(dispatcher, body?.jobId ?? query.jobId)
-        if (meant !== undefined) return control(dispatcher, verb, meant)
+      async run({ query, body }, context) {
+        const meant = findMeant(context.ports.dispatcher, body?.jobId ?? query.jobId)
+        if (meant !== undefined) return control(verb, meant, context)
         if (verb === 'stop') return reply({ stopped: false })
         throw new PharosError('JOB_UNKNOWN', { job: 'at all' })
       },
@@ -75,19 +75,20 @@ export const crawlRoutes: readonly Route[] = [
         ...(verb === 'stop'
           ? { 202: { what: 'It was asked to.', schema: stopped } }
           : { 200: { what: 'Done.', schema: paused } }),
-        ...failures(400, 404, 500),
+        ...failures(400, 404, 409, 500),
       },
-      run: ({ params }, { ports: { dispatcher } }) => control(dispatcher, verb, params.id),
+      run: ({ params }, context) => control(verb, params.id, context),
     }),
   ]),
   createRoute({
     method: 'get',
     path: '/api/crawls',
     group: GROUP,
-    summary: 'The crawls that wait or run.',
+    summary: 'The crawls that wait or run, and those that other processes run on the same library.',
     answers: { 200: { what: 'Newest first.', schema: z.object({ count: z.int(), items: z.array(jobItem) }) } },
-    run(_, { ports }) {
-      const items = ports.dispatcher.list().filter(isOpen).map(writeJobItem)
+    async run(_, { ports, elsewhere }) {
+      const others = await elsewhere.list()
+      const items = [...ports.dispatcher.list().filter(isOpen).map(writeJobItem), ...others]
       return reply({ count: items.length, items })
     },
   }),
@@ -134,24 +135,27 @@ export function isOpen({ status }: JobView): boolean {
 }
 
 async function startCrawl(
-  body: unknown,
+  body: CrawlBody | undefined,
   began: number,
   { dispatcher, settings, log }: HttpContext['ports'],
 ): Promise<Reply> {
   const { libraryPath, defaultStartUrl, traceStart } = settings
   const order = readCrawlOrder(body, { libraryPath, defaultStartUrl: defaultStartUrl ?? undefined })
   const read = performance.now()
-  const job = await dispatcher.begin(order).catch((error: unknown) => {
-    // The contract has its own word for it.
-    throw error instanceof PharosError && error.code === 'JOBS_FULL' ? new StatusError(409, error) : error
-  })
+  const job = await (body?.queue === true ? dispatcher.enqueue(order) : dispatcher.begin(order)).catch(
+    (error: unknown) => {
+      // The contract has its own word for it.
+      throw error instanceof PharosError && error.code === 'JOBS_FULL' ? new StatusError(409, error) : error
+    },
+  )
   const now = performance.now()
   if (traceStart) {
     const parts = `read=${(read - began).toFixed(1)}ms begin=${(now - read).toFixed(1)}ms total=${(now - began).toFixed(1)}ms`
     log.info(`[trace] start handler timings job=${job.id} ${parts}`, { jobId: job.id })
   }
   const { pid, args } = job
-  return reply({ pid, args, jobId: job.id, stage: 'preparing', durationMs: now - began }, 202)
+  const stage = job.status === 'queued' ? 'queued' : 'preparing'
+  return reply({ pid, args, jobId: job.id, stage, durationMs: now - began }, 202)
 }
 
 /** The job that is meant; undefined where none runs and none was named. */
@@ -164,19 +168,29 @@ function findMeant(dispatcher: Dispatcher, named: string | undefined): string | 
   return first?.id
 }
 
-async function control(dispatcher: Dispatcher, verb: 'stop' | 'pause' | 'resume', id: string): Promise<Reply> {
+async function control(
+  verb: 'stop' | 'pause' | 'resume',
+  id: string,
+  { ports, elsewhere }: HttpContext,
+): Promise<Reply> {
+  const { dispatcher } = ports
+  if (dispatcher.find(id) === undefined) {
+    const other = (await elsewhere.list()).find((item) => item.id === id)
+    if (other !== undefined) throw new PharosError('CRAWL_RUNNING', { source: other.url })
+  }
   if (verb === 'stop') {
     const { stopped: isStopped, escalatesInMs } = await dispatcher.stop(id)
     return isStopped ? reply({ stopped: true, escalatesInMs }, 202) : reply({ stopped: false }, 202)
   }
   const job = dispatcher.find(id)
   if (job === undefined || !isOpen(job)) throw new PharosError('JOB_UNKNOWN', { job: id })
+  if (job.status === 'queued') throw new PharosError('JOB_WAITS', { job: id })
   const isTold = verb === 'pause' ? dispatcher.pause(id) : dispatcher.resume(id)
   if (!isTold) throw new PharosError('JOB_UNREACHABLE', { job: id })
   return reply({ ok: true, paused: verb === 'pause' })
 }
 
-async function findJob(id: string, { ports }: HttpContext): Promise<Record<string, unknown>> {
+async function findJob(id: string, { ports, elsewhere }: HttpContext): Promise<Record<string, unknown>> {
   const job = ports.dispatcher.find(id)
   if (job !== undefined) return jobRecord(job)
   const ended = await withJobLog(
@@ -184,6 +198,8 @@ async function findJob(id: string, { ports }: HttpContext): Promise<Record<strin
     (log) => log.find(id),
     () => undefined,
   )
-  if (ended === undefined) throw new PharosError('JOB_UNKNOWN', { job: id })
-  return endedRecord(ended)
+  if (ended !== undefined) return endedRecord(ended)
+  const other = (await elsewhere.list()).find((item) => item.id === id)
+  if (other === undefined) throw new PharosError('JOB_UNKNOWN', { job: id })
+  return elsewhereRecord(other)
 }

@@ -14,7 +14,7 @@ import { isoOf } from '../time.ts'
 const GROUP = 'History'
 const before = rowId('Only what is older than the row of this id.')
 const after = rowId('Only what is newer than the row of this id.')
-const queueItem = z.looseObject({ id: z.string(), url: z.string(), status: z.string() })
+const queueItem = z.looseObject({ id: z.string(), url: z.string(), status: z.string(), paused: z.boolean() })
 
 /** What happened in jobs, as it is kept. */
 export const historyRoutes: readonly Route[] = [
@@ -34,7 +34,7 @@ export const historyRoutes: readonly Route[] = [
         (log) => log.list(query.limit),
         () => ({ total: 0, items: [] }),
       )
-      return reply({ total, items: items.map(queueRecord) })
+      return reply({ total, items: items.map((job) => queueRecord(job, ports.dispatcher)) })
     },
   }),
   createRoute({
@@ -87,7 +87,7 @@ export const historyRoutes: readonly Route[] = [
       if (found === undefined) throw new PharosError('JOB_UNKNOWN', { job: params.id })
       const { job, items, cursors: places } = found
       return reply({
-        job: queueRecord(job),
+        job: queueRecord(job, ports.dispatcher),
         items: items.map(({ id, at, action: what, url, depth, host, reason, queueSize, alias }) => {
           return { id, ts: isoOf(at), action: what, url, depth, host, reason, queueSize, alias }
         }),

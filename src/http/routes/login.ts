@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { textField } from '../fields.ts'
 import { readNext, renderLogin } from '../pages/login.ts'
+import type { Peer } from '../ports.ts'
 import { readForm } from '../read-body.ts'
 import { createRoute, type Route } from '../route.ts'
 import { failures } from '../shapes.ts'
@@ -30,14 +31,18 @@ export const loginRoutes: readonly Route[] = [
     answers: {
       303: { what: 'It is known now.' },
       401: { what: 'The page again.', type: 'text/html' },
+      429: { what: 'Too many were wrong; the page again.', type: 'text/html' },
       ...failures(413),
     },
-    async run({ query, request }, { sessions }) {
+    async run({ query, request, peer }, { sessions }) {
       const form = await readForm(request)
       const place = readNext(form.get('next') ?? query.next)
       if (!sessions.isNeeded) return goTo(place)
-      if (!sessions.isToken(form.get('token')?.trim() ?? '')) return page(place, true)
-      return goTo(place, sessions.writeCookie(request.url.startsWith('https:')))
+      const waitMs = sessions.pace.waitMs()
+      if (waitMs > 0) return page(place, true, Math.ceil(waitMs / 1000))
+      const isRight = sessions.isToken(form.get('token')?.trim() ?? '')
+      sessions.pace.note(isRight)
+      return isRight ? goTo(place, sessions.writeCookie(isSecure(request, peer))) : page(place, true)
     },
   }),
   createRoute({
@@ -50,9 +55,19 @@ export const loginRoutes: readonly Route[] = [
   }),
 ]
 
-async function page(next: string, hasFailed: boolean): Promise<Response> {
-  const text = String(await renderLogin({ next, hasFailed }))
-  return new Response(text, { status: hasFailed ? 401 : 200, headers: { 'content-type': 'text/html; charset=utf-8' } })
+async function page(next: string, hasFailed: boolean, waitSeconds = 0): Promise<Response> {
+  const text = String(await renderLogin({ next, hasFailed, waitSeconds }))
+  const status = waitSeconds > 0 ? 429 : hasFailed ? 401 : 200
+  const retry = waitSeconds > 0 ? { 'retry-after': String(waitSeconds) } : {}
+  return new Response(text, { status, headers: { ...retry, 'content-type': 'text/html; charset=utf-8' } })
+}
+
+const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/
+
+/** Whether the browser came by HTTPS: to here, or to a proxy on this machine, which alone is believed. */
+function isSecure({ url, headers }: Request, peer: Peer | undefined): boolean {
+  if (url.startsWith('https:')) return true
+  return LOOPBACK.test(peer?.address ?? '') && headers.get('x-forwarded-proto')?.toLowerCase() === 'https'
 }
 
 function goTo(location: string, cookie?: string): Response {

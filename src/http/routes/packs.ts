@@ -55,7 +55,11 @@ export const packRoutes: readonly Route[] = [
     async run({ params }, { ports }) {
       const pack = findPack(ports, params.id)
       const file = await ports.packs.read(pack.id)
-      if (file === undefined) throw new PharosError('PACK_UNREADY', { pack: pack.id, state: pack.state })
+      if (file === undefined) {
+        // Perhaps because there is none any more.
+        const { state } = findPack(ports, pack.id)
+        throw new PharosError('PACK_UNREADY', { pack: pack.id, state })
+      }
       return new Response(file.body, {
         headers: {
           'content-type': 'application/zip',

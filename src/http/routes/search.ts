@@ -63,7 +63,7 @@ export const searchRoutes: readonly Route[] = [
       },
       ...failures(400, 404, 503),
     },
-    run({ query: asked, request }, { ports }) {
+    run({ query: asked, request, began }, { ports, metrics }) {
       const { q, query = q, source, ...rest } = asked
       if (query === undefined || query.trim() === '') {
         throw new PharosError('USAGE', { problem: 'query q: expected words to look for, got none' })
@@ -71,6 +71,7 @@ export const searchRoutes: readonly Route[] = [
       const input: SearchInput = { ...given(rest), query, ...given({ sources: source }) }
       return withLibrary(ports, async () => {
         const { capped, ...answer } = await ports.search(input, request.signal)
+        metrics.noteSearch(performance.now() - began)
         return reply({
           ...answer,
           capped: capped.map(({ source, cap }) => ({ source: labelOf(source), cap })),

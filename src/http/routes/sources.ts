@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
+import { urlKey } from '../../core/url/key.ts'
 import { REACHES } from '../../core/url/scope.ts'
 import type { JobView } from '../../library/dispatch/dispatcher.ts'
 import { writeSourceOrder } from '../../library/dispatch/source-order.ts'
@@ -14,7 +15,7 @@ import { reportSource } from '../../library/operations/source-status.ts'
 import { takeUpSource } from '../../library/operations/take-up-source.ts'
 import { CRAWL_TYPES, labelOf, type Source } from '../../library/source.ts'
 import type { HttpContext } from '../context.ts'
-import { limitField, needField, textField, wordField } from '../fields.ts'
+import { flagField, limitField, needField, textField, wordField } from '../fields.ts'
 import { given } from '../given.ts'
 import { createRoute, type Route, reply } from '../route.ts'
 import { failures, rowShape, sourceShape } from '../shapes.ts'
@@ -29,14 +30,14 @@ const pattern = z.array(z.string().max(500)).max(1000)
 const most = z.int().min(0).nullable()
 const scope = z
   .object({
-    reach: z.enum(REACHES),
-    allow: pattern,
-    block: pattern,
-    maxDepth: most,
-    maxPages: z.int().min(1).nullable(),
-    useDefaultExcludes: z.boolean(),
-    allowQueryUrls: z.boolean(),
-    trapGuards: z.boolean(),
+    reach: z.enum(REACHES).describe('Below the path of the start, on its host, or on all hosts of its domain.'),
+    allow: pattern.describe('Patterns of addresses of which one has to match; none allows all.'),
+    block: pattern.describe('Patterns of addresses that are left out.'),
+    maxDepth: most.describe('Links that may lie between the start and a page; null for any number.'),
+    maxPages: z.int().min(1).nullable().describe('Most pages that are stored; null for any number.'),
+    useDefaultExcludes: z.boolean().describe('Leaves out what hardly ever is content, such as logins.'),
+    allowQueryUrls: z.boolean().describe('Also takes addresses with a query.'),
+    trapGuards: z.boolean().describe('Leaves out addresses that look as if there were no end of them.'),
   })
   .partial()
 const label = z.string().min(1).max(200)
@@ -65,14 +66,14 @@ export const sourceRoutes: readonly Route[] = [
     group: GROUP,
     summary: 'Adds a site, and crawls it as soon as there is room.',
     body: z.object({
-      url: z.string().trim().min(1).max(2000),
-      name: label.optional(),
-      version: label.optional(),
-      scope: scope.optional(),
-      crawlType: z.enum(CRAWL_TYPES).optional(),
-      seeds: z.array(z.string().max(2000)).max(1000).optional(),
-      llmsTxtUrl: z.string().max(2000).nullable().optional(),
-      llmsFull: z.enum(['auto', 'off', 'only']).optional(),
+      url: z.string().trim().min(1).max(2000).describe('Where it starts: an http or https address.'),
+      name: label.optional().describe('How it is called; by default, after its address.'),
+      version: label.optional().describe('The version of what it describes.'),
+      scope: scope.optional().describe('What belongs to it.'),
+      crawlType: z.enum(CRAWL_TYPES).optional().describe('Where addresses are looked for.'),
+      seeds: z.array(z.string().max(2000)).max(1000).optional().describe('Further addresses to start from.'),
+      llmsTxtUrl: z.string().max(2000).nullable().optional().describe('Its llms.txt; null for none.'),
+      llmsFull: z.enum(['auto', 'off', 'only']).optional().describe('Whether its llms-full.txt is read.'),
     }),
     answers: {
       202: { what: 'It is added, and its crawl waits or runs.', schema: started },
@@ -81,12 +82,16 @@ export const sourceRoutes: readonly Route[] = [
     async run({ body }, { ports }) {
       const { url, name, version, crawlType, seeds, llmsTxtUrl, llmsFull } = body
       return withLibrary(ports, async (library) => {
+        // One whose crawl waits looks like one that never came to anything, and is not to be taken up twice.
+        await refuseUnderWay(library, body, ports)
         const { source, found, kind, options } = await takeUpSource(library, {
           url,
           ...given({ name, version }),
           scope: given(body.scope ?? {}),
           settings: given({ crawlType, seeds, llmsTxtUrl, llmsFull }),
         })
+        // Somebody may have asked for the same at the same moment.
+        if (isUnderWay(ports, source)) throw new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
         const job = await ports.dispatcher
           .enqueue(writeSourceOrder(source, { kind, ...options }))
           .catch(async (error: unknown) => {
@@ -124,16 +129,18 @@ export const sourceRoutes: readonly Route[] = [
     method: 'delete',
     path: '/api/sources/:id',
     group: GROUP,
-    summary: 'Removes a source with everything it has; a crawl of it is cancelled.',
+    summary: 'Removes a source with everything it has; refused while it is crawled, unless it is forced.',
     params: id,
+    query: z.object({ force: flagField(false, 'Also while it is crawled: that crawl is cancelled first.') }),
     answers: {
       200: {
         what: 'What went.',
         schema: z.object({ removed: z.boolean(), pages: z.int(), chunks: z.int(), cancelled: z.int() }),
       },
-      ...failures(400, 404, 503),
+      ...failures(400, 404, 409, 503),
     },
-    run: ({ params }, context) => withLibrary(context.ports, (library) => removeSource(library, params.id, context)),
+    run: ({ params, query }, context) =>
+      withLibrary(context.ports, (library) => removeSource(library, params.id, query.force, context)),
   }),
   createRoute({
     method: 'post',
@@ -250,20 +257,48 @@ async function enqueue(text: string, input: CrawlInput, { ports }: HttpContext) 
   return withLibrary(ports, async (library) => {
     const source = await findSource(library, text)
     resolveScope(source.scope, input.scope ?? {})
-    const isUnderWay = ports.dispatcher.list().some((job) => job.sourceId === source.id && isOpen(job))
-    if (isUnderWay || (await reportSource(library, source)).isRunning) {
+    if (isUnderWay(ports, source) || (await reportSource(library, source)).isRunning) {
       throw new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
     }
     return startedReply(source, await ports.dispatcher.enqueue(writeSourceOrder(source, input)))
   })
 }
 
+/** Whether a job of a source waits or runs. */
+function isUnderWay({ dispatcher }: HttpContext['ports'], { id: sourceId }: Source): boolean {
+  return dispatcher.list().some((job) => job.sourceId === sourceId && isOpen(job))
+}
+
+async function refuseUnderWay(
+  { store }: Library,
+  {
+    url,
+    name,
+    version,
+  }: { readonly url: string; readonly name?: string | undefined; readonly version?: string | undefined },
+  ports: HttpContext['ports'],
+): Promise<void> {
+  const keyOf = (address: string) => urlKey(address) ?? address
+  const same = (await store.listSources()).find(
+    (source) =>
+      keyOf(source.url) === keyOf(url) &&
+      (name === undefined || source.name === name) &&
+      (version ?? null) === source.version &&
+      isUnderWay(ports, source),
+  )
+  if (same !== undefined) throw new PharosError('CRAWL_RUNNING', { source: labelOf(same) })
+}
+
 function startedReply({ id: sourceId, name, version, url }: Source, { id: job, status }: JobView) {
   return reply({ jobId: job, status, source: { id: sourceId, name, version, url } }, 202)
 }
 
-async function removeSource(library: Library, text: string, { ports: { dispatcher } }: HttpContext) {
+async function removeSource(library: Library, text: string, isForced: boolean, { ports }: HttpContext) {
+  const { dispatcher } = ports
   const source = await findSource(library, text)
+  if (!isForced && (isUnderWay(ports, source) || (await reportSource(library, source)).isRunning)) {
+    throw new PharosError('CRAWL_RUNNING', { source: labelOf(source), wanted: 'removal' })
+  }
   const jobs = dispatcher.list().filter((job) => job.sourceId === source.id && isOpen(job))
   for (const job of jobs) {
     await dispatcher.stop(job.id, 'cancelled')

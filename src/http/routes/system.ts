@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { JobView } from '../../library/dispatch/dispatcher.ts'
+import { type JobItem, writeJobItem } from '../../library/dispatch/job-item.ts'
 import { writeEtag } from '../etag.ts'
 import { moment } from '../fields.ts'
 import { createRoute, type Route, reply } from '../route.ts'
@@ -22,8 +23,11 @@ export const systemRoutes: readonly Route[] = [
     path: '/health',
     group: GROUP,
     summary: 'Whether it runs, and whether a crawl does. Needs no token.',
-    answers: { 200: { what: 'It runs.', schema: health } },
-    run: (_, { ports }) => reply(healthOf(ports.dispatcher.list())),
+    answers: {
+      200: { what: 'It runs.', schema: health.extend({ status: z.literal('ok'), version: z.string() }) },
+    },
+    run: (_, { ports, elsewhere }) =>
+      reply({ status: 'ok', version: ports.version, ...healthOf(ports.dispatcher.list(), elsewhere.latest) }),
   }),
   createRoute({
     method: 'get',
@@ -42,12 +46,12 @@ export const systemRoutes: readonly Route[] = [
         }),
       },
     },
-    async run(_, { ports, events }) {
+    async run(_, { ports, events, elsewhere }) {
       const jobs = ports.dispatcher.list()
       const count = (status: JobView['status']) => jobs.filter((job) => job.status === status).length
       const probe = async () => 'ready'
       return reply({
-        ...healthOf(jobs),
+        ...healthOf(jobs, elsewhere.latest),
         version: ports.version,
         jobs: { queued: count('queued'), running: count('running') },
         allowsSeveral: ports.dispatcher.allowsSeveral,
@@ -86,8 +90,8 @@ export const systemRoutes: readonly Route[] = [
     group: GROUP,
     summary: 'Figures for Prometheus.',
     answers: { 200: { what: 'Its text format.', type: 'text/plain' } },
-    run: (_, { metrics, events }) =>
-      new Response(metrics.write(events.count), {
+    run: async (_, { metrics, events }) =>
+      new Response(await metrics.write(events.count), {
         headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
       }),
   }),
@@ -109,13 +113,14 @@ export const systemRoutes: readonly Route[] = [
   }),
 ]
 
-function healthOf(jobs: readonly JobView[]) {
-  const running = jobs.filter(({ status }) => status === 'running')
-  const last = Math.max(...running.map(({ lastActivityAt }) => lastActivityAt ?? 0), 0)
+/** Whether anything runs, here or in other processes. */
+function healthOf(jobs: readonly JobView[], others: readonly JobItem[]) {
+  const running = [...jobs.filter(({ status }) => status === 'running').map(writeJobItem), ...others]
+  const last = Math.max(0, ...running.map(({ lastActivityAt }) => Date.parse(lastActivityAt ?? '') || 0))
   return {
     running: running.length > 0,
     stage: running[0]?.stage ?? null,
-    queueSize: running.reduce((sum, { progress }) => sum + (progress?.queueSize ?? 0), 0),
+    queueSize: running.reduce((sum, { queueSize }) => sum + queueSize, 0),
     lastProgressAt: isoOrNull(last === 0 ? null : last),
     paused: running.length > 0 && running.every(({ paused }) => paused),
   }

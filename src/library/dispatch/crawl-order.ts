@@ -40,6 +40,8 @@ export interface CrawlBody {
   readonly crawlType?: OrderType | undefined
   /** Not of the contract: how far from its start a crawl may go. */
   readonly scope?: Reach | undefined
+  /** Not of the contract: whether it waits for its turn where it would be refused. */
+  readonly queue?: boolean | undefined
   readonly depth?: number | undefined
   readonly maxPages?: number | undefined
   /** Both give way to `crawlType`. */
@@ -68,34 +70,63 @@ export interface CrawlBody {
   readonly plannerVerbosity?: number | undefined
 }
 
-/** The schema that such bodies are read by. Fields that are not here are ignored, `mode` among them. */
+/** The schema that such bodies are read by. Fields that are not here are ignored, and so is `mode`. */
 export const crawlBodySchema: z.ZodType<CrawlBody> = z.object({
-  startUrl: z.string().trim().min(1).max(2000).optional(),
-  crawlType: z.enum(ORDER_TYPES).optional(),
-  scope: z.enum(REACHES).optional(),
-  depth: count(0, 1000),
-  maxPages: count(1, 100_000_000),
-  useSitemap: flag,
-  sitemapOnly: flag,
-  concurrency: count(1, 256),
-  maxQueue: count(1, 100_000_000),
-  requestTimeoutMs: count(1, 600_000),
-  fastStart: flag,
-  preferCache: flag,
-  slow: flag,
-  allowQueryUrls: flag,
-  pacerJitterMinMs: count(0, 60_000),
-  pacerJitterMaxMs: count(0, 60_000),
-  dbPath: z.string().trim().min(1).max(4096).optional(),
-  refetchIfOlderThan: freshness,
-  maxAge: freshness,
-  refetchArticleIfOlderThan: freshness,
-  refetchHubIfOlderThan: freshness,
-  hubMaxPages: count(1, 1_000_000),
-  hubMaxDays: count(1, 36_500),
-  intMaxSeeds: count(1, 100_000),
+  startUrl: z.string().trim().min(1).max(2000).optional().describe('Where it starts: an http or https address.'),
+  crawlType: z
+    .enum(ORDER_TYPES)
+    .optional()
+    .describe(
+      'Where addresses are looked for. intelligent is basic-with-sitemap until there is a planner. GET /api/crawl-types lists them.',
+    ),
+  scope: z
+    .enum(REACHES)
+    .optional()
+    .describe('How far from its start it may go: below its path, on its host, or on all hosts of its domain.'),
+  queue: flag.describe('Waits for its turn where it would be refused with 409 because as many run as may.'),
+  depth: count(0, 1000).describe('Links that may lie between the start and a page; 2 for a site that is new.'),
+  maxPages: count(1, 100_000_000).describe('Most pages that are stored.'),
+  useSitemap: flag.describe('Whether sitemaps are read. Gives way to crawlType.'),
+  sitemapOnly: flag.describe('Takes addresses from sitemaps alone. Gives way to crawlType.'),
+  concurrency: count(1, 256).describe('Most requests at once; the server may allow fewer.'),
+  maxQueue: count(1, 100_000_000).describe('Taken and ignored: what waits is kept on disk, and needs no limit.'),
+  requestTimeoutMs: count(1, 600_000).describe('Longest time for one request, in milliseconds.'),
+  fastStart: flag.describe('Taken and ignored: every start is fast.'),
+  preferCache: flag.describe(
+    'true takes stored pages as they are, however old; false asks for every page. Gives way to refetchIfOlderThan.',
+  ),
+  slow: flag.describe('Leaves at least a second between two requests to a host.'),
+  allowQueryUrls: flag.describe('Also takes addresses with a query.'),
+  pacerJitterMinMs: count(0, 60_000).describe(
+    'Least time that is added at random to the pause between two requests, in milliseconds.',
+  ),
+  pacerJitterMaxMs: count(0, 60_000).describe('Most time that is added so.'),
+  dbPath: z
+    .string()
+    .trim()
+    .min(1)
+    .max(4096)
+    .optional()
+    .describe(
+      'Another library for this crawl: the name of a .db, .sqlite or .sqlite3 file in the folder of the library of the server.',
+    ),
+  refetchIfOlderThan: freshness.describe(
+    'Pages that were checked within this time are taken as they are: 90s, 30m, 6h, 7d, or seconds.',
+  ),
+  maxAge: freshness.describe('Same as refetchIfOlderThan, which counts where both are given.'),
+  refetchArticleIfOlderThan: freshness.describe('The same for articles.'),
+  refetchHubIfOlderThan: freshness.describe('The same for pages that mainly lead to others.'),
+  hubMaxPages: count(1, 1_000_000).describe('For the planner that is to come; noted among the problems of the job.'),
+  hubMaxDays: count(1, 36_500).describe('For the planner that is to come; noted among the problems of the job.'),
+  intMaxSeeds: count(1, 100_000).describe('For the planner that is to come; noted among the problems of the job.'),
   intTargetHosts: z
-    .union([z.array(z.string()), z.string().transform((text) => text.split(','))])
+    .union([
+      z.array(z.string().max(253)).max(1000),
+      z
+        .string()
+        .max(300_000)
+        .transform((text) => text.split(',')),
+    ])
     .transform((hosts) => hosts.map((host) => host.trim().toLowerCase()).filter((host) => host !== ''))
     .pipe(
       z
@@ -107,8 +138,10 @@ export const crawlBodySchema: z.ZodType<CrawlBody> = z.object({
         )
         .max(1000),
     )
-    .optional(),
-  plannerVerbosity: count(0, 10),
+    .optional()
+    .describe('For the planner that is to come: names of hosts, as a list or separated by commas.'),
+  mode: z.unknown().optional().describe('Taken and ignored.'),
+  plannerVerbosity: count(0, 10).describe('For the planner that is to come; noted among the problems of the job.'),
 })
 
 /** What a body leaves open. */

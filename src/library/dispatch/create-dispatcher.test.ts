@@ -54,8 +54,11 @@ function open(options: Partial<DispatcherOptions> = {}, log = createMemoryJobLog
   return { dispatcher, log, told }
 }
 
+let orders = 0
+
+/** What is to be crawled by a process that behaves so; each starts elsewhere. */
 function order(behaviour: string, ...args: string[]): CrawlOrder {
-  return { url: 'https://site.example/', args: [behaviour, ...args] }
+  return { url: `https://site.example/${orders++}`, args: [behaviour, ...args] }
 }
 
 /** What an earlier server may have left. */
@@ -145,7 +148,7 @@ test('what a process says is told to all and kept, up to its good end', async ()
     return entry?.status === 'done' && entry.events === 2 && entry
   })
   expect(kept).toMatchObject({
-    url: 'https://site.example/',
+    url: begun.url,
     args: ['finish'],
     crawlId: 'crawl-1',
     endedAt: ended.endedAt,
@@ -284,11 +287,6 @@ test('a failure is told in the words of the process, or of the system when there
     problem: 'Error: nothing could be indexed',
     restarts: 0,
   })
-  const long = await dispatcher.begin(order('run', 'x'.repeat(3_000_000)))
-  expect(await dispatcher.wait(long.id)).toMatchObject({
-    status: 'failed',
-    problem: 'could not be started: spawn E2BIG',
-  })
   const broken = open({ runner: createSpawnRunner({ command: '/nowhere/at/all', args: [] }) })
   const { id, pid } = await broken.dispatcher.begin(order('run'))
   expect(pid).toBeNull()
@@ -362,9 +360,106 @@ test('closing ends the processes, and the next server goes on with all of them i
     return job?.stage === 'running' && job
   })
   expect(again).toMatchObject({ url: run.url, args: ['run'], startedAt: run.startedAt, progress: { visited: 4 } })
+  expect(linesOf(second)).toContain('a crawl was broken off by the end of an earlier server, and goes on')
   expect(second.dispatcher.find(next.id)).toMatchObject({ status: 'queued' })
   await second.dispatcher.stop(run.id)
   expect(await second.dispatcher.wait(next.id)).toMatchObject({ status: 'done' })
+})
+
+test('what was asked for is kept when that is answered', async () => {
+  const { dispatcher, log } = open()
+  const begun = await dispatcher.begin(order('run'))
+  expect(await log.find(begun.id)).toMatchObject({ status: 'running', process: { pid: begun.pid } })
+  const queued = await dispatcher.enqueue(order('finish'))
+  expect(await log.find(queued.id)).toMatchObject({ status: 'queued' })
+})
+
+test.each(['closed', 'killed'])(
+  'one that was paused stays so after its server was %s, until it is resumed',
+  async (end) => {
+    const log = createMemoryJobLog()
+    // A server that is killed writes nothing any more.
+    let isGone = false
+    const first = open({ jobLog: async () => (isGone ? Promise.reject(new Error('gone')) : log) }, log)
+    const { id } = await first.dispatcher.begin(order('run'))
+    await untilRunning(first, id)
+    expect(first.dispatcher.pause(id)).toBe(true)
+    await until(async () => (await log.find(id))?.progress?.paused === true)
+    isGone = end === 'killed'
+    await first.dispatcher.close()
+
+    const second = open({}, log)
+    await second.dispatcher.recover()
+    await until(() => second.told('progress').at(-1)?.['paused'] === true)
+    expect(linesOf(second)).toContain('told PAUSE')
+    expect(second.dispatcher.find(id)).toMatchObject({ status: 'running', paused: true })
+    expect(second.dispatcher.resume(id)).toBe(true)
+    await until(async () => (await log.find(id))?.progress?.paused === false)
+  },
+)
+
+test('one start is crawled once at a time: a second is refused, or waits', async () => {
+  const { dispatcher } = open({ maxJobs: 3 })
+  const same = { ...order('run'), sourceId: 'source-1' }
+  const { id } = await dispatcher.begin(same)
+  await expect(dispatcher.begin(same)).rejects.toMatchObject({ code: 'CRAWL_RUNNING' })
+  const second = await dispatcher.enqueue({ ...same, args: ['finish'] })
+  expect(second).toMatchObject({ status: 'queued' })
+  // Others need not wait for it, nor another source with the same start, nor another library.
+  const others = [order('finish'), { ...same, args: ['finish'], sourceId: 'source-2' }]
+  for (const other of others) expect(await dispatcher.enqueue(other)).toMatchObject({ status: 'running' })
+  await dispatcher.stop(id)
+  expect(await dispatcher.wait(second.id)).toMatchObject({ status: 'done' })
+})
+
+test('who finds no room is told what runs, and an order that no system takes is refused', async () => {
+  const { dispatcher } = open()
+  const { url } = await dispatcher.begin(order('run'))
+  const message = `1 crawl is under way (${url}), as many as the setting maxCrawls allows`
+  await expect(dispatcher.begin(order('run'))).rejects.toMatchObject({ code: 'JOBS_FULL', message })
+  await expect(dispatcher.enqueue(order('run', 'x'.repeat(100_000)))).rejects.toMatchObject({ code: 'USAGE' })
+})
+
+test('secrets of a start, the place of the library and advice for a terminal are told to nobody', async () => {
+  const server = open()
+  const { dispatcher, log } = server
+  const url = 'https://site.example/?access_token=hidden-1&page=2'
+  const words = `Error: ${url} cannot be written to /library.db – run pharos doctor`
+  const view = await dispatcher.begin({ url, args: ['complain', words] })
+  expect(view.url).toBe('https://site.example/?access_token=***&page=2')
+  const ended = await dispatcher.wait(view.id)
+  expect(ended.problem).toBe('Error: https://site.example/?access_token=***&page=2 cannot be written to the library')
+  expect(JSON.stringify([ended, linesOf(server)])).not.toContain('hidden-1')
+  expect((await log.find(view.id))?.args).toEqual(['complain', words])
+})
+
+test('a crawl whose process had to be killed is ended in the library, and one that ended itself is not', async () => {
+  const ended: string[][] = []
+  const server = open({ maxJobs: 2, endCrawl: async (...ids) => void ended.push(ids) })
+  const { dispatcher } = server
+  const jobs = [await dispatcher.begin(order('run')), await dispatcher.begin(order('stubborn'))]
+  for (const { id } of jobs) await untilRunning(server, id)
+  for (const { id } of jobs) await dispatcher.stop(id)
+  for (const { id } of jobs) await dispatcher.wait(id)
+  expect(ended).toEqual([['source-1', 'crawl-1']])
+})
+
+test('a milestone is told once in a job, however many servers run it', async () => {
+  const log = createMemoryJobLog()
+  const data = {
+    kind: 'patterns-learned',
+    scope: 'site.example',
+    target: '/x',
+    message: 'something',
+    details: { n: 1 },
+  }
+  await log.add({ ...LEFT, status: 'running', startedAt: 2 })
+  await log.append([{ jobId: LEFT.id, at: 3, type: 'milestone', data }])
+  const { dispatcher, told } = open({}, log)
+  await dispatcher.recover()
+  expect(await dispatcher.wait(LEFT.id)).toMatchObject({ status: 'done' })
+  expect(told('milestone')).toEqual([])
+  expect(told('problem')).toHaveLength(2)
 })
 
 test('a process that an earlier server left is ended before its job goes on', async () => {

@@ -1,14 +1,25 @@
 import { PharosError } from '../../core/errors.ts'
+import { maskFields } from '../../core/secrets.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import type { JobLog, JobRecord, JobStatus } from '../job-log.ts'
-import type { CrawlOrder, Dispatcher } from './dispatcher.ts'
+import type { CrawlOrder, Dispatcher, JobView } from './dispatcher.ts'
 import type { Feed } from './feed.ts'
+import type { NoteFrame } from './frames.ts'
 import { type Hearing, hearCrawl } from './hear-crawl.ts'
 import { writeDone, writeJobItem } from './job-item.ts'
 import { createLogWriter } from './log-writer.ts'
 import { END_MS, endLeft, isInterruption, KILLED_MS, NOT_STARTED, problemOf, statusOf } from './process-end.ts'
 import type { CrawlProcess, CrawlRunner, ProcessEnd } from './runner.ts'
-import { createTrackedJob, recordOf, setStage, type TrackedJob, viewOf } from './tracked-job.ts'
+import {
+  createTrackedJob,
+  isSameStart,
+  keptProgress,
+  milestoneKey,
+  recordOf,
+  setStage,
+  type TrackedJob,
+  viewOf,
+} from './tracked-job.ts'
 import { keepTrimmed } from './trim-rule.ts'
 import { within } from './within.ts'
 
@@ -34,6 +45,8 @@ export interface DispatcherOptions {
    * the last of them it has failed. @default 1 s, 5 s, 20 s
    */
   readonly restartPausesMs?: readonly number[]
+  /** Ends a crawl of the library whose process was killed, and could not do so itself. */
+  readonly endCrawl?: (sourceId: string, crawlId: string) => Promise<void>
   /** Where it says what it does. */
   readonly log?: DispatcherLog
 }
@@ -57,6 +70,14 @@ const RESTART_PAUSES_MS = [1_000, 5_000, 20_000]
 const MAX_WAITING = 1_000
 /** So many jobs are named in the list that is told, those that run first; a thousand that wait would drown all else. */
 const MAX_TOLD = 50
+/** So many of those that run are named to whoever finds no room. */
+const MAX_NAMED = 3
+/** How long whoever asks for a crawl waits until it is kept: after that it runs all the same, and is kept when that can be done. */
+const KEPT_MS = 50
+/** Bytes of what a process is told; systems take 128 kB for one word of it. */
+const MAX_ORDER_BYTES = 100_000
+/** Milestones that are looked for of a job that an earlier server left. */
+const MAX_MILESTONES = 100
 /** When the log could not be read at the start, it is tried again after this. */
 const RECOVER_AGAIN_MS = 5_000
 
@@ -80,7 +101,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     },
   })
 
-  const say = (job: TrackedJob, line: string) => {
+  const say = (job: TrackedJob, text: string) => {
+    const line = maskFields(text)
     feed.tell('log', job.id, { stream: 'server', line })
     log?.info(line, { jobId: job.id })
   }
@@ -132,19 +154,27 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     job.startedAt ??= clock.now()
     startProcess(job)
   }
+  const isUnderWay = (order: CrawlOrder) => [...running].some((job) => isSameStart(order, job))
   const launchNext = () => {
     while (!closing.signal.aborted && running.size < maxJobs) {
-      const job = waiting.shift()
+      // A process for what another one crawls would have nothing to do but wait.
+      const place = waiting.findIndex(({ order }) => !isUnderWay(order))
+      const [job] = place < 0 ? [] : waiting.splice(place, 1)
       if (job === undefined) return
       launch(job)
     }
   }
-  const track = (order: CrawlOrder): TrackedJob => {
+  /** Takes on a new job, which is kept when what it is given has happened. */
+  const track = async (order: CrawlOrder, place: (job: TrackedJob) => void): Promise<JobView> => {
     forgetOld()
     const job = createTrackedJob(options.newId(), order, clock.now())
     jobs.set(job.id, job)
-    writer.add(recordOf(job))
-    return job
+    const kept = writer.add(recordOf(job))
+    place(job)
+    const view = viewOf(job, clock.now())
+    // What was promised is there after a crash, too.
+    await within(clock, kept, KEPT_MS)
+    return view
   }
   const watchSilence = async (job: TrackedJob, heard: AbortSignal) => {
     let passed = 0
@@ -195,10 +225,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     job.endedAt = clock.now()
     job.code = end.code
     job.signal = end.signal
-    job.problem = status === 'failed' ? problemOf(job, end) : null
+    job.problem = status === 'failed' ? problemOf(job, end, options.libraryPath) : null
     setStage(job, 'ended', clock.now())
     const { endedAt, problem, progress, crawlId, sourceId } = job
     writer.change(job.id, { status, endedAt, problem, progress, crawlId, sourceId })
+    if (end.signal !== null && sourceId !== null && crawlId !== null) {
+      void options.endCrawl?.(sourceId, crawlId).catch((error: unknown) => log?.warn(String(error), { jobId: job.id }))
+    }
     feed.tell('done', job.id, writeDone(viewOf(job, clock.now())))
     say(
       job,
@@ -221,27 +254,43 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
   const command = (id: string, paused: boolean): boolean => {
     const job = need(id)
-    if (job.child?.send(paused ? 'PAUSE' : 'RESUME') !== true) return false
+    // One between two processes is told with the next; one that waits may go on, but has nothing to pause.
+    const isOpen = job.endedAt === null && (running.has(job) || (!paused && job.paused))
+    if (!isOpen || job.child?.send(paused ? 'PAUSE' : 'RESUME') === false) return false
     job.paused = paused
+    // The next server has to know, too.
+    writer.change(job.id, { progress: keptProgress(job) }, true)
     tellJobs()
     return true
   }
 
-  const takeUp = (record: JobRecord) => {
+  const takeUp = (record: JobRecord, milestones: readonly NoteFrame[]) => {
     const { id, url, args, sourceId } = record
     const job = createTrackedJob(id, { url, args, ...(sourceId === null ? {} : { sourceId }) }, clock.now(), record)
     jobs.set(id, job)
+    for (const note of milestones) job.milestones.add(milestoneKey(note))
     waiting.push(job)
     writer.change(id, { status: 'queued' })
-    say(job, `the crawl of ${url} was broken off by the end of an earlier server, and goes on`)
+  }
+  const sayLeft = (count: number) => {
+    if (count === 0) return
+    const what = count === 1 ? 'a crawl was' : `${count} crawls were`
+    const line = `${what} broken off by the end of an earlier server, and ${count === 1 ? 'goes' : 'go'} on`
+    feed.tell('log', null, { stream: 'server', line })
+    log?.info(line)
   }
   const recover = async (): Promise<void> => {
     try {
-      const open = await (await options.jobLog()).listOpen()
-      const left = open.filter(({ id }) => !jobs.has(id))
+      const kept = await options.jobLog()
+      const left = (await kept.listOpen()).filter(({ id }) => !jobs.has(id))
       await Promise.all(left.map((record) => endLeft(runner, clock, record.process)))
+      const reached = new Map<string, readonly NoteFrame[]>()
+      for (const { id: jobId, startedAt } of left) {
+        if (startedAt !== null) reached.set(jobId, await kept.listMilestones({ jobId, limit: MAX_MILESTONES }))
+      }
       if (closing.signal.aborted) return
-      for (const record of left) takeUp(record)
+      for (const record of left) takeUp(record, reached.get(record.id) ?? [])
+      sayLeft(left.filter(({ status }) => status === 'running').length)
       launchNext()
       tellJobs()
       void keepTrimmed(options.jobLog, clock, (message) => log?.warn(message), closing.signal)
@@ -259,35 +308,46 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     for (const child of children) child.kill('SIGKILL')
     await within(clock, ended, KILLED_MS)
     // They are still running as far as the log knows: so the next server goes on with them.
-    for (const { id, progress } of running) writer.change(id, { progress })
+    for (const job of running) writer.change(job.id, { progress: keptProgress(job) })
     await within(clock, writer.close(), END_MS)
     for (const job of [...running, ...waiting]) for (const tell of job.waiters.splice(0)) tell()
   }
 
-  const refuseClosed = () => {
+  const refuse = ({ args }: CrawlOrder) => {
     if (closing.signal.aborted) throw new PharosError('INTERRUPTED')
+    const bytes = new TextEncoder().encode(args.join(' ')).length
+    if (bytes <= MAX_ORDER_BYTES) return
+    const problem = `expected at most ${MAX_ORDER_BYTES} bytes in all that a crawl is told, got ${bytes}`
+    throw new PharosError('USAGE', { problem })
+  }
+  const refuseFull = () => {
+    const count = running.size
+    if (count < maxJobs) return
+    const starts = [...running].slice(0, MAX_NAMED).map(({ order }) => maskFields(order.url))
+    const what = `${count === 1 ? '1 crawl is' : `${count} crawls are`} under way (${starts.join(', ')})`
+    throw new PharosError('JOBS_FULL', { count, what, rule: 'the setting maxCrawls allows' })
   }
   return {
     feed,
     allowsSeveral: maxJobs > 1,
     async begin(order) {
-      refuseClosed()
+      refuse(order)
       // Nothing is waited for between this and the start: two at the same instant cannot both find room for one.
-      if (running.size >= maxJobs) throw new PharosError('JOBS_FULL', { count: running.size, what: 'crawls' })
-      const job = track(order)
-      launch(job)
-      return viewOf(job, clock.now())
+      refuseFull()
+      if (isUnderWay(order)) throw new PharosError('CRAWL_RUNNING', { source: maskFields(order.url) })
+      return track(order, launch)
     },
     async enqueue(order) {
-      refuseClosed()
+      refuse(order)
       if (waiting.length >= maxWaiting) {
-        throw new PharosError('JOBS_FULL', { count: running.size + waiting.length, what: 'crawls' })
+        const what = `${waiting.length} crawls wait here`
+        throw new PharosError('JOBS_FULL', { count: waiting.length, what, rule: 'there may be at once' })
       }
-      const job = track(order)
-      waiting.push(job)
-      launchNext()
-      if (job.stage === 'queued') tellJobs()
-      return viewOf(job, clock.now())
+      return track(order, (job) => {
+        waiting.push(job)
+        launchNext()
+        if (job.stage === 'queued') tellJobs()
+      })
     },
     list() {
       forgetOld()

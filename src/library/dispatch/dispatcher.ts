@@ -61,9 +61,9 @@ export interface JobRates {
  * what was broken off. Ids that nobody knows are refused with `JOB_UNKNOWN`.
  */
 export interface Dispatcher {
-  /** Begins one at once; refused with `JOBS_FULL` while as many run as may. */
+  /** Begins one at once; refused with `JOBS_FULL` while as many run as may, and with `CRAWL_RUNNING` while one for the same start does. */
   begin(order: CrawlOrder): Promise<JobView>
-  /** Begins one as soon as there is room; refused with `JOBS_FULL` when too many wait already. */
+  /** Begins one as soon as there is room, and none for the same start runs; refused with `JOBS_FULL` when too many wait already. */
   enqueue(order: CrawlOrder): Promise<JobView>
   /** Those that wait, run, or ended a moment ago; newest first. */
   list(): readonly JobView[]

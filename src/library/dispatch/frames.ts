@@ -100,6 +100,35 @@ export interface ProgressFrame {
   readonly sourceId: string | null
 }
 
+/** Where a crawl stands that has not begun. */
+export const NO_PROGRESS: ProgressFrame = {
+  visited: 0,
+  downloaded: 0,
+  found: 0,
+  saved: 0,
+  unchanged: 0,
+  skipped: 0,
+  errors: 0,
+  bytes: 0,
+  queueSize: 0,
+  currentDownloadsCount: 0,
+  currentDownloads: [],
+  paused: false,
+  robotsLoaded: false,
+  sitemapCount: 0,
+  sitemapEnqueued: 0,
+  domain: null,
+  domainRpm: null,
+  domainLimit: null,
+  domainBackoffMs: 0,
+  domainRateLimited: false,
+  domainIntervalMs: 0,
+  perHost: {},
+  perHostLimits: {},
+  crawlId: null,
+  sourceId: null,
+}
+
 /** One structured line that a crawl prints. */
 export type Frame =
   | { readonly type: 'PROGRESS'; readonly data: ProgressFrame }

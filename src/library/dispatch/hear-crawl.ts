@@ -1,9 +1,18 @@
+import { maskFields } from '../../core/secrets.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import type { Feed } from './feed.ts'
-import { type Frame, parseFrame } from './frames.ts'
+import { type Frame, type ProgressFrame, parseFrame } from './frames.ts'
 import type { LogWriter } from './log-writer.ts'
 import { severityOf } from './severity.ts'
-import { addCarried, noteError, noteFiltered, setStage, type TrackedJob } from './tracked-job.ts'
+import {
+  addCarried,
+  keptProgress,
+  milestoneKey,
+  noteError,
+  noteFiltered,
+  setStage,
+  type TrackedJob,
+} from './tracked-job.ts'
 
 /** Who is told what a crawl process says. */
 export interface Hearing {
@@ -16,6 +25,8 @@ export interface Hearing {
 
 /** Progress is kept in the log this often. */
 const KEEP_PROGRESS_MS = 2_000
+/** Whoever reads the log alone learns this often that something is done. */
+const SAY_PROGRESS_MS = 10_000
 
 /** Takes a line that the process of a job has printed: a frame, or something for people. */
 export function hearCrawl(hearing: Hearing, job: TrackedJob, stream: 'stdout' | 'stderr', line: string): void {
@@ -27,7 +38,7 @@ export function hearCrawl(hearing: Hearing, job: TrackedJob, stream: 'stdout' | 
   if (frame !== undefined && frame.type !== 'ERROR') return
   if (stream === 'stderr' && line.trim() !== '') job.lastWords = line
   // An error has no event of its own: that name is taken by the connection itself where events are listened to.
-  hearing.feed.tell('log', job.id, { stream, line })
+  hearing.feed.tell('log', job.id, { stream, line: maskFields(line) })
 }
 
 function takeFrame(hearing: Hearing, job: TrackedJob, frame: Frame, at: number): void {
@@ -54,6 +65,8 @@ function takeFrame(hearing: Hearing, job: TrackedJob, frame: Frame, at: number):
       feed.tell('problem', jobId, { ...frame.data, severity: severityOf(frame.data.kind) })
       return
     case 'MILESTONE':
+      if (job.milestones.has(milestoneKey(frame.data))) return
+      job.milestones.add(milestoneKey(frame.data))
       writer.note({ jobId, at, type: 'milestone', data: frame.data })
       feed.tell('milestone', jobId, { ...frame.data })
   }
@@ -77,10 +90,20 @@ function takeProgress(
   job.meter.note(progress, at)
   if (isNews || at - job.progressKeptAt >= KEEP_PROGRESS_MS) {
     job.progressKeptAt = at
-    writer.change(job.id, { progress, crawlId, sourceId })
+    writer.change(job.id, { progress: keptProgress(job), crawlId, sourceId })
   }
   const isFirst = job.stage === 'preparing'
   if (isFirst) setStage(job, 'running', clock.now())
   feed.tell('progress', job.id, { ...progress, running: true, stage: job.stage })
   if (isFirst) onFirstReport()
+  if (at - job.saidAt >= SAY_PROGRESS_MS && progress.visited > job.saidVisited) {
+    job.saidAt = at
+    job.saidVisited = progress.visited
+    feed.tell('log', job.id, { stream: 'server', line: writeProgressLine(progress) })
+  }
+}
+
+/** `120 pages visited, 112 saved, 3 errors; 41 addresses wait` */
+function writeProgressLine({ visited, saved, errors, queueSize }: ProgressFrame): string {
+  return `${visited} pages visited, ${saved} saved, ${errors} errors; ${queueSize} addresses wait`
 }

@@ -59,7 +59,7 @@ function open({ maxNotes = 20_000 } = {}) {
 
 test('a job is written at once, notes together and in their order', async () => {
   const { clock, log, batches, writer } = open()
-  writer.add(JOB)
+  void writer.add(JOB)
   writer.change('j1', { status: 'running', startedAt: 2 })
   expect(await log.find('j1')).toBeUndefined()
   await clock.advance(0)
@@ -89,7 +89,7 @@ test('progress waits for others, an end does not', async () => {
 test('while the library cannot be written, all is kept for later, and the oldest queue events go first', async () => {
   const { clock, log, warnings, trouble, writer } = open({ maxNotes: 100 })
   trouble.error = new PharosError('LIBRARY_LOCKED', { library: 'x' })
-  writer.add(JOB)
+  void writer.add(JOB)
   writer.note(problemNote('early'))
   for (let i = 1; i <= 250; i++) writer.note(queueNote(i))
   await clock.advance(60_000)
@@ -125,7 +125,7 @@ test('what can never be written does not keep all else from it', async () => {
 
 test('at the end it is tried once more', async () => {
   const { clock, log, writer } = open()
-  writer.add(JOB)
+  void writer.add(JOB)
   writer.note(queueNote(1))
   const closed = writer.close()
   await clock.advance(0)

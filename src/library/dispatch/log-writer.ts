@@ -13,13 +13,14 @@ export interface LogWriterOptions {
 }
 
 /**
- * Writes the history of jobs behind the backs of those who make it: nobody waits for the disk. What cannot be written is tried again,
+ * Writes the history of jobs behind the backs of those who make it: nobody has to wait for the disk. What cannot be written is tried again,
  * and bounded in memory meanwhile: the oldest queue events go first, which is counted and said.
  */
 export interface LogWriter {
-  add(job: JobRecord): void
+  /** Resolves when the job is kept, which may be never; a caller bounds how long it waits. */
+  add(job: JobRecord): Promise<void>
   /** Soon, unless it is only about progress, which can wait for others. */
-  change(id: string, change: JobChange): void
+  change(id: string, change: JobChange, isUrgent?: boolean): void
   note(note: JobNote): void
   /** Tries once more to write what waits, and ends; resolves when that is done or failed. */
   close(): Promise<void>
@@ -41,6 +42,8 @@ type Entry = { readonly record: JobRecord } | { readonly change: JobChange }
 export function createLogWriter(options: LogWriterOptions): LogWriter {
   const { clock, warn } = options
   const entries = new Map<string, Entry>()
+  /** Those who wait until a job is kept. */
+  const kept = new Map<string, () => void>()
   const notes = createNoteQueue(options.maxNotes ?? MAX_NOTES)
   let wake = new AbortController()
   let tries = 0
@@ -53,9 +56,14 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
       entries.delete(id)
       try {
         await writeEntry(log, id, entry)
+        kept.get(id)?.()
+        kept.delete(id)
       } catch (error) {
         if (isWorthTrying(error, tries)) entries.set(id, merge(entry, entries.get(id)))
-        else warn(`what became of job ${id} cannot be kept: ${messageOf(error)}`)
+        else {
+          kept.delete(id)
+          warn(`what became of job ${id} cannot be kept: ${messageOf(error)}`)
+        }
         throw error
       }
     }
@@ -98,7 +106,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     while (!isClosed && (entries.size > 0 || notes.length > 0)) {
       await clock.sleep(Math.min(MAX_PAUSE_MS, WRITE_MS * 2 ** tries), wake.signal).catch(() => undefined)
       wake = new AbortController()
-      // Whoever has asked for something is answered before it is written.
+      // What is told in the same moment is written with it.
       await clock.sleep(0)
       if (!isClosed) await attempt()
     }
@@ -112,10 +120,11 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     add(record) {
       entries.set(record.id, { record })
       schedule(true)
+      return new Promise((resolve) => kept.set(record.id, resolve))
     },
-    change(id, change) {
+    change(id, change, isUrgent = change.status !== undefined) {
       entries.set(id, merge(entries.get(id) ?? { change: {} }, { change }))
-      schedule(change.status !== undefined)
+      schedule(isUrgent)
     },
     note(note) {
       notes.add(note)

@@ -1,4 +1,5 @@
 import { ERRORS } from '../../core/errors.ts'
+import { maskFields } from '../../core/secrets.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import type { JobStatus } from '../job-log.ts'
 import type { CrawlRunner, ProcessEnd, ProcessMark } from './runner.ts'
@@ -23,8 +24,13 @@ export function statusOf({ askedEnd }: TrackedJob, { code, problem }: ProcessEnd
   return askedEnd ?? 'failed'
 }
 
-/** Why a job failed, in words. */
-export function problemOf({ lastWords, restarts }: TrackedJob, end: ProcessEnd): string {
+/** Why a job failed, in words that anybody may read: without secrets, the place of the library, and commands for a terminal. */
+export function problemOf(job: TrackedJob, end: ProcessEnd, libraryPath: string): string {
+  const [message = ''] = maskFields(wordsOf(job, end)).split(' – ')
+  return message.replaceAll(libraryPath, 'the library')
+}
+
+function wordsOf({ lastWords, restarts }: TrackedJob, end: ProcessEnd): string {
   if (end.problem !== null) return end.problem
   if (isInterruption(end)) {
     return `its process was ended by ${end.signal ?? `code ${end.code}`} for the ${restarts + 1}. time`

@@ -1,7 +1,8 @@
+import { maskFields } from '../../core/secrets.ts'
 import type { JobRecord, JobStatus } from '../job-log.ts'
 import { FILTER_REASONS } from '../operations/describe-source.ts'
 import type { CrawlOrder, JobView } from './dispatcher.ts'
-import type { ErrorFrame, ProgressFrame, QueueFrame } from './frames.ts'
+import { type ErrorFrame, NO_PROGRESS, type NoteFrame, type ProgressFrame, type QueueFrame } from './frames.ts'
 import { createRateMeter, type RateMeter } from './job-rates.ts'
 import type { CrawlProcess, ProcessMark } from './runner.ts'
 
@@ -31,6 +32,11 @@ export interface TrackedJob {
   carried: ProgressFrame | null
   /** When its progress was last given to the log. */
   progressKeptAt: number
+  /** When it was last said in words how far it is, and how far that was. */
+  saidAt: number
+  saidVisited: number
+  /** What it has reached: each milestone is told once, however often its process is started. */
+  readonly milestones: Set<string>
   /** The process that runs it, or ran it last. */
   mark: ProcessMark | null
   /** Its process; null while none runs. */
@@ -73,7 +79,7 @@ export function createTrackedJob(id: string, order: CrawlOrder, now: number, lef
     stageChangedAt: now,
     startedAt: left?.startedAt ?? null,
     endedAt: null,
-    paused: false,
+    paused: left?.progress?.paused ?? false,
     lastActivityAt: null,
     crawlId: left?.crawlId ?? null,
     sourceId: left?.sourceId ?? order.sourceId ?? null,
@@ -85,6 +91,9 @@ export function createTrackedJob(id: string, order: CrawlOrder, now: number, lef
     progress: left?.progress ?? null,
     carried: left?.progress ?? null,
     progressKeptAt: now,
+    saidAt: now,
+    saidVisited: left?.progress?.visited ?? 0,
+    milestones: new Set(),
     mark: left?.process ?? null,
     child: null,
     share: 0,
@@ -98,10 +107,31 @@ export function createTrackedJob(id: string, order: CrawlOrder, now: number, lef
   }
 }
 
+/** Whether an order is for what a job crawls, into the same library. */
+export function isSameStart(order: CrawlOrder, { order: other, sourceId }: TrackedJob): boolean {
+  if (libraryOf(order) !== libraryOf(other)) return false
+  return order.sourceId === undefined || sourceId === null ? order.url === other.url : order.sourceId === sourceId
+}
+
+function libraryOf({ args }: CrawlOrder): string | undefined {
+  return args.find((arg) => arg.startsWith('--db='))
+}
+
+/** What tells a milestone from others of a job. */
+export function milestoneKey({ kind, scope, target }: NoteFrame): string {
+  return JSON.stringify([kind, scope, target])
+}
+
 /** Notes that a job has come to a stage. */
 export function setStage(job: TrackedJob, stage: JobView['stage'], now: number): void {
   job.stage = stage
   job.stageChangedAt = now
+}
+
+/** Where a job stands, as the log keeps it: with what was asked of it, which its process may not have heard of yet. */
+export function keptProgress({ progress, paused }: TrackedJob): ProgressFrame | null {
+  if (progress === null) return paused ? { ...NO_PROGRESS, paused } : null
+  return { ...progress, paused }
 }
 
 /** Where a job stands by what its process reports. One that goes on with a crawl counts from nothing; the job does not. */
@@ -140,8 +170,8 @@ export function viewOf(job: TrackedJob, now: number): JobView {
   const { errorUrls, filtered, filteredUrls } = trouble
   return {
     id,
-    url: order.url,
-    args: order.args,
+    url: maskFields(order.url),
+    args: order.args.map(maskFields),
     pid: (child?.mark ?? (job.endedAt === null ? null : job.mark))?.pid ?? null,
     status: job.status,
     stage: job.stage,
@@ -165,7 +195,7 @@ export function viewOf(job: TrackedJob, now: number): JobView {
 
 /** A job as the log keeps it. */
 export function recordOf(job: TrackedJob): JobRecord {
-  const { id, order, mark, status, createdAt, startedAt, endedAt, crawlId, sourceId, restarts, progress, problem } = job
+  const { id, order, mark, status, createdAt, startedAt, endedAt, crawlId, sourceId, restarts, problem } = job
   return {
     id,
     url: order.url,
@@ -178,7 +208,7 @@ export function recordOf(job: TrackedJob): JobRecord {
     crawlId,
     sourceId,
     restarts,
-    progress,
+    progress: keptProgress(job),
     problem,
   }
 }

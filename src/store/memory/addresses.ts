@@ -1,20 +1,29 @@
 import { compareUtf8 } from '../../core/text/order.ts'
 import { LEDGER_STATES, type LedgerState } from '../../crawl/ledger.ts'
 import { isHostOf, listKeysOf } from '../../library/address-keys.ts'
-import type { AddressEntry, Addresses, AddressFilter, AddressQuery, HostSummary } from '../../library/addresses.ts'
+import type {
+  AddressCursor,
+  AddressEntry,
+  Addresses,
+  AddressFilter,
+  AddressQuery,
+  HostSummary,
+} from '../../library/addresses.ts'
 import { groupFailures } from '../../library/group-errors.ts'
-import type { Row } from './row.ts'
+import type { NumberedRow } from './row.ts'
 
 /** Looks at the rows of all sources, each time as they are then. */
-export function createMemoryAddresses(listRows: () => readonly Row[]): Addresses {
+export function createMemoryAddresses(listRows: () => readonly NumberedRow[]): Addresses {
   const list = (query: AddressQuery): AddressEntry[] => {
     const { limit, cursor, order = 'newest' } = query
     const entries = listRows()
       .map(toEntry)
       .filter((entry) => passes(entry, query))
       .sort(order === 'newest' ? (a, b) => byTime(b, a) : byTime)
-    const rest = cursor === undefined ? entries : entries.filter((entry) => isAfter(entry, cursor, order))
-    return rest.slice(0, limit)
+    if (cursor === undefined) return entries.slice(0, limit)
+    const last = placeOf(cursor, listRows().map(toEntry), order)
+    const isAfter = (entry: Place): boolean => (order === 'newest' ? byTime(entry, last) < 0 : byTime(entry, last) > 0)
+    return entries.filter(isAfter).slice(0, limit)
   }
   const describeHost = (host: string): HostSummary | undefined => {
     const rows = listRows().filter((row) => row.host === host)
@@ -46,10 +55,11 @@ export function createMemoryAddresses(listRows: () => readonly Row[]): Addresses
   }
 }
 
-function toEntry(row: Row): AddressEntry {
-  const { sourceId, key, url, host, state, reason, pattern, status, detail, depth, foundOn, record } = row
+function toEntry(row: NumberedRow): AddressEntry {
+  const { id, sourceId, key, url, host, state, reason, pattern, status, detail, depth, foundOn, record } = row
   const { firstSeenAt, checkedAt, changedAt } = row
   return {
+    id,
     sourceId,
     key,
     url,
@@ -72,16 +82,16 @@ function toEntry(row: Row): AddressEntry {
 }
 
 /** What tells the place of an address in the list. */
-type Place = Pick<AddressEntry, 'at' | 'url'> & { readonly sourceId?: string }
+type Place = Pick<AddressEntry, 'at' | 'id'>
 
 function byTime(a: Place, b: Place): number {
-  return a.at - b.at || compareUtf8(a.url, b.url) || compareUtf8(a.sourceId ?? '', b.sourceId ?? '')
+  return a.at - b.at || a.id - b.id
 }
 
-function isAfter(entry: AddressEntry, cursor: Place, order: 'newest' | 'oldest'): boolean {
-  const { at, url, sourceId } = entry
-  const place = cursor.sourceId === undefined ? { at, url } : { at, url, sourceId }
-  return order === 'newest' ? byTime(place, cursor) < 0 : byTime(place, cursor) > 0
+function placeOf({ at, id, url }: AddressCursor, entries: readonly AddressEntry[], order: 'newest' | 'oldest'): Place {
+  if (id !== undefined) return { at, id }
+  const named = entries.filter((entry) => entry.at === at && entry.url === url).sort(byTime)
+  return (order === 'newest' ? named[0] : named.at(-1)) ?? { at, id: order === 'newest' ? Infinity : -Infinity }
 }
 
 function passes(entry: AddressEntry, filter: AddressFilter): boolean {

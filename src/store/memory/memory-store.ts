@@ -39,15 +39,17 @@ export function createMemoryStore(): LibraryStore {
   const ledgers = new Map<string, SourceLedger>()
   let leases = 0
   const issueLease = (): string => `lease-${++leases}`
+  let rows = 0
+  const createLedger = (sourceId: string): SourceLedger => new SourceLedger(sourceId, index, () => ++rows)
 
   /** The ledger to write to: that of a source which is there. */
   const openLedger = (sourceId: string): SourceLedger => {
-    const ledger = ledgers.get(sources.get(sourceId).id) ?? new SourceLedger(sourceId, index)
+    const ledger = ledgers.get(sources.get(sourceId).id) ?? createLedger(sourceId)
     ledgers.set(sourceId, ledger)
     return ledger
   }
   /** The ledger to read from; a source that is not there has an empty one. */
-  const ledgerOf = (sourceId: string): SourceLedger => ledgers.get(sourceId) ?? new SourceLedger(sourceId, index)
+  const ledgerOf = (sourceId: string): SourceLedger => ledgers.get(sourceId) ?? createLedger(sourceId)
 
   return {
     location: LOCATION,
@@ -190,7 +192,7 @@ export function createMemoryStore(): LibraryStore {
       createTest: (filter) => index.createTest(filter),
     }),
     jobLog: createMemoryJobLog(),
-    addresses: createMemoryAddresses(() => [...ledgers.values()].flatMap((ledger) => ledger.rows())),
+    addresses: createMemoryAddresses(() => [...ledgers.values()].flatMap((ledger) => ledger.numberedRows())),
     stats: async () => measure([...ledgers.values()]),
     close: async () => {},
   }

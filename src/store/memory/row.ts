@@ -19,6 +19,11 @@ export interface Row extends LedgerRow {
   readonly provenCrawl: string | null
 }
 
+/** A row with its number among those of all sources: they grow in the order of the first finds. */
+export interface NumberedRow extends Row {
+  readonly id: number
+}
+
 /** Who has a row, and how long. */
 export interface Lease {
   readonly token: string

@@ -3,7 +3,7 @@ import type { Alias, Discovery, LedgerCounts, LedgerState, ListedPage, ListRecor
 import { LEDGER_STATES } from '../../crawl/ledger.ts'
 import type { RowFilter } from '../../library/store.ts'
 import type { ChunkIndex } from './chunk-index.ts'
-import { AT_REST, type Row } from './row.ts'
+import { AT_REST, type NumberedRow, type Row } from './row.ts'
 
 /**
  * Every row of one source, with its content and its aliases. All changes of rows go through `put`, which keeps what is
@@ -18,10 +18,13 @@ export class SourceLedger {
   readonly #holders = new Map<string, Set<string>>()
   readonly #aliases = new Map<string, Alias>()
   readonly #lists = new Map<string, ListRecord>()
+  readonly #numbers = new Map<string, number>()
+  readonly #issueNumber: () => number
 
-  constructor(sourceId: string, index: ChunkIndex) {
+  constructor(sourceId: string, index: ChunkIndex, issueNumber: () => number) {
     this.sourceId = sourceId
     this.#index = index
+    this.#issueNumber = issueNumber
   }
 
   /** How many rows there are. */
@@ -38,11 +41,20 @@ export class SourceLedger {
     return [...this.#rows.values()]
   }
 
+  /** The same, with their numbers. */
+  numberedRows(): NumberedRow[] {
+    return this.rows().flatMap((row) => {
+      const id = this.#numbers.get(row.key)
+      return id === undefined ? [] : { ...row, id }
+    })
+  }
+
   /** Adds a row, or replaces the one with its key. */
   put(row: Row): Row {
     const before = this.#rows.get(row.key)
     const after = { ...row, hasPage: row.record !== null }
     this.#rows.set(row.key, after)
+    if (before === undefined) this.#numbers.set(row.key, this.#issueNumber())
     if (!isSameContent(before, after)) this.#replaceContent(before, after)
     return after
   }

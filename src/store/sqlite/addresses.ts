@@ -1,42 +1,47 @@
 import { setImmediate as pause } from 'node:timers/promises'
-import { compareUtf8 } from '../../core/text/order.ts'
-import type { LedgerState } from '../../crawl/ledger.ts'
-import { isHostOf, listKeysOf } from '../../library/address-keys.ts'
-import type { AddressEntry, Addresses, AddressFilter, AddressQuery, HostSummary } from '../../library/addresses.ts'
+import { LEDGER_STATES, type LedgerState } from '../../crawl/ledger.ts'
+import { listKeysOf } from '../../library/address-keys.ts'
+import type {
+  AddressCursor,
+  AddressEntry,
+  Addresses,
+  AddressFilter,
+  AddressQuery,
+  HostSummary,
+} from '../../library/addresses.ts'
 import { groupFailures } from '../../library/group-errors.ts'
 import type { Database } from './database.ts'
-import { noCounts } from './rows.ts'
 
 /** So many rows are looked at in one go when most of them may not pass: everything else in the process waits that long. */
 const ROWS_AT_ONCE = 2000
 /** So many entries are read in one go. */
 const ENTRIES_AT_ONCE = 500
+/** With more hosts than that, a list goes through the rows of all hosts: to look at each of them would take longer. */
+const MOST_HOST_LANES = 32
+/** The fewest rows of a lane that are read at once. */
+const LEAST_BATCH = 16
+/** For so long a list goes on before it lets others go on as well. */
+const STRETCH_MS = 10
 
 /** A row in the order of the list. */
 interface Place {
   readonly id: number
   readonly at: number
-  readonly url: string
 }
 
 /** A part of the ledger that an index holds in the order of the list: rows of a source, or those of one of its hosts. */
 interface Lane {
   readonly source: number
-  readonly sourceId: string
   readonly host: string | null
-}
-
-/** Where in a lane it goes on, and whether with that place itself. */
-interface Edge {
-  readonly at: number
-  readonly url: string
-  readonly isIncluded: boolean
 }
 
 type Order = 'newest' | 'oldest'
 
 /** The values that a query on a lane may name. */
 type Asked = Record<string, string | number | null>
+
+/** A host, and those below it. */
+const WITH_BELOW = '(host = @name OR substr(host, -length(@below)) = @below)'
 
 /** What is asked of rows besides where they stand in a lane: SQL for each filter that is given. */
 const TESTS: Readonly<Partial<Record<keyof AddressFilter, string>>> = {
@@ -52,13 +57,26 @@ const ENTRIES = `SELECT l.id, s.uuid AS sourceId, l.key, l.url, l.host, l.state,
     p.title, iif(p.id IS NULL, NULL, l.words) AS wordCount, p.chunk_count AS chunks
   FROM ledger l JOIN sources s ON s.id = l.source LEFT JOIN pages p ON p.id = l.id`
 
+/** Those that are kept for each host: what is leased is counted as pending there. */
+const KEPT_STATES = LEDGER_STATES.filter((state) => state !== 'leased')
+
+/** What is kept of a host, in all sources together. */
+type HostColumns = Record<Exclude<LedgerState, 'leased'> | 'pages', number> & { host: string; lastAt: number | null }
+
+const HOSTS = `SELECT h.host, ${KEPT_STATES.map((state) => `sum(h.${state}_rows) AS "${state}"`).join(', ')},
+    sum(h.pages) AS pages, max(h.asked_at) AS lastAt
+  FROM sources s CROSS JOIN host_counts h ON h.source = s.id`
+const HAS_ROWS = KEPT_STATES.map((state) => `sum(h.${state}_rows)`).join(' + ')
+
 /** Prepares what is asked about the addresses of all sources. */
 export function createAddresses(db: Database): Addresses {
   const selectSources = db.prepare<[], { number: number; id: string }>(
     'SELECT id AS number, uuid AS id FROM sources WHERE is_removed = 0',
   )
   const selectHosts = db
-    .prepare<[number], string>('SELECT DISTINCT host FROM host_counts WHERE source = ? AND rows > 0')
+    .prepare<[{ source: number; name: string; below: string; limit: number }], string>(
+      `SELECT host FROM host_counts WHERE source = @source AND ${WITH_BELOW} LIMIT @limit`,
+    )
     .pluck()
   const selectCount = db
     .prepare<[{ source: number; state: string | null; reason: string | null }], number | null>(
@@ -66,25 +84,25 @@ export function createAddresses(db: Database): Addresses {
          AND reason = ifnull(@reason, reason)`,
     )
     .pluck()
-  const selectEntries = db.prepare<[string], AddressEntry & { id: number }>(
-    `${ENTRIES} WHERE l.id IN (SELECT value FROM json_each(?))`,
-  )
+  const selectEntries = db.prepare<[string], AddressEntry>(`${ENTRIES} WHERE l.id IN (SELECT value FROM json_each(?))`)
   const selectByKey = db
     .prepare<[number, string], number>(
       'SELECT id FROM ledger WHERE source = ? AND key IN (SELECT value FROM json_each(?))',
     )
     .pluck()
-  const visible = 'host_counts h JOIN sources s ON s.id = h.source AND s.is_removed = 0'
-  const selectLastAsked = db
-    .prepare<[number], string>(
-      `SELECT h.host FROM ${visible} GROUP BY h.host HAVING sum(h.rows) > 0
-       ORDER BY max(h.asked_at) DESC NULLS LAST, h.host LIMIT ?`,
+  const selectLastAsked = db.prepare<[number], HostColumns>(
+    `${HOSTS} WHERE s.is_removed = 0 GROUP BY h.host HAVING ${HAS_ROWS} > 0
+     ORDER BY max(h.asked_at) DESC NULLS LAST, h.host LIMIT ?`,
+  )
+  const selectHost = db.prepare<[string], HostColumns>(
+    `${HOSTS} AND h.host = ? WHERE s.is_removed = 0 GROUP BY h.host HAVING ${HAS_ROWS} > 0`,
+  )
+  const selectLeased = db
+    .prepare<[], string>(
+      `SELECT l.host FROM sources s CROSS JOIN ledger l INDEXED BY ledger_leased ON l.source = s.id AND l.state = 'leased'
+       WHERE s.is_removed = 0`,
     )
     .pluck()
-  const selectHost = db.prepare<[string], { state: LedgerState; rows: number; pages: number; askedAt: number | null }>(
-    `SELECT h.state, sum(h.rows) AS rows, sum(h.pages) AS pages, max(h.asked_at) AS askedAt FROM sources s
-       JOIN host_counts h ON h.source = s.id AND h.host = ? WHERE s.is_removed = 0 GROUP BY h.state`,
-  )
   const prepare = createPreparing(db)
 
   const countRows = (source: number, { state, reason }: AddressFilter): number =>
@@ -95,50 +113,70 @@ export function createAddresses(db: Database): Addresses {
     const sources = selectSources
       .all()
       .filter(({ number, id }) => (sourceId === undefined || id === sourceId) && countRows(number, filter) > 0)
-    return sources.flatMap(({ number, id }): Lane[] => {
-      if (host === undefined) return [{ source: number, sourceId: id, host: null }]
-      const hosts = includeSubdomains
-        ? selectHosts.all(number).filter((one) => isHostOf(one, host, true))
-        : [host.toLowerCase()]
-      return hosts.map((one) => ({ source: number, sourceId: id, host: one }))
+    return sources.flatMap(({ number: source }): Lane[] => {
+      if (host === undefined) return [{ source, host: null }]
+      if (!includeSubdomains) return [{ source, host: host.toLowerCase() }]
+      const hosts = selectHosts.all({ source, ...namesOf(host), limit: MOST_HOST_LANES + 1 })
+      return hosts.length > MOST_HOST_LANES ? [{ source, host: null }] : hosts.map((one) => ({ source, host: one }))
     })
   }
 
-  /** Walks a lane from an edge on and gives the rows that pass, some at a time; there may be none of them in a step. */
-  async function* walk(lane: Lane, query: AddressQuery, batch: number): AsyncGenerator<readonly Place[], void> {
+  /** Walks a lane and gives the rows that pass, some at a time; there may be none of them in a step. */
+  function* walk(lane: Lane, query: AddressQuery, start: Place, batch: number): Generator<readonly Place[], void> {
     const { order = 'newest' } = query
     const form = formOf(lane, query)
     const asked = askedOf(lane, query)
-    const isSifted = form.tests.length > 0
-    for (let edge = firstEdge(lane, query, order); ; ) {
-      const from = { ...asked, at: edge.at, url: edge.url }
-      const end = isSifted
-        ? prepare(form, order, edge.isIncluded, 'end').get({ ...from, limit: ROWS_AT_ONCE - 1 })
-        : undefined
-      const until = end && { untilAt: end.at, untilUrl: end.url }
-      const limit = isSifted ? ROWS_AT_ONCE : batch
-      const statement = prepare(form, order, edge.isIncluded, until === undefined ? 'rest' : 'part')
-      const found = statement.all({ ...from, ...until, limit })
-      yield found
-      const last = end ?? (isSifted || found.length < limit ? undefined : found.at(-1))
-      if (last === undefined) return
-      edge = { at: last.at, url: last.url, isIncluded: false }
-      if (isSifted) await pause()
+    const most = form.tests.length > 0 ? ROWS_AT_ONCE : batch
+    for (let edge: Place | undefined = start; edge !== undefined; ) {
+      const from: Asked = { ...asked, at: edge.at, id: edge.id }
+      const found = prepare(form, order, 'moment').all({ ...from, limit: most })
+      const left = most - found.length
+      if (left > 0) found.push(...prepare(form, order, 'later').all({ ...from, limit: left }))
+      yield found.filter(({ passes }) => passes === 1)
+      edge = found.length < most ? undefined : found.at(-1)
     }
+  }
+
+  const listByKey = (url: string): number[] => {
+    const keys = JSON.stringify(listKeysOf(url))
+    return selectSources.all().flatMap(({ number }) => selectByKey.all(number, keys))
+  }
+  /** The place of a cursor: one that names an address stands where that is, unless it has been asked since. */
+  const placeOf = ({ at, id, url }: AddressCursor, order: Order): Place => {
+    if (id !== undefined) return { at, id }
+    const named = url === undefined ? [] : selectEntries.all(JSON.stringify(listByKey(url)))
+    const ids = named.filter((entry) => entry.at === at && entry.url === url).map((entry) => entry.id)
+    if (ids.length === 0) return beforeAll(at, order)
+    return { at, id: order === 'newest' ? Math.min(...ids) : Math.max(...ids) }
+  }
+  /** Where a list begins. */
+  const startOf = ({ cursor, from, to }: AddressFilter & Pick<AddressQuery, 'cursor'>, order: Order): Place => {
+    const first = order === 'newest' ? (to ?? Number.MAX_SAFE_INTEGER) : (from ?? Number.MIN_SAFE_INTEGER)
+    const isWithin = cursor !== undefined && (order === 'newest' ? cursor.at <= first : cursor.at >= first)
+    return isWithin ? placeOf(cursor, order) : beforeAll(first, order)
   }
 
   /** The first places of several lanes, in one order. */
   const listPlaces = async (query: AddressQuery): Promise<Place[]> => {
     const { limit, order = 'newest' } = query
+    const start = startOf(query, order)
     const lanes = listLanes(query)
     const batch = Math.min(limit, Math.max(LEAST_BATCH, Math.ceil((2 * limit) / Math.max(1, lanes.length))))
-    const heads = await Promise.all(lanes.map((lane) => createHead(lane, walk(lane, query, batch))))
+    const takeBreak = createBreaks()
+    /** Lanes that have more to give: the last one has the next place. */
+    const heads: Head[] = []
+    for (const lane of lanes) {
+      const head = createHead(walk(lane, query, start, batch), takeBreak)
+      await head.advance()
+      enqueue(heads, head, order)
+    }
     const places: Place[] = []
     while (places.length < limit) {
-      const next = pickFirst(heads, order)
-      if (next === undefined) break
-      places.push(next.place)
-      await next.head.advance()
+      const head = heads.pop()
+      if (head?.place === undefined) break
+      places.push(head.place)
+      await head.advance()
+      enqueue(heads, head, order)
     }
     return places
   }
@@ -150,10 +188,10 @@ export function createAddresses(db: Database): Addresses {
       const found = new Map(
         selectEntries.all(JSON.stringify(some.map(({ id }) => id))).map((entry) => [entry.id, entry]),
       )
-      for (const { id, at, url } of some) {
+      for (const { id, at } of some) {
         const entry = found.get(id)
         // It stands where it was found: it may have been asked again since, or be gone.
-        if (entry !== undefined) entries.push({ ...withoutId(entry), at, url })
+        if (entry !== undefined) entries.push({ ...entry, at })
       }
     }
     return entries
@@ -165,53 +203,54 @@ export function createAddresses(db: Database): Addresses {
       const rows = lanes.reduce((sum, { source }) => sum + countRows(source, filter), 0)
       return Math.min(rows, most)
     }
+    const start = startOf(filter, 'newest')
+    const takeBreak = createBreaks()
     let passed = 0
     for (const lane of lanes) {
-      for await (const places of walk(lane, { ...filter, limit: most }, ROWS_AT_ONCE)) {
+      for (const places of walk(lane, { ...filter, limit: most }, start, ROWS_AT_ONCE)) {
         passed += places.length
         if (passed >= most) return most
-        await pause()
+        await takeBreak()
       }
     }
     return passed
   }
 
-  const describeHost = (host: string): HostSummary | undefined => {
-    const states: Record<LedgerState, number> = { ...noCounts().states }
-    let pages = 0
-    let addresses = 0
-    let lastAt: number | null = null
-    for (const found of selectHost.all(host)) {
-      states[found.state] += found.rows
-      addresses += found.rows
-      pages += found.pages
-      if (found.askedAt !== null) lastAt = Math.max(lastAt ?? found.askedAt, found.askedAt)
-    }
-    return addresses === 0 ? undefined : { host, addresses, pages, failed: states.failed, lastAt, states }
-  }
+  // In one transaction, so that what is leased is part of what is counted.
+  const describe = db.transaction((list: () => HostColumns[]): HostSummary[] => {
+    const hosts = list()
+    const leased = new Map<string, number>()
+    for (const host of selectLeased.all()) leased.set(host, (leased.get(host) ?? 0) + 1)
+    return hosts.map((columns) => toSummary(columns, leased.get(columns.host) ?? 0))
+  })
 
   return {
     list: async (query) => readEntries(await listPlaces(query)),
     count,
-    find: async (url) => {
-      const keys = JSON.stringify(listKeysOf(url))
-      const ids = selectSources.all().flatMap(({ number }) => selectByKey.all(number, keys))
-      return selectEntries
-        .all(JSON.stringify(ids))
-        .map(withoutId)
-        .sort((a, b) => b.at - a.at || compareUtf8(b.url, a.url) || compareUtf8(b.sourceId, a.sourceId))
-    },
+    find: async (url) => selectEntries.all(JSON.stringify(listByKey(url))).sort((a, b) => b.at - a.at || b.id - a.id),
     groupErrors: async (rows) => {
       const places = await listPlaces({ state: 'failed', limit: rows })
       return groupFailures(await readEntries(places))
     },
-    listHosts: async (limit) => selectLastAsked.all(limit).flatMap((host) => describeHost(host) ?? []),
-    describeHost: async (host) => describeHost(host.toLowerCase()),
+    listHosts: async (limit) => describe(() => selectLastAsked.all(limit)),
+    describeHost: async (host) => describe(() => selectHost.all(host.toLowerCase()))[0],
   }
 }
 
-/** The fewest rows of a lane that are read at once. */
-const LEAST_BATCH = 16
+/** The place before all rows of a moment. Ids begin at 1. */
+function beforeAll(at: number, order: Order): Place {
+  return { at, id: order === 'newest' ? Number.MAX_SAFE_INTEGER : 0 }
+}
+
+/** Lets others go on, if there was no chance for a while. */
+function createBreaks(): () => Promise<void> {
+  let since = performance.now()
+  return async () => {
+    if (performance.now() - since < STRETCH_MS) return
+    await pause()
+    since = performance.now()
+  }
+}
 
 /** How a lane is walked: by which index, what has to hold of all its rows, and what of those that pass. */
 interface Form {
@@ -225,6 +264,7 @@ function formOf(lane: Lane, filter: AddressFilter): Form {
   const sifting = tests.map(([, test]) => test)
   const source = 'l.source = @source'
   if (lane.host !== null) return { index: 'ledger_by_host', lane: `${source} AND l.host = @host`, tests: sifting }
+  if (filter.host !== undefined) sifting.push(WITH_BELOW)
   if (filter.state !== 'failed') return { index: 'ledger_by_time', lane: source, tests: sifting }
   const others = sifting.filter((test) => test !== TESTS.state)
   return { index: 'ledger_failed', lane: `${source} AND l.state = 'failed'`, tests: others }
@@ -233,51 +273,39 @@ function formOf(lane: Lane, filter: AddressFilter): Form {
 function askedOf({ source, host }: Lane, filter: AddressFilter): Asked {
   const { state = null, reason = null, status = null, minWordCount = null, text = null } = filter
   const { from = Number.MIN_SAFE_INTEGER, to = Number.MAX_SAFE_INTEGER } = filter
-  return { source, host, state, reason, status, minWordCount, text, from, to }
+  return { source, host, ...namesOf(filter.host ?? ''), state, reason, status, minWordCount, text, from, to }
 }
+
+function namesOf(host: string): { name: string; below: string } {
+  const name = host.toLowerCase()
+  return { name, below: `.${name}` }
+}
+
+/** Rows behind a place: those of its moment, or those of later ones in the order of the list. */
+type Part = 'moment' | 'later'
 
 /** Prepares the queries on a lane. There are few forms of them, and each is prepared once. */
 function createPreparing(db: Database) {
   const prepared = new Map<string, ReturnType<typeof prepareOne>>()
-  const prepareOne = (sql: string) => db.prepare<[Asked], Place>(sql)
-  return (form: Form, order: Order, isIncluded: boolean, what: 'part' | 'rest' | 'end') => {
-    const sql = writeQuery(form, order, isIncluded, what)
+  const prepareOne = (sql: string) => db.prepare<[Asked], Place & { passes: 0 | 1 | null }>(sql)
+  return (form: Form, order: Order, part: Part) => {
+    const sql = writeQuery(form, order, part)
     const statement = prepared.get(sql) ?? prepareOne(sql)
     prepared.set(sql, statement)
     return statement
   }
 }
 
-/** Rows of a lane from a place on: those that pass, up to another place or to the end; or the last one of so many, whatever it is. */
-function writeQuery(form: Form, order: Order, isIncluded: boolean, what: 'part' | 'rest' | 'end'): string {
-  const isNewest = order === 'newest'
-  const direction = isNewest ? 'DESC' : 'ASC'
-  const conditions = [
-    form.lane,
-    `(l.at, l.url) ${isNewest ? '<' : '>'}${isIncluded ? '=' : ''} (@at, @url)`,
-    // One bound only: with two on the same side SQLite takes the wider one, and looks at all that follows with every part.
-    ...(what === 'part'
-      ? [`(l.at, l.url) ${isNewest ? '>=' : '<='} (@untilAt, @untilUrl)`]
-      : [isNewest ? 'l.at >= @from' : 'l.at <= @to']),
-    ...(what === 'end' ? [] : form.tests),
-  ]
-  return `SELECT l.id, l.at, l.url FROM ledger l INDEXED BY ${form.index} WHERE ${conditions.join(' AND ')}
-    ORDER BY l.at ${direction}, l.url ${direction} LIMIT ${what === 'end' ? '1 OFFSET @limit' : '@limit'}`
-}
-
-/** Where a lane begins. */
-function firstEdge({ sourceId }: Lane, { cursor, from, to }: AddressQuery, order: Order): Edge {
-  const isNewest = order === 'newest'
-  const isWithin =
-    cursor !== undefined && (isNewest ? cursor.at <= (to ?? cursor.at) : cursor.at >= (from ?? cursor.at))
-  if (isWithin) {
-    // Of those that are at the same place, the sources after that of the cursor are still to come.
-    const ahead = cursor.sourceId === undefined ? 0 : compareUtf8(sourceId, cursor.sourceId)
-    return { at: cursor.at, url: cursor.url, isIncluded: isNewest ? ahead < 0 : ahead > 0 }
-  }
-  // No address is empty.
-  if (isNewest) return { at: (to ?? Number.MAX_SAFE_INTEGER - 1) + 1, url: '', isIncluded: false }
-  return { at: from ?? Number.MIN_SAFE_INTEGER, url: '', isIncluded: false }
+/**
+ * Some rows of a lane, and whether they pass. Two queries for what `(at, id) < (@at, @id)` would say in one: SQLite would then look
+ * for the moment alone, and walk through all its rows with every part.
+ */
+function writeQuery({ index, lane, tests }: Form, order: Order, part: Part): string {
+  const [beyond, direction] = order === 'newest' ? ['<', 'DESC'] : ['>', 'ASC']
+  const place = part === 'moment' ? `l.at = @at AND l.id ${beyond} @id` : `l.at ${beyond} @at`
+  const end = order === 'newest' ? 'l.at >= @from' : 'l.at <= @to'
+  return `SELECT l.id, l.at, ${tests.join(' AND ') || '1'} AS passes FROM ledger l INDEXED BY ${index}
+    WHERE ${lane} AND ${place} AND ${end} ORDER BY l.at ${direction}, l.id ${direction} LIMIT @limit`
 }
 
 /** Whether the ledger keeps the figure that is asked for. */
@@ -286,51 +314,53 @@ function isCounted(filter: AddressFilter): boolean {
   return Object.values(others).every((value) => value === undefined)
 }
 
-/** The next place of a lane that passes. */
+/** The next place of a lane that passes; none before the first advance, and none after the last. */
 interface Head {
-  readonly lane: Lane
   readonly place: Place | undefined
   advance(): Promise<void>
 }
 
-async function createHead(lane: Lane, steps: AsyncGenerator<readonly Place[], void>): Promise<Head> {
+function createHead(steps: Generator<readonly Place[], void>, takeBreak: () => Promise<void>): Head {
   let batch: readonly Place[] = []
-  let next = 0
-  const advance = async (): Promise<void> => {
-    next++
-    while (next >= batch.length) {
-      const step = await steps.next()
-      batch = step.value ?? []
-      next = 0
-      if (step.done) return
-    }
-  }
-  await advance()
+  let next = -1
   return {
-    lane,
     get place() {
       return batch[next]
     },
-    advance,
+    async advance() {
+      next++
+      while (next >= batch.length) {
+        await takeBreak()
+        const step = steps.next()
+        batch = step.value ?? []
+        next = 0
+        if (step.done) return
+      }
+    },
   }
 }
 
-/** The lane that is to give the next place. */
-function pickFirst(heads: readonly Head[], order: Order): { head: Head; place: Place } | undefined {
-  let first: { head: Head; place: Place } | undefined
-  for (const head of heads) {
-    const { place } = head
-    if (place === undefined) continue
-    if (first === undefined || isBefore(place, head.lane, first.place, first.head.lane, order)) first = { head, place }
+/** Puts a lane among others where its next place belongs, if it has one. */
+function enqueue(heads: Head[], head: Head, order: Order): void {
+  const { place } = head
+  if (place === undefined) return
+  let [low, high] = [0, heads.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const other = heads[middle]?.place
+    if (other !== undefined && isBefore(place, other, order)) low = middle + 1
+    else high = middle
   }
-  return first
+  heads.splice(low, 0, head)
 }
 
-function isBefore(a: Place, laneA: Lane, b: Place, laneB: Lane, order: Order): boolean {
-  const difference = a.at - b.at || compareUtf8(a.url, b.url) || compareUtf8(laneA.sourceId, laneB.sourceId)
+function isBefore(a: Place, b: Place, order: Order): boolean {
+  const difference = a.at - b.at || a.id - b.id
   return order === 'newest' ? difference > 0 : difference < 0
 }
 
-function withoutId({ id, ...entry }: AddressEntry & { readonly id: number }): AddressEntry {
-  return entry
+function toSummary({ host, pages, lastAt, ...kept }: HostColumns, leased: number): HostSummary {
+  const states = { ...kept, pending: kept.pending - leased, leased }
+  const addresses = Object.values(states).reduce((sum, rows) => sum + rows)
+  return { host, addresses, pages, failed: states.failed, lastAt, states }
 }

@@ -6,11 +6,13 @@ import {
   mkdtempSync,
   openSync,
   rmSync,
+  statfsSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 
 /** Makes a file with the folders it lies in, as far as they are not there yet, for their owner alone. */
 export function createFile(path: string): void {
@@ -73,26 +75,63 @@ export function isDenied(error: unknown): boolean {
   return codeOf(error) === 'EACCES' || codeOf(error) === 'EPERM'
 }
 
-/** Copies a file, and those beside it that have one of these endings, to a place of its own; undefined where that cannot be done. */
-export function copyAside(
-  path: string,
-  endings: readonly string[],
-): { readonly path: string; remove(): void } | undefined {
-  let folder: string | undefined
-  const remove = (): void => {
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
-  }
+/** A copy of files that lies in a folder of its own, or what kept it from being made. */
+type Copy =
+  | { readonly type: 'made'; readonly path: string; remove(): void }
+  | { readonly type: 'no-room'; readonly problem: string }
+  | { readonly type: 'restless' }
+  | { readonly type: 'impossible' }
+
+/**
+ * Copies a file, and those beside it that have one of these endings, as they were at one moment: where somebody writes to them
+ * meanwhile, it is tried again some times.
+ */
+export function copyAside(path: string, endings: readonly string[]): Copy {
+  const originals = endings.map((ending) => path + ending)
+  const folder = join(tmpdir(), 'pharos-copy-')
   try {
-    folder = mkdtempSync(join(tmpdir(), 'pharos-copy-'))
-    const copy = join(folder, 'library.db')
+    for (let tries = 0; tries < MOST_COPIES; tries++) {
+      const before = originals.map(stampOf)
+      const bytes = before.reduce((sum, stamp) => sum + (stamp?.bytes ?? 0), 0)
+      const { bavail, bsize } = statfsSync(tmpdir())
+      if (bytes > bavail * bsize) return { type: 'no-room', problem: describeRoom(bytes) }
+      const copy = copyInto(mkdtempSync(folder), path, endings)
+      if (isDeepStrictEqual(originals.map(stampOf), before)) return copy
+      copy.remove()
+    }
+    return { type: 'restless' }
+  } catch (error) {
+    const isFull = obstacleOf(error)?.type === 'full'
+    return isFull ? { type: 'no-room', problem: describeRoom() } : { type: 'impossible' }
+  }
+}
+
+/** So often a copy is tried. */
+const MOST_COPIES = 5
+
+function copyInto(folder: string, path: string, endings: readonly string[]): Extract<Copy, { type: 'made' }> {
+  const copy = join(folder, 'library.db')
+  const remove = (): void => rmSync(folder, { recursive: true, force: true })
+  try {
     for (const ending of endings) {
       if (existsSync(path + ending)) copyFileSync(path + ending, copy + ending)
     }
-    return { path: copy, remove }
-  } catch {
+    return { type: 'made', path: copy, remove }
+  } catch (error) {
     remove()
-    return undefined
+    throw error
   }
+}
+
+/** What changes with every write to a file; undefined where there is none. */
+function stampOf(path: string): { readonly bytes: number; readonly at: bigint; readonly node: bigint } | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return found && { bytes: Number(found.size), at: found.mtimeNs, node: found.ino }
+}
+
+function describeRoom(bytes?: number): string {
+  const size = bytes === undefined ? 'a copy' : `a copy of ${Math.ceil(bytes / 1e6)} MB`
+  return `it can only be read from ${size}, for which ${tmpdir()} has no room`
 }
 
 /** More than the smallest file that SQLite keeps beside a library, so that room for it is room for those. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { PharosError } from '../../core/errors.ts'
@@ -19,21 +20,26 @@ export const PATIENCE_MS = 30_000
 /** Pages, 16 MB: those that every settlement touches are then copied into the file once for many. */
 export const WAL_AUTOCHECKPOINT = 4000
 
+/** Told of what whoever opens a library has to know of it. */
+export type Notice = (text: string) => void
+
 /**
  * Opens the library at a path, or a private one that is gone when it is closed (`:memory:`), and brings its tables up to date. One
- * that cannot be written is opened for reading, unless its tables are old: whatever is written to it then fails.
+ * that cannot be written is opened for reading, unless its tables are old: whatever is written to it then fails. Where SQLite cannot
+ * even read it without writing beside it, every connection reads a copy of its own: it shows the library as it was then, and does not
+ * follow what others write later.
  */
-export function openDatabase(path: string): Database {
+export function openDatabase(path: string, notice: Notice = () => {}, busyMs: number = BUSY_TIMEOUT_MS): Database {
   try {
-    return openWritable(path)
+    return openWritable(path, notice, busyMs)
   } catch (error) {
-    const db = isReadOnly(error) ? openReadable(path) : undefined
+    const db = isReadOnly(error) ? openReadable(path, notice) : undefined
     if (db === undefined) throw error
     return db
   }
 }
 
-function openWritable(path: string): Database {
+function openWritable(path: string, notice: Notice, busyMs: number): Database {
   const isFile = path !== ':memory:'
   let db: Database | undefined
   try {
@@ -44,14 +50,13 @@ function openWritable(path: string): Database {
     db.pragma('foreign_keys = ON')
     limitMemory(db)
     if (isFile) {
-      // 16 MB: pages that every settlement touches are then copied into the file once for many.
-      db.pragma('wal_autocheckpoint = 4000')
+      db.pragma(`wal_autocheckpoint = ${WAL_AUTOCHECKPOINT}`)
       // A log that grew in a long transaction is cut back to this when it has been copied into the file.
       db.pragma('journal_size_limit = 67108864')
     }
-    migrate(db, path)
+    migrate(db, path, notice)
     seedTypes(db)
-    db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    db.pragma(`busy_timeout = ${busyMs}`)
     return db
   } catch (cause) {
     db?.close()
@@ -77,11 +82,12 @@ function isReadOnly(error: unknown): boolean {
 }
 
 /** Opens a library that is there for reading; undefined where that cannot be done either, or its tables are not those of this program. */
-function openReadable(path: string): Database | undefined {
+function openReadable(path: string, notice: Notice): Database | undefined {
   const db = openAsItIs(path) ?? openCopy(path)
   try {
     if (db !== undefined && isCurrent(db, path)) {
       limitMemory(db)
+      if (originals.has(db)) notice(describeCopy(path))
       return db
     }
   } catch (error) {
@@ -108,15 +114,28 @@ function openAsItIs(path: string): Database | undefined {
 /** Opens a copy of a file that is gone when it is closed: it shows the library as it is now. */
 function openCopy(path: string): Database | undefined {
   const copy = copyAside(path, ['', '-wal'])
-  if (copy === undefined) return undefined
+  if (copy.type === 'no-room') throw new PharosError('LIBRARY_FULL', { library: path, problem: copy.problem })
+  if (copy.type === 'restless') throw new PharosError('LIBRARY_LOCKED', { library: path })
+  if (copy.type !== 'made') return undefined
+  // Nobody writes without a log, and what is written within one tick of the clock shows in no stamp.
+  const isDoubtful = existsSync(`${copy.path}-wal`)
   try {
     const db = openAsItIs(copy.path)
-    if (db !== undefined) originals.set(db, path)
+    if (db === undefined) return undefined
+    if (isDoubtful && db.pragma('quick_check(1)', { simple: true }) !== 'ok') {
+      db.close()
+      throw new PharosError('LIBRARY_LOCKED', { library: path })
+    }
+    originals.set(db, path)
     return db
   } finally {
     // What is open stays until it is closed.
     copy.remove()
   }
+}
+
+function describeCopy(path: string): string {
+  return `nothing can be written beside the library ${path}: a copy of it is read, and what others write from now on is not seen until it is opened again`
 }
 
 /** Connections to copies, and the libraries they were made of. */
@@ -145,6 +164,7 @@ const PAUSE_MS = 20
 
 /** Runs a write as one transaction, or not at all while somebody else writes: it never waits. Fails as `writeTo` does. */
 export function tryWriteTo<T>(db: Database, work: () => T): { readonly result: T } | 'busy' {
+  const busyMs = db.pragma('busy_timeout', { simple: true })
   db.pragma('busy_timeout = 0')
   try {
     return { result: db.transaction(work).immediate() }
@@ -152,7 +172,7 @@ export function tryWriteTo<T>(db: Database, work: () => T): { readonly result: T
     if (isBusy(error)) return 'busy'
     throw explainFailure(error, originals.get(db) ?? db.name)
   } finally {
-    db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    db.pragma(`busy_timeout = ${busyMs}`)
   }
 }
 

@@ -4,6 +4,16 @@ import type { Database } from './database.ts'
 /** Marks the file as one of ours: `Phar`. */
 const APPLICATION_ID = 0x50686172
 
+/** Counts a row that has come to a host; part of two triggers of the last migration. */
+const COUNT_WITH_HOST = `INSERT INTO host_counts
+      VALUES (new.source, new.host, new.state IN ('pending', 'leased'), new.state = 'indexed', new.state = 'unchanged',
+        new.state = 'skipped', new.state = 'failed', new.state = 'gone', new.page_hash IS NOT NULL, new.checked_at)
+      ON CONFLICT DO UPDATE SET pending_rows = pending_rows + excluded.pending_rows,
+        indexed_rows = indexed_rows + excluded.indexed_rows, unchanged_rows = unchanged_rows + excluded.unchanged_rows,
+        skipped_rows = skipped_rows + excluded.skipped_rows, failed_rows = failed_rows + excluded.failed_rows,
+        gone_rows = gone_rows + excluded.gone_rows, pages = pages + excluded.pages,
+        asked_at = max(ifnull(asked_at, excluded.asked_at), ifnull(excluded.asked_at, asked_at));`
+
 /**
  * What each version of the schema adds to the one before. A migration that was released is never changed.
  *
@@ -420,44 +430,66 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE ledger ADD COLUMN words INTEGER;
   UPDATE ledger SET words = (SELECT json_extract(p.meta, '$.wordCount') FROM pages p WHERE p.id = ledger.id)
     WHERE page_hash IS NOT NULL;
-  CREATE INDEX ledger_by_time ON ledger (source, at, url);
-  CREATE INDEX ledger_by_host ON ledger (source, host, at, url);
-  CREATE INDEX ledger_failed ON ledger (source, at, url) WHERE state = 'failed';
+  -- Rows of one moment are in the order of their ids, which stand at the end of every index.
+  CREATE INDEX ledger_by_time ON ledger (source, at);
+  CREATE INDEX ledger_by_host ON ledger (source, host, at);
+  CREATE INDEX ledger_failed ON ledger (source, at) WHERE state = 'failed';
 
   -- What is known of hosts, so that nobody has to count their rows. Kept by triggers.
   CREATE TABLE host_counts (
     source INTEGER NOT NULL,
     host TEXT NOT NULL,
-    state TEXT NOT NULL,
-    rows INTEGER NOT NULL,
+    -- With those that are leased: they are few, and every visit would have to be written here twice more.
+    pending_rows INTEGER NOT NULL,
+    indexed_rows INTEGER NOT NULL,
+    unchanged_rows INTEGER NOT NULL,
+    skipped_rows INTEGER NOT NULL,
+    failed_rows INTEGER NOT NULL,
+    gone_rows INTEGER NOT NULL,
     pages INTEGER NOT NULL,
     asked_at INTEGER,
-    PRIMARY KEY (source, host, state)
+    PRIMARY KEY (source, host)
   ) STRICT, WITHOUT ROWID;
   INSERT INTO host_counts
-    SELECT source, host, state, count(*), sum(page_hash IS NOT NULL), max(checked_at) FROM ledger
-    GROUP BY source, host, state;
+    SELECT source, host, sum(state IN ('pending', 'leased')), sum(state = 'indexed'), sum(state = 'unchanged'),
+      sum(state = 'skipped'), sum(state = 'failed'), sum(state = 'gone'), sum(page_hash IS NOT NULL), max(checked_at)
+    FROM ledger GROUP BY source, host;
   CREATE TRIGGER host_inserted AFTER INSERT ON ledger BEGIN
-    INSERT INTO host_counts
-      VALUES (new.source, new.host, new.state, 1, new.page_hash IS NOT NULL, new.checked_at)
-      ON CONFLICT DO UPDATE SET rows = rows + 1, pages = pages + excluded.pages,
-        asked_at = max(ifnull(asked_at, excluded.asked_at), ifnull(excluded.asked_at, asked_at));
+    ${COUNT_WITH_HOST}
   END;
-  CREATE TRIGGER host_updated AFTER UPDATE OF state, host, page_hash, checked_at ON ledger
-    WHEN old.state <> new.state OR old.host <> new.host OR (old.page_hash IS NULL) <> (new.page_hash IS NULL)
-      OR old.checked_at IS NOT new.checked_at BEGIN
-    UPDATE host_counts SET rows = rows - 1, pages = pages - (old.page_hash IS NOT NULL)
-      WHERE source = old.source AND host = old.host AND state = old.state;
-    INSERT INTO host_counts
-      VALUES (new.source, new.host, new.state, 1, new.page_hash IS NOT NULL, new.checked_at)
-      ON CONFLICT DO UPDATE SET rows = rows + 1, pages = pages + excluded.pages,
-        asked_at = max(ifnull(asked_at, excluded.asked_at), ifnull(excluded.asked_at, asked_at));
+  CREATE TRIGGER host_updated AFTER UPDATE OF state, page_hash, checked_at ON ledger
+    WHEN iif(old.state = 'leased', 'pending', old.state) <> iif(new.state = 'leased', 'pending', new.state)
+      OR (old.page_hash IS NULL) <> (new.page_hash IS NULL) OR old.checked_at IS NOT new.checked_at BEGIN
+    UPDATE host_counts SET
+        pending_rows = pending_rows + (new.state IN ('pending', 'leased')) - (old.state IN ('pending', 'leased')),
+        indexed_rows = indexed_rows + (new.state = 'indexed') - (old.state = 'indexed'),
+        unchanged_rows = unchanged_rows + (new.state = 'unchanged') - (old.state = 'unchanged'),
+        skipped_rows = skipped_rows + (new.state = 'skipped') - (old.state = 'skipped'),
+        failed_rows = failed_rows + (new.state = 'failed') - (old.state = 'failed'),
+        gone_rows = gone_rows + (new.state = 'gone') - (old.state = 'gone'),
+        pages = pages + (new.page_hash IS NOT NULL) - (old.page_hash IS NOT NULL),
+        asked_at = max(ifnull(asked_at, new.checked_at), ifnull(new.checked_at, asked_at))
+      WHERE source = old.source AND host = old.host;
+  END;
+  -- Only of a row that was refused and is found again, in another spelling; the state it has was counted before.
+  CREATE TRIGGER host_moved AFTER UPDATE OF host ON ledger WHEN old.host <> new.host BEGIN
+    UPDATE host_counts SET pending_rows = pending_rows - (old.state IN ('pending', 'leased')),
+        indexed_rows = indexed_rows - (old.state = 'indexed'), unchanged_rows = unchanged_rows - (old.state = 'unchanged'),
+        skipped_rows = skipped_rows - (old.state = 'skipped'), failed_rows = failed_rows - (old.state = 'failed'),
+        gone_rows = gone_rows - (old.state = 'gone'), pages = pages - (old.page_hash IS NOT NULL)
+      WHERE source = old.source AND host = old.host;
+    ${COUNT_WITH_HOST}
   END;
   `,
 ]
 
 /** Version 1 was never released: it stands for whatever was written while the schema was in the making. */
 const FIRST_VERSION = 2
+
+/** How long whoever opens an older library waits for another process that brings it up to date. */
+const MIGRATION_TIMEOUT_MS = 60_000
+/** An older library of this size is not up to date within a second. */
+const NOTABLE_BYTES = 64_000_000
 
 /** The schema this program writes. */
 export const SCHEMA_VERSION: number = FIRST_VERSION + MIGRATIONS.length - 1
@@ -466,8 +498,14 @@ export const SCHEMA_VERSION: number = FIRST_VERSION + MIGRATIONS.length - 1
  * Brings a database to the schema of this program; several processes may try at once. Refuses one that a newer program wrote,
  * and one that belongs to another program.
  */
-export function migrate(db: Database, library: string): void {
+export function migrate(db: Database, library: string, notice: (text: string) => void): void {
   if (isCurrent(db, library)) return
+  if (Number(db.pragma('user_version', { simple: true })) > 0) {
+    // Somebody else may be at it already.
+    db.pragma(`busy_timeout = ${MIGRATION_TIMEOUT_MS}`)
+    const bytes = Number(db.pragma('page_count', { simple: true })) * Number(db.pragma('page_size', { simple: true }))
+    if (bytes > NOTABLE_BYTES) notice(`the library ${library} is brought up to date, which may take a while`)
+  }
   db.transaction(() => {
     const done = Math.max(0, checkVersion(db, library) - FIRST_VERSION + 1)
     for (const migration of MIGRATIONS.slice(done)) db.exec(migration)

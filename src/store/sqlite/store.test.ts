@@ -482,6 +482,7 @@ const SCHEMA_6 = `
   DROP TABLE crawl_types;
   DROP TRIGGER host_inserted;
   DROP TRIGGER host_updated;
+  DROP TRIGGER host_moved;
   DROP TABLE host_counts;
   DROP INDEX ledger_by_time;
   DROP INDEX ledger_by_host;

@@ -9,7 +9,7 @@ import { createAddresses } from './addresses.ts'
 import { createAliases } from './aliases.ts'
 import { createContent } from './content.ts'
 import { createCrawls } from './crawls.ts'
-import { type Database, openDatabase, PATIENCE_MS, writeTo } from './database.ts'
+import { type Database, type Notice, openDatabase, PATIENCE_MS, writeTo } from './database.ts'
 import { type CrawlOf, createFinds } from './finds.ts'
 import { createFrontier } from './frontier.ts'
 import { createHosts } from './hosts.ts'
@@ -29,8 +29,13 @@ import { createVectors } from './vectors.ts'
  * Opens the library in an SQLite file, which is created with its folder where there is none; `:memory:` is one that is gone
  * when it is closed. Several processes may use one file at once: readers never wait, writers wait for each other.
  */
-export async function openSqliteStore(path: string, patienceMs: number = PATIENCE_MS): Promise<LibraryStore> {
-  return createStore(openDatabase(path), path, patienceMs)
+export async function openSqliteStore(
+  path: string,
+  patienceMs: number = PATIENCE_MS,
+  notice?: Notice,
+  busyMs?: number,
+): Promise<LibraryStore> {
+  return createStore(openDatabase(path, notice, busyMs), path, patienceMs)
 }
 
 function createStore(db: Database, location: string, patienceMs: number): LibraryStore {

@@ -1,6 +1,13 @@
 import { parseDuration } from '../../../src/core/text/duration.ts'
 import type { Reach } from '../../../src/core/url/scope.ts'
 
+/** How far from its start a crawl may go, in words. */
+export const REACH_WORDS: Readonly<Record<Reach, string>> = {
+  subpages: 'this folder and below',
+  hostname: 'the whole host',
+  domain: 'the domain with all its hosts',
+}
+
 /** What the form holds: texts as they were typed. */
 export interface OrderFields {
   readonly startUrl: string
@@ -34,7 +41,7 @@ export const DEFAULT_FIELDS: OrderFields = {
   scope: 'subpages',
   refetchArticleIfOlderThan: '',
   refetchHubIfOlderThan: '',
-  concurrency: '4',
+  concurrency: '',
   requestTimeoutMs: '',
   maxQueue: '',
   allowQueryUrls: false,
@@ -70,6 +77,8 @@ export function writeOrder(fields: OrderFields): Readonly<Record<string, unknown
   const { crawlType, useSitemap, sitemapOnly, scope, allowQueryUrls, isComplete, slow } = fields
   return {
     startUrl: readUrl(fields.startUrl) ?? fields.startUrl,
+    // Whoever fills in a form would rather wait for a turn than be sent away.
+    queue: true,
     crawlType,
     useSitemap,
     sitemapOnly,
@@ -97,7 +106,7 @@ const NUMBERS = [
 const DURATIONS = ['refetchArticleIfOlderThan', 'refetchHubIfOlderThan'] as const
 
 /** `example.com/docs` is taken as it is meant. */
-function readUrl(text: string): string | undefined {
+export function readUrl(text: string): string | undefined {
   const trimmed = text.trim()
   const full = /^[a-z][a-z\d+.-]*:\/\//i.test(trimmed) ? trimmed : `https://${trimmed}`
   if (!URL.canParse(full) || /\s/.test(trimmed)) return undefined

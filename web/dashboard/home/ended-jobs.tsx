@@ -1,9 +1,10 @@
 import { useSignal, useSignalEffect } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { writeNumber } from '../../../src/core/text/count.ts'
 import type { CrawlDetail, QueueItem, QueueList } from '../api.ts'
 import { now } from '../clock.ts'
-import { writeAgo, writeCount, writeMoment, writeSpan } from '../format.ts'
+import { writeAgo, writeMoment, writeSpan } from '../format.ts'
 import { endedCount } from '../live.ts'
 import { Pill, type Tone } from '../pill.tsx'
 import { request } from '../request.ts'
@@ -75,7 +76,7 @@ function EndedJob({ item }: { readonly item: QueueItem }): JSX.Element {
   }, [id])
   const { metrics, lastProgress, problem, sourceId } = detail.value ?? {}
   const [from, to] = [startedAt, endedAt].map((text) => (text === null ? null : Date.parse(text)))
-  const count = (value: number | undefined) => (value === undefined ? '' : writeCount(value))
+  const count = (value: number | undefined) => (value === undefined ? '' : writeNumber(value))
   return (
     <tr data-ended={id}>
       <td data-label="End">

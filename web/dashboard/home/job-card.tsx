@@ -1,12 +1,15 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
+import { writeBytes } from '../../../src/core/text/bytes.ts'
+import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import type { HostPace, ProgressEvent } from '../api.ts'
 import { now } from '../clock.ts'
 import { ConfirmDialog } from '../dialog.tsx'
-import { writeAgo, writeBytes, writeCount, writeMoment, writeRate, writeSpan } from '../format.ts'
+import { writeAgo, writeMoment, writeRate, writeSpan } from '../format.ts'
 import { type LiveJob, type Note, readJobs } from '../live.ts'
 import { Pill } from '../pill.tsx'
 import { type Refusal, send } from '../request.ts'
+import { useReturn } from '../use-return.ts'
 import { RateChart } from './rate-chart.tsx'
 
 /** A job that waits or runs, with everything that is known of it now. */
@@ -20,8 +23,13 @@ export function JobCard({ job }: { readonly job: LiveJob }): JSX.Element {
         <div class="job-title">
           <h3>{item.url}</h3>
           <p class="quiet small">
-            <JobStage job={job} /> {isWaiting ? 'waits for others to end' : <Since job={job} />} ·{' '}
-            <a href={`/queues/${encodeURIComponent(job.id)}/ssr`}>queue</a>
+            <JobStage job={job} /> {isWaiting ? 'waits for its turn' : <Since job={job} />}
+            {item.elsewhere ? null : (
+              <>
+                {' · '}
+                <a href={`/queues/${encodeURIComponent(job.id)}/ssr`}>queue</a>
+              </>
+            )}
             {progress?.sourceId ? (
               <>
                 {' · '}
@@ -30,7 +38,7 @@ export function JobCard({ job }: { readonly job: LiveJob }): JSX.Element {
             ) : null}
           </p>
         </div>
-        <JobButtons job={job} />
+        {item.elsewhere ? <p class="quiet small">run by another program</p> : <JobButtons job={job} />}
       </header>
       {isWaiting ? null : (
         <>
@@ -38,7 +46,7 @@ export function JobCard({ job }: { readonly job: LiveJob }): JSX.Element {
             <JobFigures job={job} />
             <RateChart rates={job.rates} />
           </div>
-          {progress === null ? null : (
+          {progress === null || item.elsewhere ? null : (
             <div class="job-body">
               <Fetching progress={progress} />
               <Hosts progress={progress} />
@@ -66,14 +74,15 @@ function Since({ job }: { readonly job: LiveJob }): JSX.Element | null {
 
 function JobFigures({ job }: { readonly job: LiveJob }): JSX.Element {
   const progress = job.progress.value
+  const isElsewhere = job.item.value.elsewhere === true
   const figures: readonly (readonly [label: string, value: string, tone?: string])[] = [
     ['pages / s', writeRate(progress?.paused ? 0 : job.rates.readPresent(now.value)), 'lead'],
-    ['visited', writeCount(progress?.visited ?? 0)],
-    ['saved', writeCount(progress?.saved ?? 0)],
-    ['unchanged', writeCount(progress?.unchanged ?? 0)],
-    ['errors', writeCount(progress?.errors ?? 0), progress !== null && progress.errors > 0 ? 'bad' : ''],
-    ['in queue', writeCount(progress?.queueSize ?? 0)],
-    ['read', writeBytes(progress?.bytes ?? 0)],
+    ['visited', writeNumber(progress?.visited ?? 0)],
+    ['saved', writeNumber(progress?.saved ?? 0)],
+    ...(isElsewhere ? [] : [['unchanged', writeNumber(progress?.unchanged ?? 0)] as const]),
+    ['errors', writeNumber(progress?.errors ?? 0), progress !== null && progress.errors > 0 ? 'bad' : ''],
+    ['in queue', writeNumber(progress?.queueSize ?? 0)],
+    ...(isElsewhere ? [] : [['read', writeBytes(progress?.bytes ?? 0)] as const]),
   ]
   return (
     <dl class="figures">
@@ -93,7 +102,7 @@ function Fetching({ progress }: { readonly progress: ProgressEvent }): JSX.Eleme
   return (
     <div class="fetching">
       <h4>
-        Being fetched <span class="quiet">{writeCount(currentDownloadsCount)}</span>
+        Being fetched <span class="quiet">{writeNumber(currentDownloadsCount)}</span>
       </h4>
       <ul>
         {currentDownloads.map(({ url, ageMs }) => (
@@ -105,7 +114,7 @@ function Fetching({ progress }: { readonly progress: ProgressEvent }): JSX.Eleme
           </li>
         ))}
         {currentDownloads.length === 0 ? <li class="quiet">nothing at this moment</li> : null}
-        {others > 0 ? <li class="quiet">and {writeCount(others)} more</li> : null}
+        {others > 0 ? <li class="quiet">and {writeNumber(others)} more</li> : null}
       </ul>
     </div>
   )
@@ -129,16 +138,16 @@ function Hosts({ progress }: { readonly progress: ProgressEvent }): JSX.Element 
             <BackOff pace={pace} isLimited={progress.perHostLimits?.[host]?.rateLimited === true} />
           </li>
         ))}
-        {hosts.length > MAX_HOSTS ? <li class="quiet">and {writeCount(hosts.length - MAX_HOSTS)} more hosts</li> : null}
+        {hosts.length > MAX_HOSTS ? <li class="quiet">and {countOf(hosts.length - MAX_HOSTS, 'more host')}</li> : null}
       </ul>
     </div>
   )
 }
 
 function writePace({ rpm, limitRpm, intervalMs }: HostPace): string {
-  const limit = limitRpm === null ? '' : ` of ${writeCount(Math.round(limitRpm))}`
+  const limit = limitRpm === null ? '' : ` of ${writeNumber(Math.round(limitRpm))}`
   const pause = intervalMs === 0 ? 'without a pause' : `one every ${writeInterval(intervalMs)}`
-  return `${pause}, ${writeCount(Math.round(rpm))}${limit} in a minute`
+  return `${pause}, ${writeNumber(Math.round(rpm))}${limit} in a minute`
 }
 
 function writeInterval(ms: number): string {
@@ -194,6 +203,7 @@ function JobButtons({ job }: { readonly job: LiveJob }): JSX.Element {
   const refusal = useSignal<Refusal | null>(null)
   const isBusy = useSignal(false)
   const { status, stage, paused } = job.item.value
+  useReturn(refusal)
   const tell = async (verb: 'pause' | 'resume' | 'stop') => {
     isBusy.value = true
     const answer = await send(`/api/crawls/${encodeURIComponent(job.id)}/${verb}`)

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type uPlot from 'uplot'
 import { now } from '../clock.ts'
 import { theme } from '../theme.ts'
-import { type RateWindow, WINDOW_SECONDS } from './rate-window.ts'
+import type { RateWindow } from './rate-window.ts'
 
 const HEIGHT = 92
 
@@ -59,7 +59,7 @@ function createOptions(width: number): uPlot.Options {
     legend: { show: false },
     cursor: { show: false },
     padding: [6, 16, 0, 0],
-    scales: { x: { time: true }, y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
+    scales: { x: { time: true }, y: { range: (_, __, max) => [0, topOf(max)] } },
     axes: [
       {
         stroke: colour('--text-2'),
@@ -68,7 +68,7 @@ function createOptions(width: number): uPlot.Options {
         gap: 2,
         grid: { show: false },
         ticks: { show: false },
-        splits: (self) => [...splitsOf(self.scales['x']?.max ?? 0)],
+        splits: (self) => splitsOf(self.scales['x']?.min ?? 0, self.scales['x']?.max ?? 0),
         values: (self, splits) => splits.map((at) => agoOf((self.scales['x']?.max ?? 0) - at)),
       },
       {
@@ -78,7 +78,8 @@ function createOptions(width: number): uPlot.Options {
         gap: 2,
         ticks: { show: false },
         grid: { stroke: colour('--line'), width: 1 },
-        space: 28,
+        splits: (self) => [0, 0.5, 1].map((share) => share * (self.scales['y']?.max ?? 1)),
+        values: (_, splits) => splits.map((rate) => String(Number(rate.toFixed(2)))),
       },
     ],
     series: [
@@ -93,8 +94,15 @@ function createOptions(width: number): uPlot.Options {
   }
 }
 
-function splitsOf(max: number): number[] {
-  return [WINDOW_SECONDS * 0.75, WINDOW_SECONDS / 2, WINDOW_SECONDS / 4, 0].map((ago) => max - ago)
+function splitsOf(min: number, max: number): number[] {
+  return [0.75, 0.5, 0.25, 0].map((share) => max - share * (max - min))
+}
+
+/** The next round number, so that the highest line has a number that can be read: 1, 2, 4, 6, 8, 10, 20, … */
+function topOf(max: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, max)))
+  const step = [1, 2, 4, 6, 8, 10].find((one) => one * power >= max) ?? 10
+  return step * power
 }
 
 function agoOf(seconds: number): string {

@@ -20,10 +20,17 @@ export interface RateSeries {
 /** Makes rates out of a count that is told from time to time. */
 export interface RateWindow {
   add(at: number, count: number): void
-  /** Per second, over the last few. */
+  /** Per second, over the last few; never over less than one, in which little says much. */
   readPresent(now: number): number
+  /** Of the whole window, or since the count began where that is less. */
   readSeries(now: number): RateSeries
 }
+
+/** Reports come at least this often while there is something to report. */
+const FRESH_MS = 6000
+
+/** A chart is never narrower than this. */
+const MIN_SECONDS = 20
 
 /** Begins with nothing known. */
 export function createRateWindow(): RateWindow {
@@ -39,9 +46,14 @@ export function createRateWindow(): RateWindow {
     return before.count + ((next.count - before.count) * (at - before.at)) / (next.at - before.at)
   }
   const rateBetween = (from: number, to: number): number | null => {
-    const [start, end] = [countAt(from), countAt(to)]
+    const [first] = samples
+    if (first === undefined || first.at >= to) return null
+    // In its first second nothing was counted before it began.
+    const [start, end] = [from < first.at ? first.count : countAt(from), countAt(to)]
     return start === null || end === null ? null : Math.max(0, ((end - start) * 1000) / (to - from))
   }
+  /** Whether the next report is still to be waited for: until then nothing is known of what came after the last one. */
+  const isFresh = (now: number) => now - (samples.at(-1)?.at ?? 0) < FRESH_MS
   return {
     add(at, count) {
       const last = samples.at(-1)
@@ -54,13 +66,18 @@ export function createRateWindow(): RateWindow {
     },
     readPresent(now) {
       const [first] = samples
-      if (first === undefined || first.at >= now) return 0
-      return rateBetween(Math.max(first.at, now - PRESENT_SECONDS * 1000), now) ?? 0
+      const to = isFresh(now) ? Math.min(now, samples.at(-1)?.at ?? now) : now
+      const from = Math.max(first?.at ?? to, to - PRESENT_SECONDS * 1000)
+      return rateBetween(Math.min(from, to - 1000), to) ?? 0
     },
     readSeries(now) {
       const last = Math.floor(now / 1000)
-      const seconds = Array.from({ length: WINDOW_SECONDS + 1 }, (_, i) => last - WINDOW_SECONDS + i)
-      return { seconds, rates: seconds.map((second) => rateBetween((second - 1) * 1000, second * 1000)) }
+      const known = last - Math.floor((samples[0]?.at ?? now) / 1000)
+      const length = Math.min(WINDOW_SECONDS, Math.max(MIN_SECONDS, known))
+      const seconds = Array.from({ length: length + 1 }, (_, i) => last - length + i)
+      const end = isFresh(now) ? (samples.at(-1)?.at ?? now) : now
+      const rateOf = (second: number) => (second * 1000 > end ? null : rateBetween((second - 1) * 1000, second * 1000))
+      return { seconds, rates: seconds.map(rateOf) }
     },
   }
 }

@@ -3,15 +3,17 @@ import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { REACHES } from '../../../src/core/url/scope.ts'
 import type { CrawlTypeItem, CrawlTypeList } from '../api.ts'
-import { readJobs } from '../live.ts'
+import { liveJobs, readJobs } from '../live.ts'
 import { type Refusal, request, send } from '../request.ts'
-import { checkFields, DEFAULT_FIELDS, type FieldProblems, type OrderFields, writeOrder } from './crawl-order.ts'
-
-const SCOPE_WORDS = {
-  subpages: 'this folder and below',
-  hostname: 'the whole host',
-  domain: 'the domain with all its hosts',
-} as const
+import { useReturn } from '../use-return.ts'
+import {
+  checkFields,
+  DEFAULT_FIELDS,
+  type FieldProblems,
+  type OrderFields,
+  REACH_WORDS,
+  writeOrder,
+} from './crawl-order.ts'
 
 /** What the fields of the form are given. */
 interface Shared {
@@ -25,6 +27,8 @@ export function StartForm(): JSX.Element {
   const problems = useSignal<FieldProblems>({})
   const refusal = useSignal<Refusal | null>(null)
   const isBusy = useSignal(false)
+  const isQueued = useSignal(false)
+  useReturn(refusal)
   const form = useRef<HTMLFormElement>(null)
   const types = useSignal<readonly CrawlTypeItem[]>([])
   const shared = { fields, problems }
@@ -38,25 +42,34 @@ export function StartForm(): JSX.Element {
     if (found !== undefined) chooseType(fields, found)
   }
 
+  const showProblems = (found: FieldProblems) => {
+    problems.value = found
+    requestAnimationFrame(() => {
+      const first = form.current?.querySelector<HTMLElement>('[aria-invalid=true]')
+      // Whoever cannot see where the message is hears it at the field, which may be folded away.
+      first?.closest('details')?.setAttribute('open', '')
+      first?.focus()
+    })
+  }
+
   const start = async (event: Event) => {
     event.preventDefault()
     refusal.value = null
-    problems.value = checkFields(fields.value)
-    if (Object.keys(problems.value).length > 0) {
-      // Whoever cannot see where the message is hears it at the field.
-      requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
-      return
-    }
+    isQueued.value = false
+    showProblems(checkFields(fields.value))
+    if (Object.keys(problems.value).length > 0) return
     isBusy.value = true
-    const answer = await send('/api/crawl', writeOrder(fields.value))
+    const answer = await send<{ readonly stage: string }>('/api/crawl', writeOrder(fields.value))
     isBusy.value = false
     if ('refusal' in answer) {
       const field = fieldOf(answer.refusal)
       if (field === undefined) refusal.value = answer.refusal
-      else problems.value = { [field]: answer.refusal.message }
+      // Where it stands, it need not say which field it means.
+      else showProblems({ [field]: answer.refusal.message.replace(`body ${answer.refusal.field}: `, '') })
       return
     }
     fields.value = { ...fields.value, startUrl: '' }
+    isQueued.value = answer.value.stage === 'queued'
     await readJobs()
   }
 
@@ -82,7 +95,7 @@ export function StartForm(): JSX.Element {
             <select {...props} value={fields.value.scope}>
               {REACHES.map((reach) => (
                 <option key={reach} value={reach}>
-                  {SCOPE_WORDS[reach]}
+                  {REACH_WORDS[reach]}
                 </option>
               ))}
             </select>
@@ -90,18 +103,6 @@ export function StartForm(): JSX.Element {
         </Field>
         <TextField {...shared} name="depth" label="Depth in links" inputMode="numeric" placeholder="any" />
         <TextField {...shared} name="maxPages" label="Most pages" inputMode="numeric" placeholder="no cap" />
-        <TextField
-          {...shared}
-          name="refetchArticleIfOlderThan"
-          label="Read articles again after"
-          placeholder="as they change"
-        />
-        <TextField
-          {...shared}
-          name="refetchHubIfOlderThan"
-          label="Read hubs again after"
-          placeholder="as they change"
-        />
       </div>
       <details class="advanced">
         <summary>More settings</summary>
@@ -113,7 +114,25 @@ export function StartForm(): JSX.Element {
           <CheckField {...shared} name="slow" label="Slowly, one page a second" />
         </div>
         <div class="start-row">
-          <TextField {...shared} name="concurrency" label="Requests at once" inputMode="numeric" />
+          <TextField
+            {...shared}
+            name="refetchArticleIfOlderThan"
+            label="Read articles again after"
+            placeholder="as they change"
+          />
+          <TextField
+            {...shared}
+            name="refetchHubIfOlderThan"
+            label="Read hubs again after"
+            placeholder="as they change"
+          />
+          <TextField
+            {...shared}
+            name="concurrency"
+            label="Requests at once"
+            inputMode="numeric"
+            placeholder="default"
+          />
           <TextField
             {...shared}
             name="requestTimeoutMs"
@@ -124,6 +143,12 @@ export function StartForm(): JSX.Element {
           <TextField {...shared} name="maxQueue" label="Longest queue" inputMode="numeric" placeholder="default" />
         </div>
       </details>
+      <p class="small start-foot">
+        <a href="#/sources?add=1">Add with a name, a version or patterns</a>
+      </p>
+      {isQueued.value && liveJobs.value.some(({ item }) => item.value.status === 'queued') ? (
+        <output class="small">Other crawls are under way; this one waits for its turn.</output>
+      ) : null}
       {refusal.value === null ? null : (
         <p class="field-problem" role="alert">
           {refusal.value.message}
@@ -203,8 +228,7 @@ function Field({ fields, problems, name, label, note, size, children }: FieldInp
         'aria-describedby': `${id}-note`,
         onInput: (event) => {
           fields.value = { ...fields.value, [name]: event.currentTarget.value }
-          const { [name]: _, ...others } = problems.value
-          problems.value = others
+          problems.value = without(problems.value, name)
         },
       })}
       <p id={`${id}-note`} class={problem === undefined ? 'field-note' : 'field-problem'}>
@@ -246,26 +270,44 @@ type Flag = 'useSitemap' | 'sitemapOnly' | 'allowQueryUrls' | 'isComplete' | 'sl
 function CheckField(
   props: Shared & { readonly name: Flag; readonly label: string; readonly onChange?: () => void },
 ): JSX.Element {
-  const { fields, name, label, onChange } = props
+  const { fields, problems, name, label, onChange } = props
+  const id = useId()
+  const problem = problems.value[name]
   return (
-    <label class="check">
-      <input
-        type="checkbox"
-        name={name}
-        checked={fields.value[name]}
-        onInput={(event) => {
-          fields.value = { ...fields.value, [name]: event.currentTarget.checked }
-          onChange?.()
-        }}
-      />
-      {label}
-    </label>
+    <div class="check-field">
+      <label class="check">
+        <input
+          type="checkbox"
+          name={name}
+          checked={fields.value[name]}
+          aria-invalid={problem !== undefined}
+          aria-describedby={`${id}-note`}
+          onInput={(event) => {
+            fields.value = { ...fields.value, [name]: event.currentTarget.checked }
+            problems.value = without(problems.value, name)
+            onChange?.()
+          }}
+        />
+        {label}
+      </label>
+      <p id={`${id}-note`} class="field-problem">
+        {problem ?? ''}
+      </p>
+    </div>
   )
 }
 
-/** The field that the server complains about, where its message begins with the name of one or is about an address. */
-function fieldOf({ message, code }: Refusal): keyof OrderFields | undefined {
-  const names = Object.keys(DEFAULT_FIELDS) as (keyof OrderFields)[]
-  const named = names.find((name) => new RegExp(`\\b${name}\\b`).test(message))
-  return named ?? (/^(URL|ADDRESS|HOST)_/.test(code) ? 'startUrl' : undefined)
+function without(problems: FieldProblems, name: keyof OrderFields): FieldProblems {
+  const { [name]: _, ...others } = problems
+  return others
 }
+
+/** The field of the form that the server complains about; none where it is about something else. */
+function fieldOf({ field, code }: Refusal): keyof OrderFields | undefined {
+  // It is the only address there is.
+  if (code === 'URL_INVALID') return 'startUrl'
+  const name = field === 'preferCache' ? 'isComplete' : field
+  return FIELD_NAMES.find((one) => one === name)
+}
+
+const FIELD_NAMES = Object.keys(DEFAULT_FIELDS) as (keyof OrderFields)[]

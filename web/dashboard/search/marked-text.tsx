@@ -11,6 +11,7 @@ export function MarkedText({ text, terms }: { readonly text: string; readonly te
 function createPattern(terms: readonly string[]): RegExp | undefined {
   const words = terms.filter((term) => term.trim() !== '').sort((a, b) => b.length - a.length)
   if (words.length === 0) return undefined
-  const escaped = words.map((word) => word.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&'))
+  // Nothing else may be escaped in a pattern of Unicode, a hyphen least of all.
+  const escaped = words.map((word) => word.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&'))
   return new RegExp(`(?<![\\p{L}\\p{N}])(${escaped.join('|')})(?![\\p{L}\\p{N}])`, 'giu')
 }

@@ -1,8 +1,10 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
+import { countOf } from '../../../src/core/text/count.ts'
 import type { PassageItem } from '../api.ts'
 import { now } from '../clock.ts'
-import { countOf, writeAgo, writeMoment } from '../format.ts'
+import { writeAgo, writeMoment } from '../format.ts'
+import { OutsideLink } from '../outside-link.tsx'
 import { MarkedText } from './marked-text.tsx'
 import { Why } from './why.tsx'
 
@@ -14,7 +16,7 @@ export function PassageCard({ passage }: { readonly passage: PassageItem }): JSX
     <article class="panel passage">
       <header>
         <h3>
-          <HitLink url={url} title={title} />
+          <OutsideLink url={url} words={title} class="hit" />
         </h3>
         <HeadingPath headings={headingPath} terms={terms} />
       </header>
@@ -43,17 +45,6 @@ export function PassageCard({ passage }: { readonly passage: PassageItem }): JSX
       </footer>
       {isOpen.value && explain !== undefined ? <Why explain={explain} score={score} /> : null}
     </article>
-  )
-}
-
-/** Leads to the exact section. Only addresses of the web are links: a site can name its pages as it likes. */
-export function HitLink({ url, title }: { readonly url: string; readonly title: string }): JSX.Element {
-  const words = title === '' ? url : title
-  if (!/^https?:\/\//i.test(url)) return <span title={url}>{words}</span>
-  return (
-    <a class="hit" href={url} target="_blank" rel="noopener noreferrer" title={url}>
-      {words}
-    </a>
   )
 }
 

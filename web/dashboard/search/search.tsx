@@ -1,12 +1,14 @@
 import { useSignal, useSignalEffect } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import type { MentionItem, PassageItem, SearchPage } from '../api.ts'
-import { countOf, writeCount } from '../format.ts'
+import { connection } from '../live.ts'
+import { OutsideLink } from '../outside-link.tsx'
 import { type Refusal, request, writeQuery } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
 import { FILTERS, SearchFilters } from './filters.tsx'
-import { HitLink, PassageCard } from './passage-card.tsx'
+import { PassageCard } from './passage-card.tsx'
 
 /** What was found so far: an answer, and what was asked for after it. */
 interface Found {
@@ -36,6 +38,8 @@ export function Search(): JSX.Element {
     const values = Object.fromEntries(['q', ...FILTERS.map(({ name }) => name)].map((name) => [name, query.get(name)]))
     if (!values['q']) {
       found.value = null
+      refusal.value = null
+      isBusy.value = false
       return
     }
     isBusy.value = true
@@ -54,6 +58,10 @@ export function Search(): JSX.Element {
   }
   useEffect(() => void ask(null), [query.toString()])
   useEffect(() => () => clearTimeout(timer.current), [])
+  useSignalEffect(() => {
+    // Whoever asked while the server was away is answered when it is back.
+    if (connection.value === 'open' && refusal.peek()?.code === 'UNREACHABLE') void ask(null)
+  })
   useSignalEffect(() => {
     // The address can change under us, by the buttons of the browser.
     const now = route.value.query.get('q') ?? ''
@@ -81,7 +89,7 @@ export function Search(): JSX.Element {
     <>
       <div class="head">
         <h1>Search</h1>
-        <span class="quiet small">
+        <span class="quiet small keys">
           <kbd>/</kbd> to ask, <kbd>↑</kbd> <kbd>↓</kbd> to move, <kbd>Enter</kbd> to open
         </span>
       </div>
@@ -143,13 +151,22 @@ function Results({ found, onMore }: { readonly found: Found; readonly onMore: (c
       ))}
       {passages.length === 0 && mentions.length === 0 ? (
         <div class="panel empty">
-          <p>Nothing was found.</p>
+          {searchedCount === 0 && widen.length === 0 ? (
+            <>
+              <p>There is nothing to search yet.</p>
+              <p>
+                <a href="#/sources?add=1">Add a source</a> to the library.
+              </p>
+            </>
+          ) : (
+            <p>Nothing was found.</p>
+          )}
           {widen.map(({ filter, value, pages, instead }) => (
             <p key={filter}>
               {pages > 0
                 ? `${countOf(pages, 'page')} without ${filter} “${value}”`
                 : `nothing for ${filter} “${value}”`}
-              {instead.length === 0 ? '' : `; there is ${instead.join(', ')}`}
+              {instead.length === 0 ? '' : `; there ${instead.length === 1 ? 'is' : 'are'} ${instead.join(', ')}`}
             </p>
           ))}
         </div>
@@ -160,12 +177,16 @@ function Results({ found, onMore }: { readonly found: Found; readonly onMore: (c
       {mentions.length === 0 ? null : (
         <section aria-label="Pages that match as well">
           <h2>
-            Also <span class="quiet">{writeCount(mentions.length)}</span>
+            Also <span class="quiet">{writeNumber(mentions.length)}</span>
           </h2>
           <ul class="mentions panel">
             {mentions.map(({ chunk, title, url, headingPath, line, source }) => (
               <li key={chunk}>
-                <HitLink url={url} title={[title, ...headingPath.slice(-1)].filter(Boolean).join(' › ')} />
+                <OutsideLink
+                  url={url}
+                  words={[title, ...headingPath.slice(-1)].filter(Boolean).join(' › ')}
+                  class="hit"
+                />
                 <span class="quiet small"> {source}</span>
                 <p class="small cut">{line}</p>
               </li>

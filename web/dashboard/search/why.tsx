@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
+import { writeNumber } from '../../../src/core/text/count.ts'
 import type { PassageExplanation } from '../api.ts'
-import { writeCount } from '../format.ts'
 
 /** Where the score of a passage comes from. */
 export function Why({ explain, score }: { readonly explain: PassageExplanation; readonly score: number }): JSX.Element {
@@ -18,7 +18,7 @@ export function Why({ explain, score }: { readonly explain: PassageExplanation; 
   return (
     <div class="why">
       {parts.length === 0 ? null : (
-        <table>
+        <table class="why-table">
           <thead>
             <tr>
               <th scope="col">Word</th>
@@ -37,10 +37,14 @@ export function Why({ explain, score }: { readonly explain: PassageExplanation; 
             {parts.map(({ word, field, terms, frequency, documents, score: added }) => (
               <tr key={`${word} ${field}`}>
                 <td>{word}</td>
-                <td>{terms.join(', ')}</td>
-                <td>{field}</td>
-                <td class="number">{frequency.toFixed(1).replace(/\.0$/, '')}</td>
-                <td class="number">{writeCount(documents)}</td>
+                <td data-label="Found as">{terms.join(', ')}</td>
+                <td data-label="In">{field}</td>
+                <td class="number" data-label="Times">
+                  {frequency.toFixed(1).replace(/\.0$/, '')}
+                </td>
+                <td class="number" data-label="Chunks with it">
+                  {writeNumber(documents)}
+                </td>
                 <td>
                   <Share value={added} most={most} />
                 </td>
@@ -72,8 +76,10 @@ export function Why({ explain, score }: { readonly explain: PassageExplanation; 
 function Share({ value, most }: { readonly value: number; readonly most: number }): JSX.Element {
   return (
     <span class="share">
-      <span class="share-bar" style={{ width: `${(value * 100) / most}%` }} />
       <span class="number">{writeScore(value)}</span>
+      <span class="share-track">
+        <span class="share-bar" style={{ width: `${(value * 100) / most}%` }} />
+      </span>
     </span>
   )
 }

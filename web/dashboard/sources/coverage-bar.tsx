@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
+import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import type { Balance } from '../api.ts'
-import { writeCount } from '../format.ts'
-import { listSegments, type Segment, writeReason } from './coverage.ts'
+import { readCoverage, type Segment, sumOf, writeReason } from './coverage.ts'
 
 /** What a bar shows. */
 interface BarInput {
@@ -13,9 +13,13 @@ interface BarInput {
 const SHADES = 4
 
 /** A small bar for a row of a table. */
-export function CoverageLine({ balance }: { readonly balance: Balance }): JSX.Element {
-  const segments = listSegments(balance, {})
-  const label = segments.map(({ state, count }) => `${writeCount(count)} ${state}`).join(', ')
+export function CoverageLine({ balance, reasons }: BarInput): JSX.Element {
+  const known = readCoverage(balance, reasons).segments
+  const segments = STATES.flatMap((state) => {
+    const count = sumOf(known.filter((segment) => segment.state === state))
+    return count === 0 ? [] : [{ state, count }]
+  })
+  const label = segments.map(({ state, count }) => `${writeNumber(count)} ${state}`).join(', ')
   return (
     <div class="coverage-line" role="img" aria-label={label} title={label}>
       {segments.map(({ state, count }) => (
@@ -31,19 +35,22 @@ interface CoverageInput extends BarInput {
   readonly onChoose: (state: string, reason: string) => void
 }
 
-/** All addresses of a source as one bar, and below it what its colours mean. A click shows only those. */
+/**
+ * The addresses of a source that are in its scope as one bar, and below it what its colours mean. A click shows only those. What its
+ * pages link to elsewhere is no part of the bar: there can be so much of it that nothing else would be seen.
+ */
 export function Coverage({ balance, reasons, chosen, onChoose }: CoverageInput): JSX.Element {
-  const segments = listSegments(balance, reasons)
+  const { segments, elsewhere, total } = readCoverage(balance, reasons)
   const isChosen = ({ state, reason }: Pick<Segment, 'state' | 'reason'>) =>
     chosen.state === state && chosen.reason === reason
   const toggle = (state: string, reason: string, isOn: boolean) => (isOn ? onChoose('', '') : onChoose(state, reason))
-  const groups = STATES.filter((state) => balance[state] > 0)
+  const groups = STATES.filter((state) => segments.some((segment) => segment.state === state))
   return (
     <div class="coverage">
       <div class="coverage-bar">
         {segments.map((segment, i) => {
           const { state, reason, count } = segment
-          const label = `${reason === '' ? state : `${state}: ${writeReason(reason)}`}, ${share(count, balance.discovered)}`
+          const label = `${reason === '' ? state : `${state}: ${writeReason(reason)}`}, ${share(count, total)}`
           return (
             <button
               key={`${state}/${reason}`}
@@ -65,10 +72,15 @@ export function Coverage({ balance, reasons, chosen, onChoose }: CoverageInput):
               label={state}
               state={state}
               shade={0}
-              count={balance[state]}
+              count={sumOf(segments.filter((segment) => segment.state === state))}
               isOn={isChosen({ state, reason: '' })}
-              total={balance.discovered}
-              onClick={() => toggle(state, '', isChosen({ state, reason: '' }))}
+              total={total}
+              // A filter would show those that lead elsewhere as well, which are not counted here.
+              onClick={
+                state === 'skipped' && elsewhere.length > 0
+                  ? undefined
+                  : () => toggle(state, '', isChosen({ state, reason: '' }))
+              }
             />
             {segments.map((segment, i) =>
               segment.state !== state || segment.reason === '' ? null : (
@@ -79,7 +91,7 @@ export function Coverage({ balance, reasons, chosen, onChoose }: CoverageInput):
                   shade={shadeOf(segments, i)}
                   count={segment.count}
                   isOn={isChosen(segment)}
-                  total={balance.discovered}
+                  total={total}
                   onClick={() => toggle(state, segment.reason, isChosen(segment))}
                   isPart
                 />
@@ -87,6 +99,23 @@ export function Coverage({ balance, reasons, chosen, onChoose }: CoverageInput):
             )}
           </li>
         ))}
+        {elsewhere.length === 0 ? null : (
+          <li class="elsewhere">
+            <span class="quiet small">
+              {countOf(sumOf(elsewhere), 'link')} {sumOf(elsewhere) === 1 ? 'leads' : 'lead'} elsewhere:
+            </span>
+            {elsewhere.map((segment) => (
+              <KeyButton
+                key={segment.reason}
+                label={writeReason(segment.reason)}
+                count={segment.count}
+                isOn={isChosen(segment)}
+                onClick={() => toggle(segment.state, segment.reason, isChosen(segment))}
+                isPart
+              />
+            ))}
+          </li>
+        )}
       </ul>
     </div>
   )
@@ -97,26 +126,34 @@ const STATES = ['indexed', 'unchanged', 'pending', 'skipped', 'failed', 'gone'] 
 /** A line of the key. */
 interface KeyInput {
   readonly label: string
-  readonly state: string
-  readonly shade: number
+  /** Its colour; none for what the bar does not show. */
+  readonly state?: string
+  readonly shade?: number
   readonly count: number
-  readonly total: number
+  /** What it is a share of. */
+  readonly total?: number
   readonly isOn: boolean
   readonly isPart?: boolean
-  readonly onClick: () => void
+  /** None for what cannot be chosen. */
+  readonly onClick: (() => void) | undefined
 }
 
-function KeyButton({ label, state, shade, count, total, isOn, isPart, onClick }: KeyInput): JSX.Element {
-  return (
-    <button
-      type="button"
-      class={`key ${isPart ? 'part' : 'whole'}`}
-      aria-pressed={isOn}
-      onClick={onClick}
-      title={share(count, total)}
-    >
-      <span class={`swatch seg-${state} shade-${shade}`} />
-      {label} <b>{writeCount(count)}</b>
+function KeyButton({ label, state, shade = 0, count, total, isOn, isPart, onClick }: KeyInput): JSX.Element {
+  const look = `key ${isPart ? 'part' : 'whole'}`
+  const title = total === undefined ? '' : share(count, total)
+  const content = (
+    <>
+      {state === undefined ? null : <span class={`swatch seg-${state} shade-${shade}`} />}
+      {label} <b>{writeNumber(count)}</b>
+    </>
+  )
+  return onClick === undefined ? (
+    <span class={look} title={title}>
+      {content}
+    </span>
+  ) : (
+    <button type="button" class={look} aria-pressed={isOn} onClick={onClick} title={title}>
+      {content}
     </button>
   )
 }
@@ -134,5 +171,5 @@ function shadeOf(segments: readonly Segment[], place: number): number {
 
 function share(count: number, total: number): string {
   const percent = total === 0 ? 0 : (count * 100) / total
-  return `${writeCount(count)} of ${writeCount(total)} (${percent < 0.1 ? '<0.1' : percent.toFixed(1)} %)`
+  return `${writeNumber(count)} of ${writeNumber(total)} (${percent < 0.1 ? '<0.1' : percent.toFixed(1)} %)`
 }

@@ -8,10 +8,34 @@ export interface Segment {
   readonly count: number
 }
 
+/** Reasons of addresses that the source is not about: a page may link to as many of them as it likes. */
+const ELSEWHERE: readonly string[] = ['off-site', 'out-of-scope', 'scheme']
+
+/** The addresses of a source that are in its scope, and those that lead out of it. */
+export interface Coverage {
+  readonly segments: readonly Segment[]
+  readonly elsewhere: readonly Segment[]
+  /** How many are in its scope. */
+  readonly total: number
+}
+
+/** Tells apart what a source is about, and what its pages only link to. */
+export function readCoverage(balance: Balance, reasons: Readonly<Record<string, number>>): Coverage {
+  const all = listSegments(balance, reasons)
+  const isElsewhere = ({ state, reason }: Segment) => state === 'skipped' && ELSEWHERE.includes(reason)
+  const segments = all.filter((segment) => !isElsewhere(segment))
+  return { segments, elsewhere: all.filter(isElsewhere), total: sumOf(segments) }
+}
+
+/** How many addresses there are of all of them together. */
+export function sumOf(segments: readonly Segment[]): number {
+  return segments.reduce((sum, { count }) => sum + count, 0)
+}
+
 const ORDER = ['indexed', 'unchanged', 'pending', 'skipped', 'failed', 'gone'] as const
 
 /** The parts of a balance, in the order of a bar; what is skipped or failed is told apart by its reason, the most frequent first. */
-export function listSegments(balance: Balance, reasons: Readonly<Record<string, number>>): Segment[] {
+function listSegments(balance: Balance, reasons: Readonly<Record<string, number>>): Segment[] {
   return ORDER.flatMap((state): Segment[] => {
     const total = balance[state]
     if (total === 0) return []
@@ -22,7 +46,7 @@ export function listSegments(balance: Balance, reasons: Readonly<Record<string, 
       })
       .sort((a, b) => b.count - a.count)
     if (state !== 'skipped' && state !== 'failed') return [{ state, reason: '', count: total }]
-    const rest = total - known.reduce((sum, { count }) => sum + count, 0)
+    const rest = total - sumOf(known)
     return rest > 0 ? [...known, { state, reason: '', count: rest }] : known
   })
 }

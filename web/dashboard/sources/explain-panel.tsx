@@ -1,9 +1,11 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { countOf } from '../../../src/core/text/count.ts'
 import type { UrlExplanation } from '../api.ts'
 import { now } from '../clock.ts'
-import { countOf, writeAgo, writeMoment, writeSpan } from '../format.ts'
+import { writeAgo, writeMoment, writeSpan } from '../format.ts'
+import { OutsideLink } from '../outside-link.tsx'
 import { type Refusal, request, writeQuery } from '../request.ts'
 import { replaceQuery } from '../route.ts'
 
@@ -25,7 +27,9 @@ export function ExplainPanel({ source, url }: { readonly source: string; readonl
   return (
     <aside class="panel explain" aria-label="Why this address is where it is" aria-live="polite">
       <header>
-        <h2>{/^https?:/i.test(url) ? <OutsideLink url={url} /> : url}</h2>
+        <h2>
+          <OutsideLink url={explanation.value?.url ?? url} />
+        </h2>
         <button type="button" aria-label="Close" onClick={() => replaceQuery({ explain: '' })}>
           ✕
         </button>
@@ -36,23 +40,14 @@ export function ExplainPanel({ source, url }: { readonly source: string; readonl
   )
 }
 
-function OutsideLink({ url }: { readonly url: string }): JSX.Element {
-  return (
-    <a href={url} target="_blank" rel="noopener noreferrer">
-      {url}
-    </a>
-  )
-}
-
 function Story({ explanation }: { readonly explanation: UrlExplanation }): JSX.Element {
-  const { row, target, aliases, refusal, words, heldUntil, overflow } = explanation
+  const { row, target, aliases, words, heldUntil, overflow } = explanation
   const held = heldUntil === null ? 0 : Date.parse(heldUntil) - now.value
-  const isOutdated = refusal !== null && refusal.reason !== row?.reason
   const facts: readonly (readonly [name: string, value: ComponentChildren])[] = [
     ['Rule', row?.pattern],
     ['Found', row === null ? null : <Found row={row} discovery={words.discovery} />],
     ['First seen', moment(row?.firstSeenAt)],
-    ['Last answer', [row?.status, row?.detail].filter(Boolean).join(', ')],
+    ['Last answer', row === null ? null : writeAnswer(row)],
     ['Attempts', row === null || row.attempts === 0 ? null : `${row.attempts} since its last good answer`],
     [row?.hasPage ? 'Content checked' : 'Last asked', row === null ? null : (moment(row.checkedAt) ?? 'never')],
     ['Changed', moment(row?.changedAt)],
@@ -64,7 +59,7 @@ function Story({ explanation }: { readonly explanation: UrlExplanation }): JSX.E
     [target?.hasPage ? 'Content held by' : 'Leads to', target === null ? null : `${target.url} (${target.state})`],
     ['Waits', held > 0 ? `its host is left alone for ${writeSpan(held + 999)}` : null],
     ['Also known as', aliases.map(({ url, aliasUrl }) => (url === explanation.url ? aliasUrl : url)).join(', ')],
-    ['Now', isOutdated ? `the scope would refuse it: ${words.refusal ?? refusal.reason}` : null],
+    ['Now', describeScope(explanation)],
     ['No room', row === null && overflow > 0 ? `the last crawl had no room for ${countOf(overflow, 'address')}` : null],
   ]
   return (
@@ -92,6 +87,14 @@ function Story({ explanation }: { readonly explanation: UrlExplanation }): JSX.E
   )
 }
 
+/** What the scope says of it today, where that is not what is recorded. */
+function describeScope({ row, refusal, words }: UrlExplanation): string | null {
+  if (refusal !== null) {
+    return refusal.reason === row?.reason ? null : `the scope would refuse it: ${words.refusal ?? refusal.reason}`
+  }
+  return row === null ? 'the scope would take it in, if a page that is read led to it' : null
+}
+
 type Row = NonNullable<UrlExplanation['row']>
 
 function Found({ row, discovery }: { readonly row: Row; readonly discovery: string | null }): JSX.Element {
@@ -102,6 +105,11 @@ function Found({ row, discovery }: { readonly row: Row; readonly discovery: stri
       {foundOn === null ? null : <> on {foundOn}</>}, {countOf(depth, 'link')} from the start
     </>
   )
+}
+
+/** Its status and what else is known of it; many only say the status once more. */
+function writeAnswer({ status, detail }: Row): string {
+  return [status, detail === `answered ${status}` ? null : detail].filter(Boolean).join(', ')
 }
 
 function moment(at: string | null | undefined): string | null {

@@ -1,26 +1,30 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
+import { countOf } from '../../../src/core/text/count.ts'
 import type { SourceItem } from '../api.ts'
 import { ConfirmDialog } from '../dialog.tsx'
-import { countOf } from '../format.ts'
 import { readJobs } from '../live.ts'
 import { type Refusal, request, send } from '../request.ts'
+import { useReturn } from '../use-return.ts'
 
 /** What can be done to a source. */
 interface ActionsInput {
   readonly item: SourceItem
+  /** Whether a crawl of it runs or waits: a second one would be refused. */
+  readonly isBusy: boolean
   /** Called when something was done. */
   readonly onChange: () => void
   readonly onRemoved?: () => void
 }
 
-/** Buttons that crawl a source again, or remove it. */
-export function SourceActions({ item, onChange, onRemoved }: ActionsInput): JSX.Element {
+/** Buttons that crawl a source again, or remove it. What cannot be done now is not offered. */
+export function SourceActions({ item, isBusy: isCrawled, onChange, onRemoved }: ActionsInput): JSX.Element {
   const isAsked = useSignal(false)
   const isBusy = useSignal(false)
   const refusal = useSignal<Refusal | null>(null)
   const path = `/api/sources/${encodeURIComponent(item.id)}`
-  const crawl = async (verb: 'recrawl' | 'refresh') => {
+  useReturn(refusal)
+  const crawl = async (verb: Verb) => {
     isBusy.value = true
     const answer = await send(`${path}/${verb}`)
     refusal.value = 'refusal' in answer ? answer.refusal : null
@@ -30,7 +34,7 @@ export function SourceActions({ item, onChange, onRemoved }: ActionsInput): JSX.
   }
   const remove = async () => {
     isBusy.value = true
-    const answer = await request(path, { method: 'DELETE' })
+    const answer = await request(`${path}${isCrawled ? '?force=1' : ''}`, { method: 'DELETE' })
     refusal.value = 'refusal' in answer ? answer.refusal : null
     isBusy.value = false
     if ('value' in answer) onRemoved?.()
@@ -38,22 +42,17 @@ export function SourceActions({ item, onChange, onRemoved }: ActionsInput): JSX.
   }
   return (
     <div class="source-actions">
-      <button
-        type="button"
-        disabled={isBusy.value}
-        onClick={() => void crawl('recrawl')}
-        title="Follow all links again"
-      >
-        Recrawl
-      </button>
-      <button
-        type="button"
-        disabled={isBusy.value}
-        onClick={() => void crawl('refresh')}
-        title="Ask only the pages that are known"
-      >
-        Refresh
-      </button>
+      {isCrawled ? (
+        <a class="button" href="#/" title="See how far it is">
+          Watch
+        </a>
+      ) : (
+        listVerbs(item).map(({ verb, label, title }) => (
+          <button key={verb} type="button" disabled={isBusy.value} onClick={() => void crawl(verb)} title={title}>
+            {label}
+          </button>
+        ))
+      )}
       <button
         type="button"
         class="danger"
@@ -78,9 +77,36 @@ export function SourceActions({ item, onChange, onRemoved }: ActionsInput): JSX.
       >
         <p>
           {countOf(item.pages, 'page')} and {countOf(item.chunks, 'chunk')} will be gone, with everything that is known
-          of its addresses. This cannot be undone.
+          of its addresses. {isCrawled ? 'Its crawl is stopped first. ' : ''}This cannot be undone.
         </p>
       </ConfirmDialog>
     </div>
   )
+}
+
+type Verb = 'recrawl' | 'refresh' | 'retry'
+
+/** What can be asked of a source, the most useful first. */
+function listVerbs({ isInterrupted, balance: { failed, indexed, unchanged } }: SourceItem) {
+  const all: readonly {
+    readonly verb: Verb
+    readonly label: string
+    readonly title: string
+    readonly isOf: boolean
+  }[] = [
+    {
+      verb: 'recrawl',
+      label: 'Recrawl',
+      title: isInterrupted ? 'Go on where it was broken off' : 'Follow all links again',
+      isOf: true,
+    },
+    { verb: 'refresh', label: 'Refresh', title: 'Ask only the pages that are known', isOf: indexed + unchanged > 0 },
+    {
+      verb: 'retry',
+      label: 'Retry',
+      title: `Ask again for what failed: ${countOf(failed, 'address')}`,
+      isOf: failed > 0,
+    },
+  ]
+  return all.filter(({ isOf }) => isOf)
 }

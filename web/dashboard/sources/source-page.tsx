@@ -1,8 +1,10 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
+import { countOf } from '../../../src/core/text/count.ts'
 import type { SourceItem } from '../api.ts'
-import { writeCount, writeMoment } from '../format.ts'
-import { endedCount } from '../live.ts'
+import { writeMoment } from '../format.ts'
+import { endedCount, liveJobs } from '../live.ts'
+import { OutsideLink } from '../outside-link.tsx'
 import { Pill } from '../pill.tsx'
 import { type Refusal, request } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
@@ -10,7 +12,8 @@ import { countOfFilter } from './coverage.ts'
 import { Coverage } from './coverage-bar.tsx'
 import { ExplainPanel } from './explain-panel.tsx'
 import { SourceActions } from './source-actions.tsx'
-import { Freshness, STATUS_TONES } from './sources.tsx'
+import { Freshness } from './sources.tsx'
+import { readStand } from './stand.ts'
 import { UrlFilters } from './url-filters.tsx'
 import { UrlTable } from './url-table.tsx'
 import { useFollowing } from './use-following.ts'
@@ -39,7 +42,11 @@ export function SourcePage({ id }: { readonly id: string }): JSX.Element {
 }
 
 function Known({ item, onChange }: { readonly item: SourceItem; readonly onChange: () => void }): JSX.Element {
-  const { id, name, version, url, status, pages, chunks, balance, reasons, lastCrawledAt } = item
+  const { id, name, version, url, pages, chunks, balance, reasons, lastCrawledAt } = item
+  const stand = readStand(
+    item,
+    liveJobs.value.map((job) => job.item.value),
+  )
   const { query } = route.value
   const [state, reason, text, explained] = ['state', 'reason', 'text', 'explain'].map(
     (key) => query.get(key) ?? '',
@@ -55,28 +62,28 @@ function Known({ item, onChange }: { readonly item: SourceItem; readonly onChang
           {name}
           {version === null ? '' : ` ${version}`}
         </h1>
-        <Pill word={status.toLowerCase()} tone={STATUS_TONES[status]} />
+        <Pill word={stand.word} tone={stand.tone} />
         <span class="spring" />
         <SourceActions
           item={item}
+          isBusy={stand.isBusy}
           onChange={onChange}
           onRemoved={() => {
             location.hash = '#/sources'
           }}
         />
       </div>
+      {stand.note === null ? null : <p class={`small note note-${stand.tone}`}>{stand.note}</p>}
       <p class="quiet small source-facts">
-        <a href={url} rel="noreferrer">
-          {url}
-        </a>
-        <span>{writeCount(pages)} pages</span>
-        <span>{writeCount(chunks)} chunks</span>
+        <OutsideLink url={url} />
+        <span>{countOf(pages, 'page')}</span>
+        <span>{countOf(chunks, 'chunk')}</span>
         <span title={at === null ? '' : writeMoment(at)}>
           {at === null ? (
             'never crawled'
           ) : (
             <>
-              last crawl <Freshness at={at} />
+              last crawl <Freshness at={at} tone={stand.tone} />
             </>
           )}
         </span>

@@ -1,22 +1,18 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
+import { writeNumber } from '../../../src/core/text/count.ts'
 import type { SourceItem, SourceList } from '../api.ts'
 import { now } from '../clock.ts'
-import { writeAgo, writeCount, writeMoment } from '../format.ts'
+import { writeAgo, writeMoment } from '../format.ts'
+import { liveJobs } from '../live.ts'
 import { Pill, type Tone } from '../pill.tsx'
 import { type Refusal, request } from '../request.ts'
+import { replaceQuery } from '../route.ts'
+import { AddSource } from './add-source.tsx'
 import { CoverageLine } from './coverage-bar.tsx'
 import { SourceActions } from './source-actions.tsx'
+import { readStand } from './stand.ts'
 import { useFollowing } from './use-following.ts'
-
-/** How a source stands, in its colour. */
-export const STATUS_TONES: Readonly<Record<SourceItem['status'], Tone>> = {
-  PENDING: 'quiet',
-  CRAWLING: 'info',
-  INDEXED: 'good',
-  UPDATING: 'info',
-  ERROR: 'bad',
-}
 
 /** All sources of the library. */
 export function Sources(): JSX.Element {
@@ -32,8 +28,13 @@ export function Sources(): JSX.Element {
     <>
       <div class="head">
         <h1>Sources</h1>
-        {items.value === null ? null : <span class="quiet">{writeCount(items.value.length)} in the library</span>}
+        {items.value === null ? null : <span class="quiet">{writeNumber(items.value.length)} in the library</span>}
+        <span class="spring" />
+        <button type="button" onClick={() => replaceQuery({ add: '1' })}>
+          Add a source
+        </button>
       </div>
+      <AddSource onAdded={() => void read()} />
       {refusal.value === null ? null : (
         <p class="field-problem" role="alert">
           {refusal.value.message}
@@ -43,7 +44,10 @@ export function Sources(): JSX.Element {
         <div class="panel empty">
           <p>The library is empty.</p>
           <p>
-            <a href="#/">Start a crawl</a> to fill it.
+            <button type="button" class="link" onClick={() => replaceQuery({ add: '1' })}>
+              Add a source
+            </button>{' '}
+            to fill it.
           </p>
         </div>
       ) : null}
@@ -80,7 +84,11 @@ export function Sources(): JSX.Element {
 }
 
 function SourceRow({ item, onChange }: { readonly item: SourceItem; readonly onChange: () => void }): JSX.Element {
-  const { id, name, version, url, status, pages, chunks, balance, lastCrawledAt } = item
+  const { id, name, version, url, pages, chunks, balance, reasons, lastCrawledAt } = item
+  const stand = readStand(
+    item,
+    liveJobs.value.map((job) => job.item.value),
+  )
   const at = lastCrawledAt === null ? null : Date.parse(lastCrawledAt)
   return (
     <tr data-source={id}>
@@ -91,23 +99,24 @@ function SourceRow({ item, onChange }: { readonly item: SourceItem; readonly onC
         </a>
         <small class="cut">{url}</small>
       </td>
-      <td data-label="Status">
-        <Pill word={status.toLowerCase()} tone={STATUS_TONES[status]} />
+      <td class="wide stand" data-label="Status">
+        <Pill word={stand.word} tone={stand.tone} />
+        {stand.note === null ? null : <small class={`note note-${stand.tone}`}>{stand.note}</small>}
       </td>
       <td class="number" data-label="Pages">
-        {writeCount(pages)}
+        {writeNumber(pages)}
       </td>
       <td class="number" data-label="Chunks">
-        {writeCount(chunks)}
+        {writeNumber(chunks)}
       </td>
       <td class="wide" data-label="Coverage">
-        <CoverageLine balance={balance} />
+        <CoverageLine balance={balance} reasons={reasons} />
       </td>
       <td class="time" data-label="Last crawl" title={at === null ? '' : writeMoment(at)}>
-        {at === null ? 'never' : <Freshness at={at} />}
+        {at === null ? 'never' : <Freshness at={at} tone={stand.tone} />}
       </td>
       <td class="wide actions">
-        <SourceActions item={item} onChange={onChange} />
+        <SourceActions item={item} isBusy={stand.isBusy} onChange={onChange} />
       </td>
     </tr>
   )
@@ -115,10 +124,10 @@ function SourceRow({ item, onChange }: { readonly item: SourceItem; readonly onC
 
 const DAY = 86_400_000
 
-/** How long ago it was crawled; the dot turns with the days. */
-export function Freshness({ at }: { readonly at: number }): JSX.Element {
+/** How long ago it was crawled; the dot turns with the days, and at once where that came to no good end. */
+export function Freshness({ at, tone: stand }: { readonly at: number; readonly tone: Tone }): JSX.Element {
   const age = now.value - at
-  const tone = age < 2 * DAY ? 'good' : age < 30 * DAY ? 'warn' : 'bad'
+  const tone = stand === 'bad' || stand === 'warn' ? stand : age < 2 * DAY ? 'good' : age < 30 * DAY ? 'warn' : 'bad'
   return (
     <>
       <span class={`dot dot-${tone}`} aria-hidden="true" />

@@ -1,9 +1,11 @@
-import { useSignal } from '@preact/signals'
+import { useSignal, useSignalEffect } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import type { UrlItem } from '../api.ts'
 import { now } from '../clock.ts'
-import { writeAgo, writeCount, writeMoment } from '../format.ts'
+import { writeAgo, writeMoment } from '../format.ts'
+import { connection } from '../live.ts'
 import { Pill, type Tone } from '../pill.tsx'
 import { writeReason } from './coverage.ts'
 import { createUrlList, type UrlFilter } from './url-list.ts'
@@ -64,6 +66,10 @@ export function UrlTable({ count: known, origin, chosen, onChoose, ...filter }: 
   const first = Math.max(0, Math.min(count, Math.floor(scroll.value.top / ROW_HEIGHT)) - OVERSCAN)
   const last = Math.min(count, Math.ceil((scroll.value.top + scroll.value.height) / ROW_HEIGHT) + OVERSCAN)
   useEffect(() => list.want(first, last), [list, first, last])
+  useSignalEffect(() => {
+    // What could not be read while the server was away is read when it is back.
+    if (connection.value === 'open' && list.refusal.peek() !== null) list.want(first, last)
+  })
 
   const move = (event: KeyboardEvent) => {
     const step = STEPS[event.key]
@@ -83,17 +89,34 @@ export function UrlTable({ count: known, origin, chosen, onChoose, ...filter }: 
     else if (top > current.scrollTop + seen) current.scrollTop = top - seen
   }
 
+  const isNothing = text !== '' && list.total.value === 0 && !list.isLoading.value && list.refusal.value === null
   return (
     <>
       <p class="quiet small" aria-live="polite">
         {list.refusal.value !== null ? (
           <span class="field-problem">{list.refusal.value.message}</span>
         ) : (
-          `${writeCount(list.total.value)} addresses${list.isLoading.value ? ', reading' : ''}${list.total.value > MAX_ROWS ? `; the first ${writeCount(MAX_ROWS)} are shown` : ''}`
+          `${countOf(list.total.value, 'address')}${list.isLoading.value ? ', reading' : ''}${list.total.value > MAX_ROWS ? `; the first ${writeNumber(MAX_ROWS)} are shown` : ''}`
         )}
       </p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable with the keyboard. */}
-      <section class="box url-box" ref={box} tabIndex={0} aria-label="List of addresses" onKeyDown={move}>
+      {isNothing ? (
+        <p class="small">
+          No address of this source has “{text}” in it.{' '}
+          <button type="button" class="link" onClick={() => onChoose(text)}>
+            Ask about this address
+          </button>
+        </p>
+      ) : null}
+      <section
+        class="box url-box"
+        ref={box}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable with the keyboard.
+        tabIndex={0}
+        aria-label="List of addresses"
+        // A short list leaves no empty box below it.
+        style={{ maxHeight: `${HEADER_HEIGHT + (Math.max(count, LEAST_ROWS) + 1) * ROW_HEIGHT}px` }}
+        onKeyDown={move}
+      >
         <table class="url-table" aria-rowcount={count + 1}>
           <thead>
             <tr>
@@ -134,6 +157,9 @@ export function UrlTable({ count: known, origin, chosen, onChoose, ...filter }: 
 }
 
 const HEADER_HEIGHT = 32
+
+/** The box has room for so many rows, even where there are fewer. */
+const LEAST_ROWS = 3
 
 const STEPS: Readonly<Record<string, number>> = {
   ArrowDown: 1,
@@ -195,7 +221,7 @@ function UrlRow({ place, item, origin, isActive, isChosen, onChoose }: UrlRowInp
         </button>
       </td>
       <td class="col-status number">{status ?? ''}</td>
-      <td class="col-words number">{wordCount === null ? '' : writeCount(wordCount)}</td>
+      <td class="col-words number">{wordCount === null ? '' : writeNumber(wordCount)}</td>
       <td class="col-when" title={writeMoment(at)}>
         {writeAgo(at, now.value)}
       </td>

@@ -1,16 +1,18 @@
 import { useComputed, useSignalEffect } from '@preact/signals'
 import { now } from '../clock.ts'
-import { endedCount, liveJobs } from '../live.ts'
+import { connection, endedCount, liveJobs } from '../live.ts'
 
 /** So often something is read again while crawls run. */
 const EVERY_MS = 3000
 
-/** Calls at once, whenever a crawl begins or ends, and every few seconds while one runs. */
+/** Calls at once, whenever a crawl begins or ends or the server is back, and every few seconds while one runs. */
 export function useFollowing(read: () => Promise<void>): void {
   const turn = useComputed(() => (liveJobs.value.length === 0 ? 0 : Math.floor(now.value / EVERY_MS)))
+  const isLost = useComputed(() => connection.value === 'lost')
   useSignalEffect(() => {
     endedCount.value
     turn.value
+    isLost.value
     void read()
   })
 }

@@ -1,0 +1,75 @@
+import { mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { readConfig } from '../config.ts'
+import { openLibrary } from '../open-library.ts'
+import { openDatabase } from '../store/sqlite/database.ts'
+import { type ServedLibrary, serveLibrary } from './serve-library.ts'
+
+async function stage() {
+  const folder = mkdtempSync(join(tmpdir(), 'pharos-served-'))
+  const path = join(folder, 'library.db')
+  const warnings: string[] = []
+  const log = { info: () => undefined, warn: (message: string) => void warnings.push(message) }
+  const served = await serveLibrary(readConfig({ environment: {}, flags: { library: path } }), log)
+  onTestFinished(async () => {
+    await served.close()
+    rmSync(folder, { recursive: true })
+  })
+  return { folder, path, served, warnings }
+}
+
+/** Makes a library with a crawl type of its own, by which it is known. */
+async function make(path: string, name: string): Promise<void> {
+  await (await openLibrary({ path, version: '0' })).close()
+  const db = openDatabase(path)
+  db.prepare("UPDATE crawl_types SET name = ? WHERE name = 'basic'").run(name)
+  db.close()
+}
+
+async function typesOf({ jobLog }: ServedLibrary): Promise<readonly string[]> {
+  return (await (await jobLog()).listTypes()).map(({ name }) => name)
+}
+
+/** Longer than the time between two looks at the file, and between two tries to open it. */
+const patience = { timeout: 10_000, interval: 100 }
+
+test('a library that is replaced or taken away is noticed, and what is in its place is used', async () => {
+  const { folder, path, served, warnings } = await stage()
+  expect(await typesOf(served)).toContain('basic')
+  const other = join(folder, 'other.db')
+  await make(other, 'replaced')
+  for (const ending of ['-wal', '-shm']) rmSync(path + ending, { force: true })
+  renameSync(other, path)
+  await vi.waitFor(async () => expect(await typesOf(served)).toContain('replaced'), patience)
+
+  for (const ending of ['', '-wal', '-shm']) rmSync(path + ending, { force: true })
+  await vi.waitFor(() => expect(served.open()).rejects.toMatchObject({ code: 'LIBRARY_UNUSABLE' }), patience)
+  await make(path, 'again')
+  await vi.waitFor(async () => expect(await typesOf(served)).toContain('again'), patience)
+  expect(warnings.filter((text) => text.includes('replaced'))).toHaveLength(2)
+
+  // Closing those that were left takes nothing away from the one that is there.
+  await served.close()
+  const db = openDatabase(path)
+  onTestFinished(() => void db.close())
+  expect(db.prepare("SELECT count(*) AS n FROM crawl_types WHERE name = 'again'").get()).toEqual({ n: 1 })
+})
+
+test('while another process writes, others are answered', async () => {
+  const { path, served } = await stage()
+  const log = await served.jobLog()
+  const db = openDatabase(path)
+  onTestFinished(() => void db.close())
+  db.exec('BEGIN IMMEDIATE')
+  let turns = 0
+  const clock = setInterval(() => turns++, 5)
+  const changed = log.change('nobody', { restarts: 1 })
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  clearInterval(clock)
+  db.exec('ROLLBACK')
+  await changed
+  // With each try standing still for a quarter of a second there would be two.
+  expect(turns).toBeGreaterThan(8)
+})

@@ -1,0 +1,32 @@
+import type { ErrorCode, PharosError } from '../core/errors.ts'
+
+type Details = PharosError['details']
+
+/** What to do next for those who ask over HTTP, where the table of errors speaks of commands. */
+const ADVICE: Readonly<Partial<Record<ErrorCode, string | ((details: Details) => string)>>> = {
+  USAGE: 'GET /docs tells what each route takes',
+  SOURCE_EXISTS: (details) =>
+    `crawl it again with POST ${routeOf(details)}/recrawl, or give the new one another name or version`,
+  SOURCE_UNKNOWN: 'GET /api/sources lists them; one is named by id, name, name@version or start URL',
+  PAGE_UNKNOWN: 'GET /api/urls?q=… looks for addresses, GET /api/explain tells why one is missing',
+  CRAWL_RUNNING: (details) =>
+    details['wanted'] === 'removal'
+      ? 'wait for it to end, or ask again with ?force=1, which stops it first'
+      : `wait for it to end; GET ${routeOf(details)} tells how far it is`,
+  CRAWL_UNFINISHED: (details) => `finish it with POST ${routeOf(details)}/recrawl, then ask again`,
+  JOBS_FULL: 'wait for one of them to end, then ask again; POST /api/crawl with "queue": true waits for its turn',
+}
+
+/** Advice about commands and their flags helps nobody who has none. */
+const ABOUT_COMMANDS = /`pharos |(?:^|\s)--[a-z]|the same command/
+
+/** What whoever asked can do next; undefined where nothing that they can do is known. */
+export function adviceOf({ code, details, entry }: PharosError): string | undefined {
+  const own = ADVICE[code]
+  if (own !== undefined) return typeof own === 'string' ? own : own(details)
+  return ABOUT_COMMANDS.test(entry.advice) || entry.advice === '' ? undefined : entry.advice
+}
+
+function routeOf({ source = '' }: Details): string {
+  return `/api/sources/${encodeURIComponent(source)}`
+}

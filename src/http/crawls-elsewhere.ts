@@ -1,0 +1,90 @@
+import { urlKey } from '../core/url/key.ts'
+import type { JobView } from '../library/dispatch/dispatcher.ts'
+import type { JobItem } from '../library/dispatch/job-item.ts'
+import type { Library } from '../library/library.ts'
+import { reportSource } from '../library/operations/source-status.ts'
+import type { Source } from '../library/source.ts'
+import type { HttpPorts } from './ports.ts'
+import { withLibrary } from './store-access.ts'
+import { isoOf } from './time.ts'
+
+/** A crawl that another process runs on the same library. It is watched from here, and ended where it was begun. */
+export interface ElsewhereItem extends JobItem {
+  readonly elsewhere: true
+  readonly sourceId: string
+}
+
+/** The crawls of other processes. */
+export interface CrawlsElsewhere {
+  list(): Promise<readonly ElsewhereItem[]>
+  /** Those that were found last: looked for anew after a while, without anybody waiting for it. */
+  readonly latest: readonly ElsewhereItem[]
+}
+
+/** What was found is good for so long: many look at the list each second, and looking is some work for each source. */
+const FRESH_MS = 2000
+
+/** Creates them. */
+export function createCrawlsElsewhere(ports: HttpPorts, freshMs: number = FRESH_MS): CrawlsElsewhere {
+  let latest: readonly ElsewhereItem[] = []
+  let found: Promise<readonly ElsewhereItem[]> | undefined
+  let foundAt = Number.NEGATIVE_INFINITY
+  const look = async (): Promise<readonly ElsewhereItem[]> => {
+    latest = await withLibrary(
+      ports,
+      (library) => findOthers(library, ports.dispatcher.list()),
+      () => [],
+    )
+    return latest
+  }
+  const list = () => {
+    if (found === undefined || performance.now() - foundAt >= freshMs) {
+      foundAt = performance.now()
+      found = look()
+    }
+    return found
+  }
+  return {
+    list,
+    get latest() {
+      // Whoever waits for the list is told what went wrong.
+      list().catch(() => undefined)
+      return latest
+    },
+  }
+}
+
+async function findOthers(library: Library, jobs: readonly JobView[]): Promise<ElsewhereItem[]> {
+  const items: ElsewhereItem[] = []
+  for (const source of await library.store.listSources()) {
+    const [crawl] = await library.store.listCrawls(source.id, 1)
+    if (crawl?.state !== 'running' || jobs.some((job) => isOf(job, source, crawl.id))) continue
+    const { isRunning, balance } = await reportSource(library, source)
+    if (!isRunning) continue
+    const { pending, indexed, unchanged, failed, gone } = balance
+    items.push({
+      id: crawl.id,
+      pid: null,
+      url: source.url,
+      startedAt: isoOf(crawl.startedAt),
+      paused: false,
+      visited: indexed + unchanged + failed + gone,
+      downloaded: indexed + unchanged,
+      errors: failed,
+      queueSize: pending,
+      lastActivityAt: isoOf(crawl.heartbeatAt),
+      status: 'running',
+      stage: 'running',
+      stageChangedAt: isoOf(crawl.startedAt),
+      elsewhere: true,
+      sourceId: source.id,
+    })
+  }
+  return items
+}
+
+/** Whether a crawl is that of a job, also before its process has said which one it runs. */
+function isOf({ crawlId, sourceId, url }: JobView, source: Source, crawl: string): boolean {
+  if (crawlId === crawl || sourceId === source.id) return true
+  return crawlId === null && sourceId === null && (urlKey(url) ?? url) === (urlKey(source.url) ?? source.url)
+}

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { createLoginPace } from './login-pace.ts'
+
+test('wrong tokens make everybody wait, longer each time and never for long; a right one ends that', () => {
+  let now = 0
+  const pace = createLoginPace(() => now)
+  const waits: number[] = []
+  for (let i = 0; i < 12; i++) {
+    pace.note(false)
+    waits.push(pace.waitMs())
+    now += pace.waitMs()
+  }
+  expect(waits).toEqual([0, 0, 0, 0, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000])
+  expect(pace.waitMs()).toBe(0)
+  pace.note(true)
+  pace.note(false)
+  expect(pace.waitMs()).toBe(0)
+})

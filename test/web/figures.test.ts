@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest'
+import { createRateWindow } from '../../web/dashboard/home/rate-window.ts'
+import { readCoverage, sumOf } from '../../web/dashboard/sources/coverage.ts'
+
+/* What the dashboard reckons out of what the server says. */
+
+const START = 1_000_000_000_000
+
+describe('the rate of a crawl', () => {
+  test('is right in its first seconds, and its chart is as long as the crawl', () => {
+    const rates = createRateWindow()
+    rates.add(START, 0)
+    rates.add(START + 500, 10)
+    // Half a second is taken for a whole one: ten pages are no proof of twenty a second.
+    expect(rates.readPresent(START + 500)).toBe(10)
+    rates.add(START + 2000, 40)
+    expect(rates.readPresent(START + 2000)).toBe(20)
+    const { seconds, rates: values } = rates.readSeries(START + 2000)
+    expect(seconds).toHaveLength(21)
+    expect(values.slice(-3)).toEqual([null, 20, 20])
+    expect(rates.readSeries(START + 60_000).seconds).toHaveLength(61)
+    expect(rates.readSeries(START + 600_000).seconds).toHaveLength(121)
+  })
+
+  test('waits for the next report before it says that nothing comes any more', () => {
+    const rates = createRateWindow()
+    rates.add(START, 0)
+    rates.add(START + 5000, 100)
+    expect(rates.readPresent(START + 8000)).toBe(20)
+    expect(rates.readSeries(START + 8000).rates.slice(-4)).toEqual([20, null, null, null])
+    expect(rates.readPresent(START + 12_000)).toBe(0)
+    expect(rates.readSeries(START + 12_000).rates.at(-1)).toBe(0)
+  })
+})
+
+describe('the coverage of a source', () => {
+  test('is about addresses in its scope, whatever its pages link to', () => {
+    const balance = { discovered: 30, indexed: 4, unchanged: 2, skipped: 21, failed: 2, gone: 0, pending: 1 }
+    const reasons = { 'skipped/off-site': 15, 'skipped/out-of-scope': 2, 'skipped/duplicate': 1, 'failed/timeout': 2 }
+    const { segments, elsewhere, total } = readCoverage(balance, reasons)
+    expect(elsewhere).toEqual([
+      { state: 'skipped', reason: 'off-site', count: 15 },
+      { state: 'skipped', reason: 'out-of-scope', count: 2 },
+    ])
+    expect(segments.map(({ state, reason, count }) => `${state}/${reason} ${count}`)).toEqual([
+      'indexed/ 4',
+      'unchanged/ 2',
+      'pending/ 1',
+      'skipped/duplicate 1',
+      'skipped/ 3',
+      'failed/timeout 2',
+    ])
+    expect(total).toBe(13)
+    expect(total + sumOf(elsewhere)).toBe(balance.discovered)
+  })
+})

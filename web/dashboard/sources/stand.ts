@@ -1,0 +1,51 @@
+import { countOf, writeNumber } from '../../../src/core/text/count.ts'
+import type { CrawlItem, SourceItem } from '../api.ts'
+import type { Tone } from '../pill.tsx'
+
+/** How a source stands, for people. */
+export interface Stand {
+  readonly word: string
+  readonly tone: Tone
+  /** What there is to add; null where the word says it all. */
+  readonly note: string | null
+  /** Whether a crawl of it runs or waits, so that no other can be asked for. */
+  readonly isBusy: boolean
+}
+
+const RESTING = {
+  PENDING: { word: 'never crawled', tone: 'quiet' },
+  INDEXED: { word: 'indexed', tone: 'good' },
+} as const
+
+/** Says how a source stands. A crawl that waits or has only just been started is in no library yet, so the jobs are looked at as well. */
+export function readStand(item: SourceItem, jobs: readonly CrawlItem[]): Stand {
+  const { status, isRunning, isInterrupted, balance, url } = item
+  if (isRunning) return { word: status.toLowerCase(), tone: 'info', note: null, isBusy: true }
+  const job = jobs.find((one) => one.url === url)
+  if (job?.status === 'queued') return { word: 'queued', tone: 'quiet', note: 'waits for its turn', isBusy: true }
+  if (job !== undefined) return { word: 'starting', tone: 'info', note: null, isBusy: true }
+  if (isInterrupted) {
+    const left = balance.pending === 0 ? '' : `${writeNumber(balance.pending)} left – `
+    return { word: 'broken off', tone: 'warn', note: `${left}Recrawl goes on`, isBusy: false }
+  }
+  if (status === 'ERROR') return { ...describeFailure(item), tone: 'bad', isBusy: false }
+  const { word, tone } = RESTING[status === 'PENDING' ? 'PENDING' : 'INDEXED']
+  return {
+    word,
+    tone,
+    note: balance.failed === 0 ? null : `${countOf(balance.failed, 'address')} failed`,
+    isBusy: false,
+  }
+}
+
+function describeFailure({ crawl }: SourceItem): Pick<Stand, 'word' | 'note'> {
+  const problem = crawl?.summary?.problem ?? null
+  if (crawl?.state !== 'gate') return { word: 'failed', note: problem === null ? null : shorten(problem) }
+  return { word: 'held back', note: problem === null ? null : `${problem}; nothing was removed` }
+}
+
+/** The address of the start and the name of the reason say nothing new beside the source. */
+function shorten(problem: string): string {
+  const { detail } = /^\S+: failed \([a-z-]+, (?<detail>.+)\)$/s.exec(problem)?.groups ?? {}
+  return detail === undefined ? problem : `nothing was read: ${detail}`
+}
