@@ -124,9 +124,9 @@ export class ActiveCrawl {
     this.robots = new RobotsRules({ fetchResource: fetchBare, ledger, clock, setDelay: pacer.setDelay })
     const judgeRobots = (url: string, signal?: AbortSignal) => this.robots.judge(url, signal)
     const fetchResource = createResourceFetcher({ fetcher: this, pacer, judgeRobots })
-    this.fetchResource = async (request) => {
+    this.fetchResource = async (url, options) => {
       await untilResumed(ports.control, signal)
-      return fetchResource(request)
+      return fetchResource(url, options)
     }
   }
 
