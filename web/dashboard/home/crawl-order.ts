@@ -21,7 +21,6 @@ export interface OrderFields {
   readonly refetchHubIfOlderThan: string
   readonly concurrency: string
   readonly requestTimeoutMs: string
-  readonly maxQueue: string
   readonly allowQueryUrls: boolean
   readonly isComplete: boolean
   readonly slow: boolean
@@ -43,7 +42,6 @@ export const DEFAULT_FIELDS: OrderFields = {
   refetchHubIfOlderThan: '',
   concurrency: '',
   requestTimeoutMs: '',
-  maxQueue: '',
   allowQueryUrls: false,
   isComplete: false,
   slow: false,
@@ -100,7 +98,6 @@ const NUMBERS = [
   ['maxPages', 1],
   ['concurrency', 1],
   ['requestTimeoutMs', 1],
-  ['maxQueue', 1000],
 ] as const
 
 const DURATIONS = ['refetchArticleIfOlderThan', 'refetchHubIfOlderThan'] as const

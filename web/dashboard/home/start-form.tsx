@@ -140,7 +140,6 @@ export function StartForm(): JSX.Element {
             inputMode="numeric"
             placeholder="default"
           />
-          <TextField {...shared} name="maxQueue" label="Longest queue" inputMode="numeric" placeholder="default" />
         </div>
       </details>
       <p class="small start-foot">
