@@ -261,7 +261,7 @@ test('where as many crawls run as may, a further one is refused and leaves no so
   const { call, say, library } = await connect({ openJobs: async (one) => createJobs(one, { maxRunning: 1 }) })
   await call('add_source', { url: `${site.origin}/a/`, name: 'a' })
   expect(await say('add_source', { url: `${site.origin}/b/`, name: 'b' })).toMatch(
-    /^Error \(JOBS_FULL\): 1 crawls are .* – wait for one of them to end.*cancel_crawl/,
+    /^Error \(JOBS_FULL\): 1 crawl is .* – wait for one of them to end.*cancel_crawl/,
   )
   expect((await (await library()).store.listSources()).map(({ name }) => name)).toEqual(['a'])
   expect(await say('recrawl_source', { source: 'a' })).toMatch(/^Error \(CRAWL_RUNNING\)/)
