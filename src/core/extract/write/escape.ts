@@ -159,8 +159,14 @@ const DEFINITION = /^\[(?:\\.|[^[\]\\])*\]:/s
 export function escapeLines(text: string): string {
   const lead = text.startsWith('[') && DEFINITION.test(text) ? '\\' : ''
   if (!text.includes('\n')) return lead + escapeLine(text)
-  const lines = text.split('\n').map((line, i) => (i > 0 && UNDERLINE.test(line) ? `\\${line}` : escapeLine(line)))
-  return lead + lines.join('\n')
+  const [first = '', ...others] = text.split('\n')
+  return lead + [escapeLine(first), ...others.map(escapeFurther)].join('\n')
+}
+
+function escapeFurther(line: string): string {
+  if (UNDERLINE.test(line)) return `\\${line}`
+  // All of them: one that is left after an escaped one could end what a line before has begun.
+  return /^_[_ ]*$/.test(line) ? line.replaceAll('_', '\\_') : escapeLine(line)
 }
 
 function escapeLine(line: string): string {

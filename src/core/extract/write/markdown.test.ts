@@ -274,6 +274,7 @@ describe('text that looks like markup', () => {
       '<p># a<p>1. b<p>- c<p>+<p>> d<p>***<p>* * *<p>___<p>~~~<p>a<br>---<br>b<br>====',
       '\\# a\n\n1\\. b\n\n\\- c\n\n\\+\n\n\\> d\n\n\\*\\*\\*\n\n\\* * \\*\n\n\\___\n\n\\~\\~\\~\n\na  \n\\---  \nb  \n\\====',
     ],
+    ['that a line before began', '<p>__*<br>__', '__\\*  \n\\_\\_'],
     [
       'in lines',
       '<p>a*b* _c_ `d` ~~e~~ [f](g) ![h](i) \\*',
