@@ -343,6 +343,7 @@ export class ActiveCrawl {
       isPaused: this.ports.control?.isPaused === true,
       hasRobots: this.robots.isKnown(this.siteUrl),
       hosts: this.pacer.progress(),
+      latencies: this.pacer.latencies,
       elapsedMs: now - this.startedAt,
     }
   }

@@ -1,3 +1,4 @@
+import type { DurationCounts } from '../core/durations.ts'
 import type { Discovery, LedgerCounts, LedgerState, Reason } from './ledger.ts'
 
 /** Why a crawl runs. */
@@ -94,6 +95,8 @@ export interface CrawlProgress {
   /** Whether the robots.txt of its site has been read, or is known not to be there. */
   readonly hasRobots: boolean
   readonly hosts: readonly HostProgress[]
+  /** How long hosts took to begin their answers; left out where nothing is fetched. */
+  readonly latencies?: DurationCounts
   readonly elapsedMs: number
 }
 

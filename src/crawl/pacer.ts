@@ -1,3 +1,4 @@
+import { DURATION_ENDS, type DurationCounts, durationGroup } from '../core/durations.ts'
 import type { CrawlEvent, HostProgress } from './events.ts'
 import {
   clearStrikes,
@@ -67,6 +68,8 @@ export class Pacer {
   readonly #watches = new Map<string, Watch>()
   /** Hosts that are left alone for the rest of the crawl, and why. */
   readonly #parked = new Map<string, string>()
+  readonly #latencies = new Array<number>(DURATION_ENDS.length + 1).fill(0)
+  #latencySumMs = 0
 
   constructor(options: PacerOptions) {
     this.#options = options
@@ -133,6 +136,7 @@ export class Pacer {
   async note(host: string, outcome: FetchOutcome, askedAt: number, isPage = true): Promise<void> {
     const watch = this.#watchOf(host)
     watch.noteLatency(outcome.latencyMs)
+    this.#countLatency(outcome.latencyMs)
     if (outcome.type !== 'failed') return this.#noteAnswer(watch, askedAt)
     const { reason, status, isTransient, retryAfterMs } = outcome
     if (!isTransient && reason !== 'timeout') return
@@ -206,6 +210,11 @@ export class Pacer {
     return this.#parked.has(host)
   }
 
+  /** How long hosts took to begin their answers. */
+  get latencies(): DurationCounts {
+    return { counts: [...this.#latencies], sumMs: this.#latencySumMs }
+  }
+
   /** How each host is treated, of many those that are asked most. */
   progress(): HostProgress[] {
     const now = this.#options.clock.now()
@@ -224,6 +233,13 @@ export class Pacer {
         latencyMs: latency,
       }
     })
+  }
+
+  #countLatency(ms: number | undefined): void {
+    if (ms === undefined) return
+    const group = durationGroup(ms)
+    this.#latencies[group] = (this.#latencies[group] ?? 0) + 1
+    this.#latencySumMs += ms
   }
 
   async #noteAnswer(watch: Watch, askedAt: number): Promise<void> {

@@ -1,10 +1,11 @@
-/** Upper ends of the buckets, in seconds. */
-const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const
+import { DURATION_ENDS, type DurationCounts, durationGroup } from '../core/durations.ts'
 
 /** Counts durations in fixed buckets, for each set of labels apart. */
 export interface Histogram {
-  /** Counts one duration, or several alike, in seconds. */
-  observe(labels: Readonly<Record<string, string>>, seconds: number, times?: number): void
+  /** Counts one duration. */
+  observe(labels: Readonly<Record<string, string>>, ms: number): void
+  /** Counts what was counted elsewhere. */
+  add(labels: Readonly<Record<string, string>>, counted: DurationCounts): void
   /** In the text format of Prometheus. */
   write(): string[]
 }
@@ -13,7 +14,7 @@ interface Series {
   readonly labels: string
   /** How many lie within each bucket and no smaller one; the last holds what is larger than all. */
   readonly counts: number[]
-  sum: number
+  sumMs: number
   count: number
 }
 
@@ -24,32 +25,39 @@ export function createHistogram(name: string, help: string, maxSeries = 500): Hi
     const found = series.get(labels)
     if (found !== undefined) return found
     if (series.size >= maxSeries && labels !== OTHER) return find(OTHER)
-    const made = { labels, counts: new Array<number>(BUCKETS.length + 1).fill(0), sum: 0, count: 0 }
+    const made = { labels, counts: new Array<number>(DURATION_ENDS.length + 1).fill(0), sumMs: 0, count: 0 }
     series.set(labels, made)
     return made
   }
   return {
-    observe(labels, seconds, times = 1) {
+    observe(labels, ms) {
       const one = find(writeLabels(labels))
-      const at = BUCKETS.findIndex((end) => seconds <= end)
-      const bucket = at < 0 ? BUCKETS.length : at
-      one.counts[bucket] = (one.counts[bucket] ?? 0) + times
-      one.sum += seconds * times
-      one.count += times
+      const group = durationGroup(ms)
+      one.counts[group] = (one.counts[group] ?? 0) + 1
+      one.sumMs += ms
+      one.count++
+    },
+    add(labels, { counts, sumMs }) {
+      const one = find(writeLabels(labels))
+      for (const [group, count] of counts.entries()) {
+        one.counts[group] = (one.counts[group] ?? 0) + count
+        one.count += count
+      }
+      one.sumMs += sumMs
     },
     write() {
       const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`]
-      for (const { labels, counts, sum, count } of series.values()) {
+      for (const { labels, counts, sumMs, count } of series.values()) {
         const before = labels === '' ? '' : `${labels},`
         let below = 0
-        for (const [i, end] of BUCKETS.entries()) {
+        for (const [i, end] of DURATION_ENDS.entries()) {
           below += counts[i] ?? 0
-          lines.push(`${name}_bucket{${before}le="${end}"} ${below}`)
+          lines.push(`${name}_bucket{${before}le="${end / 1000}"} ${below}`)
         }
         const braced = labels === '' ? '' : `{${labels}}`
         lines.push(
           `${name}_bucket{${before}le="+Inf"} ${count}`,
-          `${name}_sum${braced} ${sum}`,
+          `${name}_sum${braced} ${sumMs / 1000}`,
           `${name}_count${braced} ${count}`,
         )
       }

@@ -1,3 +1,4 @@
+import type { DurationCounts } from '../core/durations.ts'
 import type { Dispatcher, JobView } from '../library/dispatch/dispatcher.ts'
 import type { ProgressFrame } from '../library/dispatch/frames.ts'
 import type { StoreStats } from '../library/store.ts'
@@ -18,11 +19,12 @@ type Counter = 'requests' | 'downloads' | 'found' | 'saved' | 'errors'
 
 /** What of a job was counted already. */
 interface Counted extends Readonly<Record<Counter, number>> {
-  /** Requests to each host. */
-  readonly hosts: ReadonlyMap<string, number>
+  /** How long hosts took to answer. */
+  readonly latencies: DurationCounts
 }
 
-const NOTHING: Counted = { requests: 0, downloads: 0, found: 0, saved: 0, errors: 0, hosts: new Map() }
+const NO_LATENCIES: DurationCounts = { counts: [], sumMs: 0 }
+const NOTHING: Counted = { requests: 0, downloads: 0, found: 0, saved: 0, errors: 0, latencies: NO_LATENCIES }
 
 /** Creates them. They follow the jobs by the feed, so that what a job did counts on after it is forgotten. */
 export function createMetrics(dispatcher: Dispatcher, readStats: () => Promise<StoreStats | null>): Metrics {
@@ -35,7 +37,7 @@ export function createMetrics(dispatcher: Dispatcher, readStats: () => Promise<S
   )
   const fetches = createHistogram(
     'crawler_fetch_duration_seconds',
-    'Time that hosts take to answer crawls: each answer counts with the recent average of its host.',
+    'Time that hosts take to begin their answers to crawls.',
   )
   const totals: Record<Counter, number> = { requests: 0, downloads: 0, found: 0, saved: 0, errors: 0 }
   let counted = new Map<string, Counted>()
@@ -47,20 +49,17 @@ export function createMetrics(dispatcher: Dispatcher, readStats: () => Promise<S
       const before = counted.get(id) ?? NOTHING
       const now = countOf(progress)
       for (const name of COUNTERS) totals[name] += grown(before[name], now[name])
-      for (const [host, { latencyMs = null }] of Object.entries(progress.perHost)) {
-        const times = grown(before.hosts.get(host) ?? 0, now.hosts.get(host) ?? 0)
-        if (latencyMs !== null && times > 0) fetches.observe({}, latencyMs / 1000, times)
-      }
+      fetches.add({}, latenciesSince(before.latencies, now.latencies))
       next.set(id, now)
     }
     counted = next
   }
   const stop = dispatcher.feed.listen(follow)
   return {
-    noteAnswer: (method, route, status, ms) => answers.observe({ method, route, status: String(status) }, ms / 1000),
+    noteAnswer: (method, route, status, ms) => answers.observe({ method, route, status: String(status) }, ms),
     noteSearch(ms) {
       searched++
-      searches.observe({}, ms / 1000)
+      searches.observe({}, ms)
     },
     async write(streams) {
       follow()
@@ -112,9 +111,17 @@ function grown(before: number, now: number): number {
   return now >= before ? now - before : now
 }
 
-function countOf({ visited, downloaded, found, saved, errors, perHost }: ProgressFrame): Counted {
-  const hosts = new Map(Object.entries(perHost).map(([host, { requests = 0 }]) => [host, requests]))
-  return { requests: visited, downloads: downloaded, found, saved, errors, hosts }
+function countOf({ visited, downloaded, found, saved, errors, latencies = NO_LATENCIES }: ProgressFrame): Counted {
+  return { requests: visited, downloads: downloaded, found, saved, errors, latencies }
+}
+
+/** What came since; all of it where a process began anew. */
+function latenciesSince(before: DurationCounts, now: DurationCounts): DurationCounts {
+  if (now.sumMs < before.sumMs) return now
+  return {
+    counts: now.counts.map((count, i) => grown(before.counts[i] ?? 0, count)),
+    sumMs: now.sumMs - before.sumMs,
+  }
 }
 
 function writeJobs(running: readonly JobView[], totals: Readonly<Record<Counter, number>>): string[] {

@@ -64,7 +64,7 @@ class CrawlFrames implements FrameWriter {
   }
 
   get progress(): ProgressFrame {
-    const { visited, indexed, unchanged, skipped, failed, bytes, queued, current, hosts } = this.#state
+    const { visited, indexed, unchanged, skipped, failed, bytes, queued, current, hosts, latencies } = this.#state
     const own = hosts.find(({ host }) => host === this.#domain)
     return {
       ...{ visited, unchanged, skipped, bytes },
@@ -87,6 +87,7 @@ class CrawlFrames implements FrameWriter {
       domainIntervalMs: own?.intervalMs ?? 0,
       perHost: Object.fromEntries(hosts.map((host) => [host.host, hostFrame(host)])),
       perHostLimits: Object.fromEntries(hosts.map((host) => [host.host, hostLimitFrame(host)])),
+      latencies,
       crawlId: this.#crawlId,
       sourceId: this.#options.sourceId,
     }
@@ -311,14 +312,12 @@ function errorFrame({ url, reason, status, detail }: Extract<CrawlEvent, { type:
 }
 
 function hostFrame(host: HostProgress): ProgressFrame['perHost'][string] {
-  const { rpm, limitRpm, backoffUntil, intervalMs, requests, latencyMs } = host
+  const { rpm, limitRpm, backoffUntil, intervalMs } = host
   return {
     rpm,
     limitRpm,
     backoffUntil: backoffUntil === null ? null : new Date(backoffUntil).toISOString(),
     intervalMs,
-    requests,
-    latencyMs,
   }
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DURATION_ENDS, type DurationCounts } from '../../core/durations.ts'
 
 /** What a crawl has done with an address of its queue. */
 export const QUEUE_ACTIONS = ['enqueued', 'dequeued', 'retry', 'drop'] as const
@@ -50,10 +51,6 @@ export interface HostFrame {
   /** ISO 8601, while it is left alone. */
   readonly backoffUntil: string | null
   readonly intervalMs: number
-  /** Requests in this run so far. */
-  readonly requests?: number | undefined
-  /** How long it takes to answer lately, in milliseconds; null while that is not known. */
-  readonly latencyMs?: number | null | undefined
 }
 
 /** The same in the other words of the contract. */
@@ -95,6 +92,8 @@ export interface ProgressFrame {
   readonly domainIntervalMs: number
   readonly perHost: Readonly<Record<string, HostFrame>>
   readonly perHostLimits: Readonly<Record<string, HostLimitFrame>>
+  /** How long hosts took to begin their answers. */
+  readonly latencies?: DurationCounts | undefined
   /** The crawl of the library that is running, and its source. */
   readonly crawlId: string | null
   readonly sourceId: string | null
@@ -198,8 +197,6 @@ const hostFrame: z.ZodType<HostFrame> = z.object({
   limitRpm: figure,
   backoffUntil: text,
   intervalMs: z.number(),
-  requests: z.number().optional(),
-  latencyMs: figure.optional(),
 })
 
 const hostLimitFrame: z.ZodType<HostLimitFrame> = z.object({
@@ -233,6 +230,7 @@ const progressFrame: z.ZodType<ProgressFrame> = z.object({
   domainIntervalMs: z.number(),
   perHost: z.record(z.string(), hostFrame),
   perHostLimits: z.record(z.string(), hostLimitFrame),
+  latencies: z.object({ counts: z.array(z.number()).max(DURATION_ENDS.length + 1), sumMs: z.number() }).optional(),
   crawlId: text,
   sourceId: text,
 })
