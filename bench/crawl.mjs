@@ -31,9 +31,9 @@ const REPEATED = new Set(['duplicate', 'redirect', 'canonical'])
 const parts = (option('only') ?? 'pharos,scrapy,crawlee,fetch,latency,reach').split(',')
 const here = fileURLToPath(new URL('.', import.meta.url))
 const program = option('program') ?? join(here, '../dist/cli/main.js')
-/** What the launcher gives to Node. */
-const [, flags] = /exec "\$node" (.*) "\$program"/.exec(readFileSync(join(here, '../pharos'), 'utf8'))
-const pharos = (...args) => [process.execPath, ...flags.split(' '), program, ...args, '--allow-private']
+/** What the launcher gives to Node for a crawl. */
+const LAUNCHER_FLAGS = ['--max-semi-space-size=4', '--heap-growing-percent=80']
+const pharos = (...args) => [process.execPath, ...LAUNCHER_FLAGS, program, ...args, '--allow-private']
 const script = (name, ...args) => [process.execPath, join(here, 'crawl', name), ...args]
 const megabytes = (kilobytes) => (kilobytes === undefined ? '' : (kilobytes / 1024).toFixed(0))
 
