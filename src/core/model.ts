@@ -138,6 +138,13 @@ export interface Page {
   readonly robots: PageRobots
   /** Name of the program that made the page, if it is one we know (`sphinx`). */
   readonly generator: string | null
+  /**
+   * What the page says it is: types of schema.org and of Open Graph, in lower case (`newsarticle`, `og:article`); left out where it
+   * does not say. Pages that were stored before do not tell.
+   */
+  readonly types?: readonly string[]
+  /** The section of the site that it says it belongs to. */
+  readonly section?: string | null
   readonly markdown: string
   /** The headings as a tree. */
   readonly sections: readonly Section[]
@@ -148,6 +155,51 @@ export interface Page {
   readonly contentHash: string
   /** Characters that were dropped because no reader would have seen them. */
   readonly hiddenChars: number
+}
+
+/** What a page can be: something to read, something that leads to that, or neither. */
+export const PAGE_CLASSES = ['article', 'nav', 'other'] as const
+
+/** One of {@link PAGE_CLASSES}. */
+export type PageClass = (typeof PAGE_CLASSES)[number]
+
+/** What an address tells about the page behind it. */
+export interface UrlSignals {
+  readonly host: string
+  readonly tld: string | null
+  readonly section: string | null
+  readonly pathDepth: number
+  readonly slugLen: number
+  readonly hasDatePath: boolean
+  readonly hasArticleWords: boolean
+  readonly queryCount: number
+}
+
+/** What a page itself tells about what it is. */
+export interface ContentSignals {
+  /** Share of its text that is text of links, from 0 to 1. */
+  readonly linkDensity: number
+  readonly h2: number
+  readonly h3: number
+  readonly a: number
+  readonly p: number
+  readonly wordCount: number
+  /** Links of the whole document that lead on within the site: to what looks like navigation, and to what looks like articles. */
+  readonly navLinks: number
+  readonly articleLinks: number
+}
+
+/** What kind of page one is, and why. */
+export interface Classification {
+  /** Of the rules that made it. */
+  readonly version: number
+  readonly kind: PageClass
+  /** From 0 to 1. */
+  readonly confidence: number
+  readonly url: UrlSignals
+  readonly content: ContentSignals
+  /** What the votes of single signals come to. */
+  readonly combined: { readonly hint: PageClass; readonly confidence: number; readonly considered: number }
 }
 
 /** Another form of a page: a language, or a media type such as `text/markdown`. */

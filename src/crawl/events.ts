@@ -74,8 +74,23 @@ export type CrawlEvent =
   /** Nothing goes on until something outside changes. */
   | { readonly type: 'paused'; readonly cause: PauseCause; readonly detail: string }
   | { readonly type: 'resumed'; readonly cause: PauseCause; readonly pausedMs: number }
+  /** The plan expected something and did not find it, or cannot make anything of what it found. */
+  | ({ readonly type: 'problem' } & PlanNote)
+  /** The plan, or the crawl, has come to know something about the site. Each kind once a crawl. */
+  | ({ readonly type: 'milestone' } & PlanNote)
+  /** What the plan thinks, for those who want to follow it; the higher the level, the smaller the matter. */
+  | { readonly type: 'plan'; readonly level: number; readonly message: string }
   | ({ readonly type: 'progress' } & CrawlProgress)
   | { readonly type: 'ended'; readonly summary: CrawlSummary }
+
+/** Something that was learnt about a site. */
+export interface PlanNote {
+  readonly kind: string
+  /** Address, host or pattern that it is about. */
+  readonly target: string
+  readonly message: string
+  readonly details: Readonly<Record<string, unknown>>
+}
 
 /** Where a crawl stands. */
 export interface CrawlProgress {

@@ -1,4 +1,4 @@
-import type { Chunk, Page } from '../core/model.ts'
+import type { Chunk, Classification, Page } from '../core/model.ts'
 import type { HostClock } from './host-clock.ts'
 
 /** Where an address can stand. Each address of a source is in exactly one state. */
@@ -37,6 +37,11 @@ export const REASONS = [
   'page-cap',
   // Addresses of its shape have held the same again and again.
   'same-content',
+  // The plan of the crawl has enough of what one hub lists, or it is older than was asked for.
+  'hub-cap',
+  'hub-age',
+  // Only a plan supposed that it is there.
+  'guess-missed',
   // Known by another address.
   'redirect',
   'canonical',
@@ -101,6 +106,7 @@ export function isTrapReason(reason: Reason | null): boolean {
 /** Reasons that prove that nothing is behind an address, or that what is there was looked at: all others leave it open. */
 const TOLD: ReadonlySet<Reason> = new Set<Reason>([
   'robots-disallow',
+  'guess-missed',
   'redirect',
   'canonical',
   'duplicate',
@@ -139,6 +145,7 @@ export const DISCOVERIES = [
   'alternate',
   'query-strip',
   'folder',
+  'planner',
 ] as const
 
 /** One of {@link DISCOVERIES}. */
@@ -196,6 +203,8 @@ export interface Find {
   readonly refusal: Refusal | null
   /** Counts only where the address was never seen before. */
   readonly isNewOnly?: boolean
+  /** A whole number by which it is visited earlier or later than others; the least first. @default 0 */
+  readonly weight?: number
 }
 
 /** Why an address is not fetched. */
@@ -263,6 +272,8 @@ export interface PageRecord {
   readonly chunks: readonly Chunk[]
   /** Links to replay when the page turns out unchanged: absolute addresses that may be followed. */
   readonly links: readonly string[]
+  /** What kind of page it is, where somebody has looked. */
+  readonly classification?: Classification
 }
 
 /** What became of a visit. Everything in it is written in one transaction. */
@@ -386,7 +397,7 @@ export interface LeaseRequest {
   readonly horizon: number
   /** Milliseconds by which the slot after one is late; asked for each. @default none */
   readonly jitter?: () => number
-  /** Whether rows of one depth have to be settled before the next depth begins. */
+  /** Whether rows of one depth have to be settled before the next depth begins: then weights count within a depth only. */
   readonly isLevelled: boolean
 }
 
@@ -416,7 +427,7 @@ export interface Ledger {
     maxRows?: number,
   ): Promise<FindResult[]>
   /**
-   * Takes visits that are due, by host clock, confirmations last, then by depth and age; reserves a slot of the host for
+   * Takes visits that are due, by host clock, confirmations last, then by weight, depth and age; reserves a slot of the host for
    * each. Leases that ran out are pending again, unless a crawl of the source runs: then they are its own until it is over.
    */
   lease(request: LeaseRequest): Promise<Visit[]>
@@ -466,6 +477,11 @@ export interface Ledger {
    * and that has such a reason because not all of its links are kept.
    */
   findUnread(sourceId: string, crawlId: string, reasons: readonly Reason[]): Promise<LedgerRow | undefined>
+  /**
+   * Looks up what became of the addresses that others were found to stand for: whether each exists, and as what. Called when a crawl
+   * ends; how many were looked up.
+   */
+  checkAliases(sourceId: string, now: number): Promise<number>
   countLedger(sourceId: string): Promise<LedgerCounts>
   /** The clock of a host, mended. */
   readClock(host: string, now: number): Promise<HostClock>

@@ -3,6 +3,7 @@ import type { CrawlControl } from './control.ts'
 import type { CrawlKind, CrawlSummary } from './events.ts'
 import type { Ledger } from './ledger.ts'
 import type { Memory } from './memory-gate.ts'
+import type { CrawlPlanner } from './planner.ts'
 import type { Clock, Fetcher, KindOf, PageKind, PageReader } from './ports.ts'
 
 /** What one crawl is to do. */
@@ -100,6 +101,8 @@ export interface CrawlPorts {
   readonly readPage: PageReader
   /** Without it, memory is not looked at. */
   readonly memory?: Memory
+  /** Without it, addresses are visited in the order of depth and age. */
+  readonly planner?: CrawlPlanner | undefined
   /** Without it, nothing can be asked of a crawl but to stop. */
   readonly control?: CrawlControl | undefined
   readonly clock: Clock

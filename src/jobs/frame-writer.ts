@@ -130,6 +130,10 @@ class CrawlFrames implements FrameWriter {
       case 'resumed':
         this.#tellPause(event)
         return
+      case 'problem':
+      case 'milestone':
+      case 'plan':
+        return
       case 'ended':
         this.#tellEnd(event.summary)
         return

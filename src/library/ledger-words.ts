@@ -23,6 +23,9 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   'robots-unreachable': 'robots.txt could not be read, so nothing of that host may be',
   'page-cap': 'the cap on pages was reached before its turn',
   'same-content': 'addresses like it held the same again and again',
+  'hub-cap': 'the hub that lists it had as many pages taken in as the plan allows',
+  'hub-age': 'its date is further back than the plan goes',
+  'guess-missed': 'the plan supposed a hub there, and there is none',
   redirect: 'it leads to another address',
   canonical: 'it names another address as its proper one',
   duplicate: 'another address has the same content',
@@ -79,4 +82,5 @@ export const DISCOVERY_WORDS: Readonly<Record<Discovery, string>> = {
   alternate: 'as another form of a page',
   'query-strip': 'without its query or session, as a link',
   folder: 'in the folder',
+  planner: 'by the plan of a crawl',
 }

@@ -1,10 +1,15 @@
+import type { PlaceMatcher } from '../analysis/matcher.ts'
 import type { Sha256 } from '../core/model.ts'
 import type { Memory } from '../crawl/memory-gate.ts'
 import type { Clock, Fetcher, KindOf, PageReader } from '../crawl/ports.ts'
 import type { CrawlLimits } from '../crawl/run.ts'
+import type { PlanMemory } from '../plan/plan-memory.ts'
 import type { Addresses } from './addresses.ts'
+import type { Analyses } from './analyses.ts'
 import type { FolderReader } from './folder.ts'
+import type { Gazetteer } from './gazetteer.ts'
 import type { JobLog } from './job-log.ts'
+import type { PlaceHubs } from './place-hubs.ts'
 import type { Store } from './store.ts'
 import type { Embedder, VectorIndex } from './vectors.ts'
 
@@ -32,6 +37,15 @@ export interface Library {
   readonly jobLog?: JobLog
   /** The addresses of all sources together. */
   readonly addresses?: Addresses
+  /** Places of the world; without them nothing is found about any. */
+  readonly gazetteer?: Gazetteer
+  /** What is found out about stored pages. */
+  readonly analyses?: Analyses
+  readonly placeHubs?: PlaceHubs
+  /** What plans of crawls remember. */
+  readonly planMemory?: PlanMemory
+  /** Finds places by the names of the gazetteer as it is now; opened when it is first needed. */
+  readonly openPlaces?: () => Promise<PlaceMatcher>
   /** Opens the embedder that is installed, once, when it is first needed; undefined when there is none. */
   readonly openEmbedder?: () => Promise<Embedder | undefined>
 }

@@ -3,20 +3,24 @@ import { createChunkTests } from '../../core/retrieval/chunk-filter.ts'
 import { createChunkIndex } from '../../core/retrieval/chunk-index.ts'
 import type { FindResult, OpenWork, Settled } from '../../crawl/ledger.ts'
 import { causeOf } from '../../crawl/patience.ts'
-import type { LibraryStore } from '../../library/library-store.ts'
+import type { LibraryStore, UnderstandingStore } from '../../library/library-store.ts'
 import type { StoreMatch, StoreQuery } from '../../library/store.ts'
 import { createAddresses } from './addresses.ts'
 import { createAliases } from './aliases.ts'
+import { createAnalyses } from './analyses.ts'
 import { createContent } from './content.ts'
 import { createCrawls } from './crawls.ts'
 import { type Database, type Notice, openDatabase, PATIENCE_MS, writeTo } from './database.ts'
 import { type CrawlOf, createFinds } from './finds.ts'
 import { createFrontier } from './frontier.ts'
+import { createGazetteer } from './gazetteer.ts'
 import { createHosts } from './hosts.ts'
 import { createIndexShelf } from './index-shelf.ts'
 import { createJobLog } from './job-log.ts'
 import { createLayouts } from './layouts.ts'
 import { createLists } from './lists.ts'
+import { createPlaceHubs } from './place-hubs.ts'
+import { createPlanMemory } from './plan-memory.ts'
 import { createRows, noCounts } from './rows.ts'
 import { createSettling } from './settle.ts'
 import { createSources } from './sources.ts'
@@ -34,11 +38,11 @@ export async function openSqliteStore(
   patienceMs: number = PATIENCE_MS,
   notice?: Notice,
   busyMs?: number,
-): Promise<LibraryStore> {
+): Promise<LibraryStore & UnderstandingStore> {
   return createStore(openDatabase(path, notice, busyMs), path, patienceMs)
 }
 
-function createStore(db: Database, location: string, patienceMs: number): LibraryStore {
+function createStore(db: Database, location: string, patienceMs: number): LibraryStore & UnderstandingStore {
   const layouts = createLayouts(db)
   const index = createChunkIndex(createIndexShelf(db, layouts))
   const tending = createTending(db, index)
@@ -196,6 +200,7 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
     listRows: async (sourceId, filter) => within(sourceId, [], (source) => rows.list(source, filter)),
     findUnread: async (sourceId, crawlId, reasons) =>
       within(sourceId, undefined, (source) => rows.findUnread(source, crawlId, reasons)),
+    checkAliases: async () => 0,
     countLedger: async (sourceId) => within(sourceId, noCounts(), (source) => rows.count(source)),
     listAliases: async (sourceId, url) => within(sourceId, [], (source) => aliases.list(source, url)),
 
@@ -237,6 +242,10 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
     vectors: createVectors(db, { sources, write, createTest: (filter) => index.createTest(createChunkTests(filter)) }),
     jobLog: createJobLog(db, write),
     addresses: createAddresses(db),
+    gazetteer: createGazetteer(db, write),
+    analyses: createAnalyses(db, write),
+    placeHubs: createPlaceHubs(db, write),
+    planMemory: createPlanMemory(db, write),
     stats: async () => readStats(),
     close: async () => {
       db.close()

@@ -1,0 +1,164 @@
+import type { AnalysedPage, PageAnalysis } from '../analysis/page-analysis.ts'
+import type { Classification, Page, PageClass } from '../core/model.ts'
+
+/** How a run over what is stored can stand. */
+export const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled'] as const
+
+/** One of {@link RUN_STATUSES}. */
+export type RunStatus = (typeof RUN_STATUSES)[number]
+
+/** What a run goes through, in this order. */
+export const RUN_STAGES = ['db-setup', 'pages', 'domains', 'milestones', 'done'] as const
+
+/** One of {@link RUN_STAGES}. */
+export type RunStage = (typeof RUN_STAGES)[number]
+
+/** What is asked of a run. */
+export interface RunOptions {
+  /** Pages that were analysed by this version, and by the gazetteer of today, are left alone. @default that of this program */
+  readonly analysisVersion: number
+  /** Most pages and hosts. @default all */
+  readonly pageLimit: number | null
+  readonly domainLimit: number | null
+  readonly skipPages: boolean
+  readonly skipDomains: boolean
+  /** Writes nothing but the run itself. */
+  readonly dryRun: boolean
+  readonly verbose: boolean
+}
+
+/** How far a run is: kept with every batch that it writes, so that one that was killed goes on from there. */
+export interface RunProgress {
+  readonly pages: number
+  readonly totalPages: number
+  readonly articles: number
+  readonly navs: number
+  readonly others: number
+  readonly places: number
+  readonly hubs: number
+  /** Pages that could not be analysed. */
+  readonly failed: number
+  readonly domains: number
+  readonly milestones: number
+  /** Id of the last page that was looked at. */
+  readonly lastPage: number
+}
+
+/** A run as it is kept. */
+export interface AnalysisRun {
+  /** UUID. */
+  readonly id: string
+  readonly status: RunStatus
+  readonly stage: RunStage
+  readonly startedAt: number
+  readonly endedAt: number | null
+  /** Of the process that runs it. */
+  readonly heartbeatAt: number
+  readonly runner: string | null
+  readonly options: RunOptions
+  readonly progress: RunProgress
+  readonly summary: Readonly<Record<string, unknown>> | null
+  readonly error: string | null
+}
+
+/** Something that happened in a run. */
+export interface RunEvent {
+  readonly id: number
+  readonly runId: string
+  readonly at: number
+  readonly stage: RunStage
+  readonly message: string
+  readonly details: Readonly<Record<string, unknown>> | null
+}
+
+/** What may change of a run. */
+export type RunChange = Partial<Omit<AnalysisRun, 'id' | 'startedAt' | 'options'>>
+
+/** A page that is to be analysed. */
+export interface PageToAnalyse {
+  /** Grows in the order in which addresses were found. */
+  readonly id: number
+  readonly sourceId: string
+  readonly key: string
+  readonly host: string
+  readonly page: Page
+}
+
+/** What is kept of an analysis. */
+export interface KeptAnalysis {
+  readonly classification: Classification
+  /** Null while nobody has looked closer. */
+  readonly analysis: PageAnalysis | null
+  readonly analysedAt: number | null
+}
+
+/** What is known of a host from its pages. */
+export interface DomainAnalysis {
+  readonly host: string
+  readonly pages: number
+  readonly articles: number
+  readonly sections: number
+  /** Share of articles with a date in their address or page. */
+  readonly datedRatio: number
+  readonly score: number
+  readonly isNews: boolean
+  /** Addresses whose last answer, within so many minutes, was 429. */
+  readonly rateLimited15: number
+  readonly rateLimited60: number
+  readonly analysedAt: number
+}
+
+/** What a host has come to, for milestones. */
+export interface HostAchievements {
+  readonly host: string
+  /** Answers between 200 and 399. */
+  readonly downloads: number
+  /** Pages at a depth of two that were analysed. */
+  readonly depth2: number
+  readonly articles: number
+}
+
+/**
+ * What is found out about pages after they were stored, and the runs that do so. The classification of a page is written when it is
+ * settled and stays until the page changes or newer rules look at it; there is one for each page, whoever wrote it.
+ */
+export interface Analyses {
+  /** Pages with larger ids that have no analysis of this version and gazetteer, in the order of ids. */
+  listPending(of: {
+    readonly version: number
+    readonly revision: string
+    readonly after: number
+    readonly limit: number
+  }): Promise<readonly PageToAnalyse[]>
+  countPending(version: number, revision: string): Promise<number>
+  /** Keeps analyses of pages, their places and hubs, and how far the run is, in one transaction. What changed meanwhile is left out. */
+  write(
+    runId: string,
+    pages: readonly { readonly page: PageToAnalyse; readonly analysed: AnalysedPage }[],
+    progress: RunProgress,
+    of: { readonly revision: string; readonly now: number },
+  ): Promise<void>
+  read(sourceId: string, key: string): Promise<KeptAnalysis | undefined>
+  /** The class of a page alone; undefined where nobody has looked. */
+  readClass(sourceId: string, key: string): Promise<PageClass | undefined>
+  /** Hosts with pages, in their order. */
+  listHosts(limit: number | null): Promise<readonly string[]>
+  measureDomain(host: string, now: number): Promise<DomainAnalysis>
+  writeDomain(domain: DomainAnalysis): Promise<void>
+  readDomain(host: string): Promise<DomainAnalysis | undefined>
+  /** What hosts have come to, for milestones. */
+  listAchievements(): Promise<readonly HostAchievements[]>
+
+  addRun(run: AnalysisRun): Promise<void>
+  /** Changes a run; false when another runner has taken it over. */
+  changeRun(id: string, change: RunChange, runner?: string): Promise<boolean>
+  findRun(id: string): Promise<AnalysisRun | undefined>
+  /** Newest first. */
+  listRuns(page: {
+    readonly limit: number
+    readonly offset: number
+  }): Promise<{ readonly total: number; readonly items: readonly AnalysisRun[] }>
+  addEvent(event: Omit<RunEvent, 'id'>): Promise<void>
+  /** Newest first. */
+  listEvents(runId: string, limit: number): Promise<readonly RunEvent[]>
+}
