@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const root = fileURLToPath(new URL('..', import.meta.url))
-const names = ['search', 'chunk', 'pack']
+const names = ['search', 'chunk', 'pack', 'plan']
 /** Run only when named, because they need data or programs that are not here. */
-const named = ['retrieval', 'extract', 'crawl', 'query', 'mcp', 'serve']
+const named = ['retrieval', 'extract', 'crawl', 'query', 'mcp', 'serve', 'classify', 'analyse']
 const [first, ...rest] = process.argv.slice(2)
 const wanted = first === undefined ? names : [first]
 if (![...names, ...named].includes(wanted[0])) {

@@ -1,10 +1,11 @@
-// Compiles src/ to dist/, and puts the grammars and the dashboard beside it. The stamp dist/.built is written when all of it is there.
+// Compiles src/ to dist/, and puts the grammars, the dashboard and a map of the world beside it. The stamp dist/.built is written when all of it is there.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import * as fs from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { digestSources } from './setup.mjs'
+import { writeWorldMap } from './world-map.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const dist = join(root, 'dist')
@@ -59,6 +60,7 @@ async function bundleDashboard() {
       logLevel: 'warn',
       build: { outDir: join(dist, 'web/dashboard'), emptyOutDir: true },
     })
+    writeWorldMap(join(dist, 'web/dashboard/world.svg'))
     return 0
   } catch (error) {
     console.error(error.message)

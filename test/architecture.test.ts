@@ -22,7 +22,7 @@ const TABLE: Readonly<Record<string, Rule>> = {
   core: { may: [], universal: true },
   crawl: { may: ['core'], universal: true },
   analysis: { may: ['core'], universal: true },
-  plan: { may: ['core', 'crawl'], universal: true },
+  plan: { may: ['core', 'crawl', 'analysis'], universal: true },
   library: { may: ['core', 'crawl', 'plan', 'analysis'], universal: true },
   mcp: { may: ['core', 'library'], universal: true },
   http: { may: ['core', 'analysis', 'library'], universal: true },

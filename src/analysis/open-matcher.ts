@@ -1,6 +1,21 @@
-import { NO_PLACES, type PlaceMatcher } from './matcher.ts'
+import { openIndex } from './match-index.ts'
+import { matchText } from './match-text.ts'
+import { matchUrl, placesBySlug } from './match-url.ts'
+import { type KnownCountry, NO_PLACES, type PlaceMatcher } from './matcher.ts'
 
-/** Opens the names of a gazetteer in the form that `writeNameIndex` gave them. */
-export function openPlaceMatcher(_index: Uint8Array): PlaceMatcher {
-  return NO_PLACES
+/** Opens the names of a gazetteer in the form that `writeNameIndex` gave them; without such a form nothing is found. */
+export function openPlaceMatcher(bytes: Uint8Array): PlaceMatcher {
+  const index = openIndex(bytes)
+  if (index === undefined) return NO_PLACES
+  let countries: readonly KnownCountry[] | undefined
+  return {
+    revision: index.head.revision,
+    inText: (text, context = {}) => matchText(index, text, context),
+    inUrl: (url, context = {}) => matchUrl(index, url, context),
+    bySlug: (slug) => placesBySlug(index, slug),
+    countries() {
+      countries ??= index.head.countries.map(({ place, slugs }) => ({ ...index.placeAt(place), slugs }))
+      return countries
+    },
+  }
 }

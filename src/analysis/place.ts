@@ -70,13 +70,20 @@ export interface PlaceRecord extends PlaceFacts {
   readonly externalIds: readonly { readonly source: string; readonly id: string }[]
 }
 
-/** A name as it is compared: compatible forms made one, diacritics dropped, lower case, single spaces, no dots or apostrophes. */
+/**
+ * A name as it is compared: compatible forms made one, lower case, single spaces, no dots or apostrophes, and without
+ * the marks that are often left out: accents of Latin, Greek and Cyrillic, points of Hebrew and Arabic. Vowel signs of
+ * Indic scripts, Thai and others and the voice marks of kana are letters in all but name, and stay.
+ */
 export function normalizeName(name: string): string {
+  if (PLAIN_NAME.test(name)) return name.toLowerCase()
   return name
     .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
+    .replace(/[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u200b-\u200f\u2060\ufeff]+/g, '')
+    .normalize('NFC')
     .toLowerCase()
-    .replace(/[.'’ʼ`]/gu, '')
+    .replace(/[ßæœøłđðþıςىةیکە]/g, (letter) => SAME_LETTER[letter] ?? letter)
+    .replace(/[.'’‘ʼʻ`´′"·・]/gu, '')
     .replace(/[\s\p{Pd}_/,]+/gu, ' ')
     .trim()
 }
@@ -84,4 +91,26 @@ export function normalizeName(name: string): string {
 /** A name as addresses have it: the words of its normal form, joined by hyphens. */
 export function slugOf(name: string): string {
   return normalizeName(name).replaceAll(' ', '-')
+}
+
+/** Nothing to do but to lower it: most words of most texts. */
+const PLAIN_NAME = /^[A-Za-z0-9]+(?: [A-Za-z0-9]+)*$/
+
+/** Letters that no decomposition makes one, though writers and addresses do. */
+const SAME_LETTER: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ı: 'i',
+  ς: 'σ',
+  ى: 'ي',
+  ة: 'ه',
+  ی: 'ي',
+  ک: 'ك',
+  ە: 'ه',
 }

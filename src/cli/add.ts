@@ -12,10 +12,11 @@ import { embedInForeground, requireEmbedder } from './embed.ts'
 import { parseHeaders } from './headers.ts'
 import { addLibraryOptions, FETCH_SETTINGS, nameOf } from './library.ts'
 import { type CommonFlags, oneOf, repeat } from './options.ts'
+import { addPlannerOptions, type PlannerFlags, plannerOf } from './planner-options.ts'
 import { addHeaderOption, addScopeOptions, type ScopeFlags, scopeOf, withoutUndefined } from './scope-options.ts'
 import type { Streams } from './terminal.ts'
 
-interface AddFlags extends CommonFlags, ScopeFlags {
+interface AddFlags extends CommonFlags, ScopeFlags, PlannerFlags {
   readonly name?: string
   readonly version?: string
   readonly scope?: Reach
@@ -59,7 +60,7 @@ export function addAdd(program: Command, streams: Streams): void {
       'after',
       "\nExamples:\n  $ pharos add https://docs.example.com/guide/ --name guide\n  $ pharos add https://example.com/ --scope hostname --block '/blog/**'\n  $ pharos add http://localhost:8080/ --allow-private\n  $ pharos add ./docs --name handbook --version 2.1",
     )
-  addLibraryOptions(addDetachOption(addHeaderOption(command)), [...FETCH_SETTINGS, 'maxFileBytes'])
+  addLibraryOptions(addDetachOption(addHeaderOption(addPlannerOptions(command))), [...FETCH_SETTINGS, 'maxFileBytes'])
   command.action((given: string, flags: AddFlags) => {
     const isOwnFolder = isPath(given)
     if (isOwnFolder) refuseFlags(command, given)
@@ -78,7 +79,7 @@ export function addAdd(program: Command, streams: Streams): void {
     })
     if (flags.detach === true) {
       const { name, version } = flags
-      const body = { url: given, ...withoutUndefined({ name, version }), scope, ...settings }
+      const body = { url: given, ...withoutUndefined({ name, version }), scope, ...settings, ...plannerOf(flags) }
       return leaveToServer(command, streams, { path: '/api/sources', body })
     }
     const headers = parseHeaders(flags.header)
@@ -100,7 +101,7 @@ export function addAdd(program: Command, streams: Streams): void {
       }
       if (found === 'failed')
         crawling.terminal.note(`${nameOf(source)} was added before without success: starting anew`)
-      await crawlInForeground(crawling, source, { kind, headers, ...options })
+      await crawlInForeground(crawling, source, { kind, headers, ...plannerOf(flags), ...options })
       if (flags.embed === true) await embedInForeground({ ...crawling, hint: await crawling.hintFor(source) }, [source])
     })
   })
@@ -130,7 +131,10 @@ async function findFolder({ folders }: Library, given: string): Promise<string> 
 }
 
 /** Flags that say how a site is crawled. */
-const SITE_FLAGS = ['scope', 'llmsTxt', 'llmsFull', 'crawlType', 'seed', 'header', 'trapGuards', 'detach']
+const SITE_FLAGS = [
+  ...['scope', 'llmsTxt', 'llmsFull', 'crawlType', 'seed', 'header', 'trapGuards', 'detach'],
+  ...['hubMaxPages', 'hubMaxDays', 'intMaxSeeds', 'intTargetHosts', 'plannerVerbosity', 'force'],
+]
 
 /** A folder has no links, lists or robots, and a flag about them would do nothing. */
 function refuseFlags(command: Command, given: string): void {

@@ -5,8 +5,7 @@ import { PharosError } from '../core/errors.ts'
 import { parseDuration } from '../core/text/duration.ts'
 import { REACHES, type Reach } from '../core/url/scope.ts'
 import { CRAWL_KINDS, type CrawlKind, type PauseCause } from '../crawl/events.ts'
-import { FRESHNESS, ORDER_TYPES, type OrderType } from '../library/dispatch/crawl-order.ts'
-import type { NoteFrame } from '../library/dispatch/frames.ts'
+import { FRESHNESS } from '../library/dispatch/crawl-order.ts'
 import type { Library } from '../library/library.ts'
 import type { CrawlInput } from '../library/operations/crawl-source.ts'
 import { findSource } from '../library/operations/find-source.ts'
@@ -15,21 +14,22 @@ import { CRAWL_TYPES, type CrawlType, type Source } from '../library/source.ts'
 import { causeAfter, findFailure } from './crawling.ts'
 import { interruptible } from './interrupt.ts'
 import { addLibraryOptions, createHintFor, FETCH_SETTINGS, withLibrary } from './library.ts'
-import { collect, configOf, oneOf, wholeNumber } from './options.ts'
+import { configOf, oneOf, wholeNumber } from './options.ts'
+import { addPlannerOptions, type PlannerFlags, plannerOf } from './planner-options.ts'
 
 /** What a process that crawls for a server is told. */
 export interface CrawlJob {
   readonly config: EffectiveConfig
   readonly ask:
-    | { readonly type: 'start'; readonly input: StartInput; readonly planner: Readonly<Record<string, unknown>> | null }
+    | { readonly type: 'start'; readonly input: StartInput }
     | { readonly type: 'source'; readonly source: string; readonly input: CrawlInput }
 }
 
-interface JobFlags {
+interface JobFlags extends PlannerFlags {
   readonly source?: string
   readonly kind?: CrawlKind
   readonly options?: string
-  readonly crawlType?: OrderType
+  readonly crawlType?: CrawlType
   readonly sitemap: boolean
   readonly sitemapOnly?: boolean
   readonly sitemapMax?: number
@@ -48,11 +48,6 @@ interface JobFlags {
   readonly slow?: boolean
   readonly preferCache?: boolean
   readonly allowQueryUrls?: boolean
-  readonly hubMaxPages?: number
-  readonly hubMaxDays?: number
-  readonly intMaxSeeds?: number
-  readonly intTargetHosts?: readonly string[]
-  readonly plannerVerbosity?: number
 }
 
 /** `pharos crawl-job`, which servers start for each crawl; not for people. */
@@ -73,8 +68,8 @@ export function addJobOptions(command: Command): Command {
     .option('--options <json>', 'what is asked of the crawl of a source')
     .option(
       '--crawl-type <type>',
-      `where to look for pages: ${ORDER_TYPES.join(', ')}`,
-      oneOf('--crawl-type', ORDER_TYPES),
+      `where to look for pages: ${CRAWL_TYPES.join(', ')}`,
+      oneOf('--crawl-type', CRAWL_TYPES),
     )
     .option('--no-sitemap', 'follow links only')
     .option('--sitemap-only', 'read sitemaps only')
@@ -101,12 +96,7 @@ export function addJobOptions(command: Command): Command {
     .option('--prefer-cache', 'take pages that are stored as they are, however old')
     .option('--no-prefer-cache', 'ask for every page')
     .option('--allow-query-urls', 'take addresses with queries that say nothing as they are')
-    .option('--hub-max-pages <count>', 'for the planner', count('--hub-max-pages', 1))
-    .option('--hub-max-days <days>', 'for the planner', count('--hub-max-days', 1))
-    .option('--int-max-seeds <count>', 'for the planner', count('--int-max-seeds', 1))
-    .option('--int-target-hosts <list>', 'for the planner', collect)
-    .option('--planner-verbosity <level>', 'for the planner', count('--planner-verbosity'))
-  return addLibraryOptions(command, ['maxAge', ...FETCH_SETTINGS, 'maxFileBytes'])
+  return addLibraryOptions(addPlannerOptions(command), ['maxAge', ...FETCH_SETTINGS, 'maxFileBytes'])
 }
 
 /** Reads what a crawl is told. */
@@ -135,8 +125,9 @@ export function readJob(command: Command, url: string | undefined): CrawlJob {
       ...(flags.refetchArticleIfOlderThan === undefined ? {} : { article: flags.refetchArticleIfOlderThan }),
       ...(flags.refetchHubIfOlderThan === undefined ? {} : { hub: flags.refetchHubIfOlderThan }),
     },
+    ...plannerOf(flags),
   }
-  return { config, ask: { type: 'start', input, planner: flags.crawlType === 'intelligent' ? plannerOf(flags) : null } }
+  return { config, ask: { type: 'start', input } }
 }
 
 /** The settings in force, with those flags on top that hold for one crawl only. */
@@ -162,9 +153,9 @@ function withFlags(config: EffectiveConfig, flags: JobFlags): EffectiveConfig {
 const LAST_WAIT_MS = 2000
 const SLOW_MS = 1000
 
-/** The planner is to come: until then what it would plan is found by sitemaps and links. */
+/** The type that is given has the last word. */
 function typeOf({ crawlType, sitemapOnly, sitemap }: JobFlags): CrawlType | undefined {
-  if (crawlType !== undefined) return crawlType === 'intelligent' ? 'basic-with-sitemap' : crawlType
+  if (crawlType !== undefined) return crawlType
   if (sitemapOnly === true) return 'sitemap-only'
   return sitemap ? undefined : 'basic'
 }
@@ -174,12 +165,6 @@ function maxAgeOf({ values, origins }: EffectiveConfig, { refetchIfOlderThan, pr
   if (refetchIfOlderThan !== undefined) return refetchIfOlderThan
   if (origins.maxAge === 'flag' || preferCache === undefined) return values.maxAge
   return preferCache ? Number.MAX_SAFE_INTEGER : 0
-}
-
-function plannerOf(flags: JobFlags): Readonly<Record<string, unknown>> {
-  const { hubMaxPages, hubMaxDays, intMaxSeeds, intTargetHosts, plannerVerbosity } = flags
-  const given = { hubMaxPages, hubMaxDays, intMaxSeeds, intTargetHosts, plannerVerbosity }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 
 /** Reads a window of freshness as the contract writes it. */
@@ -204,6 +189,16 @@ const Options = z
     maxAgeMs: z.number().min(0),
     maxAgeMsOf: z.object({ article: z.number(), hub: z.number(), unknown: z.number() }).partial(),
     crawlType: z.enum(CRAWL_TYPES),
+    force: z.boolean(),
+    planner: z
+      .object({
+        hubMaxPages: z.int().min(1),
+        hubMaxDays: z.int().min(1),
+        maxSeeds: z.int().min(1),
+        targetHosts: z.array(z.string()),
+        verbosity: z.int().min(0),
+      })
+      .partial(),
     scope: z
       .object({
         reach: z.enum(REACHES),
@@ -240,7 +235,6 @@ async function runJob({ config, ask }: CrawlJob): Promise<void> {
       } = await runCrawlProcess({
         library,
         takeUp: () => takeUp(library, ask),
-        problems: ask.type === 'start' && ask.planner !== null ? [plannerProblem(ask.planner)] : [],
         note: (event) => {
           pausedBy = causeAfter(event, pausedBy)
         },
@@ -265,9 +259,4 @@ async function takeUp(library: Library, ask: CrawlJob['ask']): Promise<{ source:
   if (ask.type === 'source') return { source: await findSource(library, ask.source), input: ask.input }
   const { takeUpStart } = await import('../library/operations/take-up-start.ts')
   return takeUpStart(library, ask.input)
-}
-
-function plannerProblem(details: Readonly<Record<string, unknown>>): Omit<NoteFrame, 'scope' | 'target'> {
-  const message = 'there is no planner yet: the crawl goes by sitemaps and links'
-  return { kind: 'planner-not-available', message, details }
 }

@@ -1,15 +1,18 @@
 import type { Command } from 'commander'
+import { CRAWL_TYPES, type CrawlType } from '../library/source.ts'
 import { crawlKnown, withCrawling } from './crawling.ts'
 import { addDetachOption, leaveToServer } from './detach.ts'
 import { parseHeaders } from './headers.ts'
 import { addLibraryOptions, FETCH_SETTINGS } from './library.ts'
-import type { CommonFlags } from './options.ts'
+import { type CommonFlags, oneOf } from './options.ts'
+import { addPlannerOptions, type PlannerFlags, plannerOf } from './planner-options.ts'
 import { addHeaderOption, addScopeOptions, type ScopeFlags, scopeOf } from './scope-options.ts'
 import type { Streams } from './terminal.ts'
 
-interface RecrawlFlags extends CommonFlags, ScopeFlags {
+interface RecrawlFlags extends CommonFlags, ScopeFlags, PlannerFlags {
   readonly full?: boolean
   readonly acceptLoss?: boolean
+  readonly crawlType?: CrawlType
   readonly header?: readonly string[]
   readonly detach?: boolean
 }
@@ -22,20 +25,30 @@ export function addRecrawl(program: Command, streams: Streams): void {
     .argument('<source>', 'its name, name@version, id, start URL or path')
     .option('--full', 'read every page again, changed or not')
     .option('--accept-loss', 'drop pages that are gone, however many they are')
+    .option(
+      '--crawl-type <type>',
+      `where to look for pages, in this run: ${CRAWL_TYPES.join(', ')}`,
+      oneOf('--crawl-type', CRAWL_TYPES),
+    )
   addScopeOptions(command).addHelpText(
     'after',
     '\nFlags of the scope hold for this run only. An interrupted crawl goes on.\n\nExamples:\n  $ pharos recrawl guide\n  $ pharos recrawl guide --full --accept-loss',
   )
-  addLibraryOptions(addDetachOption(addHeaderOption(command)), ['maxAge', ...FETCH_SETTINGS, 'maxFileBytes'])
+  addLibraryOptions(addDetachOption(addHeaderOption(addPlannerOptions(command))), ['maxAge', ...FETCH_SETTINGS, 'maxFileBytes'])
   command.action((source: string, flags: RecrawlFlags) => {
     const { full = false, acceptLoss = false } = flags
+    const asked = { full, acceptLoss, scope: scopeOf(flags), ...typeOf(flags), ...plannerOf(flags) }
     if (flags.detach === true) {
       const path = `/api/sources/${encodeURIComponent(source)}/recrawl`
-      return leaveToServer(command, streams, { path, body: { full, acceptLoss, scope: scopeOf(flags) } })
+      return leaveToServer(command, streams, { path, body: asked })
     }
     const headers = parseHeaders(flags.header)
     return withCrawling(command, streams, (crawling) =>
-      crawlKnown(crawling, source, { kind: 'recrawl', headers, full, acceptLoss, scope: scopeOf(flags) }),
+      crawlKnown(crawling, source, { kind: 'recrawl', headers, ...asked }),
     )
   })
+}
+
+function typeOf({ crawlType }: RecrawlFlags): { readonly crawlType?: CrawlType } {
+  return crawlType === undefined ? {} : { crawlType }
 }

@@ -48,6 +48,8 @@ const VERBS: Readonly<Record<string, () => Promise<AddVerb>>> = {
   symbols: async () => (await import('./symbols.ts')).addSymbols,
   eval: async () => (await import('./eval.ts')).addEval,
   embed: async () => (await import('./embed.ts')).addEmbed,
+  gazetteer: async () => (await import('./gazetteer.ts')).addGazetteer,
+  analyze: async () => (await import('./analyze.ts')).addAnalyze,
   pack: async () => (await import('./pack.ts')).addPack,
   fetch: async () => (await import('./fetch.ts')).addFetch,
   extract: async () => (await import('./extract.ts')).addExtract,

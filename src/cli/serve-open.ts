@@ -8,10 +8,13 @@ import { createHttp } from '../http/app.ts'
 import type { HttpApp, Log } from '../http/ports.ts'
 import { openSearchPool } from '../jobs/search-pool.ts'
 import { createSpawnRunner } from '../jobs/spawn-crawl.ts'
+import type { AnalysisRunner } from '../library/dispatch/analysis-runner.ts'
+import { createAnalysisRunner } from '../library/dispatch/create-analysis-runner.ts'
 import { createDispatcher } from '../library/dispatch/create-dispatcher.ts'
 import { createFeed } from '../library/dispatch/create-feed.ts'
 import { createDispatchedJobs } from '../library/dispatch/dispatched-jobs.ts'
 import type { Dispatcher } from '../library/dispatch/dispatcher.ts'
+import type { CrawlRunner } from '../library/dispatch/runner.ts'
 import { createHttpHandler } from '../mcp/http.ts'
 import { createMcp } from '../mcp/server.ts'
 import type { OpenLibrary } from '../open-library.ts'
@@ -31,7 +34,7 @@ export interface OpenServer {
   readonly origin: string
   /** What requests have to carry; null when they need nothing. */
   readonly token: string | null
-  /** Takes up the crawls that an earlier server left. */
+  /** Takes up the crawls, and the analysis, that an earlier server left. */
   recover(): Promise<void>
   /** Ends what runs in such a way that it goes on with the next server, then all the rest. */
   close(): Promise<void>
@@ -69,27 +72,47 @@ export async function openServer(config: EffectiveConfig, log: Log): Promise<Ope
     closing.push(library.close)
     const dispatcher = openDispatcher(config, library, log)
     closing.push(dispatcher.close)
-    const app = openApp({ config, token, library, dispatcher, log, closing })
+    const analysis = openAnalysis(config, library, dispatcher, log)
+    closing.push(analysis.close)
+    const app = openApp({ config, token, library, dispatcher, analysis, log, closing })
     const server = await listenConfigured(config, app)
     closing.push(server.close, app.close)
     // The first to go when it closes: whoever finds the note finds a server that answers.
     closing.push(await claim(values.library, server, values.tokenFile || null, log))
-    return { origin: server.origin, token, recover: dispatcher.recover, close }
+    const recover = async (): Promise<void> => {
+      await Promise.all([dispatcher.recover(), analysis.recover()])
+    }
+    return { origin: server.origin, token, recover, close }
   } catch (error) {
     await close()
     throw error
   }
 }
 
-function openDispatcher({ values }: EffectiveConfig, library: ServedLibrary, log: Log): Dispatcher {
-  const runner = createSpawnRunner({
+/** Starts the same program as this one, with another verb. */
+function createVerbRunner({ values }: EffectiveConfig, verb: string): CrawlRunner {
+  return createSpawnRunner({
     command: process.execPath,
-    // The same program as this one.
-    args: [...process.execArgv, process.argv[1] ?? '', 'crawl-job'],
+    args: [...process.execArgv, process.argv[1] ?? '', verb],
     env: writeEnvironment(values),
   })
+}
+
+function openAnalysis(config: EffectiveConfig, library: ServedLibrary, { feed }: Dispatcher, log: Log): AnalysisRunner {
+  return createAnalysisRunner({
+    runner: createVerbRunner(config, 'analyze'),
+    library: library.open,
+    feed,
+    clock: systemClock,
+    libraryPath: config.values.library,
+    log,
+  })
+}
+
+function openDispatcher(config: EffectiveConfig, library: ServedLibrary, log: Log): Dispatcher {
+  const { values } = config
   return createDispatcher({
-    runner,
+    runner: createVerbRunner(config, 'crawl-job'),
     jobLog: library.jobLog,
     feed: createFeed({ epoch: randomUUID().slice(0, 8), clock: systemClock }),
     clock: systemClock,
@@ -115,12 +138,13 @@ interface Parts {
   readonly token: string | null
   readonly library: ServedLibrary
   readonly dispatcher: Dispatcher
+  readonly analysis: AnalysisRunner
   readonly log: Log
   /** What ends them is added here. */
   readonly closing: (() => Promise<void> | void)[]
 }
 
-function openApp({ config, token, library, dispatcher, log, closing }: Parts): HttpApp {
+function openApp({ config, token, library, dispatcher, analysis, log, closing }: Parts): HttpApp {
   const { values } = config
   const packFolder = join(dirname(values.library), 'packs')
   const packs = openPackShelf(library.open, packFolder)
@@ -151,6 +175,7 @@ function openApp({ config, token, library, dispatcher, log, closing }: Parts): H
     search: pool.search,
     jobLog: library.jobLog,
     dispatcher,
+    analysis,
     mcp: handler.fetch,
     readAsset: createAssets(dashboardFolder()),
     system: createSystemProbe(values.library),

@@ -157,6 +157,30 @@ export const ERRORS = {
     httpStatus: 404,
     exitCode: 3,
   },
+  ANALYSIS_RUNNING: {
+    message: 'an analysis run goes on already: {run}',
+    advice: 'wait for it to end; GET /api/analysis/{run} tells how far it is',
+    httpStatus: 409,
+    exitCode: 1,
+  },
+  ANALYSIS_START_FAILED: {
+    message: 'the analysis could not be started: {problem}',
+    advice: 'the log of the server tells more; `pharos analyze` does the same on the command line',
+    httpStatus: 500,
+    exitCode: 1,
+  },
+  RUN_UNKNOWN: {
+    message: 'there is no analysis run {run}',
+    advice: 'a run is named by its id, a UUID; GET /api/analysis lists them',
+    httpStatus: 404,
+    exitCode: 3,
+  },
+  PLACE_UNKNOWN: {
+    message: 'there is no place {place} in the gazetteer',
+    advice: 'a place is named by its number; GET /api/gazetteer/resolve finds it by a name',
+    httpStatus: 404,
+    exitCode: 3,
+  },
   CRAWL_UNKNOWN: {
     message: 'no crawl {crawl} in {library}',
     advice: 'a crawl is named by its id, a UUID; `pharos status` shows the last one of each source',
@@ -172,6 +196,12 @@ export const ERRORS = {
   CRAWL_UNFINISHED: {
     message: 'the last {kind} of {source} was interrupted, and what it left undone would be lost',
     advice: 'finish it with `pharos recrawl {source}`, then run the same command again',
+    httpStatus: 409,
+    exitCode: 1,
+  },
+  CRAWL_UNPREPARED: {
+    message: 'not enough is known of {host} for a crawl of its history: {missing} not reached',
+    advice: 'crawl it with --crawl-type intelligent first, or give --force',
     httpStatus: 409,
     exitCode: 1,
   },
@@ -243,6 +273,12 @@ export const ERRORS = {
   },
   EMBEDDER_NOT_INSTALLED: {
     message: 'the embedding model could not be installed in {folder}: {problem}',
+    advice: '{advice}',
+    httpStatus: 502,
+    exitCode: 3,
+  },
+  GAZETTEER_NOT_INSTALLED: {
+    message: 'the data of the gazetteer could not be put in {folder}: {problem}',
     advice: '{advice}',
     httpStatus: 502,
     exitCode: 3,

@@ -20,7 +20,9 @@ import {
 } from './ledger.ts'
 import { Pacer } from './pacer.ts'
 import { PageDefect } from './page-defect.ts'
+import { Planning } from './planning.ts'
 import type { FetchOutcome, FetchRequest, PageReading } from './ports.ts'
+import { ProgressMilestones } from './progress-milestones.ts'
 import { createResourceFetcher, type FetchResource } from './resource.ts'
 import { RobotsRules } from './robots-rules.ts'
 import { Room } from './room.ts'
@@ -65,6 +67,9 @@ export class ActiveCrawl {
   readonly #fetching = new Map<string, number>()
   /** Visits whose answers are large. As they are read one after the other, more of them would only wait in memory. */
   readonly largeVisits: Room<Visit> = new Room(3)
+  /** What a planner makes of it, where there is one. */
+  readonly planning: Planning | undefined
+  readonly milestones: ProgressMilestones
   gate: Gate
   siteUrl: string
   /** Pages that count towards the cap. */
@@ -101,6 +106,8 @@ export class ActiveCrawl {
   #discovery: Promise<void> | undefined
   readonly #offered = new Map<string, number>()
   readonly #stripped = new Set<string>()
+  /** Keys that only the plan has named so far. */
+  readonly #guesses = new Set<string>()
   /** Hosts of the site: the one that was given, and those it turned out to be at. */
   readonly #hosts = new Set<string>()
   readonly #traps = new ContentTraps(this.#hosts)
@@ -118,6 +125,11 @@ export class ActiveCrawl {
     this.#startKeys.set(this.gate.keyOf(run.startUrl) ?? run.startUrl, true)
     const { ledger, clock, random } = ports
     const tell = (event: CrawlEvent) => this.events.push(event)
+    const { planner } = ports
+    const offer = (urls: readonly string[]) => this.#offerSeeds(urls)
+    const { startUrl } = run
+    this.planning = planner === undefined ? undefined : new Planning({ planner, startUrl, offer, tell })
+    this.milestones = new ProgressMilestones(run.startUrl)
     const pacer = new Pacer({ ledger, clock, random, limits: run.limits, tell })
     this.pacer = pacer
     const fetchBare = createResourceFetcher({ fetcher: this, pacer })
@@ -202,6 +214,11 @@ export class ActiveCrawl {
     const results = await ledger.offer(sourceId, crawlId, finds, clock.now(), aliases, limits.ledgerRows)
     this.note(finds, results)
     return results
+  }
+
+  /** Whether nobody but the plan has named an address. */
+  isGuess({ key, discovery }: Pick<Visit, 'key' | 'discovery'>): boolean {
+    return discovery === 'planner' && (this.#guesses.has(key) || !this.#offered.has(key))
   }
 
   /** Takes note of what an address held. One that is read once more says nothing new about those of its shape. */
@@ -321,6 +338,14 @@ export class ActiveCrawl {
     return state === 'indexed' || state === 'unchanged'
   }
 
+  /** Tells the milestones that a visit has led to. Kept first: one that is told twice is worse than one that is missed. */
+  async reach(visit: Parameters<ProgressMilestones['note']>[0]): Promise<void> {
+    for (const event of this.milestones.note(visit)) {
+      await this.ports.milestones?.write(event.kind)
+      this.events.push(event)
+    }
+  }
+
   /** Counts a page that came without a visit and tells it. */
   countAdopted(url: string, { state, reason }: Settled, chunks: number): void {
     if (state === 'indexed' || state === 'unchanged' || state === 'skipped') this[state]++
@@ -356,6 +381,18 @@ export class ActiveCrawl {
     if (this.#readsLists && this.#keptSite !== this.run.siteUrl) await this.ports.moveSite(this.#keptSite)
   }
 
+  /** Puts into the frontier what the plan wants to be visited. Answers which of it waits there now. */
+  async #offerSeeds(urls: readonly string[]): Promise<{ waiting: readonly string[]; admitted: number }> {
+    const admitted = await this.offer(urls, { depth: 0, foundOn: null, discovery: 'planner' })
+    const waiting: string[] = []
+    for (const url of urls) {
+      const row = await this.ports.ledger.findRow(this.run.sourceId, this.gate.keyOf(url) ?? url)
+      const isOurs = row?.crawlId === this.run.crawlId
+      if (isOurs && (row.state === 'pending' || row.state === 'leased')) waiting.push(url)
+    }
+    return { waiting, admitted }
+  }
+
   #moveSite(siteUrl: string, isKept: boolean): void {
     this.siteUrl = siteUrl
     this.gate = this.#openGate(siteUrl)
@@ -387,9 +424,20 @@ export class ActiveCrawl {
     const isNewOnly = kind === 'refresh' || kind === 'retry'
     const aside: Refusal | null =
       kind === 'refresh' && !discover ? { reason: 'new-in-refresh', pattern: null, target: null } : null
-    const refusal = refused ?? finding.refusal ?? aside ?? (isGiven ? null : this.findTrap(url, key))
-    if (known !== undefined && (refusal === null ? known <= depth : refusal.reason !== 'covered')) return
-    finds.push({ key, url, host, depth, foundOn, discovery, refusal, ...(isNewOnly ? { isNewOnly } : {}) })
+    const barred = refused ?? finding.refusal ?? aside ?? (isGiven ? null : this.findTrap(url, key))
+    // The ledger has to know that the site itself names what was only supposed.
+    const isNamed = discovery !== 'planner' && this.#guesses.delete(key)
+    if (discovery === 'planner' && known === undefined) this.#guesses.add(key)
+    const find = { key, url, host, depth, foundOn, discovery, ...(isNewOnly ? { isNewOnly } : {}) }
+    const isKnown = known !== undefined && (barred === null ? known <= depth : barred.reason !== 'covered')
+    if (isKnown && !isNamed) return
+    if (this.planning === undefined || barred !== null) {
+      finds.push({ ...find, refusal: barred })
+      return
+    }
+    const refusal = this.planning.refuse(find)
+    if (refusal !== null && known !== undefined) return
+    finds.push({ ...find, refusal, weight: refusal === null ? this.planning.weigh(find) : 0 })
   }
 
   /**

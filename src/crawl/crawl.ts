@@ -1,8 +1,11 @@
+import type { PageClass } from '../core/model.ts'
 import { ActiveCrawl } from './active-crawl.ts'
 import type { CrawlEvent } from './events.ts'
 import { finishCrawl, isConclusive } from './finish.ts'
 import { Frontier } from './frontier.ts'
-import type { Reason, Visit } from './ledger.ts'
+import type { Reason, Settled, Settlement, Visit } from './ledger.ts'
+import type { PlannedVisit } from './planner.ts'
+import type { PageKind } from './ports.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
 import { type Supervisor, supervise } from './supervise.ts'
 import { visitPage } from './visit.ts'
@@ -25,8 +28,14 @@ async function visitEverything(active: ActiveCrawl): Promise<void> {
   await begin(active)
   await visitAll(active)
   if (active.refusal === null && (await active.discoverLate())) await visitAll(active)
+  while (isGoingOn(active) && (await active.planning?.idle()) === true) await visitAll(active)
   while (active.refusal === null && (await requeueOrphans(active))) await visitAll(active)
   if (active.refusal !== null) await putBack(active, active.refusal)
+}
+
+/** Whether there is use in visiting more than what was found. */
+function isGoingOn({ refusal, cappedAt, signal }: ActiveCrawl): boolean {
+  return refusal === null && cappedAt === null && !signal.aborted
 }
 
 /** Puts into the frontier what the crawl begins with. What an interrupted one left there is still there. */
@@ -39,13 +48,17 @@ async function begin(active: ActiveCrawl): Promise<void> {
     // It may have been stopped after the cap had bitten, and nothing is left that would tell.
     const { maxPages } = run.scope
     if (maxPages !== null && active.pagesTaken >= maxPages) active.cappedAt = maxPages
+    const reached = await ports.milestones?.read()
+    if (reached !== undefined) active.milestones.resume(reached)
   }
   if (run.kind === 'refresh' || run.kind === 'retry') {
     const which = run.kind === 'refresh' ? 'pages' : 'failed'
     if (!run.isResumed) await ports.ledger.requeue(run.sourceId, run.crawlId, which, now)
     return
   }
-  await active.offer([run.startUrl, ...run.seeds], { depth: 0, foundOn: null, discovery: 'manual' })
+  const { startUrl, siteUrl, isResumed } = run
+  await active.planning?.begin({ startUrl, siteUrl, isResumed })
+  await active.offer([startUrl, ...run.seeds], { depth: 0, foundOn: null, discovery: 'manual' })
 }
 
 /** Visits until nothing is due any more. The first failure that is no outcome of a visit ends all. */
@@ -93,10 +106,52 @@ async function visitOne(active: ActiveCrawl, visit: Visit): Promise<boolean> {
     }
     const { settlement, bytes } = result
     const settled = await ledger.settle(settlement)
-    return active.count(settlement, settled, bytes)
+    const kind = await kindAfter(active, settlement, settled)
+    const isPage = active.count(settlement, settled, bytes)
+    if (settled.type === 'lost' || settled.state === 'pending') return isPage
+    await active.reach({ isPage, depth: visit.depth, bytes, isArticle: kind === 'article' })
+    if (active.planning !== undefined) {
+      const links = await linksAfter(active, settlement)
+      await active.planning.noteVisit(describeVisit(settlement, settled, kind, links), active.gate.keyOf)
+    }
+    return isPage
   } catch (error) {
     await ledger.release([visit])
     throw error
+  }
+}
+
+/** What kind of page was read, or is still there. */
+async function kindAfter({ ports, milestones, planning }: ActiveCrawl, { visit, record }: Settlement, { state }: Settled) {
+  const told = record?.classification?.kind
+  if (told !== undefined) return PAGE_KINDS[told]
+  const isAsked = state === 'unchanged' && (planning !== undefined || milestones.isOpen)
+  return isAsked ? ports.kindOf(visit) : 'unknown'
+}
+
+const PAGE_KINDS: Readonly<Record<PageClass, PageKind>> = { article: 'article', nav: 'hub', other: 'unknown' }
+
+/** Where a page leads: as it was read, or as it is known to. */
+async function linksAfter({ ports }: ActiveCrawl, settlement: Settlement): Promise<readonly string[]> {
+  const { visit, record, links, state } = settlement
+  if (record !== undefined || links !== undefined) return record?.links ?? links ?? []
+  return state === 'unchanged' && visit.hasLinks ? ports.ledger.readLinks(visit.sourceId, visit.key) : []
+}
+
+function describeVisit(
+  { visit, record, status, target }: Settlement,
+  settled: Settled,
+  kind: PageKind,
+  links: readonly string[],
+): PlannedVisit {
+  const { url, key, depth, discovery } = visit
+  const { state, reason } = settled
+  return {
+    ...{ url, key, depth, discovery, state, reason, kind, links },
+    status: status ?? null,
+    target: settled.target ?? target ?? null,
+    page: record?.page ?? null,
+    classification: record?.classification ?? null,
   }
 }
 

@@ -39,6 +39,7 @@ export async function readLists(active: ActiveCrawl, startKey?: string): Promise
   }
   if (llmsTxt !== undefined) {
     const urls = llmsTxt.links.map(({ url }) => url)
+    active.planning?.noteListed(urls, 'llms-txt')
     await active.offer(urls, { depth: 0, foundOn: llmsTxt.url, discovery: 'llms-txt' })
   }
   await checkDoubts(active, 'llms-txt', doubtsOf(llmsTxtTried), settledOf(llmsTxtTried, llmsTxt?.url))
@@ -272,7 +273,10 @@ async function offerSitemaps(active: ActiveCrawl): Promise<void> {
   const batch = new Map<string, string[]>()
   let waiting = 0
   const flush = async () => {
-    for (const [foundOn, urls] of batch) await active.offer(urls, { depth: 0, foundOn, discovery: 'sitemap' })
+    for (const [foundOn, urls] of batch) {
+      active.planning?.noteListed(urls, 'sitemap')
+      await active.offer(urls, { depth: 0, foundOn, discovery: 'sitemap' })
+    }
     batch.clear()
     waiting = 0
   }

@@ -11,6 +11,9 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
   const ending = active.signal.aborted
     ? describeStop(active.signal.reason)
     : await removeGone(active, await isConclusive(active))
+  if (!active.signal.aborted) await ports.ledger.checkAliases(run.sourceId, ports.clock.now())
+  const isAll = !active.signal.aborted && active.cappedAt === null && active.refusal === null
+  await active.planning?.end(isAll)
   let { end, problem } = ending
   const { removed, withheld } = ending
   let vainReason: Reason | null = null

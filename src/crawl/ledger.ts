@@ -1,4 +1,4 @@
-import type { Chunk, Classification, Page } from '../core/model.ts'
+import type { Chunk, Classification, Page, PageClass } from '../core/model.ts'
 import type { HostClock } from './host-clock.ts'
 
 /** Where an address can stand. Each address of a source is in exactly one state. */
@@ -87,7 +87,8 @@ const GATE_REASONS: ReadonlySet<Reason> = new Set(REASONS.slice(0, REASONS.index
 
 /** Whether a reason depends on how the address was found, so that a find by a better way may overrule it. */
 export function isGateReason(reason: Reason | null): boolean {
-  return reason !== null && GATE_REASONS.has(reason)
+  // What one hub may not add, another may.
+  return reason !== null && (GATE_REASONS.has(reason) || reason === 'hub-cap' || reason === 'hub-age')
 }
 
 const TRAP_REASONS: ReadonlySet<Reason> = new Set<Reason>([
@@ -203,7 +204,10 @@ export interface Find {
   readonly refusal: Refusal | null
   /** Counts only where the address was never seen before. */
   readonly isNewOnly?: boolean
-  /** A whole number by which it is visited earlier or later than others; the least first. @default 0 */
+  /**
+   * A whole number from -1000 to 1000 by which it is visited earlier or later than others; the least first. A hundred different ones
+   * in one frontier are fine, thousands make it slow. @default 0
+   */
   readonly weight?: number
 }
 
@@ -264,7 +268,35 @@ export interface Alias {
     | 'session-id'
     | 'markdown-variant'
   readonly reason: string | null
+  /** Whether something is at `aliasUrl`; null where it was never asked, or its answer does not tell. Left out before anybody has looked. */
+  readonly exists?: boolean | null
+  /** When it was last looked up. */
+  readonly checkedAt?: number
+  /** What was known of it then. */
+  readonly metadata?: AliasFacts
 }
+
+/** What an address turned out to be that others stand for. */
+export interface AliasFacts {
+  /** Null where nobody has found it: it has no row. */
+  readonly state: LedgerState | null
+  readonly reason: Reason | null
+  readonly status: number | null
+  /** What kind of page it holds, where somebody has looked. */
+  readonly kind: PageClass | null
+  /** Of the page it holds; left out without one. */
+  readonly title?: string
+}
+
+/** Whether something is at an address, as far as it told: null where it was not asked, or did not say. */
+export function isThere({ reason, status, hasPage }: Pick<LedgerRow, 'reason' | 'status' | 'hasPage'>): boolean | null {
+  if (hasPage) return true
+  if (reason !== null && ABSENT_REASONS.has(reason)) return false
+  const isAsked = status !== null && reason !== 'unlinked'
+  return isAsked && status < 400 ? true : null
+}
+
+const ABSENT_REASONS: ReadonlySet<Reason> = new Set<Reason>(['not-found', 'removed', 'soft-404', 'guess-missed'])
 
 /** A page with everything that is indexed and replayed for it. */
 export interface PageRecord {
@@ -479,7 +511,7 @@ export interface Ledger {
   findUnread(sourceId: string, crawlId: string, reasons: readonly Reason[]): Promise<LedgerRow | undefined>
   /**
    * Looks up what became of the addresses that others were found to stand for: whether each exists, and as what. Called when a crawl
-   * ends; how many were looked up.
+   * ends, because most of them are visited after they were found; answers how many were looked up. `listAliases` tells then.
    */
   checkAliases(sourceId: string, now: number): Promise<number>
   countLedger(sourceId: string): Promise<LedgerCounts>

@@ -51,6 +51,11 @@ export interface CrawlPlanner {
   refuse(find: PlannedFind): Refusal | null
   /** Told of addresses that a list of the site names. */
   noteListed(urls: readonly string[], discovery: Discovery): void
+  /**
+   * Told what became of seeds: which wait in the frontier now, and which do not, because this crawl has visited them before or they
+   * are none of the source's. What is to be told because of that.
+   */
+  noteSeeded(waiting: readonly string[], left: readonly string[]): PlanStep['events']
   /** Told of every visit that came to its end; `keyOf` gives the key of an address. */
   noteVisit(visit: PlannedVisit, keyOf: (url: string) => string | undefined): Promise<PlanStep>
   /** Called when nothing is due any more: seeds that come now are visited, and it is called again. */

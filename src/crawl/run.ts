@@ -5,6 +5,7 @@ import type { Ledger } from './ledger.ts'
 import type { Memory } from './memory-gate.ts'
 import type { CrawlPlanner } from './planner.ts'
 import type { Clock, Fetcher, KindOf, PageKind, PageReader } from './ports.ts'
+import type { MilestoneMemory } from './progress-milestones.ts'
 
 /** What one crawl is to do. */
 export interface CrawlRun {
@@ -103,6 +104,8 @@ export interface CrawlPorts {
   readonly memory?: Memory
   /** Without it, addresses are visited in the order of depth and age. */
   readonly planner?: CrawlPlanner | undefined
+  /** Without it, milestones are told once a run. */
+  readonly milestones?: MilestoneMemory | undefined
   /** Without it, nothing can be asked of a crawl but to stop. */
   readonly control?: CrawlControl | undefined
   readonly clock: Clock

@@ -47,6 +47,7 @@ describe('a find', () => {
     state,
     reason: null,
     depth: 3,
+    weight: 0,
     crawlId: 'before',
     hasPage: state === 'indexed' || state === 'unchanged',
     ...more,
@@ -112,6 +113,23 @@ describe('a find', () => {
       depth: 2,
     })
     expect(applyFind(row('pending', { crawlId: 'now', depth: 1 }), find, 'now')).toMatchObject({ write: 'none' })
+  })
+
+  test('of a waiting row keeps the least weight of its own crawl, and takes any of another', () => {
+    const light: Find = { ...find, depth: 3, weight: -5 }
+    const heavy: Find = { ...light, weight: 5 }
+    const own = row('pending', { crawlId: 'now' })
+    expect(applyFind(own, light, 'now')).toMatchObject({ result: 'known', write: 'touch', depth: 3, weight: -5 })
+    expect(applyFind(own, heavy, 'now')).toMatchObject({ write: 'none' })
+    expect(applyFind(row('leased'), heavy, 'now')).toMatchObject({ write: 'touch', weight: 5 })
+  })
+
+  test('that admits a row weighs it anew: what was refused was not weighed', () => {
+    const heavy: Find = { ...find, weight: 5 }
+    expect(applyFind(undefined, heavy, 'now')).toMatchObject({ write: 'insert', weight: 5 })
+    const tooDeep = row('skipped', { crawlId: 'now', reason: 'max-depth' })
+    expect(applyFind(tooDeep, heavy, 'now')).toMatchObject({ result: 'admitted', weight: 5 })
+    expect(applyFind(row('indexed', { weight: -9 }), heavy, 'now')).toMatchObject({ result: 'admitted', weight: 5 })
   })
 
   test.each(['indexed', 'unchanged', 'failed', 'pending', 'skipped'] as const)(

@@ -103,16 +103,18 @@ export interface FoundRow {
   readonly state: LedgerState
   readonly reason: Reason | null
   readonly depth: number
+  readonly weight: number
   readonly crawlId: string | null
   readonly hasPage: boolean
 }
 
-/** What a find does to a row: `insert` a new one, `update` its state, `touch` its depth and crawl only, or nothing. */
+/** What a find does to a row: `insert` a new one, `update` its state, `touch` its depth, weight and crawl only, or nothing. */
 export interface FoundChange {
   readonly result: FindResult
-  readonly write: 'insert' | 'update' | 'touch' | 'none'
+  readonly write: 'insert' | 'update' | 'touch' | 'name' | 'none'
   readonly state: LedgerState
   readonly depth: number
+  readonly weight: number
 }
 
 /**
@@ -121,10 +123,12 @@ export interface FoundChange {
  * holds content is admitted. `hasRoom` tells whether the source may have another row.
  */
 export function applyFind(row: FoundRow | undefined, find: Find, crawlId: string, hasRoom = true): FoundChange {
+  const { weight: found = 0 } = find
   if (row === undefined) {
     const state = find.refusal === null ? 'pending' : 'skipped'
-    if (!hasRoom) return { result: 'overflow', write: 'none', state, depth: find.depth }
-    return { result: find.refusal === null ? 'admitted' : 'refused', write: 'insert', state, depth: find.depth }
+    const { depth } = find
+    if (!hasRoom) return { result: 'overflow', write: 'none', state, depth, weight: found }
+    return { result: find.refusal === null ? 'admitted' : 'refused', write: 'insert', state, depth, weight: found }
   }
   const isWaiting = row.state === 'pending' || row.state === 'leased'
   const isOfThisCrawl = row.crawlId === crawlId
@@ -132,6 +136,8 @@ export function applyFind(row: FoundRow | undefined, find: Find, crawlId: string
   const isOwn = isOfThisCrawl && isWaiting
   if (find.isNewOnly === true && !isOwn && row.reason !== 'new-in-refresh') return leaveAlone(row)
   const depth = isOfThisCrawl ? Math.min(row.depth, find.depth) : find.depth
+  // What was refused was not weighed.
+  const weight = isOwn ? Math.min(row.weight, found) : found
   // Guards against addresses without end say nothing about a page that is there: it is asked whether it still is.
   const isAskedAnyway = row.hasPage && isTrapReason(find.refusal?.reason ?? null)
   if (find.refusal !== null && !isAskedAnyway) {
@@ -140,18 +146,22 @@ export function applyFind(row: FoundRow | undefined, find: Find, crawlId: string
     // One way to it may be too long and another not: what is admitted stays so, unless its content is known to be elsewhere.
     const isAdmitted = isOfThisCrawl && isWaiting && find.refusal.reason !== 'covered'
     if (state === undefined || isSettled || isAdmitted) return leaveAlone(row)
-    return { result: 'refused', write: 'update', state, depth }
+    return { result: 'refused', write: 'update', state, depth, weight }
   }
   if (isWaiting) {
-    const isNews = !isOfThisCrawl || depth < row.depth
-    return { result: 'known', write: isNews ? 'touch' : 'none', state: row.state, depth }
+    const isNews = !isOfThisCrawl || depth < row.depth || weight < row.weight
+    return { result: 'known', write: isNews ? 'touch' : 'none', state: row.state, depth, weight }
   }
+  // What a plan supposed in vain is not there for the site either, once the site itself names it.
+  const isNamed = isOfThisCrawl && row.reason === 'guess-missed' && find.discovery !== 'planner'
+  if (isNamed) return { ...leaveAlone(row), write: 'name', state: 'failed' }
   const wasRefused = row.state === 'skipped' && isGateReason(row.reason)
   const state = nextState(row.state, 'admit')
   if ((isOfThisCrawl && !wasRefused) || state === undefined) return leaveAlone(row)
-  return { result: 'admitted', write: 'update', state, depth }
+  return { result: 'admitted', write: 'update', state, depth, weight }
 }
 
 function leaveAlone(row: FoundRow): FoundChange {
-  return { result: 'known', write: 'none', state: row.state, depth: row.depth }
+  const { state, depth, weight } = row
+  return { result: 'known', write: 'none', state, depth, weight }
 }

@@ -208,7 +208,7 @@ async function interpret(active: ActiveCrawl, visit: Visit, answer: Answer): Pro
     case 'moved':
       return interpretMove(active, visit, outcome, answer.isLoop === true)
     case 'gone':
-      return interpretGone(visit, outcome.status)
+      return active.isGuess(visit) ? interpretMiss(visit, outcome.status) : interpretGone(visit, outcome.status)
     case 'refused':
       return { state: 'failed', reason: outcome.reason, status: outcome.status, detail: outcome.detail }
     case 'failed':
@@ -234,6 +234,12 @@ function interpretGone(visit: Visit, status: number): Conclusion {
   if (!visit.hasPage && !visit.hasLinks) return { state: 'failed', reason: 'not-found', ...answer }
   if (!visit.isConfirmation) return { state: 'pending', reason: 'not-found', awaitsConfirmation: true, ...answer }
   return { state: 'failed', reason: 'not-found', isProvenGone: visit.hasPage, ...answer }
+}
+
+/** What only the plan supposed to be there, and is not, is no failure of the site. */
+function interpretMiss(visit: Visit, status: number): Conclusion {
+  if (visit.hasPage || visit.hasLinks) return interpretGone(visit, status)
+  return { state: 'skipped', reason: 'guess-missed', status, detail: `answered ${status}` }
 }
 
 function interpretFailure(
@@ -370,6 +376,7 @@ async function interpretNoPage(
     return interpretMove(active, visit, { target: extraction.target, status, isPermanent: false }, false)
   }
   const [reason, state] = NO_PAGE[extraction.reason]
+  if (reason === 'soft-404' && active.isGuess(visit)) return { ...interpretMiss(visit, 404), status }
   if (isNothing(reason)) active.noteContent(visit, { text: reason, links: listLinks(extraction.links) })
   const verdict: Conclusion = { state, reason, status, detail: extraction.detail }
   if (visit.hasLinks || !active.run.followsLinks) return verdict

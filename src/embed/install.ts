@@ -3,8 +3,11 @@ import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PharosError } from '../core/errors.ts'
+import { hashFile } from '../install/hash-file.ts'
+import { InstallProblem } from '../install/install-problem.ts'
+import { packWithNpm } from '../install/npm.ts'
+import { extractTarball } from '../install/tarball.ts'
 import type { VectorSpace } from '../library/vectors.ts'
-import { InstallProblem } from './install-problem.ts'
 import {
   hasRuntime,
   MODEL_FILES,
@@ -17,18 +20,8 @@ import {
   writeManifest,
 } from './model-files.ts'
 import { writeNotice } from './notice.ts'
-import { packWithNpm } from './npm.ts'
 import { openOnnxEmbedder } from './onnx-embedder.ts'
-import {
-  copyRuntime,
-  digestFiles,
-  findRuntime,
-  hashFile,
-  isRuntimeFile,
-  PLATFORM,
-  requirePrograms,
-} from './runtime-files.ts'
-import { extractTarball } from './tarball.ts'
+import { copyRuntime, digestFiles, findRuntime, isRuntimeFile, PLATFORM, requirePrograms } from './runtime-files.ts'
 
 /** Where to install, and what. */
 export interface InstallOptions {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, existsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { cp, readdir } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import { InstallProblem } from './install-problem.ts'
+import { hashFile } from '../install/hash-file.ts'
+import { InstallProblem } from '../install/install-problem.ts'
 import { runtimePlace } from './model-files.ts'
 
 /** Names what a runtime is made for. */
@@ -52,17 +53,6 @@ export async function digestFiles(folder: string): Promise<string> {
   const digest = createHash('sha256')
   for (const path of await listFiles(folder)) digest.update(`${await hashFile(join(folder, path))} ${path}\n`)
   return digest.digest('hex')
-}
-
-/** SHA of a file. */
-export async function hashFile(
-  path: string,
-  algorithm: 'sha256' | 'sha512' = 'sha256',
-  encoding: 'hex' | 'base64' = 'hex',
-): Promise<string> {
-  const hash = createHash(algorithm)
-  for await (const some of createReadStream(path)) hash.update(some as Buffer)
-  return hash.digest(encoding)
 }
 
 /** The files below a folder by their paths in it, with `/` between their parts, in order. */

@@ -14,6 +14,7 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, string | ((details: Details) =>
       ? 'wait for it to end, or ask again with ?force=1, which stops it first'
       : `wait for it to end; GET ${routeOf(details)} tells how far it is`,
   CRAWL_UNFINISHED: (details) => `finish it with POST ${routeOf(details)}/recrawl, then ask again`,
+  CRAWL_UNPREPARED: 'crawl it with "crawlType": "intelligent" first, or ask again with "force": true',
   JOBS_FULL: 'wait for one of them to end, then ask again; POST /api/crawl with "queue": true waits for its turn',
 }
 

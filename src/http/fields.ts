@@ -55,6 +55,12 @@ export function numberField(least: number, most: number, what: string): z.ZodTyp
   return described(schema, { type: 'number', minimum: least, maximum: most, description: what })
 }
 
+/** A share, which may be given in percent; nothing is chosen by a share of nothing. */
+export function shareOf(number: number | undefined): number | undefined {
+  if (number === undefined || number === 0) return undefined
+  return number > 1 ? number / 100 : number
+}
+
 const YES = ['1', 'true', 'yes', 'on']
 const NO = ['0', 'false', 'no', 'off']
 
@@ -117,6 +123,15 @@ export const rowId = (what: string): z.ZodType<number | undefined> => countField
 export const jobId: z.ZodType<string> = described(
   z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'expected the id of a job'),
   { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$' },
+)
+
+/** The number of a place. */
+export const placeId: z.ZodType<number> = described(
+  z
+    .string('expected the number of a place')
+    .regex(/^[1-9]\d{0,14}$/, 'expected the number of a place')
+    .transform(Number),
+  { type: 'integer', minimum: 1 },
 )
 
 /** A moment as it is answered: ISO 8601, or null. */

@@ -1,3 +1,4 @@
+import type { AnalysisRunner } from '../library/dispatch/analysis-runner.ts'
 import type { Dispatcher } from '../library/dispatch/dispatcher.ts'
 import type { JobLog } from '../library/job-log.ts'
 import type { Library } from '../library/library.ts'
@@ -17,6 +18,8 @@ export interface HttpPorts {
   /** The history of jobs, kept in the same place. */
   readonly jobLog: () => Promise<JobLog>
   readonly dispatcher: Dispatcher
+  /** Analyses what is stored, in a process of its own. */
+  readonly analysis: AnalysisRunner
   /** Answers MCP; gets requests that were checked like all others. */
   readonly mcp: (request: Request) => Promise<Response>
   /** A file of the dashboard by its path, such as `/assets/app-1a2b3c.js`; undefined when there is none. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { PLACE_KINDS } from '../analysis/place.ts'
 import { JOB_STATUSES } from '../library/job-log.ts'
 import { moment } from './fields.ts'
 import type { AnswerSpec } from './route.ts'
@@ -116,6 +117,36 @@ export const rowShape: z.ZodType = z.looseObject({
   state: z.string(),
   reason: z.string().nullable(),
   status: z.int().nullable(),
+})
+
+/** A place of the gazetteer. */
+export const placeShape: z.ZodType = z.looseObject({
+  id: z.int(),
+  name: z.string(),
+  kind: z.enum(PLACE_KINDS),
+  countryCode: z.string().nullable(),
+  adm1Code: z.string().nullable(),
+  population: z.number().nullable(),
+  lat: z.number().nullable(),
+  lng: z.number().nullable(),
+})
+
+/** A page that leads to what is about a place. */
+export const hubShape: z.ZodType = z.object({
+  url: z.string(),
+  host: z.string(),
+  placeId: z.int().nullable(),
+  placeSlug: z.string().nullable(),
+  placeKind: z.enum(PLACE_KINDS).nullable(),
+  topicSlug: z.string().nullable(),
+  topicLabel: z.string().nullable(),
+  topicKind: z.string().nullable(),
+  title: z.string().nullable(),
+  navLinks: count,
+  articleLinks: count,
+  evidence: z.record(z.string(), z.unknown()),
+  firstSeenAt: z.string(),
+  lastSeenAt: z.string(),
 })
 
 /** A pack on the shelf. */

@@ -2,6 +2,7 @@ import { PharosError } from '../core/errors.ts'
 import type { Addresses } from '../library/addresses.ts'
 import type { JobLog } from '../library/job-log.ts'
 import type { Library } from '../library/library.ts'
+import type { UnderstandingStore } from '../library/library-store.ts'
 import { isStoreTrouble } from './failure.ts'
 import type { HttpPorts } from './ports.ts'
 
@@ -41,6 +42,26 @@ export function withAddresses<T>(
     },
     otherwise,
   )
+}
+
+/** What is understood of the pages of a library. */
+export type Understanding = Pick<UnderstandingStore, 'gazetteer' | 'analyses' | 'placeHubs'>
+
+/** The same with what is understood of pages. */
+export function withUnderstanding<T>(
+  ports: HttpPorts,
+  use: (understanding: Understanding, library: Library) => Promise<T>,
+  otherwise?: () => T,
+): Promise<T> {
+  return withLibrary(ports, (library) => use(understandingOf(library), library), otherwise)
+}
+
+/** What a library keeps of that; refused where it keeps nothing. */
+export function understandingOf({ gazetteer, analyses, placeHubs }: Library): Understanding {
+  if (gazetteer === undefined || analyses === undefined || placeHubs === undefined) {
+    throw new PharosError('STORE_UNAVAILABLE')
+  }
+  return { gazetteer, analyses, placeHubs }
 }
 
 async function guarded<S, T>(

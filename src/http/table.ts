@@ -1,7 +1,10 @@
 import type { Route } from './route.ts'
 import { addressRoutes } from './routes/addresses.ts'
+import { analysisRoutes } from './routes/analysis.ts'
 import { crawlRoutes } from './routes/crawls.ts'
+import { gazetteerRoutes } from './routes/gazetteer.ts'
 import { historyRoutes } from './routes/history.ts'
+import { hubRoutes } from './routes/hubs.ts'
 import { liveRoutes } from './routes/live.ts'
 import { loginRoutes } from './routes/login.ts'
 import { packRoutes } from './routes/packs.ts'
@@ -17,6 +20,9 @@ export const ROUTES: readonly Route[] = [
   ...sourceRoutes,
   ...searchRoutes,
   ...addressRoutes,
+  ...analysisRoutes,
+  ...gazetteerRoutes,
+  ...hubRoutes,
   ...packRoutes,
   ...systemRoutes,
   ...loginRoutes,

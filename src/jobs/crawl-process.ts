@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { PharosError } from '../core/errors.ts'
 import type { CrawlEvent, CrawlSummary } from '../crawl/events.ts'
-import { type Frame, type NoteFrame, writeFinalStats, writeFrame } from '../library/dispatch/frames.ts'
+import { type Frame, writeFinalStats, writeFrame } from '../library/dispatch/frames.ts'
 import type { Library } from '../library/library.ts'
 import { type CrawlInput, crawlSource } from '../library/operations/crawl-source.ts'
 import type { Source } from '../library/source.ts'
@@ -14,8 +14,6 @@ export interface CrawlProcessOptions {
   readonly library: Library
   /** Finds out what is to be crawled, when whoever started the process can already be heard. */
   readonly takeUp: () => Promise<{ readonly source: Source; readonly input: CrawlInput }>
-  /** What is to be told before anything else. */
-  readonly problems?: readonly Omit<NoteFrame, 'scope' | 'target'>[]
   /** Told of everything that happens. */
   readonly note: (event: CrawlEvent) => void
   /** Where commands come from; its end is that of whoever gave them. */
@@ -39,7 +37,7 @@ export interface CrawlProcessResult {
  * not read holds nothing up: frames of single addresses are then left out and counted.
  */
 export async function runCrawlProcess(options: CrawlProcessOptions): Promise<CrawlProcessResult> {
-  const { library, takeUp, problems = [], note, stdin, stdout, signal } = options
+  const { library, takeUp, note, stdin, stdout, signal } = options
   const gone = new AbortController()
   const leave = () => gone.abort(new PharosError('INTERRUPTED'))
   const switches = createSwitches()
@@ -53,9 +51,8 @@ export async function runCrawlProcess(options: CrawlProcessOptions): Promise<Cra
       startUrl: source.url,
       now: () => library.clock.now(),
       write: output.write,
+      say: output.say,
     })
-    const { domain: scope } = writer.progress
-    for (const data of problems) output.write({ type: 'PROBLEM', data: { ...data, scope, target: source.url } })
     let summary: CrawlSummary | undefined
     const asked = { ...input, control: switches.control }
     const { first, events } = await whenFree(library, either, async () => {
@@ -126,6 +123,8 @@ function readCommands(stdin: Readable, obey: (line: string) => void, leave: () =
 /** Where frames are written. */
 interface Output {
   readonly write: (frame: Frame) => void
+  /** Prints a line for people, where somebody reads. */
+  readonly say: (line: string) => void
   /** Prints a line for people, after everything else. */
   readonly print: (line: string) => void
   /** Waits a moment until what was written has been taken. */
@@ -161,6 +160,10 @@ function openOutput(stdout: Writable, leave: () => void): Output {
   stdout.on('drain', catchUp)
   stdout.on('error', lose)
   return {
+    say(line) {
+      if (stdout.writableLength < MOST_UNREAD) put(line)
+      else dropped++
+    },
     print(line) {
       catchUp()
       put(line)

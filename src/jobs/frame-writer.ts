@@ -10,6 +10,8 @@ export interface FrameWriterOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly write: (frame: Frame) => void
+  /** Writes a line for people. */
+  readonly say: (line: string) => void
 }
 
 /** Turns what happens in a crawl into frames. */
@@ -23,9 +25,6 @@ export interface FrameWriter {
 const PROGRESS_MS = 300
 /** Downloads that are named. */
 const MOST_NAMED = 5
-/** Pages two links away from the start that show that it has been looked at beyond its surface. */
-const DEPTH_2_PAGES = 10
-const THOUSAND = 1000
 
 /** Reasons of ours for which the contract has a word of its own. The others are told as they are. */
 const DROP_WORDS: Readonly<Partial<Record<Reason, string>>> = {
@@ -55,8 +54,6 @@ class CrawlFrames implements FrameWriter {
   #queueSize = 0
   /** Depths of what is being visited. */
   readonly #depths = new Map<string, number>()
-  readonly #secondLevel = new Set<string>()
-  readonly #reached = new Set<string>()
 
   constructor(options: FrameWriterOptions) {
     this.#options = options
@@ -106,7 +103,7 @@ class CrawlFrames implements FrameWriter {
         this.#found++
         this.#queueSize++
         if (event.discovery === 'sitemap') this.#fromSitemaps++
-        this.#tellQueue('enqueued', event.url, event.depth)
+        this.#tellQueue('enqueued', event.url, event.depth, event.discovery === 'planner' ? 'intelligent-seed' : null)
         return
       case 'dropped':
         this.#tellQueue('drop', event.url, event.depth, wordOf(event.reason), event.target)
@@ -131,8 +128,14 @@ class CrawlFrames implements FrameWriter {
         this.#tellPause(event)
         return
       case 'problem':
-      case 'milestone':
+      case 'milestone': {
+        const { kind, target, message, details } = event
+        const type = event.type === 'problem' ? 'PROBLEM' : 'MILESTONE'
+        this.#options.write({ type, data: this.#note(kind, target, message, details) })
+        return
+      }
       case 'plan':
+        this.#options.say(`[plan] ${event.message}`)
         return
       case 'ended':
         this.#tellEnd(event.summary)
@@ -173,23 +176,6 @@ class CrawlFrames implements FrameWriter {
       write({ type: 'CACHE', data: { url, source, ageSeconds: Math.round(storedMs / 1000) } })
     }
     if (state === 'failed') write({ type: 'ERROR', data: errorFrame(event) })
-    const isPage = state === 'indexed' || state === 'unchanged'
-    if (isPage && depth === 2 && this.#secondLevel.size < DEPTH_2_PAGES) this.#secondLevel.add(url)
-    if (this.#secondLevel.size >= DEPTH_2_PAGES) {
-      this.#reach('depth2-coverage', 'pages two links away from the start were read', { pages: DEPTH_2_PAGES })
-    }
-    if (this.#downloaded >= THOUSAND) {
-      this.#reach('downloads-1k', 'documents were downloaded', { downloads: THOUSAND })
-    }
-  }
-
-  /** Tells a milestone, once. */
-  #reach(kind: string, what: string, details: Readonly<Record<string, number>>): void {
-    if (this.#reached.has(kind)) return
-    this.#reached.add(kind)
-    const [count] = Object.values(details)
-    const note = this.#note(kind, this.#options.startUrl, `${count} ${what}`, details)
-    this.#options.write({ type: 'MILESTONE', data: note })
   }
 
   #tellPause(event: Extract<CrawlEvent, { type: 'paused' | 'resumed' }>): void {

@@ -1,3 +1,4 @@
+import type { PageClass } from '../core/model.ts'
 import type { LedgerState, Reason } from '../crawl/ledger.ts'
 
 /** Where a list of addresses goes on: after the last one that was given. */
@@ -27,6 +28,11 @@ export interface AddressFilter {
   readonly to?: number
   /** Only pages with at least so many words. */
   readonly minWordCount?: number
+  /** Only pages of this class. */
+  readonly classification?: PageClass
+  /** Only pages for which the votes of single signals come to this, and with at least this confidence, from 0 to 1. */
+  readonly combinedHint?: PageClass
+  readonly minCombinedConfidence?: number
   /** Part of the address, whatever the case of its letters. */
   readonly text?: string
 }
@@ -63,6 +69,12 @@ export interface AddressEntry {
   readonly title: string | null
   readonly wordCount: number | null
   readonly chunks: number | null
+  /** What kind of page it holds, and how sure that is; null without one, or where nobody has looked. */
+  readonly classification: PageClass | null
+  readonly confidence: number | null
+  /** What the votes of single signals come to, and how sure that is. */
+  readonly combinedHint: PageClass | null
+  readonly combinedConfidence: number | null
 }
 
 /** Failed addresses that failed alike. */

@@ -39,6 +39,8 @@ export interface RunProgress {
   /** Pages that could not be analysed. */
   readonly failed: number
   readonly domains: number
+  /** Of these, those that look like news. */
+  readonly news: number
   readonly milestones: number
   /** Id of the last page that was looked at. */
   readonly lastPage: number
@@ -74,6 +76,22 @@ export interface RunEvent {
 /** What may change of a run. */
 export type RunChange = Partial<Omit<AnalysisRun, 'id' | 'startedAt' | 'options'>>
 
+/** Who works on a run: as long as nobody has taken it over, what they write counts. */
+export interface RunHolder {
+  readonly id: string
+  readonly runner: string | null
+}
+
+/** How a run is begun. */
+export interface RunBegin {
+  /** As it is kept where none is taken up. */
+  readonly run: AnalysisRun
+  /** Whether a run that is not over has been left by whoever worked on it. */
+  readonly isLeft: (run: AnalysisRun) => boolean
+  /** Whether one that was left or cancelled is what is wanted, so that it is taken up instead. */
+  readonly isWanted: (run: AnalysisRun) => boolean
+}
+
 /** A page that is to be analysed. */
 export interface PageToAnalyse {
   /** Grows in the order in which addresses were found. */
@@ -92,6 +110,9 @@ export interface KeptAnalysis {
   readonly analysedAt: number | null
 }
 
+/** What the pages of a host come to. */
+export type DomainFigures = Omit<DomainAnalysis, 'score' | 'isNews' | 'countryCode'>
+
 /** What is known of a host from its pages. */
 export interface DomainAnalysis {
   readonly host: string
@@ -105,6 +126,10 @@ export interface DomainAnalysis {
   /** Addresses whose last answer, within so many minutes, was 429. */
   readonly rateLimited15: number
   readonly rateLimited60: number
+  /** The country of its name, where that is one's; ISO 3166-1 alpha-2. */
+  readonly countryCode: string | null
+  /** Languages of its pages, those of most pages first. */
+  readonly languages: readonly string[]
   readonly analysedAt: number
 }
 
@@ -113,8 +138,9 @@ export interface HostAchievements {
   readonly host: string
   /** Answers between 200 and 399. */
   readonly downloads: number
-  /** Pages at a depth of two that were analysed. */
+  /** Pages at a depth of two. */
   readonly depth2: number
+  /** Pages that were classified as such. */
   readonly articles: number
 }
 
@@ -123,7 +149,10 @@ export interface HostAchievements {
  * settled and stays until the page changes or newer rules look at it; there is one for each page, whoever wrote it.
  */
 export interface Analyses {
-  /** Pages with larger ids that have no analysis of this version and gazetteer, in the order of ids. */
+  /**
+   * Pages with larger ids that have no analysis of this version and gazetteer, in the order of ids: none when there are no more, fewer
+   * than the limit where they are large. What a newer version has analysed is left alone.
+   */
   listPending(of: {
     readonly version: number
     readonly revision: string
@@ -131,27 +160,35 @@ export interface Analyses {
     readonly limit: number
   }): Promise<readonly PageToAnalyse[]>
   countPending(version: number, revision: string): Promise<number>
-  /** Keeps analyses of pages, their places and hubs, and how far the run is, in one transaction. What changed meanwhile is left out. */
+  /**
+   * Keeps analyses of pages, their places and hubs, and how far the run is, in one transaction. What changed meanwhile is left out.
+   * False, and nothing is kept, when somebody else has taken the run over.
+   */
   write(
-    runId: string,
+    holder: RunHolder,
     pages: readonly { readonly page: PageToAnalyse; readonly analysed: AnalysedPage }[],
     progress: RunProgress,
     of: { readonly revision: string; readonly now: number },
-  ): Promise<void>
+  ): Promise<boolean>
   read(sourceId: string, key: string): Promise<KeptAnalysis | undefined>
   /** The class of a page alone; undefined where nobody has looked. */
   readClass(sourceId: string, key: string): Promise<PageClass | undefined>
   /** Hosts with pages, in their order. */
   listHosts(limit: number | null): Promise<readonly string[]>
-  measureDomain(host: string, now: number): Promise<DomainAnalysis>
+  /** What its pages and answers tell of a host. */
+  measureDomain(host: string, now: number): Promise<DomainFigures>
   writeDomain(domain: DomainAnalysis): Promise<void>
   readDomain(host: string): Promise<DomainAnalysis | undefined>
   /** What hosts have come to, for milestones. */
   listAchievements(): Promise<readonly HostAchievements[]>
 
-  addRun(run: AnalysisRun): Promise<void>
-  /** Changes a run; false when another runner has taken it over. */
-  changeRun(id: string, change: RunChange, runner?: string): Promise<boolean>
+  /**
+   * Begins a run, or takes up the newest one where that was left or cancelled and is wanted; others that were left are cancelled.
+   * Refused with `ANALYSIS_RUNNING` while somebody works on one: there is one at a time.
+   */
+  beginRun(begin: RunBegin): Promise<AnalysisRun>
+  /** Changes a run; false when somebody else has taken it over. */
+  changeRun(holder: RunHolder, change: RunChange): Promise<boolean>
   findRun(id: string): Promise<AnalysisRun | undefined>
   /** Newest first. */
   listRuns(page: {

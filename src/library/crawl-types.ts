@@ -1,5 +1,11 @@
 import type { CrawlType } from './job-log.ts'
 
+/** What was said of some of them once: a library that still says so is brought up to date. */
+export const FORMER_DESCRIPTIONS: Readonly<Record<string, string>> = {
+  intelligent:
+    'Is to plan where to begin from what is known of the site. Planning comes later: until then it crawls as basic-with-sitemap.',
+}
+
 /** The ways to crawl that a library has before its owner changes them. */
 export const CRAWL_TYPE_SEEDS: readonly CrawlType[] = [
   {
@@ -20,8 +26,14 @@ export const CRAWL_TYPE_SEEDS: readonly CrawlType[] = [
   {
     name: 'intelligent',
     description:
-      'Is to plan where to begin from what is known of the site. Planning comes later: until then it crawls as basic-with-sitemap.',
+      'Learns how the site writes its addresses, supposes the hubs that this implies, looks whether they are there, and visits first what teaches most.',
     declaration: { crawlType: 'intelligent', useSitemap: true, sitemapOnly: false },
+  },
+  {
+    name: 'history',
+    description:
+      'Like intelligent, and goes through the further pages and archives of every hub first. For sites that an intelligent crawl has understood.',
+    declaration: { crawlType: 'history', useSitemap: true, sitemapOnly: false },
   },
   {
     name: 'docs',

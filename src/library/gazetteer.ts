@@ -41,6 +41,11 @@ export interface ImportResult {
   readonly problems: readonly string[]
 }
 
+/** A place as it is exported: with the source that told of it first. */
+export interface ExportedPlace extends PlaceRecord {
+  readonly source: string
+}
+
 /** Which places are asked for. */
 export interface PlaceQuery {
   /** Beginning of a name, or any of its words. */
@@ -115,7 +120,7 @@ export interface Gazetteer {
   /** Places that pages are about, those of most pages first. */
   listMentions(limit: number, host?: string): Promise<readonly PlaceMention[]>
   /** Every place as a record, in the order of ids. */
-  exportPlaces(): AsyncIterable<PlaceRecord>
+  exportPlaces(): AsyncIterable<ExportedPlace>
   /** Breaks of its own rules. */
   validate(): Promise<readonly GazetteerIssue[]>
   /** What is allowed and looks wrong all the same. */

@@ -116,7 +116,7 @@ export interface JobLog {
   list(limit: number): Promise<{ readonly total: number; readonly items: readonly JobEntry[] }>
   /** Those that are queued or running, the oldest first. */
   listOpen(): Promise<readonly JobRecord[]>
-  /** Keeps what happened, all of it or nothing. */
+  /** Keeps what happened, all of it or nothing. A milestone of one kind and scope is kept once for each job: the first counts. */
   append(notes: readonly JobNote[]): Promise<void>
   listQueueEvents(jobId: string, page: LogPage & { readonly action?: QueueAction }): Promise<readonly QueueEvent[]>
   listProblems(filter: NoteFilter): Promise<readonly KeptNote[]>

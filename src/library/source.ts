@@ -28,8 +28,11 @@ export interface SourceSettings {
   readonly crawlType: CrawlType
 }
 
-/** Which lists and links a crawl reads. */
-export const CRAWL_TYPES = ['docs', 'basic', 'sitemap-only', 'basic-with-sitemap'] as const
+/**
+ * Which lists and links a crawl reads. The last two plan what to visit from what they learn of the site; `history` also goes through
+ * everything that is older.
+ */
+export const CRAWL_TYPES = ['docs', 'basic', 'sitemap-only', 'basic-with-sitemap', 'intelligent', 'history'] as const
 
 /** One of {@link CRAWL_TYPES}. */
 export type CrawlType = (typeof CRAWL_TYPES)[number]

@@ -6,6 +6,7 @@ import type { Explanation } from '../core/search/explain.ts'
 import type { CrawlKind, CrawlSummary } from '../crawl/events.ts'
 import type { Alias, Ledger, LedgerRow, LedgerState, Reason } from '../crawl/ledger.ts'
 import type { PageKind } from '../crawl/ports.ts'
+import type { PlannerOptions } from '../plan/planner-options.ts'
 import type { CrawlType, Source } from './source.ts'
 
 /** One run over a source, as it is kept. */
@@ -42,6 +43,10 @@ export interface CrawlRunOptions {
   readonly scope: Partial<Source['scope']>
   /** Where addresses are looked for, for this run only. @default what the source has */
   readonly crawlType?: CrawlType
+  /** What its planner may do, where it has one. @default what holds for all */
+  readonly planner?: PlannerOptions
+  /** Begins although not everything is known of the site that ought to be. @default false */
+  readonly force?: boolean
 }
 
 /** A stored page. */

@@ -9,6 +9,7 @@ import type { PageStage } from '../http/page-stage.ts'
 import {
   attackOn,
   HOSTILE_JOB,
+  HOSTILE_RUN,
   hostilePaths,
   hostilePlaces,
   openHostileStage,
@@ -149,6 +150,90 @@ test('nothing of the corpus runs in the dashboard, whatever it shows, and nothin
       expect(await page.evaluate(() => Reflect.get(globalThis, 'pwned')), hash).toBeUndefined()
     }
     expect(await page.locator('script').count()).toBe(1)
+  })
+  expect(troubles).toEqual([])
+})
+
+test('places are drawn on a map that is made here, in both schemes', async () => {
+  const troubles = await withPage({}, async (page) => {
+    const colours = new Set<string>()
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await page.goto(`${origin}/gazetteer`)
+      const map = page.getByRole('img', { name: 'that pages name' })
+      const box = await map.boundingBox()
+      // There is land where the place is, and none in the middle of the Atlantic.
+      const isLand = (x: number, y: number) =>
+        page.evaluate<boolean>(`document.querySelector('.land').isPointInFill(new DOMPoint(${x}, ${y}))`)
+      expect([await isLand(1820, 430), await isLand(1400, 500)]).toEqual([true, false])
+      const dot = await map.locator('circle').boundingBox()
+      const share = ((dot?.x ?? 0) + (dot?.width ?? 0) / 2 - (box?.x ?? 0)) / (box?.width ?? 1)
+      expect(share).toBeCloseTo((180 + 2) / 360, 2)
+      colours.add(await page.evaluate<string>("getComputedStyle(document.querySelector('.land')).fill"))
+    }
+    expect(colours.size).toBe(2)
+    // Whoever cannot see the map has the same links in a table.
+    await page.getByRole('row').filter({ hasText: 'pwned="place name"' }).getByRole('link').first().click()
+    expect(page.url()).toBe(`${origin}/gazetteer/place/1`)
+    await page.locator('circle').click()
+    expect(page.url()).toBe(`${origin}/gazetteer/place/1`)
+  })
+  expect(troubles).toEqual([])
+})
+
+test('an analysis is watched until it ends, and begun by a button', async () => {
+  const { analyses } = stage.library
+  const troubles = await withPage({}, async (page) => {
+    // Nobody waits five seconds.
+    await page.clock.install()
+    await page.goto(`${origin}/analysis/${HOSTILE_RUN}/ssr`)
+    const status = page.getByRole('status')
+    await status.getByText('Live').waitFor()
+    const rows = await page.getByRole('row').count()
+    const holder = { id: HOSTILE_RUN, runner: 'somebody' }
+    const before = await analyses.findRun(HOSTILE_RUN)
+    if (before === undefined) throw new Error('the run is gone')
+    const event = { runId: HOSTILE_RUN, at: Date.now(), stage: 'pages' as const, details: null }
+    await analyses.addEvent({ ...event, message: attackOn('polled') })
+    await analyses.changeRun(holder, {
+      stage: 'pages',
+      progress: { ...before.progress, pages: 1500, totalPages: 3000 },
+    })
+    await page.clock.runFor(5000)
+    await page.getByText('1,500 of 3,000').waitFor()
+    expect(await page.getByRole('progressbar').evaluate((bar) => Reflect.get(bar, 'position'))).toBe(0.5)
+    const row = page.getByRole('row').nth(1)
+    expect(await row.textContent()).toContain('<script>globalThis.pwned="polled"</script>')
+    expect(await page.getByRole('row').count()).toBe(rows + 1)
+    // There is one at a time.
+    await page.goto(`${origin}/analysis/ssr`)
+    await page.getByRole('button', { name: 'Perform Analysis' }).click()
+    await page.getByText('an analysis run goes on already').waitFor()
+    await page.goto(`${origin}/analysis/${HOSTILE_RUN}/ssr`)
+    await status.getByText('Live').waitFor()
+    await analyses.changeRun(holder, {
+      status: 'completed',
+      stage: 'done',
+      endedAt: Date.now(),
+      summary: { pages: 3000 },
+    })
+    await page.clock.runFor(5000)
+    await status.getByText('This run is over').waitFor()
+    await page.locator('[data-run] .pill-good').getByText('completed').waitFor()
+    await page.goto(`${origin}/analysis/ssr`)
+    await status.getByText('Live').waitFor()
+    stage.dispatcher.feed.tell('analysis', null, {
+      ...{ runId: 'eeeeeeee-run', status: 'running', stage: 'domains', error: null },
+      lastProgress: { pages: 4321, articles: 5, places: 6, hubs: 7 },
+    })
+    await page.getByRole('row').nth(1).getByText('4,321').waitFor()
+    expect(await page.getByRole('link', { name: 'eeeeeeee' }).getAttribute('href')).toBe('/analysis/eeeeeeee-run/ssr')
+    await page.locator('summary').click()
+    await page.getByLabel('Most pages').fill('7')
+    await page.getByRole('button', { name: 'Perform Analysis' }).click()
+    await page.waitForURL(/\/analysis\/[\w-]{36}\/ssr$/)
+    await page.getByText('at most 7 pages').waitFor()
+    expect(await page.evaluate(() => Reflect.get(globalThis, 'pwned'))).toBeUndefined()
   })
   expect(troubles).toEqual([])
 })

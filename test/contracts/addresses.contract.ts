@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { PageClass } from '../../src/core/model.ts'
 import type { Find, Settlement } from '../../src/crawl/ledger.ts'
 import type { AddressCursor, AddressEntry, Addresses, AddressQuery } from '../../src/library/addresses.ts'
 import type { LibraryStore } from '../../src/library/library-store.ts'
 import { addSourceTo, recordOf } from '../embed/filled-store.ts'
+import { classificationOf } from './classifications.ts'
 import { setPause } from './host-clocks.ts'
 
 /** What every view of the addresses does. Each test has a store of its own with two sources, `docs` and `more`. */
@@ -66,7 +68,8 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       await write(A('/page'), 60, 120)
       await fail(A('/failed'), 55, 500, 'it broke')
       const NOTHING = { reason: null, pattern: null, status: null, detail: null, foundOn: null, depth: 1 }
-      const NO_PAGE = { changedAt: null, title: null, wordCount: null, chunks: null }
+      const NO_CLASS = { classification: null, confidence: null, combinedHint: null, combinedConfidence: null }
+      const NO_PAGE = { changedAt: null, title: null, wordCount: null, chunks: null, ...NO_CLASS }
       const where = (path: string) => ({
         id: expect.any(Number),
         sourceId: 'docs',
@@ -87,6 +90,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
           title: 'Title of /page',
           wordCount: 120,
           chunks: 2,
+          ...NO_CLASS,
         },
         {
           ...where('/failed'),
@@ -317,6 +321,35 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       await expectOnly({ minWordCount: 10 }, [A('/long')])
       expect(await list({ from: 20, to: 40, order: 'oldest' })).toEqual([A('/short'), A('/lost'), A('/slow')])
       expect(await list({ from: 20, to: 40, limit: 1, cursor: { at: 30, url: A('/lost') } })).toEqual([A('/short')])
+    })
+
+    test('by what kind of page it is, and how sure that is', async () => {
+      const classify = (path: string, now: number, kind: PageClass, hint: PageClass, confidence: number) => {
+        const combined = { hint, confidence, considered: 5 }
+        const record = { ...recordOf(A(path), path, {}), classification: classificationOf(kind, { combined }) }
+        return settle(A(path), now, { state: 'indexed', record, status: 200 })
+      }
+      await classify('/story', 60, 'article', 'article', 0.9)
+      await classify('/front', 61, 'nav', 'article', 0.4)
+      await classify('/list', 62, 'nav', 'nav', 0.75)
+      await expectOnly({ classification: 'article' }, [A('/story')])
+      await expectOnly({ classification: 'nav' }, [A('/list'), A('/front')])
+      await expectOnly({ classification: 'other' }, [])
+      await expectOnly({ combinedHint: 'article' }, [A('/front'), A('/story')])
+      await expectOnly({ combinedHint: 'article', classification: 'nav' }, [A('/front')])
+      await expectOnly({ minCombinedConfidence: 0.75 }, [A('/list'), A('/story')])
+      await expectOnly({ minCombinedConfidence: 0.76, combinedHint: 'nav' }, [])
+      await expectOnly({ minCombinedConfidence: 0 }, [A('/list'), A('/front'), A('/story')])
+      const [entry] = await addresses.find(A('/front'))
+      const combined = { combinedHint: 'article', combinedConfidence: 0.4 }
+      expect(entry).toMatchObject({ classification: 'nav', confidence: 0.8, ...combined })
+      // The class goes with the page, and with the content it was told by.
+      await settle(A('/front'), 70, { state: 'indexed', record: recordOf(A('/front'), 'new', {}), status: 200 })
+      await expectOnly({ classification: 'nav' }, [A('/list')])
+      await settle(A('/list'), 80, { state: 'failed', reason: 'removed', status: 410, isProvenGone: true })
+      await expectOnly({ classification: 'nav' }, [A('/list')])
+      await store.removeProven('docs', 'crawl of docs at 80', false, 81)
+      await expectOnly({ classification: 'nav' }, [])
     })
 
     test('by a part of the address, whatever the case, and with no character that means another', async () => {

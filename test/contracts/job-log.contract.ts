@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ProgressFrame, QueueAction } from '../../src/library/dispatch/frames.ts'
-import type { JobLog, JobRecord, LogPage } from '../../src/library/job-log.ts'
+import type { JobLog, JobRecord, KeptNote, LogPage } from '../../src/library/job-log.ts'
 import type { LibraryStore } from '../../src/library/library-store.ts'
+import { milestonesMet } from '../../src/library/operations/milestones-met.ts'
 import { event, frameOf, jobOf, KEEP_ALL, note } from './job-notes.ts'
 
 /** What every history of jobs does. Each test has one of its own. */
@@ -182,6 +183,32 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
     })
   })
 
+  test('a milestone is kept once for each job, kind and scope, and a problem as often as it occurs', async () => {
+    for (const type of ['milestone', 'problem'] as const) {
+      await log.append([note(type, 'a', '1', { scope: 'x.test' }), note(type, 'a', '2', { scope: 'x.test' })])
+      await log.append([note(type, 'a', '3', { scope: 'x.test' }), note(type, 'b', '4', { scope: 'x.test' })])
+      await log.append([note(type, 'a', '5'), note(type, 'a', '6'), note(type, 'a', '7', { kind: 'other' })])
+    }
+    const targets = (notes: readonly KeptNote[]) => notes.map(({ target }) => target)
+    expect(targets(await log.listMilestones({ limit: 9 }))).toEqual(['7', '5', '4', '1'])
+    expect(targets(await log.listProblems({ limit: 9 }))).toHaveLength(7)
+  })
+
+  test('a host has met the milestones that any job has reached there', async () => {
+    await log.append([
+      note('milestone', 'a', '1', { kind: 'depth2-coverage', scope: 'x.test' }),
+      note('milestone', 'b', '2', { kind: 'downloads-1k', scope: 'x.test' }),
+      note('milestone', 'b', '3', { kind: 'full-understanding', scope: 'y.test' }),
+      note('problem', 'b', '4', { kind: 'patterns-learned', scope: 'x.test' }),
+    ])
+    const kinds = ['full-understanding', 'downloads-1k', 'patterns-learned', 'depth2-coverage']
+    expect(await milestonesMet({ jobLog: log }, 'x.test', kinds)).toEqual({
+      met: ['downloads-1k', 'depth2-coverage'],
+      unmet: ['full-understanding', 'patterns-learned'],
+    })
+    expect(await milestonesMet({}, 'x.test', ['downloads-1k'])).toEqual({ met: [], unmet: ['downloads-1k'] })
+  })
+
   describe('trimming', () => {
     const fill = async (jobId: string, count: number, more: Partial<JobRecord> = {}) => {
       await log.add(jobOf(jobId, more))
@@ -233,7 +260,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
     })
 
     test('keeps so many problems and as many milestones', async () => {
-      await log.append(['1', '2', '3'].flatMap((at) => [note('problem', 'a', at), note('milestone', 'a', at)]))
+      await log.append(['1', '2', '3'].flatMap((at) => [note('problem', 'a', at), note('milestone', at, at)]))
       expect(await log.trim({ ...KEEP_ALL, notes: 2 })).toBe(2)
       expect((await log.listProblems({ limit: 9 })).map(({ target }) => target)).toEqual(['3', '2'])
       expect((await log.listMilestones({ limit: 9 })).map(({ target }) => target)).toEqual(['3', '2'])

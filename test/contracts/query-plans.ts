@@ -4,6 +4,8 @@ import type { Database } from '../../src/store/sqlite/database.ts'
 export function recordPlans(db: Database): {
   /** Steps that walk a whole table, or that sort what an index should have had in order. */
   listWalks(): string[]
+  /** All steps of the statements that begin like this. */
+  listSteps(beginning: RegExp): string[]
 } {
   const seen = new Set<string>()
   const prepare = db.prepare.bind(db)
@@ -22,6 +24,7 @@ export function recordPlans(db: Database): {
     return statement.all(...(values.size > 0 ? [Object.fromEntries(values)] : unnamed)).map(({ detail }) => detail)
   }
   return {
+    listSteps: (beginning) => [...seen].filter((sql) => beginning.test(sql)).flatMap(explain),
     listWalks: () =>
       // What is kept by triggers is small, whatever it counts.
       [...seen]
@@ -35,7 +38,7 @@ export function recordPlans(db: Database): {
 }
 
 /** Tables that grow without end, and what they are called in queries. */
-const GROWING = /^SCAN (?:queue_events|e|crawl_problems|crawl_milestones|crawl_jobs|j|ledger|l)\b/
+const GROWING = /^SCAN (?:queue_events|e|crawl_problems|crawl_milestones|crawl_jobs|j|ledger|l|page_analyses|a)\b/
 
 function isWalk(step: string, sql: string): boolean {
   if (/TEMP B-TREE/.test(step)) return true

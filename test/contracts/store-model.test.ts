@@ -1,11 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { PharosError } from '../../src/core/errors.ts'
-import type { Chunk, Page } from '../../src/core/model.ts'
+import { type Chunk, PAGE_CLASSES, type Page } from '../../src/core/model.ts'
+import { compareUtf8 } from '../../src/core/text/order.ts'
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
 import { CRAWL_ENDS, type CrawlEnd, type CrawlSummary } from '../../src/crawl/events.ts'
 import { clearStrikes, easeClock, type HostClock, holdClock, openClock, slowClock } from '../../src/crawl/host-clock.ts'
 import {
+  type Alias,
   type Discovery,
   type Find,
   LEDGER_STATES,
@@ -16,10 +18,12 @@ import {
   type Visit,
 } from '../../src/crawl/ledger.ts'
 import { searchHits } from '../../src/library/hits.ts'
+import type { LibraryStore } from '../../src/library/library-store.ts'
 import type { Source } from '../../src/library/source.ts'
 import type { Crawl, Store } from '../../src/library/store.ts'
 import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { classificationOf } from './classifications.ts'
 import { reserveSlot, setPause } from './host-clocks.ts'
 
 const LONG = process.env['TEST_LONG'] !== undefined
@@ -50,7 +54,8 @@ test('the memory store and the SQLite store give the same answers to the same ca
 
 /** What is asked of both stores. Plain data, so that a failure can be read. */
 type Step = { readonly waitMs: number; readonly source: string; readonly crawl: string } & (
-  | { readonly type: 'offer'; readonly finds: readonly Find[] }
+  | { readonly type: 'offer'; readonly finds: readonly Find[]; readonly aliases: readonly Alias[] }
+  | { readonly type: 'checkAliases' }
   | {
       readonly type: 'lease'
       readonly limit: number
@@ -90,6 +95,7 @@ const ALL_FOUND: readonly Step[] = SOURCES.map((source) => ({
   waitMs: 0,
   source,
   crawl: 'first',
+  aliases: [],
   finds: ADDRESSES.map(({ key, host }, depth) => {
     return { key, host, url: key, depth: depth % 3, foundOn: null, discovery: 'link', refusal: null }
   }),
@@ -142,7 +148,7 @@ async function compareStores(steps: readonly Step[]): Promise<void> {
 
 /** A store, and the visits it gave: those that are under way, and those that came to an end. */
 interface Client {
-  readonly store: Store
+  readonly store: LibraryStore
   readonly leased: Visit[]
   readonly settled: Visit[]
 }
@@ -154,7 +160,9 @@ async function takeStep({ store, leased, settled }: Client, step: Step, now: num
   const maxRows = source === 'two' ? MOST_ROWS : Infinity
   switch (step.type) {
     case 'offer':
-      return store.offer(source, crawlId, step.finds, now, [], maxRows)
+      return store.offer(source, crawlId, step.finds, now, step.aliases, maxRows)
+    case 'checkAliases':
+      return store.checkAliases(source, now)
     case 'lease': {
       const { limit, lastsMs, aheadMs, isLevelled } = step
       const request = {
@@ -252,13 +260,18 @@ async function look(store: Store, source: string, now: number) {
     held: await store.listHeldHosts(source, now, now + 15),
     clocks: await Promise.all(HOSTS.map((host) => store.readClock(host, now))),
     content: await store.countContent(source),
-    crawls: await store.listCrawls(source, 3),
+    crawls: (await store.listCrawls(source, 100)).sort(byBeginning),
     taken: await store.countPages(source, `${source}-first`),
   }
 }
 
+/** Which of those that began at one moment is the newer is not told: here, one may write before it has begun. */
+function byBeginning(a: Crawl, b: Crawl): number {
+  return b.startedAt - a.startedAt || compareUtf8(a.id, b.id)
+}
+
 /** What a source holds, however it got there. */
-async function readContent(store: Store, source: string) {
+async function readContent(store: LibraryStore, source: string) {
   const hits = await searchHits(store, { query: 'word', limit: 100, filter: { sourceIds: [source] }, explain: true })
   const pages = await collect(store.listPages(source))
   return {
@@ -267,6 +280,10 @@ async function readContent(store: Store, source: string) {
     texts: await Promise.all(KEYS.map((key) => store.readPageText(source, key))),
     links: await Promise.all(KEYS.map((key) => store.readLinks(source, key))),
     aliases: await Promise.all(KEYS.map((key) => store.listAliases(source, key))),
+    addresses: (await store.addresses.list({ sourceId: source, limit: 100 })).map(({ id: _, ...entry }) => entry),
+    kinds: await Promise.all(
+      PAGE_CLASSES.map((classification) => store.addresses.count({ sourceId: source, classification }, 100)),
+    ),
     hashes: new Set(pages.map(({ page }) => page.contentHash)).size,
   }
 }
@@ -294,7 +311,15 @@ function stepArbitrary(): fc.Arbitrary<Step> {
     crawl: fc.constantFrom('first', 'first', 'first', 'second', 'run-0', 'run-1'),
   })
   const step = fc.oneof(
-    { weight: 4, arbitrary: fc.record({ type: fc.constant('offer'), finds }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        type: fc.constant('offer'),
+        finds,
+        aliases: fc.array(aliasArbitrary(), { maxLength: 1 }),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ type: fc.constant('checkAliases') }) },
     {
       weight: 5,
       arbitrary: fc.record({
@@ -387,10 +412,20 @@ function findArbitrary(): fc.Arbitrary<Find> {
       isNewOnly: fc.constantFrom(false, false, false, true),
       foundOn: fc.constantFrom(null, LIST),
       discovery: fc.constantFrom<Discovery>('link', 'sitemap', 'llms-full'),
+      weight: fc.constantFrom(0, 0, -2, 1, 5),
       // Three of four are admitted.
       refusal: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: refusal }),
     })
     .map(({ address, spelling, ...rest }) => ({ ...rest, ...address, url: address.key + spelling }))
+}
+
+function aliasArbitrary(): fc.Arbitrary<Alias> {
+  return fc.record({
+    url: fc.constantFrom('https://a.test/x?s=1', ...KEYS),
+    aliasUrl: fc.constantFrom('https://a.test/never', ...KEYS),
+    classification: fc.constantFrom('superfluous-query', 'session-id'),
+    reason: fc.option(fc.constant('s')),
+  })
 }
 
 function outcomeArbitrary(): fc.Arbitrary<Outcome> {
@@ -459,10 +494,12 @@ function recordArbitrary(): fc.Arbitrary<PageRecord> {
       title: fc.constantFrom('A word', 'A word', 'Another'),
       links: fc.subarray(KEYS),
       chunks: fc.nat(2),
+      kind: fc.option(fc.constantFrom(...PAGE_CLASSES)),
     })
-    .map(({ hash, title, links, chunks }) => ({
+    .map(({ hash, title, links, chunks, kind }) => ({
       page: { ...pageOf(hash), title },
       links,
+      ...(kind === null ? {} : { classification: classificationOf(kind) }),
       chunks: Array.from({ length: chunks }, (_, position) => chunkOf(hash, position)),
     }))
 }

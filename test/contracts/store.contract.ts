@@ -8,6 +8,7 @@ import type { Find, LeaseRequest, PageRecord, Reason, Settled, Settlement, Visit
 import { searchHits } from '../../src/library/hits.ts'
 import type { Source } from '../../src/library/source.ts'
 import type { ChunkFilter, Crawl, Store } from '../../src/library/store.ts'
+import { classificationOf } from './classifications.ts'
 import { reserveSlot, setPause } from './host-clocks.ts'
 
 /** What every store does. Each test has a store of its own with one source, `docs`. */
@@ -436,6 +437,55 @@ export function describeStore(open: () => Promise<Store>): void {
       ])
       expect(pathsOf(await lease({ limit: 3 }))).toEqual(['/d', '/b', '/a'])
       expect(pathsOf(await lease({ limit: 3 }))).toEqual(['/c'])
+    })
+
+    test('goes by weight before all else, the least first', async () => {
+      await offer([
+        find('/plain', { depth: 0 }),
+        find('/late', { depth: 0, weight: 7 }),
+        find('/soon', { depth: 2, weight: -3 }),
+        find('/sooner', { depth: 1, weight: -3 }),
+        find('/soon too', { depth: 2, weight: -3 }),
+      ])
+      expect(pathsOf(await lease({ limit: 2 }))).toEqual(['/sooner', '/soon'])
+      expect(pathsOf(await lease())).toEqual(['/soon too', '/plain', '/late'])
+    })
+
+    test('goes by weight within a level where levels are finished one by one', async () => {
+      await offer([
+        find('/b', { depth: 1 }),
+        find('/deep', { depth: 2, weight: -9 }),
+        find('/c', { depth: 1, weight: 2 }),
+        find('/a', { depth: 1, weight: -1 }),
+      ])
+      const level = { isLevelled: true }
+      expect(pathsOf(await lease({ ...level, limit: 2 }))).toEqual(['/a', '/b'])
+      const rest = await lease(level)
+      expect(pathsOf(rest)).toEqual(['/c'])
+      await store.release(rest)
+      // The same where hosts are looked at one by one, because something was put off.
+      await offer([find('/due', { depth: 1, weight: -5 }), find('/host', { depth: 1, weight: 1, host: 'h.test' })])
+      await settle(await leaseOne('/due'), { state: 'pending', reason: 'timeout', dueAt: 500 })
+      expect(pathsOf(await lease({ ...level, now: 500 }))).toEqual(['/due', '/host', '/c'])
+    })
+
+    test('goes by weight among hosts as well', async () => {
+      await setPause(store, 'docs.test', 100, 200)
+      await offer([find('/a'), find('/b', { weight: -1 }), find('/x', { weight: 5, host: 'x.test' })])
+      await offer([find('/y', { weight: -2, host: 'y.test' })])
+      await settle(await leaseOne('/a'), { state: 'pending', reason: 'timeout', dueAt: 900 })
+      const clocks = { now: 1000, horizon: 1000 }
+      expect(pathsOf(await lease({ ...clocks, limit: 2 }))).toEqual(['/y', '/b'])
+      expect(pathsOf(await lease(clocks))).toEqual(['/x'])
+    })
+
+    test('takes the least weight that a crawl found for a row, and that of the find which admits it', async () => {
+      await offer([find('/a', { weight: 4 }), find('/b', { weight: 3 }), find('/c', { refusal: BLOCKED })])
+      await offer([find('/a', { weight: 1 }), find('/b', { weight: 9 }), find('/c', { weight: 2 })])
+      expect(pathsOf(await lease())).toEqual(['/a', '/c', '/b'])
+      await offer([find('/d', { weight: 1 }), find('/e', { weight: 2 })])
+      await offer([find('/d', { weight: 3 })], 'c2')
+      expect(pathsOf(await lease())).toEqual(['/e', '/d'])
     })
 
     test('is of one source', async () => {
@@ -1317,6 +1367,63 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.listAliases('docs', at('/c'))).toEqual([alias('/a', '/c')])
       expect(await store.listAliases('docs', at('/none'))).toEqual([])
     })
+
+    test('tells what became of the addresses that others stand for, once it was looked up', async () => {
+      const taught = ['page', 'lost', 'away', 'odd', 'wait', 'shut'].map((name) => stripped(`/${name}`))
+      await offer([find('/wait'), find('/shut', { refusal: BLOCKED })])
+      await store.offer('docs', 'c1', [], 100, [...taught, stripped('/never'), stripped('/page', '?key=2')])
+      const classified = { ...record('/page', 'words'), classification: classificationOf('article') }
+      await visit('/page', { state: 'indexed', record: classified, status: 200 })
+      await visit('/lost', { state: 'failed', reason: 'not-found', status: 404 })
+      await visit('/away', { state: 'skipped', reason: 'redirect', status: 301, target: at('/page') })
+      await visit('/odd', { state: 'failed', reason: 'http-server-error', status: 500 })
+      expect(await store.listAliases('docs', at('/page'))).toEqual([stripped('/page', '?key=2'), stripped('/page')])
+      const before = await store.listAliases('docs', at('/page'))
+      expect(before.map((alias) => 'exists' in alias)).toEqual([false, false])
+
+      expect(await store.checkAliases('docs', 900)).toBe(8)
+      const told = async (path: string) => (await store.listAliases('docs', at(path)))[0]
+      const facts = { state: null, reason: null, status: null, kind: null }
+      const looked = (path: string, exists: boolean | null, metadata: object) => ({
+        ...stripped(path),
+        exists,
+        checkedAt: 900,
+        metadata: { ...facts, ...metadata },
+      })
+      const page = { state: 'indexed', status: 200, kind: 'article', title: 'Title of /page' }
+      expect((await store.listAliases('docs', at('/page'))).map(({ exists }) => exists)).toEqual([true, true])
+      expect(await store.listAliases('docs', at('/page?s=1'))).toEqual([looked('/page', true, page)])
+      expect(await told('/lost')).toEqual(looked('/lost', false, { state: 'failed', reason: 'not-found', status: 404 }))
+      expect(await told('/away')).toEqual(looked('/away', true, { state: 'skipped', reason: 'redirect', status: 301 }))
+      const odd = { state: 'failed', reason: 'http-server-error', status: 500 }
+      expect(await told('/odd')).toEqual(looked('/odd', null, odd))
+      expect(await told('/wait')).toEqual(looked('/wait', null, { state: 'pending' }))
+      expect(await told('/shut')).toEqual(looked('/shut', null, { state: 'skipped', reason: 'blocked' }))
+      expect(await told('/never')).toEqual(looked('/never', null, {}))
+
+      // What is told of the same two addresses again does not undo it, and the next look finds what is new.
+      await visit('/wait', { state: 'failed', reason: 'removed', status: 410, aliases: [stripped('/wait')] }, 'c2')
+      expect(await told('/wait')).toEqual(looked('/wait', null, { state: 'pending' }))
+      await store.checkAliases('docs', 950)
+      expect(await told('/wait')).toMatchObject({ exists: false, checkedAt: 950, metadata: { status: 410 } })
+      expect(await store.checkAliases('nobody', 1)).toBe(0)
+    })
+
+    test('looks up as many of them as there are', async () => {
+      const paths = Array.from({ length: 1203 }, (_, i) => `/${i}`)
+      await offer(paths.map((path) => find(path)))
+      await store.offer(
+        'docs',
+        'c1',
+        [],
+        100,
+        paths.map((path) => stripped(path)),
+      )
+      expect(await store.checkAliases('docs', 900)).toBe(1203)
+      for (const path of ['/0', '/500', '/999', '/1202']) {
+        expect(await store.listAliases('docs', at(path))).toMatchObject([{ metadata: { state: 'pending' } }])
+      }
+    })
   })
 
   test('lists that hold pages are kept by address, and their pages confirmed at once', async () => {
@@ -1901,6 +2008,13 @@ function find(path: string, more: Partial<Find> = {}): Find {
 
 function alias(from: string, to: string) {
   return { url: at(from), aliasUrl: at(to), classification: 'redirect', reason: null } as const
+}
+
+const BLOCKED = { reason: 'blocked', pattern: '/x', target: null } as const
+
+/** An address with a query that says nothing. */
+function stripped(path: string, query = '?s=1') {
+  return { url: at(path + query), aliasUrl: at(path), classification: 'superfluous-query', reason: 's' } as const
 }
 
 /** A page whose parts between lines of hyphens are its chunks. */

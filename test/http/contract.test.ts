@@ -5,7 +5,7 @@ import type { z } from 'zod'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import type { Crawl } from '../../src/library/store.ts'
 import { openSite, page, type Site } from '../sites/site.ts'
-import { EVENTS, fillLog, fillRows, JOB, OTHER, ROWS } from './filled.ts'
+import { EVENTS, fillLog, fillRows, JOB, MILESTONES, OTHER, ROWS } from './filled.ts'
 import { type Answer, openTestServer, type TestServer, until } from './server.ts'
 import * as shapes from './shapes.ts'
 
@@ -102,7 +102,8 @@ describe('the history', () => {
     expect([...part.items, ...rest.items]).toEqual(all.items)
     expect(rest.cursors.nextBefore).toBeNull()
     const { items } = await get(`/api/milestones?job=${JOB}`, shapes.milestones)
-    expect(items.map(({ kind }) => kind)).toEqual(Array.from({ length: 5 }, () => 'patterns-learned'))
+    expect(items.map(({ kind }) => kind)).toEqual(MILESTONES.toReversed())
+    expect((await get('/api/milestones?kind=hubs-seeded', shapes.milestones)).items).toHaveLength(1)
   })
 
   test('knows jobs that ended long ago', async () => {
@@ -118,6 +119,7 @@ describe('the history', () => {
       'sitemap-only',
       'basic-with-sitemap',
       'intelligent',
+      'history',
       'docs',
     ])
     expect(items[1]?.declaration).toMatchObject({ useSitemap: true, sitemapOnly: true })
@@ -166,18 +168,12 @@ describe('addresses', () => {
     expect((await get('/api/urls', shapes.urls)).items).toHaveLength(200)
   })
 
-  test('say that nothing is classified yet', async () => {
-    for (const query of [
-      'classification=article',
-      'combinedHint=nav',
-      'minCombinedConfidence=80',
-      'minConfidence=0.5',
-    ]) {
-      const { items, notices } = await get(`/api/urls?${query}`, shapes.urls)
-      expect([query, items, notices.length]).toEqual([query, [], 1])
-    }
+  test('that were never fetched are of no kind', async () => {
     const { items } = await get('/api/urls?details=1&host=many.example&limit=3', shapes.urlsWithDetails)
-    expect(items.map(({ combined_hint }) => combined_hint)).toEqual([null, null, null])
+    expect(items.map(({ combined_hint, classification }) => [combined_hint, classification])).toEqual(
+      Array.from({ length: 3 }, () => [null, null]),
+    )
+    expect((await get(`/api/urls?classification=article&source=${sourceId}`, shapes.urls)).total).toBe(0)
   })
 
   test('are told in detail, with the stored text', async () => {

@@ -5,6 +5,8 @@ import type { OpenLibrary } from '../../src/open-library.ts'
 /** A job that is done and has many events, and one that failed. */
 export const JOB = '11111111-1111-4111-8111-111111111111'
 export const OTHER = '22222222-2222-4222-8222-222222222222'
+/** What the first one has reached: each is kept once. */
+export const MILESTONES = ['patterns-learned', 'hubs-seeded', 'seeds-prepared', 'cache-primed', 'depth2-coverage']
 /** How many events the first one has, and addresses the source. */
 export const EVENTS = 1000
 export const ROWS = 1000
@@ -44,7 +46,7 @@ export async function fillLog({ jobLog }: OpenLibrary): Promise<void> {
       jobId: JOB,
       at: at + i,
       type: 'milestone',
-      data: { ...data, kind: 'patterns-learned', details: null },
+      data: { ...data, kind: MILESTONES[i] ?? '', details: null },
     })
   }
   await jobLog.append(notes)

@@ -1,6 +1,7 @@
 import { createAssets, dashboardFolder } from '../../src/cli/assets.ts'
 import type { HttpPorts } from '../../src/http/ports.ts'
 import { createSpawnRunner } from '../../src/jobs/spawn-crawl.ts'
+import { createAnalysisRunner } from '../../src/library/dispatch/create-analysis-runner.ts'
 import { createDispatcher } from '../../src/library/dispatch/create-dispatcher.ts'
 import { createFeed } from '../../src/library/dispatch/create-feed.ts'
 import type { Dispatcher } from '../../src/library/dispatch/dispatcher.ts'
@@ -70,12 +71,20 @@ export async function openPageStage(input: PageStageInput): Promise<PageStage> {
     maxJobs: 1,
     maxRequests: 4,
   })
+  const analysis = createAnalysisRunner({
+    runner: createSpawnRunner({ command: process.execPath, args: ['--version'] }),
+    library: async () => library,
+    feed: dispatcher.feed,
+    clock: library.clock,
+    libraryPath: ':memory:',
+  })
   const ports: HttpPorts = {
     version: '0.0.0',
     library: () => unlessBroken<Library>(library),
     search: (input, signal) => searchLibrary(library, input, signal),
     jobLog: () => unlessBroken(log),
     dispatcher,
+    analysis,
     mcp: async () => new Response(null, { status: 404 }),
     readAsset: createAssets(dashboardFolder()),
     system: {
@@ -115,6 +124,7 @@ export async function openPageStage(input: PageStageInput): Promise<PageStage> {
       isBroken = broken
     },
     async close() {
+      await analysis.close()
       await dispatcher.close()
       await library.close()
       await site.close()

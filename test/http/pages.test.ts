@@ -140,7 +140,7 @@ describe('every page', () => {
     const body = await get('/urls')
     expect(body).toContain('<table role="table">')
     expect(body).toMatch(/<caption>[^<]*100 of 233 addresses/)
-    expect(body.match(/role="columnheader"/g)).toHaveLength(7)
+    expect(body.match(/role="columnheader"/g)).toHaveLength(8)
   })
 })
 

@@ -10,6 +10,7 @@ import { systemClock } from '../../src/fetch/clock.ts'
 import { createHttp, type HttpOptions } from '../../src/http/app.ts'
 import type { HttpSettings } from '../../src/http/ports.ts'
 import { createSpawnRunner } from '../../src/jobs/spawn-crawl.ts'
+import { createAnalysisRunner } from '../../src/library/dispatch/create-analysis-runner.ts'
 import { createDispatcher } from '../../src/library/dispatch/create-dispatcher.ts'
 import { createFeed } from '../../src/library/dispatch/create-feed.ts'
 import { createDispatchedJobs } from '../../src/library/dispatch/dispatched-jobs.ts'
@@ -33,6 +34,8 @@ export interface TestServerOptions {
   readonly http?: HttpOptions
   /** The program that crawls. @default this one, from its sources */
   readonly program?: readonly string[]
+  /** The program that analyses. @default this one, from its sources */
+  readonly analyser?: readonly string[]
 }
 
 /** A whole server, with a real library and real crawl processes, on loopback. */
@@ -85,12 +88,9 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
   }
   const jobLog = async () => (await library()).jobLog
   const [command = process.execPath, ...args] = options.program ?? [process.execPath, MAIN, 'crawl-job']
+  const env = { PATH: process.env['PATH'], HOME: folder, PHAROS_ALLOW_PRIVATE: '*', PHAROS_LIBRARY: path }
   const dispatcher = createDispatcher({
-    runner: createSpawnRunner({
-      command,
-      args,
-      env: { PATH: process.env['PATH'], HOME: folder, PHAROS_ALLOW_PRIVATE: '*', PHAROS_LIBRARY: path },
-    }),
+    runner: createSpawnRunner({ command, args, env }),
     jobLog,
     feed: createFeed({ epoch: randomUUID().slice(0, 8), clock: systemClock }),
     clock: systemClock,
@@ -98,6 +98,14 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
     libraryPath: path,
     maxJobs: options.maxJobs ?? 1,
     maxRequests: 32,
+  })
+  const [analyser = process.execPath, ...words] = options.analyser ?? [process.execPath, MAIN, 'analyze']
+  const analysis = createAnalysisRunner({
+    runner: createSpawnRunner({ command: analyser, args: words, env }),
+    library,
+    feed: dispatcher.feed,
+    clock: systemClock,
+    libraryPath: path,
   })
   const mcp = createMcp({
     version: '0.0.0',
@@ -118,6 +126,7 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
       search: async (input, signal) => searchLibrary(await library(), input, signal),
       jobLog,
       dispatcher,
+      analysis,
       mcp: handler.fetch,
       readAsset: async (name) => ASSETS[name],
       system: createSystemProbe(path),
@@ -143,6 +152,7 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
     await server.close()
     await packs.close()
     await handler.close()
+    await analysis.close()
     await dispatcher.close()
     await mcp.close()
     await (await opened?.catch(() => undefined))?.close()

@@ -150,7 +150,6 @@ export const urls = z.looseObject({
   count,
   items: z.array(z.looseObject({ url: z.string(), host: z.string(), ts: moment, status: z.int().nullable() })),
   cursor: z.base64().nullable(),
-  notices: z.array(z.string()),
 })
 
 export const urlsWithDetails = z.looseObject({
@@ -207,3 +206,154 @@ export const events: Readonly<Record<string, z.ZodType>> = {
   done: z.looseObject({ code: z.int().nullable(), signal: z.string().nullable(), endedAt: moment, jobId: z.string() }),
   jobs: z.looseObject({ count, items: z.array(jobItem) }),
 }
+
+const runItem = z.strictObject({
+  id: z.uuid(),
+  status: z.enum(['running', 'completed', 'failed', 'cancelled']),
+  stage: z.enum(['db-setup', 'pages', 'domains', 'milestones', 'done']),
+  startedAt: moment,
+  endedAt: momentOrNull,
+  durationMs: count,
+  analysisVersion: count,
+  pageLimit: count.nullable(),
+  domainLimit: count.nullable(),
+  skipPages: z.boolean(),
+  skipDomains: z.boolean(),
+  dryRun: z.boolean(),
+  verbose: z.boolean(),
+  summary: z.looseObject({}).nullable(),
+  lastProgress: z.looseObject({ pages: count, totalPages: count }),
+  error: z.string().nullable(),
+})
+
+export const runs = z.strictObject({ total: count, items: z.array(runItem).max(200) })
+
+export const run = z.strictObject({
+  run: runItem,
+  events: z
+    .array(
+      z.strictObject({
+        id: z.int(),
+        runId: z.uuid(),
+        ts: moment,
+        stage: z.string(),
+        message: z.string().min(1),
+        details: z.looseObject({}).nullable(),
+      }),
+    )
+    .max(500),
+})
+
+export const gazetteerSummary = z.looseObject({
+  countries: count,
+  regions: count,
+  cities: count,
+  names: count,
+  sources: z.array(
+    z.looseObject({ name: z.string(), license: z.string().min(1), attribution: z.string().min(1), importedAt: moment }),
+  ),
+})
+
+const placeItem = z.looseObject({
+  id: z.int().positive(),
+  name: z.string().min(1),
+  kind: z.enum(['country', 'region', 'city', 'poi', 'supranational']),
+  countryCode: z.string().nullable(),
+  population: z.number().nullable(),
+  lat: z.number().nullable(),
+  lng: z.number().nullable(),
+})
+
+export const places = z.strictObject({
+  total: count,
+  page: z.int().positive(),
+  pageSize: z.int().positive(),
+  items: z.array(placeItem).max(200),
+})
+
+export const place = z.looseObject({
+  place: placeItem,
+  names: z.array(z.looseObject({ name: z.string().min(1), lang: z.string().nullable(), kind: z.string() })),
+  parents: z.array(placeItem),
+  children: z.array(placeItem).max(200),
+  size: z.strictObject({ names: count, parents: count, children: count }),
+})
+
+export const articles = z.strictObject({
+  id: count,
+  count,
+  items: z.array(z.looseObject({ url: z.string(), title: z.string(), mentions: z.int().positive() })).max(20),
+})
+
+export const resolved = z.strictObject({ q: z.string(), items: z.array(placeItem).max(10) })
+
+const hubItem = z.strictObject({
+  url: z.string(),
+  host: z.string(),
+  placeId: z.int().nullable(),
+  placeSlug: z.string().nullable(),
+  placeKind: z.string().nullable(),
+  topicSlug: z.string().nullable(),
+  topicLabel: z.string().nullable(),
+  topicKind: z.enum(['section', 'path-segment']).nullable(),
+  title: z.string().nullable(),
+  navLinks: count,
+  articleLinks: count,
+  evidence: z.looseObject({}),
+  firstSeenAt: moment,
+  lastSeenAt: moment,
+})
+
+export const hubs = z.strictObject({ total: count, items: z.array(hubItem) })
+
+export const gazetteerHubs = z.strictObject({
+  host: z.string().nullable(),
+  total: count,
+  items: z.array(hubItem).max(50),
+})
+
+export const hubHosts = z.strictObject({ count, items: z.array(z.strictObject({ host: z.string(), hubs: count })) })
+
+export const coverage = z.strictObject({
+  host: z.string(),
+  hubs: count,
+  countriesCovered: count,
+  countries: count,
+  missing: z.array(z.strictObject({ url: z.string(), placeSlug: z.string().nullable(), checkedAt: moment })),
+  patterns: z.array(z.looseObject({ pattern: z.string(), seen: count, confidence: z.number().min(0).max(1) })),
+  topics: z.array(z.strictObject({ slug: z.string(), label: z.string(), hubs: count })),
+})
+
+export const mentions = z.strictObject({
+  count,
+  items: z.array(z.strictObject({ place: placeItem, pages: count, hubs: count })),
+})
+
+export const story = z.looseObject({
+  url: z.string(),
+  story: z.array(z.strictObject({ ts: moment, event: z.string(), text: z.string(), url: z.string().nullable() })),
+  sources: z.array(
+    z.looseObject({
+      row: z.looseObject({ url: z.string(), state: z.string() }),
+      aliases: z.array(
+        z.looseObject({
+          url: z.string(),
+          classification: z.string(),
+          exists: z.boolean().nullable(),
+          state: z.string().nullable(),
+          kind: z.string().nullable(),
+        }),
+      ),
+    }),
+  ),
+  classification: z.looseObject({ kind: z.string(), confidence: z.number() }).nullable(),
+  analysis: z
+    .looseObject({
+      findings: z.looseObject({ places: z.array(z.looseObject({ place: z.string(), place_id: z.int() })) }),
+      meta: z.looseObject({ deepAnalysis: z.looseObject({ findings: z.looseObject({}) }) }),
+    })
+    .nullable(),
+  hub: hubItem.nullable(),
+  verdict: z.looseObject({ state: z.string() }).nullable(),
+  problems: z.array(z.looseObject({ kind: z.string() })),
+})

@@ -25,18 +25,30 @@ test('a server without its library stays up, answers as it can, and goes on when
     ['/api/urls', { total: 0, count: 0, items: [], cursor: null }],
     ['/api/recent-errors', { rows: 0, items: [] }],
     ['/api/recent-domains', { count: 0, items: [] }],
+    ['/api/analysis', { total: 0, items: [] }],
+    ['/api/gazetteer/summary', { countries: 0, sources: [] }],
+    ['/api/gazetteer/places', { total: 0, items: [] }],
+    ['/api/gazetteer/articles?id=1', { items: [] }],
+    ['/api/gazetteer/hubs', { total: 0, items: [] }],
+    ['/api/gazetteer/resolve?q=x', { items: [] }],
+    ['/api/hubs', { total: 0, items: [] }],
+    ['/api/hubs/hosts', { items: [] }],
+    ['/api/hubs/coverage?host=x', { hubs: 0, missing: [] }],
+    ['/api/places/mentions', { items: [] }],
     ['/api/status', { store: 'unavailable' }],
   ]
   for (const [path, body] of empty) {
     const answer = await server.ask(path)
     expect([path, answer.status, answer.body]).toMatchObject([path, 200, body])
   }
-  expect(shapes.crawlTypes.parse((await server.ask('/api/crawl-types')).body).items).toHaveLength(5)
+  expect(shapes.crawlTypes.parse((await server.ask('/api/crawl-types')).body).items).toHaveLength(6)
   const missing = [
     '/api/queues/job-123/events',
     '/api/crawls/job-123',
     '/api/url-details?url=x',
     '/api/domain-summary?host=x',
+    '/api/analysis/nobody',
+    '/api/gazetteer/place/1',
   ]
   for (const path of missing) expect([path, await statusOf(server, path)]).toEqual([path, 404])
   const unavailable = [
@@ -46,6 +58,7 @@ test('a server without its library stays up, answers as it can, and goes on when
     '/api/sources/nobody/urls',
     '/api/explain?source=nobody&url=/',
     '/api/fetch-body?id=a/b',
+    '/api/milestones/met?host=x&kinds=y',
   ]
   for (const path of unavailable) {
     const { status, body, text } = await server.ask(path)

@@ -1,5 +1,9 @@
+import type { PlaceHub } from '../../src/analysis/page-analysis.ts'
+import type { PlaceRecord } from '../../src/analysis/place.ts'
 import { urlKey } from '../../src/core/url/key.ts'
 import type { JobNote, JobRecord } from '../../src/library/job-log.ts'
+import { analyseLibrary } from '../../src/library/operations/analyse-library.ts'
+import { beginRun } from '../../src/library/operations/begin-run.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
 import type { Answer } from '../sites/site.ts'
 import { jobOf, MOMENT, openPageStage, type PageStage, queueNote } from './page-stage.ts'
@@ -38,6 +42,9 @@ export const HOSTILE_JOB = '33333333-3333-4333-8333-333333333333'
 
 export const HOSTILE_ENDED_JOB = '44444444-4444-4444-8444-444444444444'
 
+/** An analysis that goes on for ever. */
+export const HOSTILE_RUN = '55555555-5555-4555-8555-555555555555'
+
 /** A library that a hostile site has filled as far as it can, and its history. */
 export async function openHostileStage(): Promise<PageStage> {
   const stage = await openPageStage({
@@ -47,6 +54,7 @@ export async function openHostileStage(): Promise<PageStage> {
     notes: NOTES,
   })
   await addHostileRows(stage.library)
+  await addHostilePlaces(stage.library)
   return stage
 }
 
@@ -179,6 +187,84 @@ async function addHostileRows({ store, newId, clock }: OpenLibrary): Promise<voi
   await store.endCrawl(crawl.id, null, now)
 }
 
+/** What is found out about a hostile site, and places that a hostile file of data has brought in. */
+async function addHostilePlaces(library: OpenLibrary): Promise<void> {
+  const { gazetteer, placeHubs, planMemory, analyses, clock } = library
+  for await (const _ of analyseLibrary(library)) void _
+  const now = clock.now()
+  const source = {
+    name: attackOn('source'),
+    version: attackOn('version'),
+    license: attackOn('licence'),
+    attribution: attackOn('credit'),
+    url: 'javascript:globalThis.pwned="credit"',
+  }
+  await gazetteer.importPlaces(source, [HOSTILE_PLACE], now)
+  const [place] = (await gazetteer.listPlaces({ offset: 0, limit: 1 })).items
+  if (place === undefined) throw new Error('the hostile place was not taken in')
+  await placeHubs.write([{ ...HOSTILE_HUB, placeId: place.id }], now)
+  const { host } = HOSTILE_HUB
+  const pattern = attackOn('place pattern')
+  const examples = [attackOn('example')]
+  await planMemory.writePatterns(
+    host,
+    [{ pattern, role: 'place-hub', seen: 1, hits: 1, misses: 0, confidence: 1, examples }],
+    now,
+  )
+  await planMemory.writeVerdicts(host, [
+    {
+      ...{ url: FAILED_URL, pattern, placeId: place.id, placeSlug: attackOn('missing slug'), placeKind: 'country' },
+      ...{ origin: 'listed', state: 'missing', status: 404, title: attackOn('missing title') },
+      ...{ navLinks: 0, articleLinks: 0, checkedAt: now },
+    },
+  ])
+  const { run } = await beginRun({ ...library, newId: () => HOSTILE_RUN }, { options: { dryRun: true } }, 'somebody')
+  const holder = { id: run.id, runner: 'somebody' }
+  await analyses.addEvent({
+    ...{ runId: run.id, at: now, stage: 'pages', message: attackOn('run message') },
+    details: { [attackOn('run key')]: attackOn('run detail') },
+  })
+  await analyses.changeRun(holder, { error: attackOn('run error'), summary: { [attackOn('summary')]: 1 } })
+}
+
+const HOSTILE_PLACE: PlaceRecord = {
+  ref: attackOn('ref'),
+  kind: 'country',
+  countryCode: 'XX',
+  adm1Code: null,
+  adm2Code: null,
+  population: 1,
+  timezone: attackOn('zone'),
+  lat: 48,
+  lng: 2,
+  bbox: null,
+  status: 'current',
+  validFrom: attackOn('from'),
+  validTo: null,
+  extra: { [attackOn('extra')]: attackOn('extra') },
+  names: [
+    { name: attackOn('place name'), lang: null, kind: 'common', isPreferred: true, isOfficial: false },
+    { name: attackOn('other name'), lang: 'en', kind: 'alias', isPreferred: false, isOfficial: false },
+  ],
+  parents: [],
+  externalIds: [{ source: attackOn('id source'), id: attackOn('id') }],
+}
+
+const HOSTILE_HUB: PlaceHub = {
+  url: 'javascript:globalThis.pwned="hub"',
+  host: 'docs.example',
+  placeId: 0,
+  placeSlug: attackOn('hub slug'),
+  placeKind: 'country',
+  topicSlug: attackOn('topic slug'),
+  topicLabel: attackOn('topic label'),
+  topicKind: 'section',
+  title: attackOn('hub title'),
+  navLinks: 12,
+  articleLinks: 3,
+  evidence: { [attackOn('evidence')]: attackOn('evidence') },
+}
+
 /** An address whose last answer was an attack. */
 export const FAILED_URL = 'https://docs.example/"><script>globalThis.pwned="failed"</script>'
 
@@ -211,8 +297,23 @@ export function hostilePaths(origin: string): readonly (readonly [path: string, 
     [url(SCRIPT_URLS[0]), 'javascript:globalThis.pwned="found"'],
     [url('https://nowhere.example/<script>alert(1)</script>'), 'No source has seen this address'],
     ['/nowhere/%3Cscript%3Ealert(1)%3C/script%3E', 'There is no page at'],
-    ['/analysis/ssr', 'Nothing has been analysed yet'],
-    ['/gazetteer', 'No places are known yet'],
+    ['/analysis/ssr', 'Perform Analysis'],
+    [`/analysis/${HOSTILE_RUN}/ssr`, '<script>globalThis.pwned="run message"</script>'],
+    ['/analysis/%3Cscript%3Ealert(1)%3C%2Fscript%3E/ssr', 'This is no id of an analysis run'],
+    ['/gazetteer', '<script>globalThis.pwned="place name"</script>'],
+    ['/gazetteer?host=%3Cscript%3Ealert(1)%3C%2Fscript%3E', '<script>alert(1)</script>'],
+    ['/gazetteer/places?q=script', '<script>globalThis.pwned="place name"</script>'],
+    [`/gazetteer/places?q=${encodeURIComponent('"><script>alert(1)</script>')}`, 'No place passes these filters'],
+    ['/gazetteer/countries', '<script>globalThis.pwned="place name"</script>'],
+    ['/gazetteer/country/XX', '<script>globalThis.pwned="other name"</script>'],
+    ['/gazetteer/country/%3Cb%3E', 'A country is named by two letters'],
+    ['/gazetteer/kind/country', '<script>globalThis.pwned="place name"</script>'],
+    ['/gazetteer/kind/%3Cscript%3E', 'There is no such kind of place'],
+    ['/gazetteer/place/1', '<script>globalThis.pwned="id source"</script>'],
+    ['/hubs', '<script>globalThis.pwned="topic label"</script>'],
+    ['/hubs?host=docs.example', '<script>globalThis.pwned="place pattern"</script>'],
+    ['/hubs?place=1', '<script>globalThis.pwned="hub title"</script>'],
+    [`/hubs?topic=${encodeURIComponent('"><script>alert(1)</script>')}`, 'No hub passes these filters'],
   ]
 }
 

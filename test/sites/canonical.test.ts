@@ -26,8 +26,14 @@ describe('a page that names its canonical address', () => {
     })
     expect(crawled.rows.get('/a.html')?.target).toBe(`${site.origin}/a`)
     expect(crawled.rows.get('/a')).toMatchObject({ discovery: 'canonical', depth: 1 })
-    expect(await library.store.listAliases(source.id, `${site.origin}/a.html`)).toEqual([
-      { url: `${site.origin}/a.html`, aliasUrl: `${site.origin}/a`, classification: 'canonical', reason: null },
+    expect(await library.store.listAliases(source.id, `${site.origin}/a.html`)).toMatchObject([
+      {
+        url: `${site.origin}/a.html`,
+        aliasUrl: `${site.origin}/a`,
+        classification: 'canonical',
+        reason: null,
+        exists: true,
+      },
     ])
   })
 

@@ -25,12 +25,13 @@ describe('the Markdown of a page that llms.txt lists', () => {
       expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed', '/b.html': 'indexed', '/c': 'indexed' })
       const stored = await library.store.readPage(source.id, `${site.origin}/a`)
       expect(stored?.page.markdown).toContain('A in Markdown')
-      expect(await library.store.listAliases(source.id, `${site.origin}/a`)).toEqual([
+      expect(await library.store.listAliases(source.id, `${site.origin}/a`)).toMatchObject([
         {
           url: `${site.origin}/a.md`,
           aliasUrl: `${site.origin}/a`,
           classification: 'markdown-variant',
           reason: null,
+          exists: true,
         },
       ])
     },

@@ -21,12 +21,14 @@ describe('a redirect', () => {
       '/older': 'skipped redirect',
     })
     expect(crawled.rows.get('/old')).toMatchObject({ target: `${site.origin}/new`, status })
-    expect(await library.store.listAliases(source.id, `${site.origin}/old`)).toEqual([
+    expect(await library.store.listAliases(source.id, `${site.origin}/old`)).toMatchObject([
       {
         url: `${site.origin}/old`,
         aliasUrl: `${site.origin}/new`,
         classification: 'redirect',
         reason: String(status),
+        exists: true,
+        metadata: { state: 'indexed', reason: null, status: 200 },
       },
     ])
   })

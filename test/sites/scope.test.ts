@@ -307,12 +307,13 @@ describe('queries', () => {
     expect(site.asked()).toEqual(['/', '/a', '/b'])
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed', '/b': 'indexed' })
     expect(crawled.rows.get('/a')).toMatchObject({ discovery: 'query-strip', url: `${site.origin}/a` })
-    expect(await library.store.listAliases(source.id, `${site.origin}/a`)).toEqual([
+    expect(await library.store.listAliases(source.id, `${site.origin}/a`)).toMatchObject([
       {
         url: `${site.origin}/a?utm_source=x&ref=y`,
         aliasUrl: `${site.origin}/a`,
         classification: 'superfluous-query',
         reason: 'query-skip',
+        exists: true,
       },
     ])
     const dropped = crawled.events.flatMap((event) =>

@@ -35,6 +35,31 @@ describe('extractPage', () => {
     })
   })
 
+  test('tells what a page says it is and where it belongs, and nothing where it does not say', () => {
+    const head = `<meta property="og:type" content="Article"><meta property="article:section" content="Sea">
+      <script type="application/ld+json">{"@graph":[{"@type":["NewsArticle","Thing"]}]}</script>`
+    expect(extractPage({ url, body: `${head}<p>High at six.` })).toMatchObject({
+      page: { types: ['newsarticle', 'thing', 'og:article'], section: 'Sea' },
+    })
+    const silent = extractPage({ url, body: '<p>High at six.' })
+    if (silent.type !== 'page') throw new Error('Expected a page')
+    expect(Object.keys(silent.page)).not.toContain('types')
+    expect(Object.keys(silent.page)).not.toContain('section')
+  })
+
+  test('keeps a bounded number of what a page says it is', () => {
+    const items = Array.from(
+      { length: 200 },
+      (_, i) => `<div itemscope itemtype="https://schema.org/T${i}">x</div>`,
+    ).join('')
+    expect(extractPage({ url, body: `<p>High at six.${items}` })).toMatchObject({ page: { types: { length: 30 } } })
+  })
+
+  test('names the program that runs a forum', () => {
+    const post = '<div class="post_body">High tide comes a little later every day, as the moon does.</div>'
+    expect(extractPage({ url, body: post.repeat(3) })).toMatchObject({ page: { generator: 'mybb' } })
+  })
+
   test('tells what was left out only when asked', () => {
     expect(extractPage({ url, body: '<p>seen</p><p hidden>hidden</p>' }).removals).toEqual([])
   })

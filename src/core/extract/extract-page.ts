@@ -4,7 +4,7 @@ import type { Extraction, Sha256, Snapshot } from '../model.ts'
 import { placeStreamed } from './content/streamed.ts'
 import { decodeHtml } from './decode-html.ts'
 import { listRemovals } from './drop.ts'
-import { findContent } from './find-content.ts'
+import { type FoundContent, findContent } from './find-content.ts'
 import type { Generator } from './generators/generator.ts'
 import { recognizeGenerator } from './generators/known.ts'
 import { takeKnownContent } from './known-content.ts'
@@ -56,7 +56,9 @@ function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
   const hiddenChars = removeHidden(survey, generator)
   // What is hidden gives a page no title.
   const metadata = readMetadata(survey, base, snapshot.headers)
-  const content = takeKnownContent(root, generator) ?? searchContent(root, generator, metadata)
+  const known = takeKnownContent(root, generator)
+  const { elements: content, forum } =
+    known === undefined ? searchContent(root, generator, metadata) : { elements: known, forum: null }
   const links = readLinks(survey, base, content)
   const refusal = refuse(snapshot, root, content, metadata, base)
   const removals = options.debug === true ? listRemovals(root) : []
@@ -70,13 +72,15 @@ function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
   if (markdown === '') {
     return { type: 'no-page', reason: 'empty', detail: 'no text', target: null, links, removals }
   }
-  const { types: _, ...about } = metadata
+  const { types, section, ...about } = metadata
   return {
     type: 'page',
     page: {
       url: snapshot.url,
       ...about,
-      generator: generator?.name ?? null,
+      generator: forum ?? generator?.name ?? null,
+      ...(types.length === 0 ? {} : { types }),
+      ...(section === null ? {} : { section }),
       markdown,
       sections,
       links,
@@ -88,7 +92,7 @@ function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
 }
 
 /** The content of a page about which nothing is known. */
-function searchContent(root: Element, generator: Generator | undefined, metadata: Metadata): Element[] {
+function searchContent(root: Element, generator: Generator | undefined, metadata: Metadata): FoundContent {
   removeChrome(root, generator)
   return findContent(root, generator, metadata)
 }

@@ -18,7 +18,7 @@ function contentOf(html: string): string {
   const root = parseHtml(html)
   const metadata = readMetadata(surveyDocument(root), 'https://example.com/')
   removeChrome(root, undefined)
-  return findContent(root, undefined, metadata).map(lineOf).join(' ')
+  return findContent(root, undefined, metadata).elements.map(lineOf).join(' ')
 }
 
 const ARTICLE = '<meta property="og:type" content="article"><meta name="author" content="Ada">'
@@ -147,7 +147,8 @@ describe('findContent', () => {
     const root = parseHtml(
       `<title>Cup</title><body><div><a href="/b"><img src="b.jpg" alt="b"></a></div><img src="c.jpg" alt="Cup"><a href="d.jpg"><img src="d.jpg" alt="A plan"></a>${prose('cups')}</body>`,
     )
-    const [content] = findContent(root, undefined, readMetadata(surveyDocument(root), 'https://example.com/'))
+    const { elements } = findContent(root, undefined, readMetadata(surveyDocument(root), 'https://example.com/'))
+    const [content] = elements
     const images = [...(content?.descendants() ?? [])].filter(({ name }) => name === 'img')
     expect(images.map((image) => image.attribute('alt'))).toEqual(['A plan'])
   })

@@ -19,18 +19,28 @@ import { removeTeasers } from './remove/teasers.ts'
 import { removeThumbnails } from './remove/thumbnails.ts'
 import { removeTitledParts } from './remove/titled-parts.ts'
 
+/** Where the content of a document is. */
+export interface FoundContent {
+  /** In the order of the document; none is in another. */
+  readonly elements: Element[]
+  /** The program that runs the forum, where it is a thread of one. */
+  readonly forum: string | null
+}
+
 /**
- * The elements that hold the content of a document, in its order; none is in another. What stands in them and is no content
- * is dropped. Where hardly anything would be left, all is taken as it was shown.
+ * The elements that hold the content of a document. What stands in them and is no content is dropped. Where hardly anything
+ * would be left, all is taken as it was shown.
  */
-export function findContent(root: Element, generator: Generator | undefined, metadata: Metadata): Element[] {
+export function findContent(root: Element, generator: Generator | undefined, metadata: Metadata): FoundContent {
   const body = find(root, (element) => element.name === 'body') ?? root
   const statistics = countStatistics(body)
-  const content = findThread(body, statistics, metadata) ?? findPage(body, statistics, generator, metadata)
-  const found = content.reduce((sum, element) => sum + textChars(element), 0)
-  if (found >= ENOUGH_CHARS || found * MUCH_MORE >= shownChars(body)) return content
+  const thread = findThread(body, statistics, metadata)
+  const forum = thread?.forum ?? null
+  const elements = thread?.elements ?? findPage(body, statistics, generator, metadata)
+  const found = elements.reduce((sum, element) => sum + textChars(element), 0)
+  if (found >= ENOUGH_CHARS || found * MUCH_MORE >= shownChars(body)) return { elements, forum }
   restore(body)
-  return [body]
+  return { elements: [body], forum }
 }
 
 /** With less text than this, and so many times as much left out, what was found is not the content. */

@@ -20,6 +20,7 @@ test('a document may say nothing about itself', () => {
     alternates: [],
     robots: { index: true, follow: true },
     types: [],
+    section: null,
   })
 })
 
@@ -174,7 +175,22 @@ describe('robots', () => {
 test('types come from JSON-LD, microdata and og:type', () => {
   const html = `<script type="application/ld+json">{"@graph":[{"@type":"Article"},{"@type":["Product","Thing"]}]}</script>
     <div itemscope itemtype="https://schema.org/Recipe"></div><meta property=og:type content=Website>`
-  expect(read(html).types).toEqual(['article', 'product', 'thing', 'recipe', 'website'])
+  expect(read(html).types).toEqual(['article', 'product', 'thing', 'recipe', 'og:website'])
+})
+
+describe('the section', () => {
+  test.each([
+    ['article:section', '<meta property="article:section" content=" World  news ">', 'World news'],
+    [
+      'articleSection',
+      '<script type="application/ld+json">{"@type":"Article","articleSection":["Sport"]}</script>',
+      'Sport',
+    ],
+    ['microdata', '<div itemscope><span itemprop="articleSection">Arts</span></div>', 'Arts'],
+    ['nothing', '<p>World</p>', null],
+  ])('is what the page says: %s', (_, html, expected) => {
+    expect(read(html).section).toBe(expected)
+  })
 })
 
 test('the description is on one line and bounded', () => {

@@ -1,5 +1,6 @@
 import type { Element } from '../html/tree.ts'
 import type { Alternate, Page, Snapshot } from '../model.ts'
+import { clipText } from '../text/lines.ts'
 import { chooseAuthor } from './metadata/author.ts'
 import { parseDate } from './metadata/dates.ts'
 import { gatherFacts } from './metadata/facts.ts'
@@ -15,10 +16,8 @@ import type { Survey } from './survey.ts'
 export type Metadata = Pick<
   Page,
   'title' | 'description' | 'author' | 'publishedAt' | 'modifiedAt' | 'language' | 'canonical' | 'alternates' | 'robots'
-> & {
-  /** Types that schema.org data gives (`Article`, `Product`), and `og:type`, in lower case. */
-  readonly types: readonly string[]
-}
+> &
+  Required<Pick<Page, 'types' | 'section'>>
 
 /** Reads what a document and the fields of its answer say about it. Relative addresses start at `base`. */
 export function readMetadata(survey: Survey, base: string, headers: Snapshot['headers'] = {}): Metadata {
@@ -32,11 +31,9 @@ export function readMetadata(survey: Survey, base: string, headers: Snapshot['he
   const published = [jsonLd.datePublished, ...values(...PUBLISHED), ...(items.get('datepublished') ?? [])]
   const modified = [jsonLd.dateModified, ...values(...MODIFIED), ...(items.get('datemodified') ?? [])]
   const [ogType] = values('og:type')
-  const types = [
-    ...jsonLd.types,
-    ...facts.itemTypes.map(typeName),
-    ...(ogType === undefined ? [] : [ogType.toLowerCase()]),
-  ]
+  const [section = jsonLd.section] = values(...SECTION)
+  const types = [...jsonLd.types, ...facts.itemTypes.map(typeName)].filter((type) => type !== '')
+  if (ogType !== undefined) types.push(`og:${clipText(ogType.toLowerCase(), MAX_NAME)}`)
   return {
     title: cleanLine(chooseTitle(facts, jsonLd.headline, host), MAX_TITLE) ?? '',
     description: cleanLine(description, MAX_DESCRIPTION),
@@ -52,9 +49,16 @@ export function readMetadata(survey: Survey, base: string, headers: Snapshot['he
     canonical: canonicalOf(links, base, meta.get('og:url')?.[0]),
     alternates: alternatesOf(links, base),
     robots: readRobots(values('robots'), headers['x-robots-tag'] ?? ''),
-    types: [...new Set(types)].filter((type) => type !== ''),
+    types: [...new Set(types)].slice(0, MAX_TYPES),
+    section: cleanLine(section, MAX_NAME) ?? cleanLine(items.get('articlesection')?.[0] ?? '', MAX_NAME),
   }
 }
+
+/** A page is a few things; what names more lists what it sells. */
+const MAX_TYPES = 30
+
+/** Names of `<meta>` that give the section a page belongs to, best first. */
+const SECTION = ['article:section', 'og:article:section', 'articlesection', 'parsely-section', 'dc.subject.section']
 
 /** Names of `<meta>` that give the day a page appeared, best first. */
 const PUBLISHED = [

@@ -6,12 +6,16 @@ import type { Addresses } from '../../library/addresses.ts'
 import type { Dispatcher } from '../../library/dispatch/dispatcher.ts'
 import type { JobLog } from '../../library/job-log.ts'
 import type { Library } from '../../library/library.ts'
+import { ANALYSIS_JOB } from '../../library/operations/reached-milestones.ts'
 import { describeFailure, isStoreTrouble } from '../failure.ts'
 import type { HttpPorts } from '../ports.ts'
-import { renderAnalysis, renderGazetteer } from './coming.ts'
+import { type Understanding, understandingOf } from '../store-access.ts'
+import { findLatestRun, renderAnalyses, renderRun, startRun } from './analysis.ts'
 import { renderDomains } from './domains.ts'
 import { renderTrouble } from './error-page.ts'
 import { renderErrors } from './errors.ts'
+import { renderCountries, renderCountry, renderGazetteer, renderKind, renderPlace, renderPlaces } from './gazetteer.ts'
+import { renderHubs } from './hubs.ts'
 import { ICON, type JobCounts } from './layout.ts'
 import { LIVE_SCRIPT } from './live.ts'
 import { renderMilestones, renderProblems } from './notes.ts'
@@ -29,15 +33,23 @@ export function createPages(ports: HttpPorts): Hono {
     async (c: Context): Promise<Response> =>
       c.html(await render(c, await ports.jobLog()))
   const withAddresses =
-    (render: (c: Context, addresses: Addresses, since: JobCounts) => Promise<Html>) =>
+    (render: (c: Context, addresses: Addresses, since: JobCounts, library: Library) => Promise<Html>) =>
     async (c: Context): Promise<Response> => {
       // Taken before the addresses are read: what comes in between is rather told twice than not at all.
       const since = countJobs(ports.dispatcher)
-      return c.html(await render(c, (await openAddresses(ports)).addresses, since))
+      const { addresses, library } = await openAddresses(ports)
+      return c.html(await render(c, addresses, since, library))
     }
+
+  const withPlaces =
+    (render: (c: Context, understanding: Understanding, ports: HttpPorts) => Promise<Html>) =>
+    async (c: Context): Promise<Response> =>
+      c.html(await render(c, understandingOf(await ports.library()), ports))
 
   app.get('/queues/ssr', withLog(renderQueues))
   app.get('/queues/latest', async (c) => c.redirect(await findLatestQueue(await ports.jobLog())))
+  // Milestones that no crawl has reached lead here.
+  app.get(`/queues/${ANALYSIS_JOB}/ssr`, (c) => c.redirect('/analysis/latest'))
   app.get('/queues/:id/ssr', withLog(renderQueue))
   app.get('/problems/ssr', withLog(renderProblems))
   app.get('/milestones/ssr', withLog(renderMilestones))
@@ -45,12 +57,21 @@ export function createPages(ports: HttpPorts): Hono {
   app.get('/domains', withAddresses(renderDomains))
   app.get('/urls', withAddresses(renderUrls))
   app.get('/url', async (c) => {
-    const { library, addresses } = await openAddresses(ports)
-    const { page, isKnown } = await renderUrl(c, library, addresses)
+    const { library } = await openAddresses(ports)
+    const { page, isKnown } = await renderUrl(c, library)
     return c.html(page, isKnown ? 200 : 404)
   })
-  app.get('/analysis/ssr', (c) => c.html(renderAnalysis()))
-  app.get('/gazetteer', (c) => c.html(renderGazetteer()))
+  app.get('/analysis/ssr', async (c) => c.html(await renderAnalyses(c, ports)))
+  app.get('/analysis/latest', async (c) => c.redirect(await findLatestRun(ports)))
+  app.get('/analysis/:id/ssr', async (c) => c.html(await renderRun(c, ports)))
+  app.post('/analysis/start', async (c) => c.redirect(await startRun(c, ports), 303))
+  app.get('/gazetteer', async (c) => c.html(await renderGazetteer(c, ports)))
+  app.get('/gazetteer/places', withPlaces(renderPlaces))
+  app.get('/gazetteer/countries', withPlaces(renderCountries))
+  app.get('/gazetteer/country/:cc', withPlaces(renderCountry))
+  app.get('/gazetteer/kind/:kind', withPlaces(renderKind))
+  app.get('/gazetteer/place/:id', withPlaces(renderPlace))
+  app.get('/hubs', withPlaces(renderHubs))
   for (const [path, { type, body }] of Object.entries(ASSETS)) {
     app.get(path, (c) => c.body(body, 200, { 'content-type': type, 'cache-control': 'public, max-age=300' }))
   }

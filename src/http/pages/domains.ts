@@ -3,7 +3,9 @@ import { html } from 'hono/html'
 import { HTTPException } from 'hono/http-exception'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import type { Addresses, HostSummary } from '../../library/addresses.ts'
+import type { DomainAnalysis } from '../../library/analyses.ts'
 import { LEDGER_STATES, type LedgerState, STATE_WORDS } from '../../library/ledger-words.ts'
+import type { Library } from '../../library/library.ts'
 import { type JobCounts, renderPage } from './layout.ts'
 import {
   type Html,
@@ -14,6 +16,7 @@ import {
   writeFilters,
   writeHref,
   writeMoment,
+  writePercent,
   writePill,
   writeTable,
   writeText,
@@ -21,9 +24,14 @@ import {
 import { readLimit, readText } from './query.ts'
 
 /** `/domains`: the hosts that were asked last, each with its summary; with `host` that of one. */
-export async function renderDomains(c: Context, addresses: Addresses, since: JobCounts): Promise<Html> {
+export async function renderDomains(
+  c: Context,
+  addresses: Addresses,
+  since: JobCounts,
+  { analyses }: Library,
+): Promise<Html> {
   const host = readText(c, 'host')
-  if (host !== undefined) return renderDomain(host, addresses)
+  if (host !== undefined) return renderDomain(host, addresses, analyses)
   const hosts = await addresses.listHosts(readLimit(c, 100, 500))
   return renderPage({
     title: 'Domains',
@@ -47,9 +55,10 @@ ${writeTable({
   })
 }
 
-async function renderDomain(host: string, addresses: Addresses): Promise<Html> {
+async function renderDomain(host: string, addresses: Addresses, analyses: Library['analyses']): Promise<Html> {
   const found = await addresses.describeHost(host.toLowerCase())
   if (found === undefined) throw new HTTPException(404, { message: `No address of the host ${host} is known.` })
+  const domain = await analyses?.readDomain(found.host)
   return renderPage({
     title: found.host,
     section: 'Domains',
@@ -69,8 +78,30 @@ ${writeFacts([
       ] as const,
   ),
 ])}</section>
-<p><a href="${writeHref('/urls', { host: found.host })}">All its addresses</a> · <a href="/domains">All domains</a></p>`,
+${domain === undefined ? '' : writeDomain(domain)}
+<p><a href="${writeHref('/urls', { host: found.host })}">All its addresses</a> · <a href="${writeHref('/hubs', { host: found.host })}">Its hubs</a> · <a href="${writeHref('/gazetteer', { host: found.host })}">What its pages are about, on a map</a> · <a href="/domains">All domains</a></p>`,
   })
+}
+
+/** What an analysis run found out about a host. */
+function writeDomain({ score, isNews, sections, datedRatio, languages, ...domain }: DomainAnalysis): Html {
+  return html`<section class="panel"><h2>What it is</h2>${writeFacts(
+    [
+      ['Kind', html`${isNews ? 'news' : 'no news'} <span class="quiet">score ${score.toFixed(2)}</span>`],
+      ['Pages', writeNumber(domain.pages)],
+      ['Articles', writeNumber(domain.articles)],
+      ['Sections', writeNumber(sections)],
+      ['With a date', writePercent(datedRatio)],
+      ['Country', domain.countryCode],
+      ['Languages', languages.length === 0 ? null : writeText(languages.join(', '))],
+      [
+        'Asked to slow down',
+        `${writeNumber(domain.rateLimited15)} in 15 minutes, ${writeNumber(domain.rateLimited60)} in an hour`,
+      ],
+      ['Analysed', writeMoment(domain.analysedAt)],
+    ],
+    'pairs',
+  )}</section>`
 }
 
 function hostRow(summary: HostSummary): Row {

@@ -1,5 +1,5 @@
 import { html, raw } from 'hono/html'
-import { type Html, type Part, writePillClasses } from './parts.ts'
+import { type Html, type Part, plain, writePillClasses } from './parts.ts'
 
 /** A page before it has its frame. */
 export interface PageInput {
@@ -21,6 +21,8 @@ export interface LiveInput {
   readonly news?: keyof JobCounts[string]
   /** Where the jobs stood when the page was made. */
   readonly since?: JobCounts
+  /** What the script asks every five seconds instead of listening, until what it tells is over. */
+  readonly poll?: string
 }
 
 /** How far jobs are, by their ids. */
@@ -55,7 +57,7 @@ export function renderPage({ title, section, body, live }: PageInput): Html {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <meta name="referrer" content="same-origin">
-<title>${title} · Pharos</title>
+<title>${plain(title)} · Pharos</title>
 <link rel="icon" href="/pages/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/pages/style.css">
 <script type="module" src="/pages/live.js"></script>
@@ -64,7 +66,7 @@ export function renderPage({ title, section, body, live }: PageInput): Html {
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top"><div class="top-row"><a class="brand" href="/">Pharos</a><nav aria-label="Main"><ul>${links}</ul></nav></div></header>
 <main id="main" tabindex="-1">
-<div class="head"><h1>${title}</h1>${live === undefined ? '' : raw('<span class="live" role="status" aria-live="polite" data-status></span>')}</div>
+<div class="head"><h1>${plain(title)}</h1>${live === undefined ? '' : raw('<span class="live" role="status" aria-live="polite" data-status></span>')}</div>
 ${body}
 </main>
 </body>
@@ -77,7 +79,8 @@ export function addSignOut(page: string): string {
   return page.replace('</nav></div></header>', () => `</nav>${form}</div></header>`)
 }
 
-function writeLive({ jobId, match, news, since }: LiveInput): Html {
+function writeLive({ jobId, match, news, since, poll }: LiveInput): Html {
+  if (poll !== undefined) return html` data-poll="${poll}" data-pills="${writePillClasses()}"`
   const query = jobId === undefined ? 'logs=0' : `logs=0&job=${encodeURIComponent(jobId)}`
   return html` data-events="/events?${query}" data-match="${JSON.stringify(match ?? {})}" data-pills="${writePillClasses()}"${news === undefined ? '' : html` data-news="${news}" data-since="${JSON.stringify(since ?? {})}"`}`
 }

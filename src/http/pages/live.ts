@@ -139,8 +139,8 @@ function passes(values) {
   return Object.entries(match).every(([name, value]) => value === '' || values[name] === value)
 }
 
-function rowOf(id) {
-  return document.querySelector('[data-live="jobs"] [data-id="' + CSS.escape(id) + '"]')
+function rowOf(id, list = 'jobs') {
+  return document.querySelector('[data-live="' + list + '"] [data-id="' + CSS.escape(id) + '"]')
 }
 
 function addNote(name) {
@@ -179,6 +179,12 @@ const listeners = {
         const one = document.querySelector('[data-job="' + CSS.escape(job.id) + '"]')
         if (one) fill(one, { status: job.status })
       }
+    })
+  },
+  analysis({ runId, status, stage, lastProgress, ts }) {
+    schedule(() => {
+      const row = rowOf(String(runId), 'analysis') ?? addRow('analysis', { id: runId, startedAt: ts }, runId)
+      if (row) fill(row, { ...lastProgress, status, stage })
     })
   },
   done({ jobId, endedAt, status }) {
@@ -242,6 +248,54 @@ function comeBack() {
   clearTimeout(hiding)
   if (events === undefined) watch('Live again: reload to see what came meanwhile')
 }
+
+// A run that is looked at is asked for until it is over.
+const pollMs = 5000
+
+async function poll() {
+  const response = await fetch(body.dataset.poll)
+  if (!response.ok) throw new Error(String(response.status))
+  const { run, events: happened } = await response.json()
+  showRun(run)
+  for (const event of happened.toReversed()) {
+    if (rowOf(String(event.id), 'events') === null) addRow('events', event, event.id)
+  }
+  status.dataset.state = 'on'
+  status.textContent = run.status === 'running' ? 'Live' : 'This run is over'
+  return run.status === 'running'
+}
+
+function showRun(run) {
+  const { lastProgress } = run
+  const seconds = run.durationMs / 1000
+  const took = seconds < 60 ? seconds.toFixed(1) + 's' : Math.floor(seconds / 60) + 'm ' + Math.round(seconds % 60) + 's'
+  const share = show(lastProgress.pages) + ' of ' + show(lastProgress.totalPages)
+  const panel = document.querySelector('[data-run]')
+  fill(panel, { status: run.status, stage: run.stage, took, share, error: run.error, summary: run.summary })
+  if (run.endedAt !== null) fill(panel, { endedAt: run.endedAt })
+  const bar = panel.querySelector('[data-progress]')
+  bar.max = Math.max(1, lastProgress.totalPages)
+  bar.value = lastProgress.pages
+  for (const element of document.querySelectorAll('[data-counter]')) {
+    const value = lastProgress[element.dataset.counter]
+    if (typeof value === 'number') element.textContent = show(value)
+  }
+}
+
+async function keepPolling() {
+  let isOn = true
+  while (isOn) {
+    try {
+      isOn = await poll()
+    } catch {
+      status.dataset.state = 'off'
+      status.textContent = 'Not live: it is tried again'
+    }
+    if (isOn) await new Promise((resolve) => setTimeout(resolve, pollMs))
+  }
+}
+
+if (body.dataset.poll !== undefined) keepPolling()
 
 if (body.dataset.events !== undefined) {
   watch('Live')

@@ -8,7 +8,9 @@ import { renderPage } from './layout.ts'
 import {
   type Column,
   type Html,
+  isWebUrl,
   type Row,
+  writeAddress,
   writeControls,
   writeField,
   writeFilters,
@@ -129,7 +131,7 @@ function noteRow(note: NoteFacts, { severityOf }: NoteList): Row {
       ...(severityOf === null ? [] : [writePill(severityOf(note.kind), 'severity')]),
       writeText(note.kind, 'kind'),
       writeText(note.scope ?? '', 'scope'),
-      writeText(note.target ?? '', 'target'),
+      isWebUrl(note.target ?? '') ? writeAddress(note.target ?? '') : writeText(note.target ?? '', 'target'),
       html`${writeText(note.message ?? '', 'message')}<small class="mono" data-field="details">${note.details === null ? '' : writeText(JSON.stringify(note.details))}</small>`,
       html`<a class="mono" href="/queues/${encodeURIComponent(note.jobId)}/ssr" data-field="jobId" data-base="/queues/" data-end="/ssr" data-cut="8">${note.jobId.slice(0, 8)}</a>`,
     ],

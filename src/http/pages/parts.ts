@@ -16,7 +16,8 @@ export function writeText(text: string, field = ''): Html {
   return html`<span class="text" data-field="${field}">${plain(text)}</span>`
 }
 
-function plain(text: string): string {
+/** Such a text where only characters may stand, such as in an attribute. */
+export function plain(text: string): string {
   const shown = text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text
   return writeShowable(shown)
 }
@@ -30,7 +31,8 @@ export function writeOutsideLink(url: string): Html {
   return html`<a class="text" href="${url}" rel="noopener noreferrer nofollow">${plain(url)}</a>`
 }
 
-function isWebUrl(url: string): boolean {
+/** Whether a text is an address of the web. */
+export function isWebUrl(url: string): boolean {
   return /^https?:\/\//i.test(url) && URL.canParse(url)
 }
 
@@ -42,6 +44,26 @@ export function writeAddress(url: string): Html {
 /** The page that tells everything about an address. */
 function addressHref(url: string): string {
   return `/url?url=${encodeURIComponent(url)}`
+}
+
+/** The page of a place. */
+export function placeHref(id: number): string {
+  return `/gazetteer/place/${id}`
+}
+
+/** A place, which leads to its page. */
+export function writePlaceLink({ id, name }: { readonly id: number; readonly name: string }): Html {
+  return html`<a class="text" href="${placeHref(id)}">${plain(name)}</a>`
+}
+
+/** A host, which leads to its hubs. */
+export function writeHostLink(host: string): Html {
+  return html`<a class="text" href="${writeHref('/hubs', { host })}">${plain(host)}</a>`
+}
+
+/** A share as it is read: `87 %` */
+export function writePercent(share: number): string {
+  return `${Math.round(share * 100)} %`
 }
 
 /** A moment, readable by programs as well; the script adds how long ago it was. */
@@ -66,6 +88,13 @@ const TONES: Readonly<Record<string, 'good' | 'warn' | 'bad' | 'info'>> = {
   indexed: 'good',
   unchanged: 'good',
   gone: 'warn',
+  completed: 'good',
+  confirmed: 'good',
+  missing: 'warn',
+  article: 'good',
+  nav: 'info',
+  positive: 'good',
+  negative: 'warn',
 }
 
 /** A word in its colour. `field` names what the script writes into it. */
@@ -159,6 +188,28 @@ export function writePager({ latest, newer, older }: PagerLinks): Html {
   const step = (href: string | null, label: string, rel: string): Html =>
     href === null ? html`<span class="off">${label}</span>` : html`<a href="${href}" rel="${rel}">${label}</a>`
   return html`<nav class="pager" aria-label="Pages of this list"><a href="${latest}">Latest</a>${step(newer, '← Newer', 'prev')}${step(older, 'Older →', 'next')}</nav>`
+}
+
+/** Which part of a list of known length is shown. */
+export interface PagesInput {
+  readonly path: string
+  readonly query: Readonly<Record<string, string | number | undefined>>
+  readonly offset: number
+  readonly limit: number
+  readonly total: number
+}
+
+/** Leads through a list of known length; nothing where all of it is shown. */
+export function writePages({ path, query, offset, limit, total }: PagesInput): Html | '' {
+  if (offset === 0 && total <= limit) return ''
+  const step = (at: number | null, label: string, rel: string): Html =>
+    at === null
+      ? html`<span class="off">${label}</span>`
+      : html`<a href="${writeHref(path, { ...query, offset: at === 0 ? undefined : at })}" rel="${rel}">${label}</a>`
+  const before = offset === 0 ? null : Math.max(0, offset - limit)
+  const after = offset + limit < total ? offset + limit : null
+  const first = Math.min(offset + 1, total)
+  return html`<nav class="pager" aria-label="Pages of this list">${step(before, '← Previous', 'prev')}${step(after, 'Next →', 'next')}<span class="quiet">${writeNumber(first)}–${writeNumber(Math.min(offset + limit, total))} of ${writeNumber(total)}</span></nav>`
 }
 
 /** A path with those parameters that say something. */

@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
+import { shareOf } from '../fields.ts'
 
 /** A value of the query; fields of a form that were left empty say nothing. */
 export function readText(c: Context, name: string): string | undefined {
@@ -20,6 +21,14 @@ export function readNumber(c: Context, name: string): number | undefined {
   const text = readText(c, name)
   if (text === undefined) return undefined
   return /^\d{1,15}$/.test(text) ? Number(text) : refuse(name, text, 'a whole number')
+}
+
+/** A share of what there is, up to 1 or in percent; none where it is 0. */
+export function readShare(c: Context, name: string): number | undefined {
+  const text = readText(c, name)
+  if (text === undefined) return undefined
+  const share = /^\d{1,3}(?:\.\d+)?$/.test(text) ? shareOf(Number(text)) : 2
+  return share === undefined || share <= 1 ? share : refuse(name, text, 'a number from 0 to 100')
 }
 
 /** How many rows a page has: what is asked for, from 1 up to the most. */

@@ -121,6 +121,19 @@ td > .pill { vertical-align: 1px; }
 .bar .open { fill: var(--chart-1); }
 .key { display: flex; flex-wrap: wrap; gap: var(--space-1) var(--space-4); margin: var(--space-2) 0; padding: 0; list-style: none; font-size: var(--size-small); color: var(--text-2); }
 .key svg { display: inline-block; width: 0.7rem; min-width: 0; height: 0.7rem; margin-right: var(--space-1); border-radius: 2px; vertical-align: -0.05rem; }
+.map { margin: var(--space-4) 0; }
+.map svg { display: block; width: 100%; background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); }
+.map .land { fill: var(--line); }
+.map .borders { fill: none; stroke: var(--surface); stroke-width: 3; }
+.map .dot { fill: var(--chart-1); fill-opacity: 0.55; stroke: var(--surface); stroke-width: 3; }
+.map a:hover .dot { fill: var(--chart-3); fill-opacity: 0.9; }
+.map figcaption { margin-top: var(--space-1); font-size: var(--size-small); color: var(--text-2); }
+.start { display: flex; flex-wrap: wrap; align-items: center; gap: var(--space-3) var(--space-6); }
+.start .filters { margin-top: var(--space-3); }
+.progress { display: flex; flex-wrap: wrap; align-items: center; gap: var(--space-2) var(--space-3); }
+progress { flex: 1 1 12rem; height: 0.6rem; accent-color: var(--chart-2); }
+p.bad { color: var(--bad); }
+p.bad:empty { display: none; }
 .outline { margin: var(--space-2) 0; padding-left: 1.4rem; }
 .outline li { padding: 0.1rem 0; }
 

@@ -1,24 +1,35 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
+import type { PageAnalysis } from '../../analysis/page-analysis.ts'
 import { countOf } from '../../core/text/count.ts'
-import type { Addresses } from '../../library/addresses.ts'
-import { isFolder } from '../../library/folder.ts'
+import type { KeptAnalysis } from '../../library/analyses.ts'
+import { severityOf } from '../../library/dispatch/severity.ts'
 import { DISCOVERY_WORDS, type LedgerRow, REASON_WORDS, STATE_WORDS } from '../../library/ledger-words.ts'
 import type { Library } from '../../library/library.ts'
-import { type Explanation, explainUrl } from '../../library/operations/explain.ts'
+import {
+  type AddressStory,
+  describeAddress,
+  type KnownAddress,
+  type UnknownAddress,
+} from '../../library/operations/describe-address.ts'
+import type { Explanation } from '../../library/operations/explain.ts'
 import { labelOf, type Source } from '../../library/source.ts'
 import type { PageText } from '../../library/store.ts'
+import { listMoments } from '../address-records.ts'
 import { renderPage } from './layout.ts'
 import {
   type Html,
   type Part,
+  placeHref,
   writeAddress,
   writeFacts,
   writeFilters,
   writeHref,
   writeMoment,
   writeOutsideLink,
+  writePercent,
   writePill,
+  writePlaceLink,
   writeText,
 } from './parts.ts'
 import { readText } from './query.ts'
@@ -29,26 +40,21 @@ export interface AddressPage {
   readonly page: Html
 }
 
-/** How many sources are asked what they would do with an address that none of them knows. */
-const MOST_SOURCES = 10
+/** How many places of a page are listed. */
+const MOST_PLACES = 50
 /** How many chunks of a page are listed. */
 const MOST_CHUNKS = 200
 
-/** `/url?url=…`: everything that is known about one address, in every source that knows it. */
-export async function renderUrl(c: Context, library: Library, addresses: Addresses): Promise<AddressPage> {
+/** `/url?url=…`: the story of one address, in every source that knows it. */
+export async function renderUrl(c: Context, library: Library): Promise<AddressPage> {
   const url = readText(c, 'url')
   if (url === undefined) return { isKnown: true, page: renderForm() }
-  const [entries, sources] = await Promise.all([addresses.find(url), library.store.listSources()])
-  const parts: Html[] = []
-  for (const { sourceId, key } of entries) {
-    const source = sources.find(({ id }) => id === sourceId)
-    const facts = source === undefined ? undefined : await readFacts(library, source, key)
-    if (source !== undefined && facts !== undefined) parts.push(writeKnown(source, facts))
-  }
-  const isKnown = parts.length > 0
-  const body = isKnown ? parts : await writeUnknown(library, sources, url)
+  const story = await describeAddress(library, url)
+  const { known, unknown } = story
+  const body =
+    unknown === null ? [writeStory(story), ...known.map(writeKnown), writeHub(story)] : writeUnknown(story, unknown)
   return {
-    isKnown,
+    isKnown: unknown === null,
     page: renderPage({
       title: 'Address',
       section: 'URLs',
@@ -70,43 +76,28 @@ function writeForm(url: string): Html {
   return html`<div class="controls">${writeFilters('/url', [field])}</div>`
 }
 
-/** Everything one source knows of an address. */
-interface AddressFacts {
-  readonly row: LedgerRow
-  /** The one that holds its content, where that is another. */
-  readonly target: LedgerRow | undefined
-  readonly aliases: Explanation['aliases']
-  /** What the scope would say of it now; null lets it through. */
-  readonly refusal: Explanation['refusal']
-  readonly text: PageText | undefined
-}
-
-async function readFacts(library: Library, source: Source, key: string): Promise<AddressFacts | undefined> {
-  const { store } = library
-  const row = await store.findRow(source.id, key)
-  if (row === undefined) return undefined
-  const { url } = row
-  const target = row.target === null || row.target === key ? undefined : await store.findRow(source.id, row.target)
-  const aliases = await store.listAliases(source.id, url)
-  // Links that are no addresses are in the ledger as well, and the scope says nothing about them, nor about files.
-  const isJudged = URL.canParse(url) && !isFolder(source)
-  const refusal = isJudged ? (await explainUrl(library, source, url)).refusal : null
-  return { row, target, aliases, refusal, text: await store.readPageText(source.id, key) }
+/** What happened to it, the oldest first. */
+function writeStory(story: AddressStory): Html {
+  const moments = listMoments(story)
+  return html`<section class="panel"><h2>Its story</h2><ol class="outline">${moments.map(
+    ({ at, text, url }) =>
+      html`<li>${writeMoment(at)} it ${writeText(text)}${url === null ? '' : html`, see ${writeAddress(url)}`}</li>`,
+  )}</ol><p><a href="${writeHref('/api/url-details', { url: story.url })}">All of it as JSON</a></p></section>`
 }
 
 /** Its status and what else is known of it; many only say the status once more. */
-function writeAnswer({ status, detail }: AddressFacts['row']): Html {
+function writeAnswer({ status, detail }: LedgerRow): Html {
   return html`${status ?? ''} ${detail === null || detail === `answered ${status}` ? '' : writeText(detail)}`
 }
 
-function writeKnown(source: Source, { row, target, aliases, refusal, text }: AddressFacts): Html {
+function writeKnown({ source, row, target, aliases, refusal, text, kept }: KnownAddress): Html {
   const { reason, pattern, detail } = row
   return html`<section class="panel"><h2>${writeText(labelOf(source))}</h2>
 ${writeFacts([
   ['State', html`${writePill(row.state)} ${STATE_WORDS[row.state]}`],
   ['Why', reason === null ? null : html`${REASON_WORDS[reason]} <span class="quiet">(${reason})</span>`],
   ['Rule', pattern === null || pattern === '' ? null : html`<code>${writeText(pattern)}</code>`],
-  ['Content', target === undefined ? null : html`held by ${writeAddress(target.url)}`],
+  ['Content', target === null ? null : html`held by ${writeAddress(target.url)}`],
   [
     'Found',
     html`${DISCOVERY_WORDS[row.discovery]}, ${countOf(row.depth, 'link')} from the start, ${writeMoment(row.firstSeenAt)}`,
@@ -126,19 +117,20 @@ ${writeFacts([
     aliases.length === 0
       ? null
       : aliases.map(
-          (alias) =>
-            html`<div>${writeAddress(alias.aliasUrl === row.url ? alias.url : alias.aliasUrl)} <span class="quiet">${alias.classification}</span></div>`,
+          ({ other, classification, ...found }) =>
+            html`<div>${writeAddress(other)} <span class="quiet">${classification}, ${describeOther(found)}</span></div>`,
         ),
   ],
   ['The scope now', refusal === null || refusal.reason === reason ? null : writeRefusal(refusal)],
 ])}
+${kept === null ? '' : writeKept(kept)}
 ${writeContent(text)}
 <p><a href="${explainHref(source, row.url)}">The same as JSON</a></p></section>`
 }
 
 /** The page that is stored, as the outline of its chunks. */
-function writeContent(text: PageText | undefined): Part {
-  if (text === undefined) return html`<p class="quiet">The library holds no content of it.</p>`
+function writeContent(text: PageText | null): Part {
+  if (text === null) return html`<p class="quiet">The library holds no content of it.</p>`
   const shown = text.chunks.slice(0, MOST_CHUNKS)
   const rest = text.chunks.length - shown.length
   return html`<h2>${writeText(text.title)}</h2>
@@ -149,16 +141,122 @@ function writeContent(text: PageText | undefined): Part {
   )}</ol>${rest > 0 ? html`<p class="quiet">and ${countOf(rest, 'chunk')} more</p>` : ''}`
 }
 
-/** What the sources would do with an address that none of them has seen. */
-async function writeUnknown(library: Library, sources: readonly Source[], url: string): Promise<Html> {
-  const verdicts: Html[] = []
-  if (URL.canParse(url)) {
-    for (const source of sources.filter((one) => !isFolder(one)).slice(0, MOST_SOURCES)) {
-      verdicts.push(writeVerdict(source, await explainUrl(library, source, url)))
-    }
+/** Whether the other address is there, and what it turned out to be. */
+function describeOther({
+  isThere,
+  row,
+  kind,
+}: Pick<KnownAddress['aliases'][number], 'isThere' | 'row' | 'kind'>): string {
+  const state = row === null ? 'which nobody has asked' : STATE_WORDS[row.state]
+  const what = kind === null ? '' : `, of the kind ${kind}`
+  return isThere === null ? state : isThere ? `which is there${what}: ${state}` : `which is not there: ${state}`
+}
+
+/** What the address leads to, and what plans and crawls said of it. */
+function writeHub({ hub, verdict, problems }: AddressStory): Part {
+  if (hub === null && verdict === null && problems.length === 0) return ''
+  return html`<section class="panel"><h2>What plans make of it</h2>${writeFacts([
+    [
+      'Hub',
+      hub === null
+        ? null
+        : html`of ${hub.placeId === null ? writeText(hub.placeSlug ?? 'a place') : html`<a class="text" href="${placeHref(hub.placeId)}">${writeText(hub.placeSlug ?? 'a place')}</a>`}${hub.topicLabel === null ? '' : html` and the topic ${writeText(hub.topicLabel)}`}, leads on ${countOf(hub.navLinks, 'time')} and to ${countOf(hub.articleLinks, 'article')}; <a href="${writeHref('/hubs', { host: hub.host })}">hubs of the host</a>`,
+    ],
+    [
+      'Supposed',
+      verdict === null
+        ? null
+        : html`${writePill(verdict.state)} ${verdict.origin} by the pattern <code>${writeText(verdict.pattern)}</code>, ${writeMoment(verdict.checkedAt)}`,
+    ],
+    [
+      'Problems',
+      problems.length === 0
+        ? null
+        : problems.map(
+            ({ kind, message, at }) =>
+              html`<div>${writePill(severityOf(kind))} ${writeText(kind)} ${writeText(message ?? '')} ${writeMoment(at)}</div>`,
+          ),
+    ],
+  ])}</section>`
+}
+
+/** What was found out about the content. */
+function writeKept({ classification, analysis, analysedAt }: KeptAnalysis): Html {
+  const { kind, confidence, combined, url, content } = classification
+  return html`<h2>What it is</h2>
+${writeFacts([
+  ['Class', html`${writePill(kind)} ${writePercent(confidence)} sure`],
+  [
+    'Signals',
+    html`${writePill(combined.hint)} by ${writePercent(combined.confidence)} of ${countOf(combined.considered, 'vote')}`,
+  ],
+  ['Of the address', writeSignals({ ...url })],
+  ['Of the content', writeSignals({ ...content })],
+  [
+    'Analysed',
+    analysedAt === null ? html`not yet; <a href="/analysis/ssr">perform an analysis</a>` : writeMoment(analysedAt),
+  ],
+])}
+${analysis === null ? '' : writeAnalysis(analysis)}`
+}
+
+function writeSignals(signals: Readonly<Record<string, string | number | boolean | null>>): Html {
+  const told = Object.entries(signals).filter(([, value]) => value !== null && value !== false && value !== '')
+  const words = told.map(([name, value]) =>
+    value === true ? name : `${name} ${typeof value === 'number' ? Math.round(value * 1000) / 1000 : value}`,
+  )
+  return html`<span class="quiet">${writeText(words.join(', '))}</span>`
+}
+
+function writeAnalysis({ author, section, language, findings, meta, ...page }: PageAnalysis): Html {
+  const { keyPhrases, sentiment } = meta.deepAnalysis.findings
+  return writeFacts([
+    ['Author', author === null ? null : writeText(author)],
+    ['Published', page.published_at === null ? null : writeText(page.published_at)],
+    ['Modified', page.modified_at === null ? null : writeText(page.modified_at)],
+    ['Section', section === null ? null : writeText(section)],
+    [
+      'Language',
+      language === null
+        ? null
+        : html`${writeText(language)} <span class="quiet">told by the ${page.language_source}</span>`,
+    ],
+    ['Places', findings.places.length === 0 ? null : writeFoundPlaces(findings.places)],
+    [
+      'Key phrases',
+      keyPhrases.length === 0
+        ? null
+        : html`${writeText(keyPhrases.map(({ phrase, frequency }) => `${phrase} (${frequency})`).join(', '))} <span class="quiet">best effort</span>`,
+    ],
+    [
+      'Sentiment',
+      sentiment === null
+        ? null
+        : html`${writePill(sentiment.label)} ${sentiment.score.toFixed(2)} <span class="quiet">best effort: ${countOf(sentiment.positive, 'good word')}, ${countOf(sentiment.negative, 'bad word')}</span>`,
+    ],
+  ])
+}
+
+/** Places by how often they are named, each once. */
+function writeFoundPlaces(places: PageAnalysis['findings']['places']): Part {
+  const counts = new Map<number, { readonly name: string; count: number }>()
+  for (const { place_id, place } of places) {
+    const known = counts.get(place_id) ?? { name: place, count: 0 }
+    known.count++
+    counts.set(place_id, known)
   }
+  const sorted = [...counts].toSorted(([, a], [, b]) => b.count - a.count).slice(0, MOST_PLACES)
+  return sorted.map(
+    ([id, { name, count }], i) =>
+      html`${i === 0 ? '' : ', '}${writePlaceLink({ id, name })} <span class="quiet">${count}</span>`,
+  )
+}
+
+/** What can be said of an address that no source has seen. */
+function writeUnknown(story: AddressStory, { isAddress, nearest, verdicts }: UnknownAddress): Html {
   return html`<div class="panel notice"><p>No source has seen this address.</p>
-<p class="quiet">${URL.canParse(url) ? 'Check its spelling, or add a source that reaches it.' : 'It cannot be read as an address: it should begin with https:// or http://.'}</p></div>${verdicts}`
+<p class="quiet">${isAddress ? 'Check its spelling, or add a source that reaches it.' : 'It cannot be read as an address: it should begin with https:// or http://.'}</p>
+${nearest === null ? '' : html`<p>The page with the most similar address is ${writeAddress(nearest)}</p>`}</div>${verdicts.map(({ source, explanation }) => writeVerdict(source, explanation))}${writeHub(story)}`
 }
 
 function writeVerdict(source: Source, { refusal, url }: Explanation): Html {

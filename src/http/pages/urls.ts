@@ -1,13 +1,16 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
+import { PAGE_CLASSES } from '../../core/model.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import type { AddressCursor, AddressEntry, Addresses, AddressFilter } from '../../library/addresses.ts'
 import { LEDGER_STATES, REASON_WORDS, REASONS } from '../../library/ledger-words.ts'
 import { parseAddressCursor, writeAddressCursor } from '../address-cursor.ts'
+import { given } from '../given.ts'
 import { type JobCounts, renderPage } from './layout.ts'
 import {
   type Html,
   type PagerLinks,
+  type Part,
   type Row,
   writeAddress,
   writeChoice,
@@ -17,11 +20,12 @@ import {
   writeHref,
   writeMoment,
   writePager,
+  writePercent,
   writePill,
   writeTable,
   writeText,
 } from './parts.ts'
-import { readLimit, readMoment, readNumber, readText, readWord } from './query.ts'
+import { readLimit, readMoment, readNumber, readShare, readText, readWord } from './query.ts'
 
 const PATH = '/urls'
 /** Counting goes no further: beyond it, nobody reads the figure, and every row would have to be looked at. */
@@ -65,6 +69,7 @@ ${writeTable({
     { label: 'Status', look: 'number' },
     { label: 'Depth', look: 'number' },
     { label: 'Words', look: 'number' },
+    { label: 'Class', look: 'word' },
     { label: 'Asked', look: 'time' },
   ],
   rows: items.map(entryRow),
@@ -74,7 +79,20 @@ ${items.length > 20 ? writePager(links) : ''}`,
   })
 }
 
-const FIELDS = ['host', 'includeSubdomains', 'state', 'reason', 'status', 'text', 'from', 'to', 'limit'] as const
+const FIELDS = [
+  'host',
+  'includeSubdomains',
+  'state',
+  'reason',
+  'status',
+  'text',
+  'from',
+  'to',
+  'classification',
+  'combinedHint',
+  'minCombinedConfidence',
+  'limit',
+] as const
 
 function readFilter(c: Context): AddressFilter {
   const host = readText(c, 'host')?.toLowerCase()
@@ -84,6 +102,9 @@ function readFilter(c: Context): AddressFilter {
   const text = readText(c, 'text')
   const from = readMoment(c, 'from', 'start')
   const to = readMoment(c, 'to', 'end')
+  const classification = readWord(c, 'classification', PAGE_CLASSES)
+  const combinedHint = readWord(c, 'combinedHint', PAGE_CLASSES)
+  const minCombinedConfidence = readShare(c, 'minCombinedConfidence')
   return {
     ...(host === undefined ? {} : { host, includeSubdomains: readText(c, 'includeSubdomains') === '1' }),
     ...(state === undefined ? {} : { state }),
@@ -92,6 +113,7 @@ function readFilter(c: Context): AddressFilter {
     ...(text === undefined ? {} : { text }),
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
+    ...given({ classification, combinedHint, minCombinedConfidence }),
   }
 }
 
@@ -103,6 +125,9 @@ function writeUrlFilters(fields: Readonly<Record<string, string | undefined>>, f
     writeChoice('State', 'state', filter.state, LEDGER_STATES),
     writeChoice('Why', 'reason', filter.reason, REASONS),
     writeField('Status', 'status', filter.status, 'number'),
+    writeChoice('Class', 'classification', filter.classification, PAGE_CLASSES),
+    writeChoice('Signals say', 'combinedHint', filter.combinedHint, PAGE_CLASSES),
+    writeField('Sure by %', 'minCombinedConfidence', fields['minCombinedConfidence'], 'number'),
     writeField('From', 'from', fields['from'], 'date'),
     writeField('To', 'to', fields['to'], 'date'),
   ])
@@ -120,9 +145,18 @@ function entryRow(entry: AddressEntry): Row {
       entry.status ?? '',
       entry.depth,
       entry.wordCount === null ? '' : writeNumber(entry.wordCount),
+      writeClass(entry),
       writeMoment(entry.at),
     ],
   }
+}
+
+/** What kind of page it is; where its single signals say something else, that as well. */
+function writeClass({ classification, confidence, combinedHint, combinedConfidence }: AddressEntry): Part {
+  if (classification === null) return ''
+  const hint =
+    combinedHint === null ? '' : html`<small>signals: ${combinedHint} ${writePercent(combinedConfidence ?? 0)}</small>`
+  return html`${writePill(classification)} ${writePercent(confidence ?? 0)}${hint}`
 }
 
 function linksOf(

@@ -1,21 +1,27 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
+import { PAGE_CLASSES } from '../../core/model.ts'
+import { hideCredentials } from '../../core/url/credentials.ts'
 import type { AddressEntry, Addresses, AddressFilter } from '../../library/addresses.ts'
 import { LEDGER_STATES, REASONS } from '../../library/ledger-words.ts'
+import { describeAddress, type UnknownAddress } from '../../library/operations/describe-address.ts'
 import { parseAddressCursor, writeAddressCursor } from '../address-cursor.ts'
+import { bodyId, describeMissing, detailRecord, entryRecord, storyRecord } from '../address-records.ts'
 import {
   countField,
   flagField,
   limitField,
+  moment,
   needField,
   numberField,
+  shareOf,
   textField,
   timeField,
   wordField,
 } from '../fields.ts'
 import { given } from '../given.ts'
 import { createRoute, type Route, reply } from '../route.ts'
-import { failures, rowShape } from '../shapes.ts'
+import { failures, hubShape, rowShape } from '../shapes.ts'
 import { withAddresses, withLibrary } from '../store-access.ts'
 import { isoOf, isoOrNull } from '../time.ts'
 
@@ -24,8 +30,6 @@ const GROUP = 'Addresses'
 const MOST_COUNTED = 100_000
 /** So much of the text of a page is shown. */
 const MOST_BODY_BYTES = 512 * 1024
-const UNCLASSIFIED =
-  'nothing is classified yet, so that no page has a classification, a hint or a confidence to be chosen by'
 
 const listQuery = z.object({
   limit: limitField(200, 5000),
@@ -42,11 +46,43 @@ const listQuery = z.object({
   state: wordField(LEDGER_STATES, 'Only addresses in this state.'),
   reason: wordField(REASONS, 'Only addresses that are in their state for this reason.'),
   q: textField('Part of the address.', 500),
-  classification: textField('Pages are not classified yet.', 100),
-  combinedHint: wordField(['article', 'nav', 'other'], 'Pages are not classified yet.'),
-  minCombinedConfidence: numberField(0, 100, 'Pages are not classified yet.'),
+  classification: wordField(PAGE_CLASSES, 'Only pages of this kind.'),
+  combinedHint: wordField(PAGE_CLASSES, 'Only pages for which most single signals of address and content speak.'),
+  minCombinedConfidence: numberField(
+    0,
+    100,
+    'Only pages for which at least this share speaks: up to 1, or in percent.',
+  ),
   minConfidence: numberField(0, 100, 'Same as minCombinedConfidence.'),
   details: flagField(false, 'Everything that is known of each.'),
+})
+
+const storyShape = z.looseObject({
+  url: z.string(),
+  story: z.array(z.object({ ts: z.string(), event: z.string(), text: z.string(), url: z.string().nullable() })),
+  sources: z.array(
+    z.looseObject({
+      row: rowShape,
+      target: rowShape.nullable(),
+      aliases: z.array(
+        z.looseObject({
+          url: z.string(),
+          classification: z.string(),
+          exists: z.boolean().nullable(),
+          kind: z.string().nullable(),
+        }),
+      ),
+    }),
+  ),
+  items: z.array(rowShape),
+  article: z.looseObject({ id: z.string(), title: z.string().nullable() }).nullable(),
+  fetches: z.array(z.looseObject({})),
+  classification: z.looseObject({ kind: z.enum(PAGE_CLASSES), confidence: z.number() }).nullable(),
+  analysis: z.looseObject({ kind: z.string() }).nullable(),
+  analysedAt: moment,
+  hub: hubShape.nullable(),
+  verdict: z.looseObject({ state: z.string(), pattern: z.string() }).nullable(),
+  problems: z.array(z.looseObject({ kind: z.string() })),
 })
 
 const group = z.looseObject({ status: z.int().nullable(), host: z.string(), count: z.int() })
@@ -70,14 +106,12 @@ export const addressRoutes: readonly Route[] = [
           items: z.array(rowShape),
           cursor: z.string().nullable(),
           prevCursor: z.string().nullable(),
-          notices: z.array(z.string()),
         }),
       },
       ...failures(400),
     },
     async run({ query }, { ports }) {
       const empty = { total: 0, isTotalExact: true, count: 0, items: [], cursor: null, prevCursor: null }
-      if (needsClasses(query)) return reply({ ...empty, notices: [UNCLASSIFIED] })
       const start = query.cursor === undefined ? undefined : parseAddressCursor(query.cursor)
       const found = await withAddresses(
         ports,
@@ -97,33 +131,39 @@ export const addressRoutes: readonly Route[] = [
         },
         () => empty,
       )
-      return reply({ ...found, notices: [] })
+      return reply(found)
     },
   }),
   createRoute({
     method: 'get',
     path: '/api/url-details',
     group: GROUP,
-    summary: 'What is known of one address, in every source that knows it.',
+    summary:
+      'The story of one address, in every source that knows it: how it was found, what became of it, what is there.',
     query: z.object({ url: needField('The address.', 4000) }),
     answers: {
       200: {
-        what: 'The address, its page, and its last answers.',
-        schema: z.looseObject({ url: z.string(), items: z.array(rowShape), fetches: z.array(z.looseObject({})) }),
+        what: 'The address, its page, its last answers, what is known of its content, and what plans and crawls said of it.',
+        schema: storyShape,
       },
       ...failures(400, 404),
     },
     async run({ query }, { ports }) {
-      const found = await withAddresses(
+      const answer = await withAddresses(
         ports,
-        (addresses) => addresses.find(query.url),
-        () => [],
+        async (addresses, library) => {
+          const story = await describeAddress(library, query.url)
+          return { found: await addresses.find(query.url), story }
+        },
+        () => undefined,
       )
+      const found = answer?.found ?? []
       const [first] = found
-      if (first === undefined) throw unknownAddress(query.url)
+      if (answer === undefined || first === undefined) throw unknownAddress(query.url, answer?.story.unknown)
       const page = found.find(({ title }) => title !== null)
       return reply({
         url: first.url,
+        ...storyRecord(answer.story),
         items: found.map(detailRecord),
         article:
           page === undefined
@@ -216,30 +256,35 @@ export const addressRoutes: readonly Route[] = [
     group: GROUP,
     summary: 'What is known of one host.',
     query: z.object({ host: needField('Its name, with the port where it has one of its own.', 255) }),
-    answers: { 200: { what: 'Its addresses by state.', schema: host }, ...failures(400, 404) },
+    answers: {
+      200: { what: 'Its addresses by state, and what an analysis run found out about it.', schema: host },
+      ...failures(400, 404),
+    },
     async run({ query }, { ports }) {
-      const found = await withAddresses(
+      const name = query.host.toLowerCase()
+      const answer = await withAddresses(
         ports,
-        (addresses) => addresses.describeHost(query.host),
+        async (addresses, { analyses }) => {
+          return { found: await addresses.describeHost(name), domain: await analyses?.readDomain(name) }
+        },
         () => undefined,
       )
-      if (found === undefined) throw unknownAddress(query.host)
-      return reply({ ...found, lastAt: isoOrNull(found.lastAt) })
+      if (answer?.found === undefined) throw unknownAddress(query.host)
+      const { found, domain } = answer
+      const analysis = domain === undefined ? null : { ...domain, analysedAt: isoOf(domain.analysedAt) }
+      return reply({ ...found, lastAt: isoOrNull(found.lastAt), analysis })
     },
   }),
 ]
 
 type ListQuery = z.infer<typeof listQuery>
 
-function needsClasses({ classification, combinedHint, minCombinedConfidence, minConfidence }: ListQuery): boolean {
-  const least = minCombinedConfidence ?? minConfidence ?? 0
-  return classification !== undefined || combinedHint !== undefined || least > 0
-}
-
 function filterOf({ source, includeSubdomains, q, ...query }: ListQuery): AddressFilter {
-  const { host: name, from, to, minWordCount, status, state, reason } = query
+  const { host: name, from, to, minWordCount, status, state, reason, classification, combinedHint } = query
   return {
     ...given({ sourceId: source, host: name?.toLowerCase(), from, to, minWordCount, status, state, reason, text: q }),
+    ...given({ classification, combinedHint }),
+    ...given({ minCombinedConfidence: shareOf(query.minCombinedConfidence ?? query.minConfidence) }),
     ...(includeSubdomains ? { includeSubdomains } : {}),
   }
 }
@@ -269,32 +314,8 @@ async function readPart(
   }
 }
 
-function entryRecord({ url, host: name, state, reason, status, sourceId, at, title, wordCount }: AddressEntry) {
-  return { url, host: name, ts: isoOf(at), state, reason, status, sourceId, title, wordCount }
-}
-
-function detailRecord(entry: AddressEntry) {
-  const { at, firstSeenAt, checkedAt, changedAt, ...rest } = entry
-  return {
-    ...rest,
-    id: entry.title === null ? null : bodyId(entry),
-    ts: isoOf(at),
-    firstSeenAt: isoOf(firstSeenAt),
-    checkedAt: isoOrNull(checkedAt),
-    changedAt: isoOrNull(changedAt),
-    classification: null,
-    combined_hint: null,
-    combined_confidence: null,
-  }
-}
-
 function fetchRecord({ sourceId, status, state, reason, detail, checkedAt }: AddressEntry) {
   return { sourceId, ts: isoOrNull(checkedAt), status, state, reason, detail }
-}
-
-/** What the text of a page can be asked for by. */
-function bodyId({ sourceId, key }: AddressEntry): string {
-  return `${sourceId}/${key}`
 }
 
 /** The beginning of a text, up to the last character that fits. */
@@ -302,6 +323,7 @@ function cutText(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes.subarray(0, MOST_BODY_BYTES), { stream: true })
 }
 
-function unknownAddress(url: string): PharosError {
-  return new PharosError('PAGE_UNKNOWN', { url, library: 'the library', known: '', nearest: '' })
+function unknownAddress(url: string, unknown: UnknownAddress | null = null): PharosError {
+  const why = unknown === null ? { known: '', nearest: '' } : describeMissing(unknown)
+  return new PharosError('PAGE_UNKNOWN', { url: hideCredentials(url), library: 'the library', ...why })
 }

@@ -1,16 +1,18 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
+import { urlKey } from '../../core/url/key.ts'
 import { CRAWL_TYPE_SEEDS } from '../../library/crawl-types.ts'
 import { type CrawlBody, crawlBodySchema, readCrawlOrder } from '../../library/dispatch/crawl-order.ts'
 import type { Dispatcher, JobView } from '../../library/dispatch/dispatcher.ts'
 import { writeJobItem } from '../../library/dispatch/job-item.ts'
+import { requireUnderstood } from '../../library/operations/plan-crawl.ts'
 import type { HttpContext } from '../context.ts'
 import { StatusError } from '../failure.ts'
 import { jobId } from '../fields.ts'
 import { elsewhereRecord, endedRecord, jobRecord } from '../job-records.ts'
 import { createRoute, type Reply, type Route, reply } from '../route.ts'
 import { failures, jobDetail, jobItem } from '../shapes.ts'
-import { withJobLog } from '../store-access.ts'
+import { withJobLog, withLibrary } from '../store-access.ts'
 
 const GROUP = 'Crawls'
 const id = z.object({ id: jobId })
@@ -134,13 +136,11 @@ export function isOpen({ status }: JobView): boolean {
   return status === 'queued' || status === 'running'
 }
 
-async function startCrawl(
-  body: CrawlBody | undefined,
-  began: number,
-  { dispatcher, settings, log }: HttpContext['ports'],
-): Promise<Reply> {
+async function startCrawl(body: CrawlBody | undefined, began: number, ports: HttpContext['ports']): Promise<Reply> {
+  const { dispatcher, settings, log } = ports
   const { libraryPath, defaultStartUrl, traceStart } = settings
   const order = readCrawlOrder(body, { libraryPath, defaultStartUrl: defaultStartUrl ?? undefined })
+  if (body?.crawlType === 'history' && body.force !== true) await refuseUnprepared(order.url, body, ports)
   const read = performance.now()
   const job = await (body?.queue === true ? dispatcher.enqueue(order) : dispatcher.begin(order)).catch(
     (error: unknown) => {
@@ -156,6 +156,23 @@ async function startCrawl(
   const { pid, args } = job
   const stage = job.status === 'queued' ? 'queued' : 'preparing'
   return reply({ pid, args, jobId: job.id, stage, durationMs: now - began }, 202)
+}
+
+/**
+ * Refuses a crawl of the history of a site that is not understood before there is a process, which would refuse it as well. What waits
+ * for its turn may be understood by then, and what is in another library is not known here.
+ */
+async function refuseUnprepared(url: string, { queue, dbPath }: CrawlBody, ports: HttpContext['ports']): Promise<void> {
+  if (queue === true || dbPath !== undefined) return
+  const keyOf = (address: string) => urlKey(address) ?? address
+  await withLibrary(
+    ports,
+    async (library) => {
+      const source = (await library.store.listSources()).find((one) => keyOf(one.url) === keyOf(url))
+      await requireUnderstood(library, new URL(source?.siteUrl ?? url).host)
+    },
+    () => undefined,
+  )
 }
 
 /** The job that is meant; undefined where none runs and none was named. */

@@ -10,7 +10,7 @@ export const liveRoutes: readonly Route[] = [
     path: '/events',
     group: 'Live',
     summary:
-      'Server-sent events: log, progress, cache, queue, problem, milestone, done, jobs. Goes on after Last-Event-ID.',
+      'Server-sent events: log, progress, cache, queue, problem, milestone, done, jobs, analysis. Goes on after Last-Event-ID.',
     query: z.object({
       logs: flagField(true, 'Whether lines of the log are among them.'),
       job: textField('Only events of this job, and those that are about none.', 64),

@@ -2,14 +2,8 @@ import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
 import { REACHES, type Reach } from '../../core/url/scope.ts'
 import { parseStart } from '../operations/add-source.ts'
-import { CRAWL_TYPES } from '../source.ts'
+import { CRAWL_TYPES, type CrawlType } from '../source.ts'
 import type { CrawlOrder } from './dispatcher.ts'
-
-/** The ways to crawl that may be asked for: those that a source has, and one that plans what to visit. */
-export const ORDER_TYPES: readonly [...typeof CRAWL_TYPES, 'intelligent'] = [...CRAWL_TYPES, 'intelligent']
-
-/** One of {@link ORDER_TYPES}. */
-export type OrderType = (typeof ORDER_TYPES)[number]
 
 /** How long something is fresh, as the contract writes it: a whole number with s, m, h or d, or of seconds. */
 export const FRESHNESS: RegExp = /^\d{1,9}[smhd]?$/
@@ -37,7 +31,7 @@ const flag = z.boolean().optional()
 /** What is asked for with `POST /api/crawl`, in the words of the contract. */
 export interface CrawlBody {
   readonly startUrl?: string | undefined
-  readonly crawlType?: OrderType | undefined
+  readonly crawlType?: CrawlType | undefined
   /** Not of the contract: how far from its start a crawl may go. */
   readonly scope?: Reach | undefined
   /** Not of the contract: whether it waits for its turn where it would be refused. */
@@ -68,16 +62,18 @@ export interface CrawlBody {
   readonly intMaxSeeds?: number | undefined
   readonly intTargetHosts?: readonly string[] | undefined
   readonly plannerVerbosity?: number | undefined
+  /** Not of the contract: begins although not enough is known of the site. */
+  readonly force?: boolean | undefined
 }
 
 /** The schema that such bodies are read by. Fields that are not here are ignored, and so is `mode`. */
 export const crawlBodySchema: z.ZodType<CrawlBody> = z.object({
   startUrl: z.string().trim().min(1).max(2000).optional().describe('Where it starts: an http or https address.'),
   crawlType: z
-    .enum(ORDER_TYPES)
+    .enum(CRAWL_TYPES)
     .optional()
     .describe(
-      'Where addresses are looked for. intelligent is basic-with-sitemap until there is a planner. GET /api/crawl-types lists them.',
+      'Where addresses are looked for. intelligent plans what to visit; history is refused until enough is known of the site. GET /api/crawl-types lists them.',
     ),
   scope: z
     .enum(REACHES)
@@ -116,9 +112,9 @@ export const crawlBodySchema: z.ZodType<CrawlBody> = z.object({
   maxAge: freshness.describe('Same as refetchIfOlderThan, which counts where both are given.'),
   refetchArticleIfOlderThan: freshness.describe('The same for articles.'),
   refetchHubIfOlderThan: freshness.describe('The same for pages that mainly lead to others.'),
-  hubMaxPages: count(1, 1_000_000).describe('For the planner that is to come; noted among the problems of the job.'),
-  hubMaxDays: count(1, 36_500).describe('For the planner that is to come; noted among the problems of the job.'),
-  intMaxSeeds: count(1, 100_000).describe('For the planner that is to come; noted among the problems of the job.'),
+  hubMaxPages: count(1, 1_000_000).describe('With a plan: most pages that are taken from what one hub lists.'),
+  hubMaxDays: count(1, 36_500).describe('With a plan: what is older by the date in its address is left out.'),
+  intMaxSeeds: count(1, 100_000).describe('With a plan: most addresses that are supposed and tried.'),
   intTargetHosts: z
     .union([
       z.array(z.string().max(253)).max(1000),
@@ -139,9 +135,10 @@ export const crawlBodySchema: z.ZodType<CrawlBody> = z.object({
         .max(1000),
     )
     .optional()
-    .describe('For the planner that is to come: names of hosts, as a list or separated by commas.'),
+    .describe('Ends of names of hosts that are planned for, as a list or separated by commas; others get no plan.'),
   mode: z.unknown().optional().describe('Taken and ignored.'),
-  plannerVerbosity: count(0, 10).describe('For the planner that is to come; noted among the problems of the job.'),
+  plannerVerbosity: count(0, 10).describe('How much the plan tells of itself in the log: 0 nothing, 3 everything.'),
+  force: flag.describe('Begins a crawl of type history although not enough is known of the site.'),
 })
 
 /** What a body leaves open. */
@@ -174,7 +171,7 @@ function describeIssues(error: z.ZodError): string {
 /** The flags of a body, each with its value joined to it, so that no value is ever taken for a flag. */
 function writeFlags(body: CrawlBody, libraryPath: string): string[] {
   const { crawlType, maxPages, intTargetHosts } = body
-  const isPlanned = crawlType === 'intelligent'
+  const isPlanned = crawlType === 'intelligent' || crawlType === 'history'
   const values: readonly (readonly [flag: string, value: string | number | undefined])[] = [
     [
       'crawl-type',
@@ -215,6 +212,7 @@ function writeFlags(body: CrawlBody, libraryPath: string): string[] {
     ['no-prefer-cache', body.preferCache === false],
     ['slow', body.slow === true],
     ['allow-query-urls', body.allowQueryUrls === true],
+    ['force', body.force === true],
   ]
   return [
     ...values.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`])),

@@ -1,5 +1,15 @@
 /** What is told to those who listen. */
-export const FEED_EVENTS = ['log', 'progress', 'cache', 'queue', 'problem', 'milestone', 'done', 'jobs'] as const
+export const FEED_EVENTS = [
+  'log',
+  'progress',
+  'cache',
+  'queue',
+  'problem',
+  'milestone',
+  'done',
+  'jobs',
+  'analysis',
+] as const
 
 /** One of {@link FEED_EVENTS}. */
 export type FeedEventName = (typeof FEED_EVENTS)[number]

@@ -1,14 +1,19 @@
 import { PharosError } from '../../core/errors.ts'
+import type { Snapshot } from '../../core/model.ts'
 import type { CrawlControl } from '../../crawl/control.ts'
 import { crawl } from '../../crawl/crawl.ts'
 import type { CrawlEvent, CrawlKind, CrawlSummary } from '../../crawl/events.ts'
+import type { CrawlPlanner } from '../../crawl/planner.ts'
+import type { MilestoneMemory } from '../../crawl/progress-milestones.ts'
 import type { CrawlRun } from '../../crawl/run.ts'
+import { classifyReading } from '../classified-reader.ts'
 import { isFolder, type OpenFolder } from '../folder.ts'
 import type { Library } from '../library.ts'
 import { labelOf, type Source } from '../source.ts'
 import type { Crawl, CrawlRunOptions } from '../store.ts'
 import { resolveScope } from './add-source.ts'
 import { indexFolder } from './index-folder.ts'
+import { keepMilestones, planCrawl, refuseUnprepared } from './plan-crawl.ts'
 import { hasSignOfLife } from './source-status.ts'
 
 /** What is asked of one crawl. */
@@ -63,12 +68,18 @@ export async function* crawlSource(
   const gone = isLeft ? (last.runner ?? undefined) : undefined
   const isAlive = last?.state === 'running' && !isLeft && hasSignOfLife(last, now, limits.aliveMs)
   if (last !== undefined && !isAlive) refuseToForget(last, source, kind)
+  await refuseUnprepared(library, source, asked)
   const begun = await store.beginCrawl(asked, limits.aliveMs, interrupted?.id, gone)
   const run = createRun(library, source, begun, { headers, isResumed: begun.id !== asked.id })
+  const planner: CrawlPlanner | undefined = folder === undefined ? await planCrawl(library, source, begun) : undefined
+  const milestones: MilestoneMemory | undefined = keepMilestones(library, begun)
   let isEnded = false
   const ports = {
     ...library,
+    readPage: async (snapshot: Snapshot, key: string) => classifyReading(await library.readPage(snapshot, key)),
     ledger: store,
+    planner,
+    milestones,
     control,
     moveSite: (siteUrl: string) => store.updateSource(source.id, { siteUrl }),
     touch: () => store.touchCrawl(begun.id, clock.now(), runner.id),

@@ -2,6 +2,7 @@ import { PharosError } from '../../core/errors.ts'
 import { urlKey } from '../../core/url/key.ts'
 import type { Scope } from '../../core/url/scope.ts'
 import type { PageKind } from '../../crawl/ports.ts'
+import type { PlannerOptions } from '../../plan/planner-options.ts'
 import type { Library } from '../library.ts'
 import type { CrawlType, Source } from '../source.ts'
 import type { CrawlRunOptions } from '../store.ts'
@@ -16,6 +17,9 @@ export interface StartInput {
   readonly crawlType?: CrawlType | undefined
   readonly maxAgeMs?: number | undefined
   readonly maxAgeMsOf?: Readonly<Partial<Record<PageKind, number>>>
+  readonly planner?: PlannerOptions | undefined
+  /** Begins although not everything is known of the site that ought to be. */
+  readonly force?: boolean | undefined
 }
 
 /** What a source that nobody knows yet gets, on top of what is said: its host, as far as a few links lead. */
@@ -30,9 +34,14 @@ export async function takeUpStart(
   library: Library,
   input: StartInput,
 ): Promise<{ readonly source: Source; readonly input: CrawlInput }> {
-  const { scope, crawlType, maxAgeMs, maxAgeMsOf } = input
+  const { scope, crawlType, maxAgeMs, maxAgeMsOf, planner, force } = input
   const { href: url } = parseStart(input.url)
-  const fresh = { ...(maxAgeMs === undefined ? {} : { maxAgeMs }), ...(maxAgeMsOf === undefined ? {} : { maxAgeMsOf }) }
+  const fresh: Partial<CrawlRunOptions> = {
+    ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
+    ...(maxAgeMsOf === undefined ? {} : { maxAgeMsOf }),
+    ...(planner === undefined ? {} : { planner }),
+    ...(force === true ? { force } : {}),
+  }
   const known = await findByStart(library, url)
   if (known === undefined) {
     const asked: SourceInput = {

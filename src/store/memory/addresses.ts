@@ -58,6 +58,7 @@ export function createMemoryAddresses(listRows: () => readonly NumberedRow[]): A
 function toEntry(row: NumberedRow): AddressEntry {
   const { id, sourceId, key, url, host, state, reason, pattern, status, detail, depth, foundOn, record } = row
   const { firstSeenAt, checkedAt, changedAt } = row
+  const { kind, confidence, combined } = record?.classification ?? {}
   return {
     id,
     sourceId,
@@ -78,6 +79,10 @@ function toEntry(row: NumberedRow): AddressEntry {
     title: record?.page.title ?? null,
     wordCount: record?.page.wordCount ?? null,
     chunks: record?.chunks.length ?? null,
+    classification: kind ?? null,
+    confidence: confidence ?? null,
+    combinedHint: combined?.hint ?? null,
+    combinedConfidence: combined?.confidence ?? null,
   }
 }
 
@@ -96,6 +101,7 @@ function placeOf({ at, id, url }: AddressCursor, entries: readonly AddressEntry[
 
 function passes(entry: AddressEntry, filter: AddressFilter): boolean {
   const { sourceId, host, includeSubdomains, state, reason, status, from, to, minWordCount, text } = filter
+  const { classification, combinedHint, minCombinedConfidence } = filter
   return (
     (sourceId === undefined || entry.sourceId === sourceId) &&
     (host === undefined || isHostOf(entry.host, host, includeSubdomains)) &&
@@ -105,6 +111,10 @@ function passes(entry: AddressEntry, filter: AddressFilter): boolean {
     (from === undefined || entry.at >= from) &&
     (to === undefined || entry.at <= to) &&
     (minWordCount === undefined || (entry.wordCount !== null && entry.wordCount >= minWordCount)) &&
+    (classification === undefined || entry.classification === classification) &&
+    (combinedHint === undefined || entry.combinedHint === combinedHint) &&
+    (minCombinedConfidence === undefined ||
+      (entry.combinedConfidence !== null && entry.combinedConfidence >= minCombinedConfidence)) &&
     (text === undefined || lowerAscii(entry.url).includes(lowerAscii(text)))
   )
 }

@@ -94,18 +94,18 @@ function listDue(ledger: SourceLedger, { now, isLevelled }: LeaseRequest): Row[]
   const open = ledger.rows().filter(isOpen)
   const first = open.filter((row) => !row.awaitsConfirmation)
   const isDue = (row: Row): boolean => row.state === 'pending' && (row.dueAt === null || row.dueAt <= now)
-  // Sorting keeps the order of age among rows of one depth.
-  if (first.length === 0) return open.filter(isDue).sort(byDepth)
+  // Sorting keeps the order of age among rows of one weight and depth.
+  if (first.length === 0) return open.filter(isDue).sort(byWeight)
   const level = first.reduce((least, row) => Math.min(least, row.depth), Number.POSITIVE_INFINITY)
-  return first.filter((row) => isDue(row) && (!isLevelled || row.depth === level)).sort(byDepth)
+  return first.filter((row) => isDue(row) && (!isLevelled || row.depth === level)).sort(byWeight)
 }
 
 function postpone(row: Row): Row {
   return { ...moveRow(row, 'postpone'), lease: null }
 }
 
-function byDepth(a: Row, b: Row): number {
-  return a.depth - b.depth
+function byWeight(a: Row, b: Row): number {
+  return a.weight - b.weight || a.depth - b.depth
 }
 
 function isOpen(row: Row): boolean {

@@ -1,4 +1,5 @@
 import { CRAWL_TYPE_SEEDS } from '../../library/crawl-types.ts'
+import type { NoteFrame } from '../../library/dispatch/frames.ts'
 import type {
   JobChange,
   JobEntry,
@@ -28,6 +29,7 @@ export function createMemoryJobLog(): JobLog {
   }
   const appendOne = (note: JobNote): void => {
     const { jobId, at, type } = note
+    if (type === 'milestone' && milestones.some((kept) => isSameMilestone(kept, note))) return
     const id = ++lastIds[type]
     if (type === 'queue') {
       events.push({ ...note.data, id, jobId, at })
@@ -97,6 +99,11 @@ export function createMemoryJobLog(): JobLog {
     trim: async (rule) => trim(rule),
     listTypes: async () => CRAWL_TYPE_SEEDS,
   }
+}
+
+/** Whether a job has reached the same before. */
+function isSameMilestone(kept: KeptNote, { jobId, data }: Extract<JobNote, { data: NoteFrame }>): boolean {
+  return kept.jobId === jobId && kept.kind === data.kind && kept.scope === data.scope
 }
 
 function isOver({ status }: JobEntry): boolean {

@@ -145,7 +145,7 @@ export function createMemoryStore(): LibraryStore {
       const row = ledgerOf(sourceId).findUnread(crawlId, reasons)
       return row && toLedgerRow(row)
     },
-    checkAliases: async () => 0,
+    checkAliases: async (sourceId, now) => ledgerOf(sourceId).checkAliases(now),
     countLedger: async (sourceId) => ledgerOf(sourceId).count(),
     listAliases: async (sourceId, url) => ledgerOf(sourceId).listAliases(url),
 

@@ -13,11 +13,14 @@ export function offerFinds(
 ): FindResult[] {
   return finds.map((find) => {
     const row = ledger.get(find.key)
-    const { result, write, state, depth } = applyFind(row, find, crawlId, ledger.size < maxRows)
+    const { result, write, state, depth, weight } = applyFind(row, find, crawlId, ledger.size < maxRows)
     if (write === 'insert') ledger.put({ ...createRow(ledger.sourceId, crawlId, find, now), ...find.refusal, state })
-    else if (row !== undefined && write === 'touch') ledger.put({ ...row, depth, crawlId })
-    else if (row !== undefined && write === 'update')
-      ledger.put({ ...meetFind(row, find, result), state, depth, crawlId })
+    else if (row !== undefined && write === 'touch') ledger.put({ ...row, depth, weight, crawlId })
+    else if (row !== undefined && write === 'name') {
+      const { foundOn, discovery } = find
+      ledger.put({ ...row, state, reason: 'not-found', foundOn, discovery })
+    } else if (row !== undefined && write === 'update')
+      ledger.put({ ...meetFind(row, find, result), state, depth, weight, crawlId })
     return result
   })
 }
@@ -37,7 +40,7 @@ function meetFind(row: Row, find: Find, result: FindResult): Row {
   return wasRefused(row) ? { ...readmit(row), url, host, foundOn, discovery } : readmit(row)
 }
 
-/** Whether the gate refused a row: then the find that admits it is, in effect, its first. */
+/** Whether the gate refused a row, or a plan only supposed it: then the find that admits it is, in effect, its first. */
 function wasRefused({ state, reason }: Row): boolean {
-  return state === 'skipped' && isGateReason(reason)
+  return state === 'skipped' && (isGateReason(reason) || reason === 'guess-missed')
 }

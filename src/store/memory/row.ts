@@ -9,6 +9,8 @@ export interface Row extends LedgerRow {
   readonly links: readonly string[] | null
   /** The address that gave the content and its validators. */
   readonly contentUrl: string | null
+  /** By which it is visited earlier or later than others. */
+  readonly weight: number
   readonly lease: Lease | null
   /** Its content is to be taken as it is. */
   readonly isFinal: boolean
@@ -41,7 +43,7 @@ export const AT_REST: Pick<Row, 'lease' | 'isFinal' | 'awaitsConfirmation' | 'at
 
 /** The row of an address that was never seen before, waiting to be fetched. */
 export function createRow(sourceId: string, crawlId: string, find: Find, now: number): Row {
-  const { key, url, host, depth, foundOn, discovery } = find
+  const { key, url, host, depth, foundOn, discovery, weight = 0 } = find
   return {
     ...AT_REST,
     sourceId,
@@ -68,6 +70,7 @@ export function createRow(sourceId: string, crawlId: string, find: Find, now: nu
     record: null,
     links: null,
     contentUrl: null,
+    weight,
     finalCrawl: null,
     provenCrawl: null,
   }
@@ -80,7 +83,8 @@ export function moveRow(row: Row, action: LedgerAction): Row {
 
 /** A row as others may see it. */
 export function toLedgerRow(row: Row): LedgerRow {
-  const { record, links, contentUrl, lease, isFinal, finalCrawl, awaitsConfirmation, provenCrawl, ...known } = row
+  const { record, links, contentUrl, weight, lease, isFinal, finalCrawl, awaitsConfirmation, provenCrawl, ...known } =
+    row
   return known
 }
 

@@ -42,9 +42,15 @@ export function adoptPage(ledger: SourceLedger, adoption: Adoption): Settled {
   // A list that is read again, because the crawl was interrupted, brings no news.
   const isNew = known?.state === 'indexed' && known.crawlId === crawlId
   const settled = isSame
-    ? confirmPage(ledger, { ...row, links: record.links, contentHash: record.page.contentHash }, isNew)
+    ? confirmPage(ledger, readAgain(row, record), isNew)
     : storePage(ledger, known ?? row, row, record, now)
   return report(settled, offerFinds(ledger, crawlId, finds, now, maxRows))
+}
+
+/** A row that is given the content it holds. */
+function readAgain(row: Row, record: PageRecord): Row {
+  const { links, page } = record
+  return { ...row, links, contentHash: page.contentHash, record: row.record && classify(row.record, record) }
 }
 
 const NO_REASON = { reason: null, pattern: null, target: null } as const
@@ -124,7 +130,12 @@ function confirmNothing(ledger: SourceLedger, row: Row): Row {
 /** A stored page with what is said about it now; the content itself is as it was. */
 function describe(stored: PageRecord, record: PageRecord | undefined): PageRecord {
   const { markdown } = stored.page
-  return record === undefined ? stored : { ...stored, page: { ...record.page, markdown } }
+  return record === undefined ? stored : { ...classify(stored, record), page: { ...record.page, markdown } }
+}
+
+/** A stored page with what kind of page it is now, where somebody has looked. */
+function classify(stored: PageRecord, { classification }: PageRecord): PageRecord {
+  return classification === undefined ? stored : { ...stored, classification }
 }
 
 /** Confirms a page. Two rows may hold it after a crawl that proved one of them gone and stopped at the gate. */

@@ -1,6 +1,7 @@
 import { compareUtf8 } from '../../core/text/order.ts'
 import type { Alias, Discovery, LedgerCounts, LedgerState, ListedPage, ListRecord, Reason } from '../../crawl/ledger.ts'
-import { LEDGER_STATES } from '../../crawl/ledger.ts'
+import { isThere, LEDGER_STATES } from '../../crawl/ledger.ts'
+import { listKeysOf } from '../../library/address-keys.ts'
 import type { RowFilter } from '../../library/store.ts'
 import type { ChunkIndex } from './chunk-index.ts'
 import { AT_REST, type NumberedRow, type Row } from './row.ts'
@@ -167,9 +168,24 @@ export class SourceLedger {
     return { total: this.#rows.size, states, reasons }
   }
 
-  /** Records an alias; what was known of the same two addresses is replaced. */
-  putAlias(alias: Alias): void {
-    this.#aliases.set(JSON.stringify([alias.url, alias.aliasUrl]), { ...alias })
+  /** Records an alias; what was said of the same two addresses is replaced, what was found out of them stays. */
+  putAlias({ url, aliasUrl, classification, reason }: Alias): void {
+    const id = JSON.stringify([url, aliasUrl])
+    this.#aliases.set(id, { ...this.#aliases.get(id), url, aliasUrl, classification, reason })
+  }
+
+  /** Looks up what became of the addresses that others stand for, and counts them. */
+  checkAliases(now: number): number {
+    for (const [id, alias] of this.#aliases) {
+      // Where its query or session counts, an address has a row of its own with it, which comes first.
+      const key = listKeysOf(alias.aliasUrl).findLast((one) => this.#rows.has(one))
+      const row = key === undefined ? undefined : this.#rows.get(key)
+      const { state = null, reason = null, status = null, record } = row ?? {}
+      const kind = record?.classification?.kind ?? null
+      const metadata = { state, reason, status, kind, ...(record ? { title: record.page.title } : {}) }
+      this.#aliases.set(id, { ...alias, exists: row ? isThere(row) : null, checkedAt: now, metadata })
+    }
+    return this.#aliases.size
   }
 
   listAliases(url: string): Alias[] {

@@ -1,4 +1,5 @@
 import { setImmediate as pause } from 'node:timers/promises'
+import { PAGE_CLASSES } from '../../core/model.ts'
 import { LEDGER_STATES, type LedgerState } from '../../crawl/ledger.ts'
 import { listKeysOf } from '../../library/address-keys.ts'
 import type {
@@ -43,19 +44,32 @@ type Asked = Record<string, string | number | null>
 /** A host, and those below it. */
 const WITH_BELOW = '(host = @name OR substr(host, -length(@below)) = @below)'
 
+/** Whether a page has such a hint; the index has it without what is long in the table. */
+function hasHint(which: string): string {
+  return `EXISTS (SELECT 1 FROM page_analyses a INDEXED BY page_analyses_by_hint
+    WHERE a.source = l.source AND a.page = l.id AND a.hint ${which})`
+}
+
 /** What is asked of rows besides where they stand in a lane: SQL for each filter that is given. */
 const TESTS: Readonly<Partial<Record<keyof AddressFilter, string>>> = {
   state: 'l.state = @state',
   reason: 'l.reason = @reason',
   status: 'l.status = @status',
   minWordCount: 'l.page_hash IS NOT NULL AND l.words >= @minWordCount',
+  classification: `l.page_hash IS NOT NULL AND EXISTS (SELECT 1 FROM page_analyses a INDEXED BY page_analyses_by_kind
+    WHERE a.source = l.source AND a.kind = @classification AND a.page = l.id)`,
+  combinedHint: `l.page_hash IS NOT NULL AND ${hasHint('= @combinedHint')}`,
+  minCombinedConfidence: `l.page_hash IS NOT NULL
+    AND ${hasHint(`IN (${PAGE_CLASSES.map((kind) => `'${kind}'`).join(', ')}) AND a.hint_confidence >= @minCombinedConfidence`)}`,
   text: 'instr(lower(l.url), lower(@text)) > 0',
 }
 
 const ENTRIES = `SELECT l.id, s.uuid AS sourceId, l.key, l.url, l.host, l.state, l.reason, l.pattern, l.status, l.detail, l.depth,
     l.found_on AS foundOn, l.at, l.first_seen_at AS firstSeenAt, l.checked_at AS checkedAt, l.changed_at AS changedAt,
-    p.title, iif(p.id IS NULL, NULL, l.words) AS wordCount, p.chunk_count AS chunks
-  FROM ledger l JOIN sources s ON s.id = l.source LEFT JOIN pages p ON p.id = l.id`
+    p.title, iif(p.id IS NULL, NULL, l.words) AS wordCount, p.chunk_count AS chunks, a.kind AS classification, a.confidence,
+    a.hint AS combinedHint, a.hint_confidence AS combinedConfidence
+  FROM ledger l JOIN sources s ON s.id = l.source LEFT JOIN pages p ON p.id = l.id
+    LEFT JOIN page_analyses a ON a.page = p.id`
 
 /** Those that are kept for each host: what is leased is counted as pending there. */
 const KEPT_STATES = LEDGER_STATES.filter((state) => state !== 'leased')
@@ -272,8 +286,10 @@ function formOf(lane: Lane, filter: AddressFilter): Form {
 
 function askedOf({ source, host }: Lane, filter: AddressFilter): Asked {
   const { state = null, reason = null, status = null, minWordCount = null, text = null } = filter
+  const { classification = null, combinedHint = null, minCombinedConfidence = null } = filter
   const { from = Number.MIN_SAFE_INTEGER, to = Number.MAX_SAFE_INTEGER } = filter
-  return { source, host, ...namesOf(filter.host ?? ''), state, reason, status, minWordCount, text, from, to }
+  const kinds = { classification, combinedHint, minCombinedConfidence }
+  return { source, host, ...namesOf(filter.host ?? ''), state, reason, status, minWordCount, ...kinds, text, from, to }
 }
 
 function namesOf(host: string): { name: string; below: string } {

@@ -1,29 +1,108 @@
-import type { Alias } from '../../crawl/ledger.ts'
+import type { PageClass } from '../../core/model.ts'
+import { type Alias, type AliasFacts, isThere, type LedgerState, type Reason } from '../../crawl/ledger.ts'
+import { listKeysOf } from '../../library/address-keys.ts'
 import type { Database } from './database.ts'
 
 /** Other addresses of the same content. */
 export interface Aliases {
   write(source: number, alias: Alias, now: number): void
   list(source: number, url: string): Alias[]
+  /** Looks up what became of some of them, behind a place, inside the transaction of the caller. Undefined when none are left. */
+  check(source: number, after: AliasPlace, now: number): CheckedAliases | undefined
 }
+
+/** The last alias that was looked up. */
+export interface AliasPlace {
+  readonly url: string
+  readonly aliasUrl: string
+}
+
+/** How many were looked up, and where to go on. */
+export interface CheckedAliases {
+  readonly count: number
+  readonly last: AliasPlace
+}
+
+/** Before all aliases. */
+export const FIRST_ALIAS: AliasPlace = { url: '', aliasUrl: '' }
+
+interface AliasColumns extends Pick<Alias, 'url' | 'aliasUrl' | 'classification' | 'reason'> {
+  readonly exists: 0 | 1 | null
+  readonly checkedAt: number
+  readonly metadata: string | null
+}
+
+interface FactColumns {
+  readonly state: LedgerState
+  readonly reason: Reason | null
+  readonly status: number | null
+  readonly hasPage: 0 | 1
+  readonly kind: PageClass | null
+  readonly title: string | null
+}
+
+/** So many are looked up in one go: others who write wait that long. */
+const ALIASES_AT_ONCE = 500
+
+const ALIASES = `SELECT url, alias_url AS aliasUrl, classification, reason, "exists", checked_at AS checkedAt, metadata
+  FROM url_aliases WHERE source = @source`
 
 /** Prepares what is asked about aliases. */
 export function createAliases(db: Database): Aliases {
+  // What was found out of the address stays: it is the same one.
   const upsert = db.prepare<[number, string, string, string, string | null, number]>(
     `INSERT INTO url_aliases (source, url, alias_url, classification, reason, checked_at) VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET classification = excluded.classification, reason = excluded.reason,
-       "exists" = 1, checked_at = excluded.checked_at`,
+     ON CONFLICT DO UPDATE SET classification = excluded.classification, reason = excluded.reason
+       WHERE classification <> excluded.classification OR reason IS NOT excluded.reason`,
   )
-  const select = db.prepare<[{ source: number; url: string }], Alias>(
-    `SELECT url, alias_url AS aliasUrl, classification, reason FROM url_aliases WHERE source = @source AND url = @url
-     UNION
-     SELECT url, alias_url, classification, reason FROM url_aliases WHERE source = @source AND alias_url = @url
-     ORDER BY 1, 2`,
+  const select = db.prepare<[{ source: number; url: string }], AliasColumns>(
+    `${ALIASES} AND url = @url UNION ${ALIASES} AND alias_url = @url ORDER BY 1, 2`,
   )
+  const selectSome = db.prepare<[{ source: number; limit: number } & AliasPlace], AliasColumns>(
+    `${ALIASES} AND (url, alias_url) > (@url, @aliasUrl) ORDER BY url, alias_url LIMIT @limit`,
+  )
+  const selectFacts = db.prepare<[number, string], FactColumns>(
+    `SELECT l.state, l.reason, l.status, l.page_hash IS NOT NULL AS hasPage, a.kind, p.title
+     FROM ledger l LEFT JOIN pages p ON p.id = l.id LEFT JOIN page_analyses a ON a.page = l.id
+     WHERE l.source = ? AND l.key = ?`,
+  )
+  const update = db.prepare<[{ source: number; now: number; isThere: 0 | 1 | null; facts: string } & AliasPlace]>(
+    `UPDATE url_aliases SET "exists" = @isThere, checked_at = @now, metadata = @facts
+     WHERE source = @source AND url = @url AND alias_url = @aliasUrl`,
+  )
+  /** The row of an address. Where its query or session counts, it has one of its own with it, which comes first. */
+  const findFacts = (source: number, url: string): FactColumns | undefined => {
+    for (const key of listKeysOf(url).toReversed()) {
+      const found = selectFacts.get(source, key)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  const checkOne = (source: number, { url, aliasUrl }: AliasColumns, now: number): void => {
+    const found = findFacts(source, aliasUrl)
+    const { state = null, reason = null, status = null, kind = null, title = null } = found ?? {}
+    const known = found === undefined ? null : isThere({ reason, status, hasPage: found.hasPage === 1 })
+    const facts: AliasFacts = { state, reason, status, kind, ...(title === null ? {} : { title }) }
+    const exists = known === null ? null : known ? 1 : 0
+    update.run({ source, url, aliasUrl, now, isThere: exists, facts: JSON.stringify(facts) })
+  }
   return {
     write: (source, alias, now) => {
       upsert.run(source, alias.url, alias.aliasUrl, alias.classification, alias.reason, now)
     },
-    list: (source, url) => select.all({ source, url }),
+    list: (source, url) => select.all({ source, url }).map(toAlias),
+    check: (source, after, now) => {
+      const some = selectSome.all({ source, limit: ALIASES_AT_ONCE, ...after })
+      for (const alias of some) checkOne(source, alias, now)
+      const last = some.at(-1)
+      return last && { count: some.length, last: { url: last.url, aliasUrl: last.aliasUrl } }
+    },
   }
+}
+
+function toAlias({ url, aliasUrl, classification, reason, exists, checkedAt, metadata }: AliasColumns): Alias {
+  const alias = { url, aliasUrl, classification, reason }
+  if (metadata === null) return alias
+  // Written by this file.
+  return { ...alias, exists: exists === null ? null : exists === 1, checkedAt, metadata: JSON.parse(metadata) }
 }

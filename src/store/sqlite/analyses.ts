@@ -1,7 +1,158 @@
-import type { Analyses } from '../../library/analyses.ts'
+import type { AnalysedPage, FoundPlace, PageAnalysis } from '../../analysis/page-analysis.ts'
+import type { Classification, Page, PageClass } from '../../core/model.ts'
+import type { Analyses, PageToAnalyse } from '../../library/analyses.ts'
+import { createAnalysisRuns } from './analysis-runs.ts'
+import { createClassifications } from './classifications.ts'
 import type { Database, Write } from './database.ts'
+import { createDomains } from './domains.ts'
+import { packHash, type StoredHash } from './hash.ts'
+import { createHubWriter } from './place-hubs.ts'
 
-/** Prepares what is kept there. */
-export function createAnalyses(_db: Database, _write: Write): Analyses {
-  return {} as Analyses
+interface PendingColumns extends Omit<PageToAnalyse, 'page'> {
+  readonly meta: Buffer
+  readonly markdown: Buffer
+}
+
+interface KeptColumns {
+  readonly classification: string
+  readonly analysis: string | null
+  readonly analysedAt: number | null
+}
+
+/** Pages are read until they come to so much: a hundred of the largest would fill the memory. */
+const MOST_BYTES = 8_000_000
+/** Mentions of places of one page that are kept as rows; its analysis has them all. */
+const MOST_PLACES = 200
+/** Characters on both sides of a place that are kept with it. */
+const CONTEXT_CHARS = 40
+
+/** A newer program may have left an analysis that this one could only make worse. */
+const IS_PENDING = `(a.analysis_version IS NULL OR a.analysis_version < @version
+  OR a.analysis_version = @version AND a.gazetteer_revision IS NOT @revision)`
+
+/** Prepares what is asked about what is understood of pages. */
+export function createAnalyses(db: Database, write: Write): Analyses {
+  const pending = `FROM pages p CROSS JOIN ledger l ON l.id = p.id JOIN sources s ON s.id = l.source
+    LEFT JOIN page_analyses a ON a.page = p.id WHERE s.is_removed = 0 AND ${IS_PENDING}`
+  // Text comes as bytes, which Node decodes twice as fast.
+  const selectPending = db.prepare<
+    [{ version: number; revision: string; after: number; limit: number }],
+    PendingColumns
+  >(
+    `SELECT p.id, s.uuid AS sourceId, l.key, l.host, CAST(p.meta AS BLOB) AS meta, CAST(p.markdown AS BLOB) AS markdown
+     ${pending} AND p.id > @after ORDER BY p.id LIMIT @limit`,
+  )
+  const countPending = db.prepare<[{ version: number; revision: string }], number>(`SELECT count(*) ${pending}`).pluck()
+  const byKey = 'a.page = (SELECT id FROM ledger WHERE key = ? AND source = (SELECT id FROM sources WHERE uuid = ?))'
+  const select = db.prepare<[string, string], KeptColumns>(
+    `SELECT a.classification, a.analysis, a.analysed_at AS analysedAt FROM page_analyses a WHERE ${byKey}`,
+  )
+  const selectKind = db
+    .prepare<[string, string], PageClass>(`SELECT a.kind FROM page_analyses a WHERE ${byKey}`)
+    .pluck()
+  const writePage = createPageWriter(db)
+  const runs = createAnalysisRuns(db, write)
+
+  return {
+    ...runs,
+    ...createDomains(db, write),
+    listPending: async (of) => {
+      const pages: PageToAnalyse[] = []
+      let bytes = 0
+      for (const found of selectPending.iterate(of)) {
+        pages.push(toPending(found))
+        bytes += found.meta.length + found.markdown.length
+        if (bytes >= MOST_BYTES) break
+      }
+      return pages
+    },
+    countPending: async (version, revision) => countPending.get({ version, revision }) ?? 0,
+    write: (holder, pages, progress, of) =>
+      write(() => {
+        if (!runs.keepProgress(holder, progress, of.now)) return false
+        for (const { page, analysed } of pages) writePage(page, analysed, of)
+        return true
+      }),
+    read: async (sourceId, key) => {
+      const found = select.get(key, sourceId)
+      if (found === undefined) return undefined
+      const { classification, analysis, analysedAt } = found
+      // Both were written by this program.
+      return {
+        classification: JSON.parse(classification) as Classification,
+        analysis: analysis === null ? null : (JSON.parse(analysis) as PageAnalysis),
+        analysedAt,
+      }
+    },
+    readClass: async (sourceId, key) => selectKind.get(key, sourceId),
+  }
+}
+
+function toPending({ meta, markdown, ...page }: PendingColumns): PageToAnalyse {
+  const described = JSON.parse(meta.toString()) as Omit<Page, 'markdown'>
+  return { ...page, page: { ...described, markdown: markdown.toString() } }
+}
+
+/** Prepares how the analysis of a page is kept, with its places and hub. */
+function createPageWriter(
+  db: Database,
+): (page: PageToAnalyse, analysed: AnalysedPage, of: { readonly revision: string; readonly now: number }) => void {
+  const selectHeld = db.prepare<[number], { source: number; hash: StoredHash | null }>(
+    'SELECT source, page_hash AS hash FROM ledger WHERE id = ?',
+  )
+  const classifications = createClassifications(db)
+  const update = db.prepare<[number, string, number, string | null, string | null, string, number]>(
+    `UPDATE page_analyses SET analysis_version = ?, gazetteer_revision = ?, analysed_at = ?, published_at = ?, language = ?,
+       analysis = ? WHERE page = ?`,
+  )
+  const selectSeen = db.prepare<[number], { placeId: number; at: number }>(
+    'SELECT place_id AS placeId, min(first_seen_at) AS at FROM article_places WHERE page = ? GROUP BY place_id',
+  )
+  const deletePlaces = db.prepare<[number]>('DELETE FROM article_places WHERE page = ?')
+  const insertPlace = db.prepare<unknown[]>(
+    `INSERT OR IGNORE INTO article_places (page, article_url, place_id, place, place_kind, method, source, offset_start,
+       offset_end, context, first_seen_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const hubs = createHubWriter(db)
+  const selectConfirmed = db
+    .prepare<[string, string], 1>(`SELECT 1 FROM hub_verdicts WHERE host = ? AND url = ? AND state = 'confirmed'`)
+    .pluck()
+
+  const writePlaces = (id: number, page: Page, found: readonly FoundPlace[], now: number): void => {
+    const seen = selectSeen.all(id)
+    if (seen.length > 0) deletePlaces.run(id)
+    const since = new Map(seen.map(({ placeId, at }) => [placeId, at]))
+    for (const one of found.slice(0, MOST_PLACES)) {
+      const { place_id: placeId, source, offset_start: start, offset_end: end } = one
+      const context = source === 'text' ? contextOf(page.markdown, start, end) : null
+      const at = since.get(placeId) ?? now
+      insertPlace.run(id, page.url, placeId, one.place, one.place_kind, one.method, source, start, end, context, at)
+    }
+  }
+
+  return ({ id, host, page }, { classification, analysis, hub }, { revision, now }) => {
+    const held = selectHeld.get(id)
+    // It was removed or replaced meanwhile, and is to be looked at again.
+    if (held === undefined || !isSameHash(held.hash, packHash(page.contentHash))) return
+    classifications.revise(held.source, id, classification)
+    const { analysis_version: version, published_at: publishedAt, language } = analysis
+    update.run(version, revision, now, publishedAt, language, JSON.stringify(analysis), id)
+    writePlaces(id, page, analysis.findings.places, now)
+    if (hub !== null) hubs.write(hub, now)
+    // What a crawl has confirmed is one whatever its text looks like.
+    else if (selectConfirmed.get(host, page.url) === undefined) hubs.remove(page.url)
+  }
+}
+
+function isSameHash(a: StoredHash | null, b: StoredHash): boolean {
+  return typeof a === 'string' || typeof b === 'string' || a === null ? a === b : Buffer.compare(a, b) === 0
+}
+
+/** What stands around a place, in one line. */
+function contextOf(text: string, start: number, end: number): string {
+  return text
+    .slice(Math.max(0, start - CONTEXT_CHARS), end + CONTEXT_CHARS)
+    .replace(/\s+/g, ' ')
+    .trim()
 }

@@ -3,6 +3,7 @@ import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
 import { planExcerpt, readLayout, writeLayout } from '../../core/retrieval/page-layout.ts'
 import type { PageRecord } from '../../crawl/ledger.ts'
 import type { PageExcerpt, PageText, StoredChunk, StoredPage } from '../../library/store.ts'
+import { createClassifications } from './classifications.ts'
 import type { Database } from './database.ts'
 import { packHash, type StoredHash, unpackHash } from './hash.ts'
 import type { Layouts } from './layouts.ts'
@@ -12,7 +13,9 @@ export interface Content {
   /** Replaces what a row holds as a whole. */
   write(source: number, row: number, record: PageRecord): void
   /** Replaces what is said about the content of a row; the content itself is as it was. */
-  describe(row: number, page: Page): void
+  describe(source: number, row: number, record: PageRecord): void
+  /** Writes what kind of page a row holds, where somebody has looked. */
+  classify(source: number, row: number, record: PageRecord): void
   /** Removes the page of a row. Its links stay: a row that repeats another one's content still leads where it led. */
   remove(row: number): void
   writeLinks(row: number, links: readonly string[]): void
@@ -70,11 +73,15 @@ const CHUNK_COLUMNS = `c.chunk_id AS chunkId, c.content_hash AS contentHash, c.p
 /** Pages are read in such batches, so that nothing is held open while a reader thinks. */
 const PAGES_AT_ONCE = 32
 
+/** What an analysis repeats of what a page says about itself, besides its title. */
+const ANALYSED_FACTS = ['author', 'publishedAt', 'modifiedAt', 'language', 'section'] as const
+
 /** Shortest beginning of a chunk's id that names it. */
 const MIN_PREFIX = 12
 
 /** Prepares what is asked about content. */
 export function createContent(db: Database, index: ChunkIndex, layouts: Layouts): Content {
+  const classifications = createClassifications(db)
   const selectRange = db.prepare<[number], { first: number; count: number }>(
     'SELECT first_chunk AS first, chunk_count AS count FROM pages WHERE id = ?',
   )
@@ -82,10 +89,11 @@ export function createContent(db: Database, index: ChunkIndex, layouts: Layouts)
     `INSERT OR REPLACE INTO pages (id, first_chunk, chunk_count, title, meta, markdown)
      VALUES (?, ?, ?, ?, ?, ?)`,
   )
-  const selectSections = db
-    .prepare<[number], string>(`SELECT json_extract(meta, '$.sections') FROM pages WHERE id = ?`)
-    .pluck()
-  const selectTitle = db.prepare<[number], string>('SELECT title FROM pages WHERE id = ?').pluck()
+  const selectSaid = db.prepare<[number], { title: string; sections: string; facts: string }>(
+    `SELECT title, json_extract(meta, '$.sections') AS sections,
+       json_array(${ANALYSED_FACTS.map((name) => `json_extract(meta, '$.${name}')`).join(', ')}) AS facts
+     FROM pages WHERE id = ?`,
+  )
   const updatePage = db.prepare<[string, string, number]>('UPDATE pages SET title = ?, meta = ? WHERE id = ?')
   const deletePage = db.prepare<[number]>('DELETE FROM pages WHERE id = ?')
   const deleteChunks = db.prepare<[number, number]>('DELETE FROM chunks WHERE id BETWEEN ? AND ?')
@@ -170,6 +178,9 @@ export function createContent(db: Database, index: ChunkIndex, layouts: Layouts)
       chunks: layouts.listSpans(first, count),
     }
   }
+  const classify = (source: number, row: number, { classification }: PageRecord): void => {
+    if (classification !== undefined) classifications.revise(source, row, classification)
+  }
   const removeChunks = (row: number): void => {
     const range = selectRange.get(row)
     if (range === undefined || range.count === 0) return
@@ -206,19 +217,27 @@ export function createContent(db: Database, index: ChunkIndex, layouts: Layouts)
       const { markdown, ...meta } = page
       insertPage.run(row, first, chunks.length, page.title, JSON.stringify(meta), markdown)
       layouts.write(row, page, chunks)
+      classifications.replace(source, row, record.classification)
       if (chunks.length > 0) index.announce(first + chunks.length - 1)
     },
-    describe: (row, page) => {
+    describe: (source, row, record) => {
+      const { page } = record
       const { markdown, ...meta } = page
-      const isRenamed = selectTitle.get(row) !== page.title
-      const isLaidOutAnew = selectSections.get(row) !== JSON.stringify(page.sections)
+      const said = selectSaid.get(row)
+      const isRenamed = said?.title !== page.title
+      const isLaidOutAnew = said?.sections !== JSON.stringify(page.sections)
       updatePage.run(page.title, JSON.stringify(meta), row)
+      classify(source, row, record)
+      if (isRenamed || said.facts !== JSON.stringify(ANALYSED_FACTS.map((name) => page[name] ?? null))) {
+        classifications.invalidate(row)
+      }
       const { first = 0, count = 0 } = selectRange.get(row) ?? {}
       if (count === 0) return
       if (isRenamed) index.rewrite(first, count)
       // The anchors of its sections may be others.
       if (isLaidOutAnew) layouts.write(row, page, layouts.listSpans(first, count))
     },
+    classify,
     remove: (row) => {
       removeChunks(row)
       deletePage.run(row)

@@ -22,6 +22,7 @@ interface FoundColumns {
   readonly state: LedgerState
   readonly reason: Reason | null
   readonly depth: number
+  readonly weight: number
   readonly crawl: number | null
   readonly hasPage: 0 | 1
 }
@@ -29,21 +30,27 @@ interface FoundColumns {
 /** Prepares what is done with finds. */
 export function createFinds(db: Database): Finds {
   const select = db.prepare<[number, string], FoundColumns>(
-    `SELECT id, state, reason, depth, crawl, page_hash IS NOT NULL AS hasPage FROM ledger WHERE source = ? AND key = ?`,
+    `SELECT id, state, reason, depth, weight, crawl, page_hash IS NOT NULL AS hasPage FROM ledger WHERE source = ? AND key = ?`,
   )
   const insert = db.prepare<unknown[]>(
     `INSERT INTO ledger (source, state, reason, pattern, target, depth, crawl, key, url, host, discovery, found_on,
-       first_seen_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       first_seen_at, weight) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  const touch = db.prepare<[number, number, number]>('UPDATE ledger SET depth = ?, crawl = ? WHERE id = ?')
-  const admit = db.prepare<[LedgerState, number, number, number]>(
-    `UPDATE ledger SET state = ?, depth = ?, crawl = ?, ${READMITTED}, is_final = 0 WHERE id = ?`,
+  const touch = db.prepare<[number, number, number, number]>(
+    'UPDATE ledger SET depth = ?, weight = ?, crawl = ? WHERE id = ?',
   )
-  const refuse = db.prepare<[LedgerState, number, number, Reason, string | null, string | null, number]>(
-    'UPDATE ledger SET state = ?, depth = ?, crawl = ?, reason = ?, pattern = ?, target = ? WHERE id = ?',
+  const admit = db.prepare<[LedgerState, number, number, number, number]>(
+    `UPDATE ledger SET state = ?, depth = ?, weight = ?, crawl = ?, ${READMITTED}, is_final = 0 WHERE id = ?`,
+  )
+  const refuse = db.prepare<[LedgerState, number, number, number, Reason, string | null, string | null, number]>(
+    'UPDATE ledger SET state = ?, depth = ?, weight = ?, crawl = ?, reason = ?, pattern = ?, target = ? WHERE id = ?',
   )
   const findAgain = db.prepare<[string, string, string, string | null, number]>(
     'UPDATE ledger SET url = ?, host = ?, discovery = ?, found_on = ? WHERE id = ?',
+  )
+
+  const name = db.prepare<[string, string | null, number]>(
+    `UPDATE ledger SET state = 'failed', reason = 'not-found', discovery = ?, found_on = ? WHERE id = ?`,
   )
 
   const selectTotal = db
@@ -55,18 +62,21 @@ export function createFinds(db: Database): Finds {
     const { key, url, host, discovery, foundOn, refusal } = find
     const found = select.get(source, key)
     const row = found && toFoundRow(found, crawl)
-    const { result, write, state, depth } = applyFind(row, find, crawl.id, row !== undefined || takeRoom())
+    const { result, write, state, depth, weight } = applyFind(row, find, crawl.id, row !== undefined || takeRoom())
     if (write === 'insert') {
       const { reason = null, pattern = null, target = null } = refusal ?? {}
-      insert.run(source, state, reason, pattern, target, depth, crawl.number, key, url, host, discovery, foundOn, now)
+      const how = [key, url, host, discovery, foundOn, now]
+      insert.run(source, state, reason, pattern, target, depth, crawl.number, ...how, weight)
     } else if (found === undefined || row === undefined) {
       return result
     } else if (write === 'touch') {
-      touch.run(depth, crawl.number, found.id)
+      touch.run(depth, weight, crawl.number, found.id)
+    } else if (write === 'name') {
+      name.run(discovery, foundOn, found.id)
     } else if (result === 'refused' && refusal !== null) {
-      refuse.run(state, depth, crawl.number, refusal.reason, refusal.pattern, refusal.target, found.id)
+      refuse.run(state, depth, weight, crawl.number, refusal.reason, refusal.pattern, refusal.target, found.id)
     } else if (write === 'update') {
-      admit.run(state, depth, crawl.number, found.id)
+      admit.run(state, depth, weight, crawl.number, found.id)
       if (wasRefused(row)) findAgain.run(url, host, discovery, foundOn, found.id)
     }
     return result
@@ -87,11 +97,12 @@ export function createFinds(db: Database): Finds {
 }
 
 function toFoundRow(found: FoundColumns, crawl: CrawlOf): FoundRow {
-  const { state, reason, depth } = found
+  const { state, reason, depth, weight } = found
   return {
     state,
     reason,
     depth,
+    weight,
     crawlId: found.crawl === crawl.number ? crawl.id : OTHER,
     hasPage: found.hasPage === 1,
   }
@@ -100,7 +111,10 @@ function toFoundRow(found: FoundColumns, crawl: CrawlOf): FoundRow {
 /** Stands for any other crawl: which one it was matters to nobody here. */
 const OTHER = ''
 
-/** Whether the gate refused a row: such a row is admitted even by the crawl that refused it, and its find is, in effect, its first. */
+/**
+ * Whether the gate refused a row, or a plan only supposed it: the find that admits it is, in effect, its first. A refused one is
+ * admitted even by the crawl that refused it.
+ */
 function wasRefused({ state, reason }: FoundRow): boolean {
-  return state === 'skipped' && isGateReason(reason)
+  return state === 'skipped' && (isGateReason(reason) || reason === 'guess-missed')
 }

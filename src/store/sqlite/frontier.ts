@@ -20,8 +20,15 @@ export interface Frontier {
 /** A row that may be leased. */
 interface Candidate {
   readonly id: number
+  readonly weight: number
   readonly depth: number
   readonly host: string
+}
+
+/** Where a crawl stands that finishes one depth after the other: which it is at, and the weights of rows that are ready there. */
+interface Level {
+  readonly depth: number
+  readonly weights: readonly number[]
 }
 
 interface VisitColumns {
@@ -45,12 +52,21 @@ interface VisitColumns {
 /** Rows that await a confirmation are apart from all others, in every index of the frontier. */
 type Turn = 0 | 1
 
-const DEEPEST = Number.MAX_SAFE_INTEGER
-/** More rows than a library has, so that depth and age make one number; and a number beyond all of them. */
+/** More rows than a library has, and depths beyond which nobody counts, so that weight, depth and age make one number. */
 const DEPTH_STEP = 2 ** 36
+const DEEPEST = 2 ** 15 - 1
+const RANK = `weight * ${BigInt(DEPTH_STEP) * BigInt(DEEPEST + 1)} + min(depth, ${DEEPEST}) * ${DEPTH_STEP} + id`
+/** A number beyond all of them. */
 const NEVER = '9e18'
-/** So many of the oldest rows are looked at for each visit that is wanted. */
-const OLDEST_PER_VISIT = 8
+/** So many of the first rows are looked at for each visit that is wanted. */
+const FIRST_PER_VISIT = 8
+const ANY_DEPTH = { least: 0, most: Number.MAX_SAFE_INTEGER }
+
+/** What is asked when all hosts are looked at; the last two for rows of a level only. */
+interface HostsAsked extends Record<'source' | 'turn' | 'now' | 'horizon' | 'limit', number> {
+  readonly depth?: number
+  readonly weights?: string
+}
 
 /** Prepares what is asked about the frontier. */
 export function createFrontier(db: Database, hosts: Hosts): Frontier {
@@ -58,7 +74,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   const expired = `state = 'leased' AND leased_until <= ?
     AND NOT EXISTS (SELECT 1 FROM crawls j WHERE j.source = ledger.source AND j.state = 'running')`
   const expire = db.prepare<[number, number]>(
-    `UPDATE ledger SET state = ${stateAfter('postpone')}, lease = NULL, leased_until = NULL
+    `UPDATE ledger INDEXED BY ledger_leased SET state = ${stateAfter('postpone')}, lease = NULL, leased_until = NULL
      WHERE source = ? AND ${expired}`,
   )
   const ready = `source = ? AND state = 'pending' AND due_at IS NULL AND awaits_confirmation = ?`
@@ -68,28 +84,36 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   const clock = `LEFT JOIN hosts h ON h.host = o.host`
   const opens = `max(iif(ifnull(h.next_at, 0) > @now + ${ASTRAY_MS}, @now, ifnull(h.next_at, 0)),
     iif(ifnull(h.held_until, 0) > @now + ${MOST_HOLD_MS}, @now, ifnull(h.held_until, 0)))`
-  const ofHost = (where: string) =>
-    `${where.replace('source = ?', 'source = @source').replace('confirmation = ?', 'confirmation = o.awaits_confirmation')}
-     AND host = o.host`
-  // Rows are taken by depth, then by age; every host that is free has room for one, so that as many hosts as there are visits
+  const named = (where: string, turn = '@turn') =>
+    where.replace('source = ?', 'source = @source').replace('confirmation = ?', `confirmation = ${turn}`)
+  const ofHost = (where: string) => `${named(where, 'o.awaits_confirmation')} AND host = o.host`
+  // Rows are taken by weight, depth and age; every host that is free has room for one, so that as many hosts as there are visits
   // are enough: those whose first rows come first.
-  const firstReady = `SELECT depth * ${DEPTH_STEP} + id FROM ledger WHERE ${ofHost(ready)} AND depth <= @level
-    ORDER BY depth, id LIMIT 1`
-  const firstDue = `SELECT min(depth * ${DEPTH_STEP} + id) FROM ledger WHERE ${ofHost(waiting)} AND due_at <= @now
-    AND depth <= @level`
-  const selectHosts = db
-    .prepare<[Record<'source' | 'turn' | 'level' | 'now' | 'horizon' | 'limit', number>], string>(
-      `SELECT host FROM (
+  const firstReady = `SELECT ${RANK} FROM ledger WHERE ${ofHost(ready)} ORDER BY weight, depth, id LIMIT 1`
+  const firstReadyAt = `SELECT min((SELECT ${RANK} FROM ledger
+      WHERE ${ofHost(ready)} AND weight = w.value AND depth = @depth ORDER BY id LIMIT 1))
+    FROM json_each(@weights) w`
+  const firstDue = `SELECT min(${RANK}) FROM ledger WHERE ${ofHost(waiting)} AND due_at <= @now`
+  const prepareHosts = (readyFirst: string, dueFirst: string) =>
+    db
+      .prepare<[HostsAsked], string>(
+        `SELECT host FROM (
          SELECT o.host, min(
-           ifnull(CASE WHEN o.ready > 0 THEN (${firstReady}) END, ${NEVER}),
-           ifnull(CASE WHEN o.waiting > 0 THEN (${firstDue}) END, ${NEVER})) AS first
+           ifnull(CASE WHEN o.ready > 0 THEN (${readyFirst}) END, ${NEVER}),
+           ifnull(CASE WHEN o.waiting > 0 THEN (${dueFirst}) END, ${NEVER})) AS first
          FROM open_hosts o ${clock}
          WHERE o.source = @source AND o.awaits_confirmation = @turn AND ${opens} <= @horizon)
        WHERE first < ${NEVER} ORDER BY first LIMIT @limit`,
-    )
-    .pluck()
-  const selectOldest = db.prepare<[number, Turn, number, number], Candidate>(
-    `SELECT id, depth, host FROM ledger INDEXED BY ledger_by_age WHERE ${ready} AND depth <= ? ORDER BY depth, id LIMIT ?`,
+      )
+      .pluck()
+  const selectHosts = prepareHosts(firstReady, firstDue)
+  const selectHostsAt = prepareHosts(firstReadyAt, `${firstDue} AND depth = @depth`)
+  const candidates = 'SELECT id, weight, depth, host FROM ledger'
+  const selectFirst = db.prepare<[number, Turn, number], Candidate>(
+    `${candidates} INDEXED BY ledger_by_weight WHERE ${ready} ORDER BY weight, depth, id LIMIT ?`,
+  )
+  const selectFirstAt = db.prepare<[number, Turn, number, number, number], Candidate>(
+    `${candidates} INDEXED BY ledger_by_weight WHERE ${ready} AND weight = ? AND depth = ? ORDER BY id LIMIT ?`,
   )
   const selectWaitingHost = db.prepare<[number, Turn]>(
     'SELECT 1 FROM open_hosts WHERE source = ? AND awaits_confirmation = ? AND waiting > 0 LIMIT 1',
@@ -108,18 +132,31 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
        WHERE o.source = ? AND h.held_until > ? AND h.held_until <= ? ORDER BY o.host`,
     )
     .pluck()
-  const selectReady = db.prepare<[number, Turn, string, number, number], Candidate>(
-    `SELECT id, depth, host FROM ledger WHERE ${ready} AND host = ? AND depth <= ? ORDER BY depth, id LIMIT ?`,
+  const selectReady = db.prepare<[number, Turn, string, number], Candidate>(
+    `${candidates} WHERE ${ready} AND host = ? ORDER BY weight, depth, id LIMIT ?`,
   )
-  const selectDue = db.prepare<[number, Turn, string, number, number, number], Candidate>(
-    `SELECT id, depth, host FROM ledger WHERE ${waiting} AND host = ? AND due_at <= ? AND depth <= ?
-     ORDER BY depth, id LIMIT ?`,
+  const selectReadyAt = db.prepare<[number, Turn, string, number, number, number], Candidate>(
+    `${candidates} WHERE ${ready} AND host = ? AND weight = ? AND depth = ? ORDER BY id LIMIT ?`,
+  )
+  const selectDue = db.prepare<[number, Turn, string, number, number, number, number], Candidate>(
+    `${candidates} WHERE ${waiting} AND host = ? AND due_at <= ? AND depth BETWEEN ? AND ?
+     ORDER BY weight, depth, id LIMIT ?`,
   )
   const selectLeast = (where: string) =>
     db.prepare<[number, Turn], number | null>(`SELECT min(depth) FROM ledger WHERE ${where}`).pluck()
-  const selectLeastReady = selectLeast(ready)
   const selectLeastWaiting = selectLeast(waiting)
   const selectLeastLeased = selectLeast(leased)
+  // Goes from one weight to the next instead of through all rows: there are few of them.
+  const nextWeight = (where: string) =>
+    `SELECT min(weight) FROM ledger INDEXED BY ledger_by_weight WHERE ${named(ready)} ${where}`
+  const selectWeights = db.prepare<[{ source: number; turn: Turn }], { weight: number; depth: number }>(
+    `WITH RECURSIVE w (weight) AS (
+       ${nextWeight('')} UNION ALL
+       SELECT (${nextWeight('AND weight > w.weight')}) FROM w WHERE w.weight IS NOT NULL)
+     SELECT weight, (SELECT min(depth) FROM ledger INDEXED BY ledger_by_weight
+         WHERE ${named(ready)} AND weight = w.weight) AS depth
+     FROM w WHERE weight IS NOT NULL`,
+  )
   const selectAny = [ready, waiting, leased].map((where) =>
     db.prepare<[number, Turn]>(`SELECT 1 FROM ledger WHERE ${where} LIMIT 1`),
   )
@@ -143,8 +180,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     .prepare<[number, string], number | null>('SELECT sum(rows) FROM ledger_counts WHERE source = ? AND state = ?')
     .pluck()
   const selectExpired = db.prepare<[number, number], { host: string; dueAt: number | null }>(
-    `SELECT host, due_at AS dueAt FROM ledger
-     WHERE source = ? AND ${expired}`,
+    `SELECT host, due_at AS dueAt FROM ledger INDEXED BY ledger_leased WHERE source = ? AND ${expired}`,
   )
   const skip = db.prepare<[Reason, string | null, number]>(
     `UPDATE ledger SET state = 'skipped', reason = ?, pattern = ?, target = NULL
@@ -161,39 +197,63 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
      WHERE source = ? AND state = 'pending' AND page_hash IS NOT NULL`,
   )
 
-  /** The least depth of rows that are pending or leased. */
-  const findLevel = (source: number): number =>
-    [selectLeastReady, selectLeastWaiting, selectLeastLeased].reduce(
-      (least, select) => Math.min(least, select.get(source, 0) ?? DEEPEST),
-      DEEPEST,
-    )
+  /** The level of the least depth of rows that are pending or leased. */
+  const findLevel = (source: number): Level => {
+    const ready = selectWeights.all({ source, turn: 0 })
+    const others = [selectLeastWaiting, selectLeastLeased].map((select) => select.get(source, 0) ?? Infinity)
+    const depth = ready.reduce((least, row) => Math.min(least, row.depth), Math.min(...others))
+    return { depth, weights: ready.filter((row) => row.depth === depth).map(({ weight }) => weight) }
+  }
+  /** Rows that come first, from one weight of the level after the other until there are enough. */
+  const gather = (level: Level, limit: number, list: (weight: number, left: number) => Candidate[]): Candidate[] => {
+    const rows: Candidate[] = []
+    for (const weight of level.weights) {
+      if (rows.length >= limit) break
+      rows.push(...list(weight, limit - rows.length))
+    }
+    return rows
+  }
+  const listFirst = (source: number, turn: Turn, level: Level | null, limit: number): Candidate[] =>
+    level === null
+      ? selectFirst.all(source, turn, limit)
+      : gather(level, limit, (weight, left) => selectFirstAt.all(source, turn, weight, level.depth, left))
+  const listReady = (source: number, turn: Turn, host: string, level: Level | null, limit: number): Candidate[] =>
+    level === null
+      ? selectReady.all(source, turn, host, limit)
+      : gather(level, limit, (weight, left) => selectReadyAt.all(source, turn, host, weight, level.depth, left))
+  const listHosts = (source: number, turn: Turn, level: Level | null, request: LeaseRequest): string[] => {
+    const { now, horizon, limit } = request
+    const asked = { source, turn, now, horizon, limit }
+    if (level === null) return selectHosts.all(asked)
+    return selectHostsAt.all({ ...asked, depth: level.depth, weights: JSON.stringify(level.weights) })
+  }
 
-  /** Rows to take, by depth and age, from hosts that have room for them. */
-  const listCandidates = (source: number, request: LeaseRequest, turn: Turn, level: number): Candidate[] => {
+  /** Rows to take, by weight, depth and age, from hosts that have room for them. */
+  const listCandidates = (source: number, request: LeaseRequest, turn: Turn, level: Level | null): Candidate[] => {
     const { now, horizon, limit } = request
     const countRoom = (host: string): number => countSlots(hosts.readClock(host, now), now, horizon, limit)
-    // Mostly the oldest rows will do. Where too many of them belong to hosts that are busy, or others have become due, all hosts
+    // Mostly the first rows will do. Where too many of them belong to hosts that are busy, or others have become due, all hosts
     // are looked at.
     if (selectWaitingHost.get(source, turn) === undefined) {
-      const oldest = selectOldest.all(source, turn, level, limit * OLDEST_PER_VISIT)
+      const first = listFirst(source, turn, level, limit * FIRST_PER_VISIT)
       const room = new Map<string, number>()
-      const taken = oldest.filter(({ host }) => {
+      const taken = first.filter(({ host }) => {
         const left = room.get(host) ?? countRoom(host)
         room.set(host, left - 1)
         return left > 0
       })
-      if (taken.length >= limit || oldest.length < limit * OLDEST_PER_VISIT) return taken.slice(0, limit)
+      if (taken.length >= limit || first.length < limit * FIRST_PER_VISIT) return taken.slice(0, limit)
     }
-    const names = selectHosts.all({ source, turn, level, now, horizon, limit })
-    const candidates = names.flatMap((host) => {
+    const { least, most } = level === null ? ANY_DEPTH : { least: level.depth, most: level.depth }
+    const candidates = listHosts(source, turn, level, request).flatMap((host) => {
       const slots = countRoom(host)
       const rows = [
-        ...selectReady.all(source, turn, host, level, slots),
-        ...selectDue.all(source, turn, host, now, level, slots),
+        ...listReady(source, turn, host, level, slots),
+        ...selectDue.all(source, turn, host, now, least, most, slots),
       ]
-      return rows.sort(byAge).slice(0, slots)
+      return rows.sort(byWeight).slice(0, slots)
     })
-    return candidates.sort(byAge).slice(0, limit)
+    return candidates.sort(byWeight).slice(0, limit)
   }
 
   /** Takes a row, as the visit it is to become. */
@@ -223,7 +283,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     const { sourceId, now, until, horizon, isLevelled, jitter } = request
     expire.run(source, now)
     const turn: Turn = selectAny.some((select) => select.get(source, 0) !== undefined) ? 0 : 1
-    const level = isLevelled && turn === 0 ? findLevel(source) : DEEPEST
+    const level = isLevelled && turn === 0 ? findLevel(source) : null
     const visits: Visit[] = []
     const clocks = new Map<string, HostClock>()
     for (const row of listCandidates(source, request, turn, level)) {
@@ -263,8 +323,8 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   }
 }
 
-function byAge(a: Candidate, b: Candidate): number {
-  return a.depth - b.depth || a.id - b.id
+function byWeight(a: Candidate, b: Candidate): number {
+  return a.weight - b.weight || a.depth - b.depth || a.id - b.id
 }
 
 /** How many visits a host has room for up to the horizon. */

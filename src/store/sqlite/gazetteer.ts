@@ -1,7 +1,267 @@
-import type { Gazetteer } from '../../library/gazetteer.ts'
+import { setImmediate as pause } from 'node:timers/promises'
+import { normalizeName, type Place, type PlaceKind, type PlaceName } from '../../analysis/place.ts'
+import type {
+  ExportedPlace,
+  Gazetteer,
+  GazetteerSummary,
+  KeptSource,
+  PlaceArticle,
+  PlaceQuery,
+} from '../../library/gazetteer.ts'
 import type { Database, Write } from './database.ts'
+import { createChecks } from './gazetteer-checks.ts'
+import { createImport } from './gazetteer-import.ts'
 
-/** Prepares what is kept there. */
-export function createGazetteer(_db: Database, _write: Write): Gazetteer {
-  return {} as Gazetteer
+/** The columns of a place. */
+interface PlaceColumns extends Omit<Place, 'bbox' | 'extra'> {
+  readonly bbox: string | null
+  readonly extra: string | null
+}
+
+interface NameColumns extends Omit<PlaceName, 'lang' | 'isPreferred' | 'isOfficial'> {
+  readonly lang: string
+  readonly isPreferred: number
+  readonly isOfficial: number
+}
+
+const PLACE_COLUMNS = `p.id, n.name, p.kind, p.country_code AS countryCode, p.adm1_code AS adm1Code, p.adm2_code AS adm2Code,
+  p.population, p.timezone, p.lat, p.lng, p.bbox, p.source, p.extra, p.status, p.valid_from AS validFrom, p.valid_to AS validTo`
+
+const PLACES = `SELECT ${PLACE_COLUMNS} FROM places p JOIN place_names n ON n.id = p.canonical_name_id`
+
+const NAMES = `SELECT name, lang, name_kind AS kind, is_preferred AS isPreferred, is_official AS isOfficial
+  FROM place_names WHERE place_id = ?`
+
+/** How lists are put in order, each as an index has it. */
+const ORDERS: Readonly<Record<NonNullable<PlaceQuery['sort']>, readonly (readonly [column: string, up: boolean])[]>> = {
+  name: [['sort_name', true]],
+  population: [['population', false]],
+  country: [
+    ['country_code', true],
+    ['kind', true],
+    ['population', false],
+  ],
+  kind: [
+    ['kind', true],
+    ['population', false],
+  ],
+}
+
+/** Most children of a place that are told with it. */
+const MAX_CHILDREN = 200
+
+/** So many places are exported at a time. */
+const EXPORTED_AT_ONCE = 500
+
+const TABLES = ['places', 'place_names', 'place_words', 'place_hierarchy', 'place_sources', 'place_external_ids']
+
+/** Prepares what is asked about places. Where there are no tables for them, there are no places. */
+export function createGazetteer(db: Database, write: Write): Gazetteer {
+  const countTables = db.prepare<string[], number>(
+    `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN (${TABLES.map(() => '?').join(', ')})`,
+  )
+  return countTables.pluck().get(...TABLES) === TABLES.length ? createFull(db, write) : NOTHING
+}
+
+function createFull(db: Database, write: Write): Gazetteer {
+  const selectState = db.prepare<[], string>('SELECT revision FROM gazetteer_state').pluck()
+  const selectIndex = db.prepare<[], Uint8Array | null>('SELECT name_index FROM gazetteer_state').pluck()
+  const countKinds = db.prepare<[], { kind: PlaceKind; count: number }>(
+    'SELECT kind, count(*) AS count FROM places GROUP BY kind',
+  )
+  const countNames = db.prepare<[], number>('SELECT count(*) FROM place_names').pluck()
+  const selectSources = db.prepare<[], KeptSource>(
+    'SELECT name, version, license, attribution, url, imported_at AS importedAt, places FROM place_sources ORDER BY imported_at, rowid',
+  )
+  const selectPlace = db.prepare<[number], PlaceColumns>(`${PLACES} WHERE p.id = ?`)
+  const selectNames = db.prepare<[number], NameColumns>(`${NAMES} ORDER BY id`)
+  const selectIds = db.prepare<[number], { source: string; id: string }>(
+    'SELECT source, ext_id AS id FROM place_external_ids WHERE place_id = ? ORDER BY source, ext_id',
+  )
+  const selectParents = db.prepare<[number], PlaceColumns>(
+    `SELECT ${PLACE_COLUMNS} FROM place_hierarchy h JOIN places p ON p.id = h.parent
+       JOIN place_names n ON n.id = p.canonical_name_id
+     WHERE h.child = ? ORDER BY h.relation, h.depth, h.parent`,
+  )
+  const selectChildren = db.prepare<[number], PlaceColumns>(
+    `SELECT ${PLACE_COLUMNS} FROM place_hierarchy h JOIN places p ON p.id = h.child
+       JOIN place_names n ON n.id = p.canonical_name_id
+     WHERE h.parent = ? AND h.depth = 1 ORDER BY p.population DESC, p.sort_name, p.id LIMIT ${MAX_CHILDREN}`,
+  )
+  const countChildren = db
+    .prepare<[number], number>('SELECT count(DISTINCT child) FROM place_hierarchy WHERE parent = ? AND depth = 1')
+    .pluck()
+  const selectNamed = db.prepare<[string, number], PlaceColumns>(
+    `${PLACES} WHERE p.id IN (SELECT place_id FROM place_names WHERE normalized = ? AND name_kind <> 'demonym')
+     ORDER BY CASE p.kind WHEN 'city' THEN 0 WHEN 'region' THEN 1 ELSE 2 END, p.population DESC, p.id LIMIT ?`,
+  )
+  const selectArticles = db.prepare<[number, number], PlaceArticle>(
+    `SELECT a.article_url AS url, g.title, a.source, count(*) AS mentions, min(a.first_seen_at) AS firstSeenAt
+     FROM article_places a JOIN pages g ON g.id = a.page WHERE a.place_id = ?
+     GROUP BY a.page, a.source ORDER BY firstSeenAt DESC, a.page DESC, a.source LIMIT ?`,
+  )
+  const selectMentions = db.prepare<[{ host: string | null; limit: number }], PlaceColumns & Mentioned>(
+    `SELECT ${PLACE_COLUMNS}, m.pages, m.hubs
+     FROM (SELECT place_id, sum(pages) AS pages, sum(hubs) AS hubs FROM (
+         SELECT a.place_id, count(DISTINCT a.page) AS pages, 0 AS hubs FROM article_places a
+         WHERE @host IS NULL OR (SELECT l.host FROM ledger l WHERE l.id = a.page) = @host GROUP BY a.place_id
+         UNION ALL
+         SELECT place_id, 0, count(*) FROM place_hubs
+         WHERE place_id IS NOT NULL AND (@host IS NULL OR host = @host) GROUP BY place_id)
+       GROUP BY place_id) m
+       JOIN places p ON p.id = m.place_id JOIN place_names n ON n.id = p.canonical_name_id
+     ORDER BY m.pages DESC, m.hubs DESC, p.id LIMIT @limit`,
+  )
+  const selectRefs = db.prepare<[number], PlaceColumns & { ref: string }>(
+    `SELECT p.ref, ${PLACE_COLUMNS} FROM places p JOIN place_names n ON n.id = p.canonical_name_id
+     WHERE p.id > ? ORDER BY p.id LIMIT ${EXPORTED_AT_ONCE}`,
+  )
+  const selectDirect = db.prepare<[number], ExportedPlace['parents'][number]>(
+    `SELECT p.ref, h.relation FROM place_hierarchy h JOIN places p ON p.id = h.parent
+     WHERE h.child = ? AND h.depth = 1 ORDER BY h.relation, h.parent`,
+  )
+  const revision = (): string => selectState.get() ?? ''
+  const namesOf = (id: number): PlaceName[] => selectNames.all(id).map(toName)
+  const exportPlace = ({ ref, ...columns }: PlaceColumns & { ref: string }): ExportedPlace => {
+    const { id, name: _, source, ...facts } = toPlace(columns)
+    return {
+      ref,
+      ...facts,
+      names: namesOf(id),
+      parents: selectDirect.all(id),
+      externalIds: selectIds.all(id),
+      source,
+    }
+  }
+  const summarize = db.transaction((): GazetteerSummary => {
+    const counts = new Map(countKinds.all().map(({ kind, count }) => [kind, count]))
+    const of = (kind: PlaceKind): number => counts.get(kind) ?? 0
+    return {
+      countries: of('country'),
+      regions: of('region'),
+      cities: of('city'),
+      others: of('poi') + of('supranational'),
+      names: countNames.get() ?? 0,
+      sources: selectSources.all(),
+      revision: revision(),
+    }
+  })
+
+  return {
+    importPlaces: createImport(db, write),
+    summary: async () => summarize(),
+    revision: async () => revision(),
+    listPlaces: async (query) => {
+      const { where, values } = writeCondition(query)
+      const total = db.prepare<[typeof values], number>(`SELECT count(*) FROM places p${where}`).pluck().get(values)
+      // The few that are shown are chosen first, so that names are looked up for them alone.
+      const order = writeOrder(query)
+      const items = db
+        .prepare<[typeof values], PlaceColumns>(
+          `${PLACES} WHERE p.id IN (SELECT p.id FROM places p${where} ORDER BY ${order} LIMIT @limit OFFSET @offset)
+           ORDER BY ${order}`,
+        )
+        .all({ ...values, limit: query.limit, offset: query.offset })
+      return { total: total ?? 0, items: items.map(toPlace) }
+    },
+    findPlace: async (id) => {
+      const place = selectPlace.get(id)
+      if (place === undefined) return undefined
+      return {
+        place: toPlace(place),
+        names: namesOf(id),
+        externalIds: selectIds.all(id),
+        parents: selectParents.all(id).map(toPlace),
+        children: selectChildren.all(id).map(toPlace),
+        childCount: countChildren.get(id) ?? 0,
+      }
+    },
+    resolve: async (name, limit) => selectNamed.all(normalizeName(name), limit).map(toPlace),
+    listArticles: async (placeId, limit) => selectArticles.all(placeId, limit),
+    listMentions: async (limit, host = undefined) =>
+      selectMentions.all({ host: host ?? null, limit }).map(({ pages, hubs, ...place }) => ({
+        place: toPlace(place),
+        pages,
+        hubs,
+      })),
+    async *exportPlaces() {
+      for (let last = 0; ; ) {
+        const some = selectRefs.all(last)
+        for (const columns of some) yield exportPlace(columns)
+        last = some.at(-1)?.id ?? last
+        if (some.length < EXPORTED_AT_ONCE) return
+        await pause()
+      }
+    },
+    ...createChecks(db),
+    readIndex: async () => selectIndex.get() ?? undefined,
+  }
+}
+
+interface Mentioned {
+  readonly pages: number
+  readonly hubs: number
+}
+
+/** What answers where there are no tables. */
+const NOTHING: Gazetteer = {
+  importPlaces: async () => {
+    throw new Error('the library has no tables for places')
+  },
+  summary: async () => ({ countries: 0, regions: 0, cities: 0, others: 0, names: 0, sources: [], revision: '' }),
+  revision: async () => '',
+  listPlaces: async () => ({ total: 0, items: [] }),
+  findPlace: async () => undefined,
+  resolve: async () => [],
+  listArticles: async () => [],
+  listMentions: async () => [],
+  async *exportPlaces() {},
+  validate: async () => [],
+  inspect: async () => [],
+  readIndex: async () => undefined,
+}
+
+type Values = Record<string, string | number>
+
+function writeCondition(query: PlaceQuery): { readonly where: string; readonly values: Values } {
+  const { text, kind, countryCode, adm1Code, minPopulation } = query
+  const conditions: string[] = []
+  const values: Values = {}
+  const add = (condition: string, name: string, value: string | number | undefined): void => {
+    if (value === undefined) return
+    conditions.push(condition)
+    values[name] = value
+  }
+  add('p.kind = @kind', 'kind', kind)
+  add('p.country_code = @country', 'country', countryCode?.toUpperCase())
+  add('p.adm1_code = @adm1', 'adm1', adm1Code?.toUpperCase())
+  add('p.population >= @least', 'least', minPopulation)
+  const begin = text === undefined ? '' : normalizeName(text)
+  if (begin !== '') {
+    conditions.push(`p.id IN (SELECT place_id FROM place_names WHERE normalized >= @begin AND normalized < @end
+      UNION SELECT place_id FROM place_words WHERE word >= @begin AND word < @end)`)
+    values['begin'] = begin
+    values['end'] = `${begin}\u{10ffff}`
+  }
+  return { where: conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`, values }
+}
+
+function writeOrder({ sort = 'population', order }: PlaceQuery): string {
+  const columns = ORDERS[sort]
+  const isReversed = order !== undefined && (order === 'ascending') !== columns[0]?.[1]
+  const write = (column: string, up: boolean): string => `p.${column} ${up === isReversed ? 'DESC' : 'ASC'}`
+  return [...columns, ['id', true] as const].map(([column, up]) => write(column, up)).join(', ')
+}
+
+function toPlace({ bbox, extra, ...place }: PlaceColumns): Place {
+  // Both were written by the import.
+  return {
+    ...place,
+    bbox: bbox === null ? null : (JSON.parse(bbox) as Place['bbox']),
+    extra: extra === null ? null : (JSON.parse(extra) as Place['extra']),
+  }
+}
+
+function toName({ lang, isPreferred, isOfficial, ...name }: NameColumns): PlaceName {
+  return { ...name, lang: lang || null, isPreferred: isPreferred === 1, isOfficial: isOfficial === 1 }
 }

@@ -65,12 +65,18 @@ export function createJobLog(db: Database, write: Write): JobLog {
     `INSERT INTO queue_events (job_id, ts, action, url, depth, host, reason, queue_size, alias)
      VALUES (@jobId, @at, @action, @url, @depth, @host, @reason, @queueSize, @alias)`,
   )
-  const prepareInsert = (table: string) =>
+  const prepareInsert = (table: string, condition: string) =>
     db.prepare<[Omit<NoteColumns, 'id'>]>(
       `INSERT INTO ${table} (job_id, ts, kind, scope, target, message, details)
-       VALUES (@jobId, @at, @kind, @scope, @target, @message, @details)`,
+       SELECT @jobId, @at, @kind, @scope, @target, @message, @details ${condition}`,
     )
-  const insertNote = { problem: prepareInsert(NOTE_TABLES.problem), milestone: prepareInsert(NOTE_TABLES.milestone) }
+  // Also of a job whose process was started again, and that does not know what it told before.
+  const isNews = `WHERE NOT EXISTS (SELECT 1 FROM ${NOTE_TABLES.milestone} INDEXED BY crawl_milestones_once
+    WHERE job_id = @jobId AND kind = @kind AND scope IS @scope)`
+  const insertNote = {
+    problem: prepareInsert(NOTE_TABLES.problem, ''),
+    milestone: prepareInsert(NOTE_TABLES.milestone, isNews),
+  }
   const countEvents = db.prepare<[number, number, number, string]>(
     `UPDATE crawl_jobs SET events = events + ?, last_event_at = max(ifnull(last_event_at, ?), ?) WHERE id = ?`,
   )

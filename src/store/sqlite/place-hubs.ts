@@ -1,7 +1,117 @@
-import type { PlaceHubs } from '../../library/place-hubs.ts'
+import type { HubCoverage, HubQuery, KeptHub, PlaceHubs } from '../../library/place-hubs.ts'
+import type { HubVerdict } from '../../plan/plan-memory.ts'
 import type { Database, Write } from './database.ts'
+import { createPatterns } from './patterns.ts'
+import { createVerdicts } from './verdicts.ts'
 
-/** Prepares what is kept there. */
-export function createPlaceHubs(_db: Database, _write: Write): PlaceHubs {
-  return {} as PlaceHubs
+/** A hub as somebody came upon it. */
+export type SeenHub = Omit<KeptHub, 'firstSeenAt' | 'lastSeenAt' | 'placeKind'> & { readonly placeKind: string | null }
+
+/** Writes hubs inside the transaction of the caller. */
+export interface HubWriter {
+  /** Adds a hub, or fills in what was not known of it: nothing that is known is replaced by nothing. */
+  write(hub: SeenHub, now: number): void
+  /** Takes out an address that is no hub any more. */
+  remove(url: string): void
+}
+
+/** The one way in which hubs are written, whoever found them. */
+export function createHubWriter(db: Database): HubWriter {
+  // A place is told by its three columns together, and so is a topic.
+  const kept = (column: string, deciding: string) =>
+    `${column} = iif(excluded.${deciding} IS NULL, ${column}, ifnull(excluded.${column}, ${column}))`
+  const upsert = db.prepare<[Omit<SeenHub, 'evidence'> & { evidence: string; now: number }]>(
+    `INSERT INTO place_hubs (host, url, place_id, place_slug, place_kind, topic_slug, topic_label, topic_kind, title,
+       first_seen_at, last_seen_at, nav_links_count, article_links_count, evidence)
+     VALUES (@host, @url, @placeId, @placeSlug, @placeKind, @topicSlug, @topicLabel, @topicKind, @title, @now, @now,
+       @navLinks, @articleLinks, @evidence)
+     ON CONFLICT (url) DO UPDATE SET host = excluded.host,
+       ${['place_id', 'place_slug', 'place_kind'].map((column) => kept(column, 'place_slug')).join(', ')},
+       ${['topic_slug', 'topic_label', 'topic_kind'].map((column) => kept(column, 'topic_slug')).join(', ')},
+       title = ifnull(excluded.title, title), first_seen_at = min(first_seen_at, excluded.first_seen_at),
+       last_seen_at = max(last_seen_at, excluded.last_seen_at), nav_links_count = excluded.nav_links_count,
+       article_links_count = excluded.article_links_count, evidence = json_patch(ifnull(evidence, '{}'), excluded.evidence)`,
+  )
+  const remove = db.prepare<[string]>('DELETE FROM place_hubs WHERE url = ?')
+  return {
+    write: (hub, now) => {
+      upsert.run({ ...hub, evidence: JSON.stringify(hub.evidence), now })
+    },
+    remove: (url) => {
+      remove.run(url)
+    },
+  }
+}
+
+interface HubColumns extends Omit<KeptHub, 'evidence'> {
+  readonly evidence: string | null
+}
+
+const HUBS = `SELECT url, host, place_id AS placeId, place_slug AS placeSlug, place_kind AS placeKind, topic_slug AS topicSlug,
+    topic_label AS topicLabel, topic_kind AS topicKind, title, ifnull(nav_links_count, 0) AS navLinks,
+    ifnull(article_links_count, 0) AS articleLinks, evidence, first_seen_at AS firstSeenAt, last_seen_at AS lastSeenAt
+  FROM place_hubs`
+
+/** What hubs can be asked for by. */
+const ASKED = { host: 'host', placeId: 'place_id', placeKind: 'place_kind', topicSlug: 'topic_slug' } as const
+
+/** Prepares what is asked about hubs. */
+export function createPlaceHubs(db: Database, write: Write): PlaceHubs {
+  const writer = createHubWriter(db)
+  const verdicts = createVerdicts(db)
+  const patterns = createPatterns(db)
+  const selectOne = db.prepare<[string], HubColumns>(`${HUBS} WHERE url = ?`)
+  const selectHosts = db.prepare<[number], { host: string; hubs: number }>(
+    `SELECT host, sum(hubs) AS hubs FROM (
+       SELECT host, count(*) AS hubs FROM place_hubs GROUP BY host UNION ALL SELECT DISTINCT host, 0 FROM url_patterns)
+     GROUP BY host ORDER BY 2 DESC, host LIMIT ?`,
+  )
+  const selectCounts = db.prepare<[{ host: string }], Pick<HubCoverage, 'hubs' | 'countries' | 'countriesCovered'>>(
+    `SELECT (SELECT count(*) FROM place_hubs WHERE host = @host) AS hubs,
+       (SELECT count(*) FROM places WHERE kind = 'country' AND status = 'current') AS countries,
+       (SELECT count(DISTINCT h.place_id) FROM place_hubs h JOIN places p ON p.id = h.place_id
+        WHERE h.host = @host AND h.place_kind = 'country' AND p.kind = 'country' AND p.status = 'current') AS countriesCovered`,
+  )
+  const selectTopics = db.prepare<[string], HubCoverage['topics'][number]>(
+    `SELECT topic_slug AS slug, ifnull(max(topic_label), topic_slug) AS label, count(*) AS hubs FROM place_hubs
+     WHERE host = ? AND topic_slug IS NOT NULL GROUP BY topic_slug ORDER BY 3 DESC, 1`,
+  )
+  const list = ({ offset, limit, ...filter }: HubQuery) => {
+    const columns = Object.entries(ASKED).filter(([name]) => filter[name as keyof typeof filter] !== undefined)
+    const where = columns.map(([name, column]) => `${column} = @${name}`).join(' AND ') || '1'
+    const total = db.prepare<[object], number>(`SELECT count(*) FROM place_hubs WHERE ${where}`).pluck()
+    const items = db.prepare<[object], HubColumns>(
+      `${HUBS} WHERE ${where} ORDER BY host, place_kind, place_slug, url LIMIT @limit OFFSET @offset`,
+    )
+    return { total: total.get(filter) ?? 0, items: items.all({ ...filter, limit, offset }).map(toHub) }
+  }
+  // In one transaction, so that all figures are of one moment.
+  const measure = db.transaction(
+    (host: string): HubCoverage => ({
+      host,
+      ...(selectCounts.get({ host }) ?? { hubs: 0, countries: 0, countriesCovered: 0 }),
+      missing: verdicts.listMissing(host),
+      patterns: patterns.list(host),
+      topics: selectTopics.all(host),
+    }),
+  )
+  return {
+    write: (hubs, now) =>
+      write(() => {
+        for (const hub of hubs) writer.write(hub, now)
+      }),
+    list: async (query) => list(query),
+    find: async (url) => {
+      const found = selectOne.get(url)
+      return found && toHub(found)
+    },
+    listHosts: async (limit) => selectHosts.all(limit),
+    coverage: async (host) => measure(host),
+    listVerdicts: async (host, state: HubVerdict['state'], limit) => verdicts.listOf(host, state, limit),
+  }
+}
+
+/** What is parsed was written by this file. */
+function toHub({ evidence, ...hub }: HubColumns): KeptHub {
+  return { ...hub, evidence: JSON.parse(evidence ?? '{}') as KeptHub['evidence'] }
 }

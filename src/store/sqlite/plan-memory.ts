@@ -1,7 +1,71 @@
-import type { PlanMemory } from '../../plan/plan-memory.ts'
+import type { EarlierAddress, HubVerdict, PlanMemory } from '../../plan/plan-memory.ts'
 import type { Database, Write } from './database.ts'
+import { createPatterns } from './patterns.ts'
+import { createHubWriter } from './place-hubs.ts'
+import { createVerdicts } from './verdicts.ts'
 
-/** Prepares what is kept there. */
-export function createPlanMemory(_db: Database, _write: Write): PlanMemory {
-  return {} as PlanMemory
+interface SampledColumns {
+  readonly url: string
+  readonly kind: EarlierAddress['kind']
+  readonly isPage: 0 | 1
+}
+
+/** Prepares what plans remember. */
+export function createPlanMemory(db: Database, write: Write): PlanMemory {
+  const patterns = createPatterns(db)
+  const verdicts = createVerdicts(db)
+  const hubs = createHubWriter(db)
+  // A site's own pages are on hosts that have some: what was only found there, and is elsewhere, teaches nothing of the site.
+  const selectHosts = db.prepare<[string], { source: number; host: string; rows: number }>(
+    `SELECT h.source, h.host, h.pending_rows + h.indexed_rows + h.unchanged_rows + h.skipped_rows + h.failed_rows AS rows
+     FROM sources s JOIN host_counts h ON h.source = s.id WHERE s.uuid = ? AND s.is_removed = 0 AND h.pages > 0
+     ORDER BY h.host`,
+  )
+  // What is not there has no shape worth learning.
+  const selectSome = db.prepare<[number, string, number, number], SampledColumns>(
+    `SELECT l.url, ifnull(a.kind, 'unknown') AS kind, l.page_hash IS NOT NULL AS isPage
+     FROM (SELECT id, row_number() OVER () AS place FROM ledger INDEXED BY ledger_by_host WHERE source = ? AND host = ?) n
+       CROSS JOIN ledger l ON l.id = n.id LEFT JOIN page_analyses a ON a.page = l.id
+     WHERE n.place % ? = 0 AND l.state <> 'gone' AND ifnull(l.reason, '') NOT IN ('not-found', 'removed', 'guess-missed')
+     LIMIT ?`,
+  )
+  const selectReached = db
+    .prepare<[string], string>('SELECT kind FROM reached_milestones WHERE crawl_id = ? ORDER BY kind')
+    .pluck()
+  const insertReached = db.prepare<[string, string]>(
+    'INSERT OR IGNORE INTO reached_milestones (crawl_id, kind) VALUES (?, ?)',
+  )
+
+  const sample = (sourceId: string, limit: number): EarlierAddress[] => {
+    const hosts = selectHosts.all(sourceId)
+    const step = Math.max(1, Math.ceil(hosts.reduce((sum, { rows }) => sum + rows, 0) / limit))
+    return hosts
+      .flatMap(({ source, host }) => selectSome.all(source, host, step, limit))
+      .slice(0, limit)
+      .map(({ isPage, ...found }) => ({ ...found, isPage: isPage === 1 }))
+  }
+  const writeVerdict = (host: string, verdict: HubVerdict): void => {
+    verdicts.write(host, verdict)
+    const { state, url, placeId, placeSlug, placeKind, title, navLinks, articleLinks, pattern, origin } = verdict
+    if (state !== 'confirmed') hubs.remove(url)
+    if (state !== 'confirmed' || (placeId === null && placeSlug === null)) return
+    const topic = { topicSlug: null, topicLabel: null, topicKind: null }
+    const evidence = { by: 'plan', pattern, origin }
+    const hub = { host, url, placeId, placeSlug, placeKind, ...topic, title, navLinks, articleLinks, evidence }
+    hubs.write(hub, verdict.checkedAt)
+  }
+
+  return {
+    readPatterns: async (host) => patterns.list(host),
+    writePatterns: (host, learned, now) => write(() => patterns.replace(host, learned, now)),
+    readVerdicts: async (host) => verdicts.list(host),
+    writeVerdicts: async (host, some) => {
+      if (some.length > 0) await write(() => some.forEach((verdict) => void writeVerdict(host, verdict)))
+    },
+    sampleAddresses: async (sourceId, limit) => sample(sourceId, limit),
+    readReached: async (crawlId) => selectReached.all(crawlId),
+    writeReached: async (crawlId, kinds) => {
+      if (kinds.length > 0) await write(() => kinds.forEach((kind) => void insertReached.run(crawlId, kind)))
+    },
+  }
 }

@@ -484,6 +484,36 @@ const MIGRATIONS: readonly string[] = [
   `
   -- By which rows of the frontier are taken earlier or later than others.
   ALTER TABLE ledger ADD COLUMN weight INTEGER NOT NULL DEFAULT 0;
+  DROP INDEX ledger_ready;
+  DROP INDEX ledger_by_age;
+  CREATE INDEX ledger_ready ON ledger (source, awaits_confirmation, host, weight, depth, id)
+    WHERE state = 'pending' AND due_at IS NULL;
+  CREATE INDEX ledger_by_weight ON ledger (source, awaits_confirmation, weight, depth, id, host)
+    WHERE state = 'pending' AND due_at IS NULL;
+
+  -- Whether an address exists that another stands for is not known before somebody has looked, and nobody had.
+  CREATE TABLE checked_aliases (
+    source INTEGER NOT NULL REFERENCES sources (id),
+    url TEXT NOT NULL,
+    alias_url TEXT NOT NULL,
+    classification TEXT NOT NULL,
+    reason TEXT,
+    -- Null where it was never asked, or its answer does not tell.
+    "exists" INTEGER,
+    -- When it was found or last looked up.
+    checked_at INTEGER NOT NULL,
+    -- What it turned out to be, as JSON: null before anybody has looked.
+    metadata TEXT,
+    PRIMARY KEY (source, url, alias_url)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO checked_aliases
+    SELECT source, url, alias_url, classification, reason, NULL, checked_at, NULL FROM url_aliases;
+  DROP TABLE url_aliases;
+  ALTER TABLE checked_aliases RENAME TO url_aliases;
+  CREATE INDEX url_aliases_by_alias ON url_aliases (source, alias_url);
+
+  -- A milestone is kept once for each job and what it is about.
+  CREATE INDEX crawl_milestones_once ON crawl_milestones (job_id, kind, scope);
 
   -- What is understood of a page: its class, written when it is settled, and what an analysis found in it since. One row for a page.
   CREATE TABLE page_analyses (
@@ -499,12 +529,18 @@ const MIGRATIONS: readonly string[] = [
     analysis_version INTEGER,
     gazetteer_revision TEXT,
     analysed_at INTEGER,
+    -- Of what was found, what hosts are judged by: before the rest, which is long to read.
+    published_at TEXT,
+    language TEXT,
     analysis TEXT
   ) STRICT;
+  -- Lists of addresses sift rows by these two, without a look at what is long in the table.
   CREATE INDEX page_analyses_by_kind ON page_analyses (source, kind, page);
+  CREATE INDEX page_analyses_by_hint ON page_analyses (source, hint, page, hint_confidence);
   CREATE TRIGGER page_removed AFTER DELETE ON pages BEGIN
     DELETE FROM page_analyses WHERE page = old.id;
     DELETE FROM article_places WHERE page = old.id;
+    DELETE FROM place_hubs WHERE url = (SELECT url FROM ledger WHERE id = old.id);
   END;
 
   CREATE TABLE places (
@@ -525,8 +561,14 @@ const MIGRATIONS: readonly string[] = [
     extra TEXT,
     status TEXT NOT NULL DEFAULT 'current',
     valid_from TEXT,
-    valid_to TEXT
+    valid_to TEXT,
+    -- The canonical name as names are compared: lists are sorted by it.
+    sort_name TEXT NOT NULL DEFAULT '',
+    -- Of all that the data said of it: what has not changed is not written again.
+    digest BLOB
   ) STRICT;
+  CREATE INDEX places_by_name ON places (sort_name);
+  CREATE INDEX places_by_population ON places (population DESC);
   CREATE INDEX places_by_kind ON places (kind, population DESC);
   CREATE INDEX places_by_country ON places (country_code, kind, population DESC);
 
@@ -541,10 +583,19 @@ const MIGRATIONS: readonly string[] = [
     name_kind TEXT NOT NULL,
     is_preferred INTEGER NOT NULL DEFAULT 0,
     is_official INTEGER NOT NULL DEFAULT 0,
-    source TEXT NOT NULL,
+    -- Null where it is the one of the place.
+    source TEXT,
     UNIQUE (place_id, normalized, lang, name_kind)
   ) STRICT;
   CREATE INDEX place_names_by_name ON place_names (normalized, place_id);
+
+  -- Words of names after their first, which the index above finds.
+  CREATE TABLE place_words (
+    word TEXT NOT NULL,
+    place_id INTEGER NOT NULL REFERENCES places (id),
+    PRIMARY KEY (word, place_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX place_words_by_place ON place_words (place_id);
 
   CREATE TABLE place_hierarchy (
     parent INTEGER NOT NULL REFERENCES places (id),

@@ -168,7 +168,7 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
     } else if (state === 'unchanged' && row.pageHash !== null) {
       // Two may hold it after a crawl that proved one of them gone and stopped at the gate.
       if (!claim(source, row, row.pageHash, now, crawl)) return
-      if (record !== undefined) content.describe(row.id, record.page)
+      if (record !== undefined) content.describe(source, row.id, record)
       move(row, 'confirm')
     } else if (state !== 'indexed') {
       move(row, ACTIONS[state])
@@ -205,6 +205,7 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
       const hash = packHash(record.page.contentHash)
       if (row.pageHash !== null && isSameHash(row.pageHash, hash)) {
         content.writeLinks(row.id, record.links)
+        content.classify(source, row.id, record)
         row.contentHash = hash
         // A list that is read again, because the crawl was interrupted, brings no news.
         move(row, isNew ? 'index' : 'confirm')
@@ -266,6 +267,7 @@ function meetAgain(row: Draft, { find, crawlId }: Adoption, crawl: CrawlOf): num
     state,
     reason,
     depth,
+    weight: 0,
     crawlId: row.crawl === crawl.number ? crawlId : null,
     hasPage: row.pageHash !== null,
   }

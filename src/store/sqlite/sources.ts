@@ -73,6 +73,9 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
     `UPDATE sources SET is_removed = 1, name = 'removed ' || id, version = NULL, uuid = 'removed ' || id WHERE id = ?`,
   )
   const hideCrawls = db.prepare<[number]>(`UPDATE crawl_ids SET uuid = 'removed ' || id WHERE source = ?`)
+  const forgetReached = db.prepare<[number]>(
+    'DELETE FROM reached_milestones WHERE crawl_id IN (SELECT uuid FROM crawl_ids WHERE source = ?)',
+  )
   const selectHidden = db.prepare<[], number>('SELECT id FROM sources WHERE is_removed = 1 ORDER BY id').pluck()
   const selectVisible = db.prepare<[], number>('SELECT id FROM sources WHERE is_removed = 0').pluck()
   const selectRows = db.prepare<[number, number], { id: number; first: number; count: number }>(
@@ -88,7 +91,13 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
     `DELETE FROM url_aliases WHERE (source, url, alias_url) IN (
        SELECT source, url, alias_url FROM url_aliases WHERE source = ? LIMIT ?)`,
   )
+  // What was learnt of its hosts goes with it, unless another source has pages there.
+  const ofItsHosts = `host IN (SELECT host FROM host_counts WHERE source = ?) AND host NOT IN (
+    SELECT h.host FROM host_counts h JOIN sources s ON s.id = h.source WHERE s.is_removed = 0 AND h.pages > 0)`
   const deleteRest = [
+    ...['place_hubs', 'url_patterns', 'hub_verdicts', 'domains'].map(
+      (table) => `DELETE FROM ${table} WHERE ${ofItsHosts}`,
+    ),
     'DELETE FROM ledger_counts WHERE source = ?',
     'DELETE FROM open_hosts WHERE source = ?',
     'DELETE FROM host_counts WHERE source = ?',
@@ -139,6 +148,7 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
     if (source === undefined) return { pages: 0, chunks: 0 }
     const removed = { pages: countPages.get(source) ?? 0, chunks: countChunks.get(source) ?? 0 }
     hideOne.run(source)
+    forgetReached.run(source)
     hideCrawls.run(source)
     return removed
   }

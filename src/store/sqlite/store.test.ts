@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { reserveSlot, setPause } from '../../../test/contracts/host-clocks.ts'
+import { note } from '../../../test/contracts/job-notes.ts'
+import { recordPlans } from '../../../test/contracts/query-plans.ts'
 import { runScript } from '../../../test/contracts/run-script.ts'
 import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
 import type { Adoption, Find, PageRecord } from '../../crawl/ledger.ts'
@@ -11,7 +13,9 @@ import { searchHits } from '../../library/hits.ts'
 import type { LibraryStore } from '../../library/library-store.ts'
 import type { Source } from '../../library/source.ts'
 import type { Crawl, Store } from '../../library/store.ts'
-import { openDatabase } from './database.ts'
+import { type Database, openDatabase } from './database.ts'
+import { createFrontier } from './frontier.ts'
+import { createHosts } from './hosts.ts'
 import { ROWS_BY_REASON } from './rows.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 import { createSources } from './sources.ts'
@@ -100,7 +104,7 @@ describe('opening a library', () => {
     const path = newPath()
     const seen = await fill(await openSqliteStore(path))
     const db = openDatabase(path)
-    db.exec(SCHEMA_3)
+    takeBack(db, SCHEMA_3)
     db.close()
     const store = await openSqliteStore(path)
     expect(await look(store)).toEqual(seen)
@@ -129,7 +133,7 @@ describe('opening a library', () => {
     const seen = await look(first)
     await first.close()
     const db = openDatabase(path)
-    db.exec(SCHEMA_6)
+    takeBack(db, SCHEMA_6)
     db.close()
     const second = await openSqliteStore(path)
     expect(await look(second)).toEqual(seen)
@@ -137,6 +141,48 @@ describe('opening a library', () => {
     expect(seen.host).toMatchObject({ addresses: 2, pages: 1, lastAt: 5 })
     expect(seen.crawls.map(({ id }) => id)).toEqual(['c1'])
     await second.close()
+  })
+
+  test('brings a library of the version before to the tables of a new one, and keeps all it has', async () => {
+    const path = newPath()
+    const first = await openSqliteStore(path)
+    await first.addSource(source('docs'))
+    await first.beginCrawl(crawl('c1', 5), 1000)
+    await first.adopt(adoptionOf(1, 'some words'))
+    const [taught, url] = ['https://docs.test/1?s=2', find(1).url]
+    const alias = { url: taught, aliasUrl: url, classification: 'superfluous-query', reason: 's' } as const
+    await first.offer('docs', 'c1', [find(2), find(3)], 9, [alias])
+    await first.jobLog.append([note('milestone', 'job', 'm'), note('problem', 'job', 'p')])
+    const look = async (store: LibraryStore) => ({
+      rows: await store.listRows('docs', { limit: 9 }),
+      page: await store.readPage('docs', find(1).key),
+      aliases: await store.listAliases('docs', url),
+      milestones: await store.jobLog.listMilestones({ limit: 9 }),
+      problems: await store.jobLog.listProblems({ limit: 9 }),
+      crawls: await store.listCrawls('docs', 9),
+    })
+    const seen = await look(first)
+    expect(seen).toMatchObject({ rows: [{}, {}, {}], page: {}, aliases: [alias], milestones: [{}], problems: [{}] })
+    await first.close()
+    const describeTables = (db: Database) =>
+      db.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name').all()
+    const fresh = openDatabase(':memory:')
+    const db = openDatabase(path)
+    takeBack(db, SCHEMA_7)
+    expect(describeTables(db)).not.toEqual(describeTables(fresh))
+    db.close()
+    const second = await openSqliteStore(path)
+    expect(await look(second)).toEqual(seen)
+    const visits = await second.lease({ ...request(20), limit: 9 })
+    expect(visits.map(({ key }) => key)).toEqual([find(2).key, find(3).key])
+    expect(await second.checkAliases('docs', 30)).toBe(1)
+    expect(await second.listAliases('docs', url)).toEqual([
+      { ...alias, exists: true, checkedAt: 30, metadata: expect.objectContaining({ state: 'indexed' }) },
+    ])
+    await second.close()
+    const after = openDatabase(path)
+    expect(describeTables(after)).toEqual(describeTables(fresh))
+    for (const one of [after, fresh]) one.close()
   })
 
   test('shows one process what another one has indexed, and nothing that is gone', async () => {
@@ -256,6 +302,16 @@ describe('large sources', () => {
     const steps = plan(path, ROWS_BY_REASON, bound)
     expect(steps).toMatch(/SEARCH l USING INDEX ledger_by_reason \(source=\? AND state=\? AND reason=\? AND key>\?\)/)
     expect(steps).not.toMatch(/TEMP B-TREE/)
+  })
+
+  test('are leased from and counted without a look at what is not open', () => {
+    const db = openDatabase(':memory:')
+    const { listSteps } = recordPlans(db)
+    createFrontier(db, createHosts(db))
+    const steps = listSteps(/^(?:SELECT|WITH)/).filter((step) => / ledger /.test(step))
+    expect(steps.length).toBeGreaterThan(10)
+    for (const step of steps) expect(step).toMatch(/^SEARCH .* INDEX ledger_(?:ready|by_weight|waiting|leased) /)
+    db.close()
   })
 
   test('are gone at once when they are removed, and the rest of them when somebody removes again', async () => {
@@ -473,8 +529,56 @@ function request(now: number) {
   return { sourceId: 'docs', limit: 2, now, until: now + 1000, horizon: now + 1000, isLevelled: false }
 }
 
+/** What version 7 of the schema had: whatever else is there came later. */
+const NAMES_7 = `sources crawl_ids crawls crawl_jobs ledger open_hosts ledger_counts pages links chunks url_aliases hosts robots lists
+  vector_space vectors index_state index_segments index_blocks index_dead index_stale layouts embedding_lease queue_events
+  crawl_problems crawl_milestones crawl_types host_counts pending_inserted pending_updated ledger_inserted ledger_updated
+  chunk_deleted page_deleted host_inserted host_updated host_moved`
+
 /** Takes back what later versions of the schema did. */
+function takeBack(db: Database, sql: string): void {
+  const known = JSON.stringify(NAMES_7.split(/\s+/))
+  // A virtual table takes others with it.
+  const selectNext = db.prepare<[string], { type: string; name: string }>(
+    `SELECT type, name FROM sqlite_schema WHERE type IN ('trigger', 'table') AND name NOT LIKE 'sqlite_%'
+       AND name NOT IN (SELECT value FROM json_each(?)) ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC`,
+  )
+  db.pragma('foreign_keys = OFF')
+  for (let next = selectNext.get(known); next !== undefined; next = selectNext.get(known)) {
+    db.exec(`DROP ${next.type} ${next.name}`)
+  }
+  db.exec(sql)
+}
+
+const SCHEMA_7 = `
+  DROP INDEX ledger_ready;
+  DROP INDEX ledger_by_weight;
+  ALTER TABLE ledger DROP COLUMN weight;
+  CREATE INDEX ledger_ready ON ledger (source, awaits_confirmation, host, depth, id)
+    WHERE state = 'pending' AND due_at IS NULL;
+  CREATE INDEX ledger_by_age ON ledger (source, awaits_confirmation, depth, id, host)
+    WHERE state = 'pending' AND due_at IS NULL;
+  CREATE TABLE old_aliases (
+    source INTEGER NOT NULL REFERENCES sources (id),
+    url TEXT NOT NULL,
+    alias_url TEXT NOT NULL,
+    classification TEXT NOT NULL,
+    reason TEXT,
+    "exists" INTEGER NOT NULL DEFAULT 1,
+    checked_at INTEGER NOT NULL,
+    metadata TEXT,
+    PRIMARY KEY (source, url, alias_url)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO old_aliases SELECT source, url, alias_url, classification, reason, 1, checked_at, NULL FROM url_aliases;
+  DROP TABLE url_aliases;
+  ALTER TABLE old_aliases RENAME TO url_aliases;
+  CREATE INDEX url_aliases_by_alias ON url_aliases (source, alias_url);
+  DROP INDEX crawl_milestones_once;
+  PRAGMA user_version = 7;
+`
+
 const SCHEMA_6 = `
+  ${SCHEMA_7}
   DROP TABLE crawl_jobs;
   DROP TABLE queue_events;
   DROP TABLE crawl_problems;
@@ -495,7 +599,7 @@ const SCHEMA_6 = `
   PRAGMA user_version = 6;
 `
 
-/** The same, and leaves an index that nobody fills any more. */
+/** Leaves an index that nobody fills any more. */
 const SCHEMA_3 = `
   ${SCHEMA_6}
   DROP TRIGGER chunk_deleted;
@@ -523,7 +627,7 @@ async function fillOlder(path: string, pages: number): Promise<void> {
   for (let i = 0; i < pages; i++) await store.adopt(adoptionOf(i, `common w${i}x`))
   await store.close()
   const db = openDatabase(path)
-  db.exec(SCHEMA_3)
+  takeBack(db, SCHEMA_3)
   db.close()
 }
 

@@ -6,7 +6,7 @@ import { causeOf } from '../../crawl/patience.ts'
 import type { LibraryStore, UnderstandingStore } from '../../library/library-store.ts'
 import type { StoreMatch, StoreQuery } from '../../library/store.ts'
 import { createAddresses } from './addresses.ts'
-import { createAliases } from './aliases.ts'
+import { createAliases, FIRST_ALIAS } from './aliases.ts'
 import { createAnalyses } from './analyses.ts'
 import { createContent } from './content.ts'
 import { createCrawls } from './crawls.ts'
@@ -105,6 +105,16 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
     }
     return removed
   }
+  const checkAliases = async (sourceId: string, now: number): Promise<number> => {
+    let checked = 0
+    for (let last = FIRST_ALIAS; ; await pause()) {
+      const after = last
+      const some = await write(() => within(sourceId, undefined, (source) => aliases.check(source, after, now)))
+      if (some === undefined) return checked
+      checked += some.count
+      last = some.last
+    }
+  }
   /** Asks about a source; one that is not there has nothing. */
   const within = <T>(sourceId: string, nothing: T, ask: (source: number) => T): T => {
     const source = sources.numberOf(sourceId)
@@ -200,7 +210,7 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
     listRows: async (sourceId, filter) => within(sourceId, [], (source) => rows.list(source, filter)),
     findUnread: async (sourceId, crawlId, reasons) =>
       within(sourceId, undefined, (source) => rows.findUnread(source, crawlId, reasons)),
-    checkAliases: async () => 0,
+    checkAliases,
     countLedger: async (sourceId) => within(sourceId, noCounts(), (source) => rows.count(source)),
     listAliases: async (sourceId, url) => within(sourceId, [], (source) => aliases.list(source, url)),
 

@@ -8,7 +8,7 @@ const TEXT = 'What is said in a post, in a sentence or two. It goes on for a whi
 
 function threadOf(html: string, types: string[] = []): string | undefined {
   const root = parseHtml(`<body><div id="page">${html}</div></body>`)
-  return findThread(root, countStatistics(root), { types })?.map(lineOf).join(' ')
+  return findThread(root, countStatistics(root), { types })?.elements.map(lineOf).join(' ')
 }
 
 describe('findThread', () => {

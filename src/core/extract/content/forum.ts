@@ -18,6 +18,13 @@ const PARTS = new SelectorMap<Part>(
   ]),
 )
 
+/** A thread of a forum. */
+export interface Thread {
+  /** The program that runs it. */
+  readonly forum: string
+  readonly elements: Element[]
+}
+
 /**
  * The title of a thread, where it stands before it, and the one element that holds its posts, in which all but the posts,
  * their writers and their dates is dropped: no avatars, ranks, signatures, votes. `undefined` when the document is no thread
@@ -27,7 +34,7 @@ export function findThread(
   root: Element,
   statistics: StatisticsMap,
   { types }: Pick<Metadata, 'types'>,
-): Element[] | undefined {
+): Thread | undefined {
   const parts = findParts(root)
   const posts = largestForum(parts, statistics)
   if (posts === undefined) return undefined
@@ -40,7 +47,7 @@ export function findThread(
   const isInside = title !== undefined && thread.contains(title)
   removeFurniture(thread, new Set([...posts.bodies, ...posts.about, ...(title === undefined ? [] : [title])]))
   setApart(posts.about)
-  return title === undefined || isInside ? [thread] : [title, thread]
+  return { forum: posts.forum, elements: title === undefined || isInside ? [thread] : [title, thread] }
 }
 
 /** With less of the text of a page in posts it is a page with comments, unless it says that it is a thread. */
@@ -48,6 +55,7 @@ const POSTS_SHARE = 0.25
 const THREADS = new Set(['discussionforumposting', 'qapage'])
 
 interface Posts {
+  readonly forum: string
   readonly bodies: Element[]
   readonly about: Element[]
 }
@@ -58,7 +66,7 @@ function findParts(root: Element): Map<string, Posts> {
     if (element.dropped !== undefined) return
     const part = PARTS.match(element)
     if (part !== undefined) {
-      const posts = parts.get(part.forum) ?? { bodies: [], about: [] }
+      const posts = parts.get(part.forum) ?? { forum: part.forum, bodies: [], about: [] }
       parts.set(part.forum, posts)
       if (part.isBody) {
         posts.bodies.push(element)

@@ -11,18 +11,19 @@ export type Kind = 'article' | 'product' | 'listing' | 'reference' | 'page'
 
 const ARTICLES = new Set([
   'article',
+  'og:article',
   'newsarticle',
   'blogposting',
   'analysisnewsarticle',
   'reportagenewsarticle',
   'scholarlyarticle',
 ])
-const PRODUCTS = new Set(['product', 'productgroup', 'product.item', 'og:product', 'itempage'])
+const PRODUCTS = new Set(['product', 'productgroup', 'itempage', 'og:product', 'og:product.item', 'og:og:product'])
 
 /** `main` counts the part of the page that is left without chrome. */
 export function kindOf({ types, author, publishedAt }: Metadata, main: Statistics): Kind {
   const isArticle = types.some((type) => ARTICLES.has(type))
-  const isProduct = types.some((type) => PRODUCTS.has(type)) && !types.includes('product.group')
+  const isProduct = types.some((type) => PRODUCTS.has(type)) && !types.includes('og:product.group')
   // One who writes about products is no shop.
   if (isProduct && !(isArticle && author !== null)) return 'product'
   if (main.prose < main.text * LISTING_PROSE) return 'listing'

@@ -107,7 +107,7 @@ function addValue(values: Map<string, string[]>, name: string, value: string): v
   else if (known.length < MAX_VALUES) known.push(line)
 }
 
-const PROPERTIES = new Set(['author', 'datepublished', 'datemodified'])
+const PROPERTIES = new Set(['author', 'datepublished', 'datemodified', 'articlesection'])
 
 /** Reading the text of a property takes time, so it is read only when it will be used. */
 function isWanted(items: ReadonlyMap<string, readonly string[]>, property: string): boolean {

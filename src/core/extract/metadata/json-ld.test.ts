@@ -10,6 +10,7 @@ const NOTHING = {
   datePublished: '',
   dateModified: '',
   language: '',
+  section: '',
 }
 
 describe('readJsonLd', () => {
@@ -23,6 +24,7 @@ describe('readJsonLd', () => {
       datePublished: '2024-03-03',
       dateModified: '2024-03-04',
       inLanguage: 'en-GB',
+      articleSection: 'Science',
     }
     expect(readJsonLd([JSON.stringify(article)])).toEqual({
       types: ['newsarticle'],
@@ -32,6 +34,7 @@ describe('readJsonLd', () => {
       datePublished: '2024-03-03',
       dateModified: '2024-03-04',
       language: 'en-GB',
+      section: 'Science',
     })
   })
 

@@ -12,6 +12,8 @@ export interface JsonLd {
   readonly datePublished: string
   readonly dateModified: string
   readonly language: string
+  /** The section of the site that an article is in. */
+  readonly section: string
 }
 
 type Thing = Readonly<Record<string, unknown>>
@@ -54,6 +56,7 @@ export function readJsonLd(texts: readonly string[]): JsonLd {
     datePublished: first((thing) => textIn(thing['datePublished'])),
     dateModified: first((thing) => textIn(thing['dateModified'])),
     language: first((thing) => textIn(thing['inLanguage'])),
+    section: first((thing) => textIn(thing['articleSection'])),
   }
 }
 

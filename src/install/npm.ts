@@ -58,7 +58,7 @@ function runNpm(args: readonly string[], folder: string, signal: AbortSignal | u
         isMissing
           ? new InstallProblem(
               'npm is not there',
-              'install npm, which comes with Node, or give a folder with the model by --from',
+              'install npm, which comes with Node, or give a folder with the files by --from',
             )
           : error,
       )

@@ -2,7 +2,7 @@
 export class InstallProblem extends Error {
   readonly advice: string
 
-  constructor(problem: string, advice = 'nothing was put in place; give a folder with the model by --from') {
+  constructor(problem: string, advice = 'nothing was put in place; give a folder with the files by --from') {
     super(problem)
     this.advice = advice
   }

@@ -1,0 +1,116 @@
+// How many pages of news `pharos analyze` gets through in a second of the processor, with the places of the whole world.
+//
+//   npm run bench analyse [--pages 10000] [--data <folder with the gazetteer's packages>] [--keep <library>]
+//
+// The news is generated: 800 to 1,500 words an article with places in every other sentence, and about 75 links around it, as news
+// sites have. The verb runs as a process of its own, start and end included; where its time goes is told by a second run inside this
+// process. `--keep` names a library that is made once and used again.
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { analysePage } from '../dist/analysis/analyse-page.js'
+import { importWorld } from '../dist/gazetteer/import-world.js'
+import { analyseLibrary } from '../dist/library/operations/analyse-library.js'
+import { openLibrary } from '../dist/open-library.js'
+import { storeNews } from '../test/analysis/stored-news.ts'
+import { cpuSeconds, option, printTable } from './measure.mjs'
+
+const pages = Number(option('pages') ?? 10_000)
+const from = option('data')
+const program = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
+const target = 200
+
+const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
+try {
+  const filled = option('keep') ?? join(folder, 'filled.db')
+  if (!existsSync(filled)) await fill(filled)
+  const verb = measureVerb(filled)
+  const { parts, total } = await measureParts(filled)
+  const { progress, cpu, rssMb } = verb
+  const places = (progress.places / progress.pages).toFixed(1)
+  console.log(`${progress.pages} pages, ${places} mentions of places each, ${progress.hubs} hubs; ${rssMb} MB at most`)
+  printTable(
+    ['where the time goes', 'CPU s', 'share', 'ms a page'],
+    parts.map(([name, seconds]) => [
+      name,
+      seconds.toFixed(1),
+      `${Math.round((100 * seconds) / total)} %`,
+      ((1000 * seconds) / progress.pages).toFixed(2),
+    ]),
+  )
+  const rate = progress.pages / cpu
+  printTable(
+    ['target', 'wanted', 'measured', 'met'],
+    [['pages per CPU second of the verb', target, rate.toFixed(0), rate >= target ? 'yes' : 'NO']],
+  )
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+async function fill(path) {
+  const library = await openLibrary({ path, version: '0' })
+  await importWorld(library.gazetteer, {
+    folder: join(tmpdir(), 'pharos-bench-gazetteer'),
+    now: Date.now(),
+    ...(from === undefined ? {} : { from }),
+  })
+  await storeNews(library.store, { articles: pages - 15, words: [800, 1500], links: 60 })
+  await library.close()
+}
+
+/** The verb, as somebody types it. */
+function measureVerb(filled) {
+  const path = join(folder, 'verb.db')
+  const usageFile = join(folder, 'usage.json')
+  const measure = join(folder, 'measure.mjs')
+  copyFileSync(filled, path)
+  writeFileSync(
+    measure,
+    `import { writeFileSync } from 'node:fs'
+     process.on('exit', () => writeFileSync(${JSON.stringify(usageFile)}, JSON.stringify(process.resourceUsage())))`,
+  )
+  const args = ['--import', pathToFileURL(measure).href, program, 'analyze', '--json', '--library', path]
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`the verb failed: ${stderr}`)
+  const usage = JSON.parse(readFileSync(usageFile, 'utf8'))
+  const cpu = (usage.userCPUTime + usage.systemCPUTime) / 1e6
+  return { progress: JSON.parse(stdout), cpu, rssMb: Math.round(usage.maxRSS / 1024) }
+}
+
+/** The same here, with a watch on its parts. */
+async function measureParts(filled) {
+  const path = join(folder, 'parts.db')
+  copyFileSync(filled, path)
+  const library = await openLibrary({ path, version: '0' })
+  const spent = new Map()
+  const timed =
+    (name, work) =>
+    (...args) => {
+      const since = process.cpuUsage()
+      const note = () => spent.set(name, (spent.get(name) ?? 0) + cpuSeconds(since))
+      const result = work(...args)
+      if (!(result instanceof Promise)) note()
+      return result instanceof Promise ? result.finally(note) : result
+    }
+  const { analyses } = library
+  const watched = {
+    ...library,
+    openPlaces: timed('opening the gazetteer', library.openPlaces),
+    analyses: {
+      ...analyses,
+      countPending: timed('counting pages', analyses.countPending),
+      listPending: timed('reading pages', analyses.listPending),
+      write: timed('writing what was found', analyses.write),
+      measureDomain: timed('hosts', analyses.measureDomain),
+      listAchievements: timed('milestones', analyses.listAchievements),
+    },
+  }
+  const since = process.cpuUsage()
+  for await (const _ of analyseLibrary(watched, { analyse: timed('analysing pages', analysePage) }));
+  const total = cpuSeconds(since)
+  await library.close()
+  const known = [...spent.values()].reduce((sum, seconds) => sum + seconds, 0)
+  return { total, parts: [...spent, ['everything else', Math.max(0, total - known)]] }
+}

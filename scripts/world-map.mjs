@@ -1,0 +1,57 @@
+// Draws the map of the world that places are shown on: land and borders of Natural Earth as one small picture.
+import * as fs from 'node:fs'
+import { dirname } from 'node:path'
+import { merge, mesh } from 'topojson-client'
+import world from 'world-atlas/countries-110m.json' with { type: 'json' }
+
+/** Tenths of a degree from the north-west corner, where meridians and parallels are straight lines. */
+const project = ([lng, lat]) => [Math.round((lng + 180) * 10), Math.round((90 - lat) * 10)]
+
+/** What is seen of it: all but the ice of the south, which would take a sixth of the room. */
+const VIEW_BOX = '0 60 3600 1420'
+
+/** Antarctica, by the numbers of ISO 3166-1. */
+const ICE = '010'
+
+/** Writes the map to a file. */
+export function writeWorldMap(file) {
+  const { countries } = world.objects
+  const shown = countries.geometries.filter(({ id }) => id !== ICE)
+  const land = merge(world, shown).coordinates.flat().flatMap(listCopies)
+  const borders = mesh(world, countries, (a, b) => a !== b && a.id !== ICE && b.id !== ICE).coordinates
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${VIEW_BOX}">
+<desc>Made with Natural Earth, naturalearthdata.com, public domain.</desc>
+<path id="land" fill="#c3ccd8" d="${land.map((ring) => `${writeLine(ring)}z`).join('')}"/>
+<path id="borders" fill="none" stroke="#fff" stroke-width="3" d="${borders.map(writeLine).join('')}"/>
+</svg>
+`
+  fs.mkdirSync(dirname(file), { recursive: true })
+  fs.writeFileSync(file, svg)
+}
+
+/** An outline that crosses the end of the map is cut there, and what lies beyond comes in from the other side. */
+function listCopies(ring) {
+  let turn = 0
+  const whole = ring.map(([lng, lat], i) => {
+    const step = lng - (ring[i - 1]?.[0] ?? lng)
+    if (Math.abs(step) > 180) turn -= Math.sign(step) * 360
+    return [lng + turn, lat]
+  })
+  const cut = whole.map(([lng, lat]) => [Math.min(Math.max(lng, -180), 180), lat])
+  const beyond = whole.filter(([lng]) => Math.abs(lng) > 180)
+  return beyond.length < 3 ? [cut] : [cut, beyond.map(([lng, lat]) => [lng - Math.sign(lng) * 360, lat])]
+}
+
+/** A line as steps from point to point; those that are too short to be seen are left out. */
+function writeLine(points) {
+  let last = project(points[0])
+  let path = `M${last.join(' ')}l`
+  for (const point of points.slice(1)) {
+    const next = project(point)
+    const step = [next[0] - last[0], next[1] - last[1]]
+    if (Math.abs(step[0]) + Math.abs(step[1]) < 4) continue
+    path += `${path.endsWith('l') || step[0] < 0 ? '' : ' '}${step[0]}${step[1] < 0 ? '' : ' '}${step[1]}`
+    last = next
+  }
+  return path.endsWith('l') ? path.slice(0, -1) : path
+}

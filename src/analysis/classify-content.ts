@@ -1,0 +1,179 @@
+import type { Page, Section } from '../core/model.ts'
+
+/** What is counted in the text of a page. */
+export interface ContentMeasure {
+  /** Characters that a reader sees, without those of code. */
+  readonly text: number
+  /** Those of them that are links. */
+  readonly linkText: number
+  /** Those of them that stand in paragraphs long enough to be read rather than looked at. */
+  readonly prose: number
+  /** Characters in blocks of code. */
+  readonly code: number
+  /** Paragraphs, and those of them that are prose. */
+  readonly paragraphs: number
+  readonly proseParagraphs: number
+  /** Headings, items of lists and lines that begin with a link: what lists of pages are made of. */
+  readonly teasers: number
+  /** Links to pages in the text. */
+  readonly links: number
+  readonly h2: number
+  readonly h3: number
+}
+
+/** Shorter paragraphs are labels, bylines and teasers. */
+const PROSE_CHARS = 120
+/** A paragraph that begins with a link, or follows one, has to be longer than that to be more than a teaser. */
+const TEASER_CHARS = 400
+/** With more of it linked, a paragraph is a list. */
+const PROSE_LINKED = 0.4
+
+/**
+ * Counts what the Markdown of a page is made of. It goes over the lines once and builds nothing: every page of every crawl comes
+ * by here.
+ */
+export function measureContent({ markdown, sections }: Pick<Page, 'markdown' | 'sections'>): ContentMeasure {
+  let text = 0
+  let linkText = 0
+  let prose = 0
+  let code = 0
+  let paragraphs = 0
+  let proseParagraphs = 0
+  let teasers = 0
+  let links = 0
+  let fence = ''
+  let open = 0
+  let openLinked = 0
+  let isTeaser = false
+  const close = () => {
+    if (open === 0) return
+    paragraphs++
+    // What follows the link to a page and is short tells what is there.
+    const least = isTeaser ? TEASER_CHARS : PROSE_CHARS
+    if (open >= least && openLinked < open * PROSE_LINKED) {
+      prose += open
+      proseParagraphs++
+    }
+    open = 0
+    openLinked = 0
+    isTeaser = false
+  }
+  for (let start = 0; start < markdown.length; ) {
+    let end = markdown.indexOf('\n', start)
+    if (end < 0) end = markdown.length
+    let at = start
+    while (at < end && isMark(markdown.charCodeAt(at))) at++
+    const first = markdown.charCodeAt(at)
+    if (at < end && (first === BACKTICK || first === TILDE) && isFence(markdown, at)) {
+      const mark = markdown.slice(at, at + 3)
+      close()
+      fence = fence === '' ? mark : fence === mark ? '' : fence
+    } else if (fence !== '') code += end - start
+    else if (at >= end) close()
+    else {
+      const line = measureLine(markdown, at, end)
+      const isHeading = markdown.charCodeAt(start) === HASH
+      // Items of lists, headings and rows of tables are no part of the paragraph before them.
+      if (at > start || first === PIPE) close()
+      text += line.text
+      linkText += line.linkText
+      links += line.links
+      if (line.links > 0 && (first === OPEN || first === BANG)) {
+        teasers++
+        isTeaser = true
+      }
+      if (isHeading || first === PIPE) open = 0
+      else {
+        open += line.text
+        openLinked += line.linkText
+      }
+    }
+    start = end + 1
+  }
+  close()
+  return { text, linkText, prose, code, paragraphs, proseParagraphs, teasers, links, ...countHeadings(sections) }
+}
+
+const TAB = 0x09
+const SPACE = 0x20
+const BANG = 0x21
+const HASH = 0x23
+const PARENTHESIS = 0x28
+const END_PARENTHESIS = 0x29
+const STAR = 0x2a
+const PLUS = 0x2b
+const HYPHEN = 0x2d
+const GREATER = 0x3e
+const OPEN = 0x5b
+const CLOSE = 0x5d
+const BACKTICK = 0x60
+const PIPE = 0x7c
+const TILDE = 0x7e
+
+/** What stands before the text of a line: indents and the signs of lists, headings and quotes. */
+function isMark(unit: number): boolean {
+  return (
+    unit === SPACE ||
+    unit === HYPHEN ||
+    unit === HASH ||
+    unit === STAR ||
+    unit === GREATER ||
+    unit === PLUS ||
+    unit === TAB
+  )
+}
+
+function isFence(markdown: string, at: number): boolean {
+  return markdown.startsWith('```', at) || markdown.startsWith('~~~', at)
+}
+
+interface LineMeasure {
+  readonly text: number
+  readonly linkText: number
+  readonly links: number
+}
+
+/** Characters of a line that are seen, and those of its links; targets and pictures are neither. Goes over it once. */
+function measureLine(markdown: string, from: number, to: number): LineMeasure {
+  let text = to - from
+  let linkText = 0
+  let links = 0
+  let open = -1
+  for (let i = from; i < to; i++) {
+    const unit = markdown.charCodeAt(i)
+    if (unit === OPEN) open = i
+    else if (unit === CLOSE && open >= 0 && markdown.charCodeAt(i + 1) === PARENTHESIS) {
+      const shown = i - open - 1
+      const end = endOfTarget(markdown, i, to)
+      text -= end - i
+      if (open > from && markdown.charCodeAt(open - 1) === BANG) text -= shown + 2
+      else {
+        text--
+        linkText += shown
+        links++
+      }
+      open = -1
+      i = end - 1
+    }
+  }
+  return { text: Math.max(0, text), linkText, links }
+}
+
+function endOfTarget(markdown: string, from: number, to: number): number {
+  for (let i = from; i < to; i++) if (markdown.charCodeAt(i) === END_PARENTHESIS) return i + 1
+  return to
+}
+
+function countHeadings(sections: readonly Section[]): { readonly h2: number; readonly h3: number } {
+  let h2 = 0
+  let h3 = 0
+  const visit = (list: readonly Section[]) => {
+    for (const { level, children } of list) {
+      if (level === 2) h2++
+      else if (level === 3) h3++
+      visit(children)
+    }
+  }
+  visit(sections)
+  return { h2, h3 }
+}

@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'vitest'
+import { extractPage } from '../core/extract/extract-page.ts'
+import type { Page, PageClass } from '../core/model.ts'
+import { classifyPage } from './classify-page.ts'
+
+const SENTENCES = [
+  'The harbour was closed for two days while divers looked for the anchor that had been lost.',
+  'Nobody on the quay could remember a winter in which so many boats stayed ashore.',
+  'The council will decide in spring whether the old lighthouse is to be sold.',
+  'Fishermen said that prices had fallen by a third since the new market opened.',
+  'A spokeswoman for the port declined to say when the ferry would sail again.',
+]
+
+function prose(paragraphs: number): string {
+  return Array.from({ length: paragraphs }, (_, i) => `<p>${SENTENCES.slice(i % 3, (i % 3) + 3).join(' ')}</p>`).join(
+    '',
+  )
+}
+
+const TITLES = ['harbour closed', 'anchor found', 'winter ashore', 'lighthouse sold', 'prices fall', 'ferry sails']
+
+function titleOf(i: number): string {
+  return `${TITLES[i % TITLES.length]} after ${i + 2} days`
+}
+
+/** Ways in which sites without any metadata write lists of articles. */
+const LISTS = {
+  'a plain list': (href: string, i: number) => `<li><a href="${href}">${titleOf(i)}</a></li>`,
+  'a list with teasers': (href: string, i: number) =>
+    `<li><a href="${href}">${titleOf(i)}</a> ${SENTENCES[i % 5]}</li>`,
+  'headings with teasers': (href: string, i: number) =>
+    `<article><h2><a href="${href}">${titleOf(i)}</a></h2><p>${SENTENCES[i % 5]} ${SENTENCES[(i + 1) % 5]}</p></article>`,
+  'cards that are links': (href: string, i: number) =>
+    `<a href="${href}"><h3>${titleOf(i)}</h3><p>${SENTENCES[i % 5]}</p></a>`,
+} as const
+
+const GRAMMARS = {
+  dated: (i: number) => `/2026/03/${10 + (i % 18)}/${titleOf(i).replaceAll(' ', '-')}`,
+  numbered: (i: number) => `/news/${4000 + i}.html`,
+  'by section': (i: number) => `/world/${titleOf(i).replaceAll(' ', '-')}`,
+} as const
+
+const MENU = `<nav>${[
+  'world',
+  'sport',
+  'culture',
+  'business',
+  'travel',
+  'science',
+  'opinion',
+  'weather',
+  'video',
+  'arts',
+  'food',
+  'games',
+]
+  .map((name) => `<a href="/${name}">${name}</a>`)
+  .join(' ')}</nav>`
+
+function read(path: string, html: string): Page {
+  const extraction = extractPage({
+    url: `https://news.example${path}`,
+    body: `<html lang="en"><body>${html}</body></html>`,
+  })
+  if (extraction.type !== 'page') throw new Error(`no page: ${extraction.reason}`)
+  return extraction.page
+}
+
+function kindOf(path: string, html: string): PageClass {
+  return classifyPage(read(path, html)).kind
+}
+
+describe('a hub without metadata', () => {
+  const paths = [
+    '/',
+    '/world/',
+    '/world/france',
+    '/nations/france.html',
+    '/c/fr/',
+    '/tag/trade',
+    '/world/france?page=2',
+  ]
+  for (const [list, item] of Object.entries(LISTS)) {
+    test.each(Object.entries(GRAMMARS))(`of ${list} is navigation, where articles are %s`, (_, href) => {
+      for (const count of [12, 15, 40]) {
+        const items = Array.from({ length: count }, (__, i) => item(href(i), i)).join('')
+        for (const path of paths) {
+          const html = `${MENU}<main><h1>France</h1>${items}<a href="${path}?page=3">Next</a></main>`
+          expect(kindOf(path, html), `${path} with ${count}`).toBe('nav')
+        }
+      }
+    })
+  }
+
+  test('is navigation though its address reads like a headline', () => {
+    const items = Array.from({ length: 15 }, (_, i) => LISTS['a list with teasers'](GRAMMARS.dated(i), i)).join('')
+    expect(kindOf('/world/saint-vincent-and-the-grenadines', `${MENU}<h1>Saint Vincent</h1><ul>${items}</ul>`)).toBe(
+      'nav',
+    )
+  })
+})
+
+describe('an article without metadata', () => {
+  test.each([
+    '/2026/03/05/harbour-closed-after-storm',
+    '/news/4711.html',
+    '/world/harbour-closed-after-the-winter-storm',
+    '/story/harbour',
+    '/world/harbour-storm',
+  ])('is one: %s', (path) => {
+    expect(kindOf(path, `${MENU}<main><h1>Harbour closed</h1>${prose(5)}</main>`)).toBe('article')
+  })
+
+  test('is one with links to others below it', () => {
+    const more = Array.from({ length: 6 }, (_, i) => LISTS['a plain list'](GRAMMARS.dated(i), i)).join('')
+    const html = `${MENU}<main><h1>Harbour closed</h1>${prose(6)}<h2>More</h2><ul>${more}</ul></main>`
+    expect(kindOf('/2026/03/05/harbour-closed', html)).toBe('article')
+  })
+})
+
+describe('neither', () => {
+  test('is a page that a site has about itself', () => {
+    expect(kindOf('/privacy', `${MENU}<h1>Privacy</h1><p>${SENTENCES.join(' ')}</p>`)).not.toBe('article')
+    expect(kindOf('/login', `<h1>Members</h1><p>${SENTENCES[0]} ${SENTENCES[1]}</p>`)).toBe('other')
+  })
+
+  test('is a thread of a forum, whatever it says it is', () => {
+    const posts = Array.from(
+      { length: 8 },
+      (_, i) =>
+        `<div class="message-body"><div class="bbWrapper">${SENTENCES[i % 5]} ${SENTENCES[(i + 2) % 5]}</div></div>`,
+    ).join('')
+    const page = read(
+      '/threads/what-to-do-with-an-old-anchor.88/',
+      `<meta property="og:type" content="article">${posts}`,
+    )
+    expect(page.generator).toBe('xenforo')
+    expect(classifyPage(page).kind).toBe('other')
+  })
+
+  test('is a page of a manual', () => {
+    const html = `<meta name="generator" content="Docutils 0.18"><div class="document"><div class="body" role="main"><h1>anchor</h1>${prose(5)}<pre>drop(anchor)\nraise(anchor)</pre></div></div>`
+    expect(kindOf('/docs/reference/anchor.html', html)).toBe('other')
+  })
+})
+
+describe('what is told', () => {
+  const dated = read(
+    '/world/2026/03/05/harbour-closed-after-storm?a=1&b=2',
+    `${MENU}<h1>Harbour</h1><h2>A</h2>${prose(4)}<h3>B</h3>`,
+  )
+
+  test('are the signals of address and content', () => {
+    const { url, content } = classifyPage(dated)
+    expect(url).toEqual({
+      host: 'news.example',
+      tld: 'example',
+      section: 'world',
+      pathDepth: 5,
+      slugLen: 'harbour-closed-after-storm'.length,
+      hasDatePath: true,
+      hasArticleWords: false,
+      queryCount: 2,
+    })
+    expect(content).toMatchObject({ linkDensity: 0, h2: 1, h3: 1, a: 12, navLinks: 12, articleLinks: 0 })
+    expect(content.p).toBe(4)
+  })
+
+  test('are the votes of single signals', () => {
+    // Date, no links in the text, words; against that nothing.
+    expect(classifyPage(dated).combined).toEqual({ hint: 'article', confidence: 1, considered: 3 })
+    const links = Array.from({ length: 45 }, (_, i) => `<li><a href="/s/${i}">${titleOf(i)}</a></li>`).join('')
+    // Few segments, many links, dense; against that more than 150 words.
+    expect(classifyPage(read('/world', `<h1>World</h1><ul>${links}</ul>`)).combined).toEqual({
+      hint: 'nav',
+      confidence: 0.667,
+      considered: 3,
+    })
+  })
+
+  test('is more certain the more speaks for it', () => {
+    const bare = read('/world/harbour-storm', `<h1>Harbour closed</h1>${prose(3)}`)
+    const sure = { ...bare, types: ['newsarticle', 'og:article'], author: 'Anna Smith', publishedAt: '2026-03-05' }
+    expect(classifyPage(sure).confidence).toBeGreaterThan(classifyPage(bare).confidence)
+    expect(classifyPage(sure).confidence).toBeGreaterThan(0.9)
+  })
+
+  test('counts links of the same site only, with or without www', () => {
+    const html = `<p>${SENTENCES[0]}</p><a href="https://www.news.example/a">a</a><a href="https://news.example.org/b">b</a><a href="https://other.example/2026/03/05/c">c</a><a href="/2026/03/05/d">d</a>`
+    expect(classifyPage(read('/x', html)).content).toMatchObject({ a: 4, navLinks: 1, articleLinks: 1 })
+  })
+})

@@ -1,0 +1,107 @@
+import type { ContentSignals, Page } from '../core/model.ts'
+import type { PageUrl } from '../core/url/page-url.ts'
+import type { ContentMeasure } from './classify-content.ts'
+
+/** What speaks for or against a class, each from 0 to 1. */
+export interface Signs {
+  readonly saysArticle: number
+  readonly sharesArticle: number
+  readonly isThread: number
+  readonly isManual: number
+  readonly saysList: number
+  readonly hasAuthor: number
+  readonly hasDate: number
+  readonly isFront: number
+  readonly urlArticle: number
+  readonly urlDated: number
+  readonly urlNav: number
+  readonly urlOther: number
+  /** Share of the text in paragraphs, in links, and of code beside it. */
+  readonly prose: number
+  readonly linked: number
+  readonly code: number
+  /** Lines that begin with a link: how many, and beside paragraphs. */
+  readonly teasers: number
+  readonly teaserShare: number
+  readonly fewWords: number
+  /** Links within the site: whether it leads on at all, and to articles. */
+  readonly leadsOn: number
+  readonly leadsToArticles: number
+}
+
+/** Reads the signs of a page: from its address, its statements about itself and the make of its text. */
+export function readSigns(page: Page, told: PageUrl, measure: ContentMeasure, content: ContentSignals): Signs {
+  const { types = [], generator } = page
+  const says = (names: ReadonlySet<string>) => Number(types.some((type) => names.has(type)))
+  const isFront = told.segments.length === 0 && told.kind === 'nav'
+  const bare = measure.text + measure.code
+  return {
+    saysArticle: Number(saysArticle(page)),
+    sharesArticle: Number(types.includes('og:article')),
+    isThread: Math.max(says(THREAD_TYPES), Number(generator !== null && FORUMS.has(generator))),
+    isManual: Math.max(says(MANUAL_TYPES), Number(generator !== null && MANUALS.has(generator))),
+    saysList: says(LIST_TYPES),
+    hasAuthor: Number(page.author !== null),
+    hasDate: Number(page.publishedAt !== null),
+    isFront: Number(isFront),
+    urlArticle: Number(told.kind === 'article'),
+    urlDated: Number(told.kind === 'article' && told.hasDate),
+    urlNav: Number(told.kind === 'nav'),
+    urlOther: Number(told.kind === 'other'),
+    prose: measure.text === 0 ? 0 : measure.prose / measure.text,
+    linked: content.linkDensity,
+    code: bare === 0 ? 0 : measure.code / bare,
+    teasers: Math.min(1, measure.teasers / MANY_TEASERS),
+    teaserShare: measure.teasers / (measure.teasers + 2 * measure.proseParagraphs + 1),
+    fewWords: Number(page.wordCount < FEW_WORDS),
+    leadsOn: Math.min(1, (content.navLinks + content.articleLinks) / MANY_LINKS),
+    leadsToArticles: Math.min(1, content.articleLinks / MANY_LINKS),
+  }
+}
+
+const MANY_TEASERS = 15
+const MANY_LINKS = 10
+const FEW_WORDS = 60
+
+/** Whether a page says that it is an article, in words of schema.org. */
+export function saysArticle({ types = [] }: Page): boolean {
+  return types.some((type) => ARTICLE_TYPES.has(type))
+}
+
+const ARTICLE_TYPES: ReadonlySet<string> = new Set(
+  `article newsarticle blogposting analysisnewsarticle reportagenewsarticle opinionnewsarticle backgroundnewsarticle
+  reviewnewsarticle scholarlyarticle medicalscholarlyarticle advertisercontentarticle satiricalarticle liveblogposting
+  socialmediaposting report recipe howto review`.split(/\s+/),
+)
+const THREAD_TYPES: ReadonlySet<string> = new Set(['discussionforumposting', 'qapage'])
+const MANUAL_TYPES: ReadonlySet<string> = new Set(['techarticle', 'apireference', 'og:book'])
+const LIST_TYPES: ReadonlySet<string> = new Set(
+  `collectionpage itemlist searchresultspage product productgroup offercatalog course event og:product
+  og:product.group`.split(/\s+/),
+)
+
+/** Programs that run forums, as pages are said to be made by. */
+const FORUMS: ReadonlySet<string> = new Set([
+  'discourse',
+  'xenforo',
+  'stack exchange',
+  'phpbb',
+  'vbulletin',
+  'invision',
+  'simple machines',
+  'mybb',
+  'vanilla',
+  'flarum',
+  'nodebb',
+  'khoros',
+  'reddit',
+  'hacker news',
+  'discuz',
+  'bbpress',
+])
+
+/** Programs that make manuals and works of reference. */
+const MANUALS: ReadonlySet<string> = new Set(
+  `mkdocs sphinx docusaurus vitepress starlight rustdoc mdbook javadoc doxygen typedoc jsdoc yard asciidoctor docbook texinfo
+  gitbook nextra mintlify mediawiki github`.split(/\s+/),
+)

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest'
+import { findKeyPhrases } from './key-phrases.ts'
+
+const ENGLISH = `The city council of Halden has approved a plan to restore the old tidal mill at the mouth of the river. The tidal
+mill was built in 1789 and ground corn until the harbour railway was opened. Engineers say that the mill pond still fills twice
+a day, so that a small turbine could light the harbour railway station. The Norwegian Heritage Fund will pay for half of the
+work. Critics of the plan told the city council that flood protection should come first: the mill pond lies lower than the
+street, and flood protection for the quarter has been promised since the great storm. The Norwegian Heritage Fund said it would
+wait for a report on flood protection before the tidal mill is restored.`
+
+const phrasesOf = (text: string, title = '', language: string | null = 'en') =>
+  findKeyPhrases(text, { title, language }).map(({ phrase }) => phrase)
+
+describe('key phrases', () => {
+  test('are those that a reader would name', () => {
+    const phrases = phrasesOf(ENGLISH, 'Halden restores its tidal mill')
+    expect(phrases[0]).toBe('tidal mill')
+    expect(phrases).toEqual(
+      expect.arrayContaining([
+        'flood protection',
+        'Norwegian Heritage Fund',
+        'mill pond',
+        'harbour railway',
+        'city council',
+      ]),
+    )
+    expect(phrases.length).toBeLessThanOrEqual(10)
+  })
+
+  test('say how often they stand there', () => {
+    const found = findKeyPhrases(ENGLISH, { title: '', language: 'en' })
+    expect(found.find(({ phrase }) => phrase === 'tidal mill')?.frequency).toBe(3)
+    expect(found.map(({ score }) => score)).toEqual(found.map(({ score }) => score).toSorted((a, b) => b - a))
+  })
+
+  test('neither begin nor end with stop words, and go across no sign', () => {
+    for (const phrase of phrasesOf(ENGLISH)) {
+      expect(phrase).not.toMatch(/^(?:the|a|of|to|and|that|for|it|would|said) | (?:the|a|of|to|and|that|for|it|said)$/i)
+    }
+    expect(phrasesOf(`${'I like tea, milk. Tea, milk! '.repeat(10)}`)).not.toContain('tea milk')
+  })
+
+  test('are not given in parts beside the whole', () => {
+    const phrases = phrasesOf(ENGLISH)
+    expect(phrases).not.toContain('Heritage Fund')
+    expect(phrases).not.toContain('Norwegian Heritage')
+  })
+
+  test('keep the words that join names', () => {
+    const text = `${ENGLISH} The Bank of England waits. He said the Bank of England would wait and the Bank of England did.`
+    expect(phrasesOf(text)).toContain('Bank of England')
+  })
+
+  test('are one in singular and plural', () => {
+    const text = `${'A trade deal was signed here. Two trade deals failed there and nobody was sure why that happened at all. '.repeat(3)}`
+    expect(
+      findKeyPhrases(text, { title: '', language: 'en' }).filter(({ phrase }) => phrase.startsWith('trade')),
+    ).toEqual([expect.objectContaining({ frequency: 6 })])
+  })
+
+  test('leave out the stop words of other languages', () => {
+    const german = `Der Stadtrat hat die Sanierung der alten Gezeitenmühle beschlossen. Die erneuerbare Energie aus der Mühle soll den
+      Bahnhof versorgen. Für die erneuerbare Energie zahlt der Bund. Gegner im Stadtrat fordern, dass zuerst der Hochwasserschutz
+      kommt, denn die erneuerbare Energie nützt bei Hochwasser nichts, und ohne Hochwasserschutz gibt es keine Sanierung.`
+    const phrases = phrasesOf(german, '', 'de')
+    expect(phrases[0]).toBe('erneuerbare Energie')
+    expect(phrases.join(' ')).not.toMatch(/\b(?:der|die|das|und|für)\b/i)
+  })
+
+  test('leave out what stands all over a text where no list of stop words is known', () => {
+    const finnish =
+      'Kaupunginvaltuusto päätti että vanha vuorovesimylly korjataan ja että vuorovesimylly avataan yleisölle. '
+    const phrases = phrasesOf(finnish.repeat(4), '', 'fi')
+    expect(phrases.join(' ')).not.toMatch(/\b(?:että|ja)\b/)
+    expect(phrases.length).toBeGreaterThan(0)
+  })
+
+  test('are none in scripts without spaces, and none of a few words', () => {
+    expect(phrasesOf('政府星期一决定新规定从明年开始实施。'.repeat(20), '', 'zh')).toEqual([])
+    expect(phrasesOf('tidal mill tidal mill tidal mill')).toEqual([])
+  })
+
+  test('are found in bounded time however long the text is', () => {
+    expect(phrasesOf(`${ENGLISH} `.repeat(2000))).toContain('tidal mill')
+  })
+})

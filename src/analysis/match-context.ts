@@ -1,0 +1,69 @@
+import type { MatchContext } from './matcher.ts'
+import { packCountry } from './name-index.ts'
+
+/** Countries that the surroundings of a text speak for, with their scores. */
+export type CountryScores = ReadonlyMap<number, number>
+
+/** Scores of the contract between places of one name. */
+const HOST_COUNTRY = 5
+const URL_COUNTRY = 4
+const TLD_COUNTRY = 3
+const SECTION_COUNTRY = 2
+
+/** Top-level domains of countries that everybody uses for something else. */
+const GENERIC_TLDS = new Set([
+  'io',
+  'co',
+  'tv',
+  'me',
+  'ai',
+  'fm',
+  'am',
+  'cc',
+  'ws',
+  'to',
+  'ly',
+  'gg',
+  'sh',
+  'im',
+  'is',
+  'it',
+])
+
+/** What is known of the place of a page speaks for these countries. */
+export function countryScoresOf(context: MatchContext, isCountry: (code: number) => boolean): CountryScores {
+  const scores = new Map<number, number>()
+  const add = (code: string, score: number): void => {
+    const packed = packCountry(countryOfCode(code))
+    if (packed !== 0 && isCountry(packed)) scores.set(packed, (scores.get(packed) ?? 0) + score)
+  }
+  if (context.hostCountry !== undefined) add(context.hostCountry, HOST_COUNTRY)
+  const url = parseUrl(context.url)
+  if (url !== undefined) {
+    const tld = url.hostname.split('.').at(-1) ?? ''
+    if (tld.length === 2 && (tld === 'it' || !GENERIC_TLDS.has(tld))) add(tld, TLD_COUNTRY)
+    const segment = url.pathname.split('/').find((part) => part.length === 2)
+    if (segment !== undefined && !isLanguageSegment(segment)) add(segment, URL_COUNTRY)
+  }
+  for (const word of (context.section ?? '').split(/[^A-Za-z]+/)) if (word.length === 2) add(word, SECTION_COUNTRY)
+  return scores
+}
+
+/** The code of a country as ISO 3166 has it. */
+export function countryOfCode(code: string): string {
+  const upper = code.toUpperCase()
+  return upper === 'UK' ? 'GB' : upper
+}
+
+/** Two letters that are languages far more often than countries at the head of a path. */
+export function isLanguageSegment(segment: string): boolean {
+  return (
+    /^(?:en|ar|zh|ja|ko|hi|fa|he|uk|el|da|sv|cs|sl|et|vi|ms|ka|be|bs|sr|sq|hy|kk|ur|bn|ta|te|id|my)$/.test(segment) &&
+    segment !== 'uk'
+  )
+}
+
+/** An address, where it is one. */
+export function parseUrl(url: string | undefined): URL | undefined {
+  return url !== undefined && URL.canParse(url) ? new URL(url) : undefined
+}

@@ -1,0 +1,335 @@
+import { shortHan } from './match-han.ts'
+import { beginHash, extendHash, type NameHash, RUN_SALT, startSlot, WORD_SALT } from './match-hash.ts'
+import type { OpenIndex } from './match-index.ts'
+import { STEM_MARK, stemsOf } from './match-stems.ts'
+import {
+  CASE_LOWER,
+  GAP_BREAK,
+  GAP_COMMA,
+  GAP_HYPHEN,
+  GAP_JOINT,
+  GAP_SENTENCE,
+  SCRIPT_ARABIC,
+  SCRIPT_CYRILLIC,
+  SCRIPT_GREEK,
+  SCRIPT_HANGUL,
+  SCRIPT_HEBREW,
+  SCRIPT_LATIN,
+  SCRIPT_OTHER,
+  SCRIPT_UNSPACED,
+  type Token,
+} from './match-tokens.ts'
+import { normalizeName } from './place.ts'
+
+/** How the words of a text became a name. */
+export const FORM_EXACT = 0
+/** An ending was taken away. */
+export const FORM_BENT = 1
+/** A preposition or conjunction that is written together with it was taken away. */
+export const FORM_PREFIXED = 2
+/** A window of a run without spaces. */
+export const FORM_RUN = 3
+/** The plural of a word for people: `Serbs`. */
+export const FORM_PLURAL = 4
+
+/** Some words of a text that are the name of a place, or of many. */
+export interface Mention {
+  /** Numbers of its first token and of the one behind its last. */
+  readonly first: number
+  readonly next: number
+  readonly start: number
+  readonly end: number
+  /** Keys of the names that it may be. */
+  readonly keys: readonly number[]
+  readonly form: number
+  /** Its units in normal form: short names need more evidence. */
+  readonly units: number
+}
+
+/** Names have no more words than this. */
+const MAX_WORDS = 10
+/** Nor more characters, in scripts without spaces. */
+const MAX_RUN_UNITS = 24
+
+/** Everything in a text that reads like a name, the longest first, none overlapping another. Takes linear time. */
+export function findMentions(
+  index: OpenIndex,
+  text: string,
+  tokens: readonly Token[],
+  language: string | undefined,
+  isFlat: boolean,
+): readonly Mention[] {
+  const mentions: Mention[] = []
+  const search = createSearch(index, text, tokens, language, isFlat)
+  let at = 0
+  while (at < tokens.length) {
+    const token = tokens[at] as Token
+    if (token.script === SCRIPT_UNSPACED) {
+      search.inRun(at, token, mentions)
+      at++
+      continue
+    }
+    const mention = search.at(at, token)
+    if (mention === undefined) {
+      at++
+    } else {
+      mentions.push(mention)
+      at = mention.next
+    }
+  }
+  return mentions
+}
+
+interface Search {
+  at(at: number, token: Token): Mention | undefined
+  inRun(at: number, token: Token, into: Mention[]): void
+}
+
+function createSearch(
+  index: OpenIndex,
+  text: string,
+  tokens: readonly Token[],
+  language: string | undefined,
+  isFlat: boolean,
+): Search {
+  const { starts } = index.columns
+  const hash: NameHash = { high: 0, low: 0 }
+  const canStart = (token: Token): boolean => isFlat || token.letterCase !== CASE_LOWER
+
+  /** The longest name that begins with a token, whose word may have lost its beginning. */
+  function longest(at: number, word: string): { key: number; next: number; units: number } | undefined {
+    const most = Math.min(MAX_WORDS, starts[startSlot(word, 0, word.length, WORD_SALT)] ?? 0)
+    if (most === 0) return undefined
+    beginHash(hash)
+    extendHash(hash, word, 0, word.length)
+    let best: { key: number; next: number; units: number } | undefined
+    let units = word.length
+    for (let count = 1; ; count++) {
+      const last = tokens[at + count - 1]
+      if (last === undefined) break
+      if (isFlat || last.letterCase !== CASE_LOWER) {
+        const key = index.keyOf(hash)
+        if (key >= 0) best = { key, next: at + count, units }
+      }
+      const following = tokens[at + count]
+      if (count === most || following === undefined || !isJoined(following)) break
+      if (following.gap !== GAP_JOINT) extendHash(hash, ' ', 0, 1)
+      extendHash(hash, following.word, 0, following.word.length)
+      units += following.word.length
+    }
+    return best
+  }
+
+  function exact(at: number, token: Token): Mention | undefined {
+    const found = longest(at, token.word)
+    if (found === undefined) return undefined
+    const keys = [found.key]
+    if (found.next === at + 1 && isBending(token)) keys.push(...stemKeys(token.word))
+    return mentionOf(at, found.next, 0, keys, FORM_EXACT, found.units)
+  }
+
+  function mentionOf(
+    at: number,
+    next: number,
+    cut: number,
+    keys: readonly number[],
+    form: number,
+    units: number,
+  ): Mention {
+    const start = (tokens[at]?.start ?? 0) + cut
+    return { first: at, next, start, end: tokens[next - 1]?.end ?? 0, keys, form, units }
+  }
+
+  function isBending(token: Token): boolean {
+    return (
+      token.script === SCRIPT_CYRILLIC ||
+      token.script === SCRIPT_GREEK ||
+      token.script === SCRIPT_OTHER ||
+      (token.script === SCRIPT_LATIN && language !== undefined && language !== 'en')
+    )
+  }
+
+  function stemKeys(word: string): readonly number[] {
+    const keys = new Set<number>()
+    for (const stem of stemsOf(word, language)) {
+      const key = index.keyOfName(STEM_MARK + stem)
+      if (key >= 0) keys.add(key)
+    }
+    return [...keys]
+  }
+
+  /** `Нижнем Новгороде`, `Ростове-на-Дону`: each word bent by itself. */
+  function bent(at: number, token: Token): Mention | undefined {
+    const second = tokens[at + 1]
+    const third = tokens[at + 2]
+    if (second !== undefined && isJoined(second) && second.gap !== GAP_COMMA) {
+      const heads = stemsOf(token.word, language)
+      if (third !== undefined && second.gap === GAP_HYPHEN && third.gap === GAP_HYPHEN) {
+        const key = stemWindow(heads, [second.word], stemsOf(third.word, language))
+        if (key >= 0) return mentionOf(at, at + 3, 0, [key], FORM_BENT, token.word.length + third.word.length)
+      }
+      if (second.letterCase !== CASE_LOWER) {
+        const key = stemWindow(heads, undefined, stemsOf(second.word, language))
+        if (key >= 0) return mentionOf(at, at + 2, 0, [key], FORM_BENT, token.word.length + second.word.length)
+      }
+    }
+    const keys = stemKeys(token.word)
+    return keys.length === 0 ? undefined : mentionOf(at, at + 1, 0, keys, FORM_BENT, token.word.length)
+  }
+
+  function stemWindow(
+    heads: readonly string[],
+    middle: readonly string[] | undefined,
+    tails: readonly string[],
+  ): number {
+    for (const head of heads) {
+      for (const tail of tails) {
+        const key = index.keyOfName(`${STEM_MARK}${head} ${middle === undefined ? '' : `${middle[0]} `}${tail}`)
+        if (key >= 0) return key
+      }
+    }
+    return -1
+  }
+
+  /** `بباريس`, `ולונדון`: what is written together with the next word. */
+  function prefixed(at: number, token: Token): Mention | undefined {
+    for (const { cut, word } of withoutPrefix(token)) {
+      const found = longest(at, word)
+      if (found !== undefined && (word.length >= 3 || found.next > at + 1)) {
+        return mentionOf(at, found.next, cut, [found.key], FORM_PREFIXED, found.units)
+      }
+    }
+    return undefined
+  }
+
+  /** `Serbs`: words for people have a plural, which no list has. */
+  function plural(at: number, token: Token): Mention | undefined {
+    if (token.word.length < 4 || !token.word.endsWith('s')) return undefined
+    const key = index.keyOfName(token.word.slice(0, -1))
+    return key < 0 ? undefined : mentionOf(at, at + 1, 0, [key], FORM_PLURAL, token.word.length)
+  }
+
+  /** `서울에서`: what is written together with the word before. */
+  function suffixed(at: number, token: Token): Mention | undefined {
+    const { word } = token
+    // Hangul in normal form has as many units as it had, so that what is cut from one is cut from the other.
+    for (let length = Math.min(word.length - 1, MAX_RUN_UNITS); length >= 2; length--) {
+      if (!KOREAN_PARTICLES.test(word.slice(length))) continue
+      const key = index.keyOfName(word.slice(0, length))
+      if (key < 0) continue
+      return {
+        first: at,
+        next: at + 1,
+        start: token.start,
+        end: token.start + length,
+        keys: [key],
+        form: FORM_BENT,
+        units: length,
+      }
+    }
+    return undefined
+  }
+
+  return {
+    at(at, token) {
+      if (token.word === '' || !canStart(token)) return undefined
+      const found = exact(at, token)
+      if (found !== undefined) return found
+      if (isBending(token)) return bent(at, token)
+      if (token.script === SCRIPT_LATIN) return plural(at, token)
+      if (token.script === SCRIPT_ARABIC || token.script === SCRIPT_HEBREW) return prefixed(at, token)
+      return token.script === SCRIPT_HANGUL ? suffixed(at, token) : undefined
+    },
+    inRun(at, token, into) {
+      const { word: full, offsets } = normalRun(text.slice(token.start, token.end))
+      const word = shortHan(full)
+      for (let from = 0; from + 2 <= word.length; ) {
+        const most = Math.min(starts[startSlot(word, from, from + 2, RUN_SALT)] ?? 0, MAX_RUN_UNITS, word.length - from)
+        let length = 0
+        let key = -1
+        if (most >= 2) {
+          beginHash(hash)
+          for (let units = 1; units <= most; units++) {
+            extendHash(hash, word, from + units - 1, from + units)
+            if (units < 2 || !isWholeKatakana(word, offsets, from, from + units)) continue
+            const found = index.keyOf(hash)
+            if (found >= 0) {
+              key = found
+              length = units
+            }
+          }
+        }
+        if (key < 0) {
+          from++
+          continue
+        }
+        into.push({
+          first: at,
+          next: at + 1,
+          start: token.start + (offsets?.[from] ?? from),
+          end: token.start + (offsets?.[from + length] ?? from + length),
+          keys: [key],
+          form: FORM_RUN,
+          units: length,
+        })
+        from += length
+      }
+    },
+  }
+}
+
+function isJoined(token: Token): boolean {
+  return token.gap !== GAP_BREAK && token.gap !== GAP_SENTENCE && token.word !== ''
+}
+
+/** Particles of Korean, behind words for what a place is. */
+const KOREAN_PARTICLES =
+  /^(?:특별시|광역시|시|도|주|군|구|현|산|인|계|발|행|측)?(?:에서는|에서도|에서의|에서|에는|에도|에만|에게|에|으로부터|으로는|으로|로부터|로는|로|은|는|이나|이라는|이|가|을|를|의|과의|과는|과|와의|와는|와|도|만|까지|부터|보다|처럼|이며|이고)?$/u
+
+const ARABIC_PREFIXES = ['وال', 'بال', 'كال', 'فال', 'لل', 'ال', 'وب', 'ول', 'و', 'ب', 'ل', 'ف', 'ك']
+const HEBREW_PREFIXES = ['וב', 'ול', 'ומ', 'שב', 'של', 'מה', 'וה', 'ש', 'ב', 'ל', 'מ', 'ה', 'ו', 'כ']
+
+/** A word without what may be a preposition; where the article is among it, also with the article alone. */
+function withoutPrefix(token: Token): readonly { cut: number; word: string }[] {
+  const found: { cut: number; word: string }[] = []
+  const prefixes = token.script === SCRIPT_ARABIC ? ARABIC_PREFIXES : HEBREW_PREFIXES
+  for (const prefix of prefixes) {
+    if (!token.word.startsWith(prefix) || token.word.length - prefix.length < 2) continue
+    const rest = token.word.slice(prefix.length)
+    if (prefix === 'لل') found.push({ cut: 1, word: `ال${rest}` })
+    else if (prefix.length === 3 && prefix.endsWith('ال')) found.push({ cut: 1, word: `ال${rest}` })
+    found.push({ cut: prefix.length, word: rest })
+  }
+  return found
+}
+
+/** A run in normal form with the place each unit of it came from; no places where they are the same. */
+function normalRun(run: string): { word: string; offsets: readonly number[] | undefined } {
+  const whole = normalizeName(run)
+  if (whole === run) return { word: run, offsets: undefined }
+  let word = ''
+  const offsets: number[] = []
+  let at = 0
+  for (const character of run) {
+    const normal = normalizeName(character)
+    for (let i = 0; i < normal.length; i++) offsets.push(at)
+    word += normal
+    at += character.length
+  }
+  offsets.push(at)
+  return { word, offsets }
+}
+
+/** Part of a word in katakana is another word: `ローマ` is not in `ローマン`. A dot between two of them parts them. */
+function isWholeKatakana(word: string, offsets: readonly number[] | undefined, from: number, to: number): boolean {
+  const goesOn = (at: number): boolean =>
+    isKatakana(word, at - 1) &&
+    isKatakana(word, at) &&
+    (offsets === undefined || (offsets[at] ?? 0) - (offsets[at - 1] ?? 0) === 1)
+  return !goesOn(from) && !goesOn(to)
+}
+
+function isKatakana(word: string, at: number): boolean {
+  const code = at < 0 ? 0 : word.charCodeAt(at)
+  return code >= 0x30a1 && code <= 0x30ff
+}

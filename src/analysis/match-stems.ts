@@ -1,0 +1,121 @@
+import { normalizeName } from './place.ts'
+
+/** Keys of stems begin so, and no name does. */
+export const STEM_MARK = '~'
+
+/** How the names of one script are bent: what a name loses, and what a word of a text may have instead. */
+interface Inflection {
+  /** Endings of names as dictionaries have them. */
+  readonly named: RegExp
+  /** Endings that words of texts have, the longest first; the empty one where a name bends by losing nothing. */
+  readonly bent: readonly string[]
+}
+
+const CYRILLIC: Inflection = {
+  named: /(?:ыи|ии|ои|ая|яя|ое|ее|ые|ие|а|я|о|е|ь|и|ы|і)$/u,
+  bent: [
+    'ого', 'его', 'ому', 'ему', 'ыми', 'ими', 'ами', 'ями',
+    'ом', 'ем', 'єм', 'ои', 'еи', 'єи', 'ою', 'ею', 'єю', 'ах', 'ях', 'ам', 'ям', 'ым', 'им', 'их', 'ых', 'ую', 'юю', 'ов', 'ев', 'ів', 'ові', 'еві',
+    'а', 'я', 'ы', 'и', 'е', 'є', 'у', 'ю', 'о', 'ь', 'і',
+  ],
+} // biome-ignore format: a table
+
+const GREEK: Inflection = {
+  named: /(?:οσ|ασ|ησ|εσ|οι|α|η|ο|ι)$/u,
+  bent: ['ουσ', 'ου', 'ασ', 'ησ', 'εσ', 'οσ', 'ων', 'οι', 'ον', 'αν', 'ην', 'α', 'η', 'ο', 'ι', 'υ'],
+}
+
+const POLISH: Inflection = {
+  named: /(?:a|o|e|y|i)$/u,
+  bent: ['iem', 'owi', 'ach', 'ami', 'em', 'ie', 'iu', 'ze', 'om', 'u', 'a', 'e', 'y', 'i', 'o'],
+}
+
+const GEORGIAN: Inflection = {
+  named: /(?:ი|ა|ე|ო)$/u,
+  bent: [
+    'იდან',
+    'ისთვის',
+    'იდან',
+    'ამდე',
+    'თან',
+    'დან',
+    'ისა',
+    'ში',
+    'ზე',
+    'ით',
+    'ის',
+    'ას',
+    'ოს',
+    'მა',
+    'ს',
+    'ი',
+    'ა',
+    'ე',
+    'ო',
+  ],
+}
+
+const ARMENIAN: Inflection = {
+  named: /(?:ն|ը)$/u,
+  bent: ['ում', 'ից', 'ով', 'ին', 'ի', 'ն', 'ը', 'յան'],
+}
+
+/** Languages that bend the names of places and write them in Latin letters. */
+const BENDING = new Set(['pl', 'cs', 'sk', 'hr', 'sl', 'bs', 'sr', 'lt', 'lv'])
+
+/** Keys under which a name is found by the words that are made of it; none where it stays as it is. */
+export function inflectedStems(name: string): readonly string[] {
+  const words = normalizeName(name).split(' ')
+  const inflection = inflectionOf(words[0] ?? '', undefined)
+  if (words.length > 3) return []
+  if (inflection === undefined) return words.length === 1 ? latinStems(words[0] ?? '') : []
+  const stems = words.map((word) => nameStem(word, inflection))
+  if ((stems[0] ?? '').length < 3) return []
+  const keys = [STEM_MARK + stems.join(' ')]
+  // Ukrainian opens the last syllable of Київ and Львів as soon as an ending follows.
+  const opened = /^(.+)ів$/u.exec(stems.at(-1) ?? '')?.[1]
+  if (opened !== undefined && stems.length === 1)
+    keys.push(`${STEM_MARK}${opened}ов`, `${STEM_MARK}${opened}ев`, `${STEM_MARK}${opened}єв`)
+  return keys
+}
+
+function latinStems(word: string): readonly string[] {
+  if (word.length < 4 || !/^[a-z]+$/.test(word)) return []
+  const stem = nameStem(word, POLISH)
+  return stem.length < 4 ? [] : [STEM_MARK + stem]
+}
+
+/** Stems that a word of a text may have come from. */
+export function stemsOf(word: string, language: string | undefined): readonly string[] {
+  const inflection = inflectionOf(word, language)
+  if (inflection === undefined) return []
+  const stems: string[] = []
+  for (const ending of inflection.bent) {
+    if (word.length - ending.length >= 3 && word.endsWith(ending))
+      stems.push(word.slice(0, word.length - ending.length))
+  }
+  if (inflection === POLISH) {
+    const softened = /^(.{3,})(ce|dze|ze|czech)$/u.exec(word)
+    if (softened !== null)
+      stems.push(
+        (softened[1] ?? '') +
+          (softened[2] === 'ce' ? 'k' : softened[2] === 'dze' ? 'g' : softened[2] === 'ze' ? 'h' : 'c'),
+      )
+  }
+  stems.push(word)
+  return stems
+}
+
+function nameStem(word: string, inflection: Inflection): string {
+  const stem = word.replace(inflection.named, '')
+  return stem.length >= 3 ? stem : word
+}
+
+function inflectionOf(word: string, language: string | undefined): Inflection | undefined {
+  const code = word.charCodeAt(0)
+  if (code >= 0x400 && code < 0x530) return CYRILLIC
+  if (code >= 0x370 && code < 0x400) return GREEK
+  if (code >= 0x10d0 && code < 0x1100) return GEORGIAN
+  if (code >= 0x530 && code < 0x590) return ARMENIAN
+  return language !== undefined && BENDING.has(language.slice(0, 2)) ? POLISH : undefined
+}

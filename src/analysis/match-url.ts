@@ -1,0 +1,318 @@
+import { countryOfCode, countryScoresOf, isLanguageSegment, parseUrl } from './match-context.ts'
+import { shortHan } from './match-han.ts'
+import type { OpenIndex } from './match-index.ts'
+import { countryPlaces } from './match-text.ts'
+import { COMMON_WORDS, FUNCTION_WORDS, GIVEN_NAMES, PRESS_NOUNS, SURNAMES } from './match-words.ts'
+import type { KnownPlace, MatchContext, PlaceMatch } from './matcher.ts'
+import { NAME_DERIVED, NAME_KIND_MASK, NAME_MAIN, packCountry } from './name-index.ts'
+import { NAME_KINDS, normalizeName } from './place.ts'
+
+const KIND_COUNTRY = 0
+const KIND_REGION = 1
+const KIND_CITY = 2
+const NAME_ABBREV = NAME_KINDS.indexOf('abbrev')
+const NAME_DEMONYM = NAME_KINDS.indexOf('demonym')
+
+/** A word of a path, and where it stands. */
+interface Word {
+  readonly word: string
+  readonly start: number
+  readonly end: number
+}
+
+/** A piece of a path that may name a place. */
+interface Piece {
+  readonly candidates: readonly { readonly place: number; readonly score: number; readonly name: number }[]
+  readonly start: number
+  readonly end: number
+  readonly words: number
+  readonly isWhole: boolean
+  readonly word: string
+  readonly isCode: boolean
+}
+
+/** Names in slugs have no more words than this. */
+const MAX_WORDS = 7
+const MAX_SEGMENTS = 40
+
+/** Finds places in the path of an address. */
+export function matchUrl(index: OpenIndex, url: string, context: MatchContext): readonly PlaceMatch[] {
+  const parsed = parseUrl(url)
+  const from = pathStart(url)
+  if (parsed === undefined || from < 0) return []
+  const to = pathEnd(url, from)
+  const scores = countryScoresOf({ ...context, url }, (code) => countryPlaces(index).has(code))
+  const pieces: Piece[] = []
+  let number = 0
+  for (let start = from; start < to && number < MAX_SEGMENTS; number++) {
+    let end = url.indexOf('/', start)
+    if (end < 0 || end > to) end = to
+    if (end > start) takeSegment(index, url, start, end, number, scores, pieces)
+    start = end + 1
+  }
+  return resolve(index, url, pieces)
+}
+
+function pathStart(url: string): number {
+  const scheme = url.indexOf('://')
+  const slash = scheme < 0 ? -1 : url.indexOf('/', scheme + 3)
+  return slash < 0 ? -1 : slash + 1
+}
+
+function pathEnd(url: string, from: number): number {
+  for (let i = from; i < url.length; i++) if (url[i] === '?' || url[i] === '#') return i
+  return url.length
+}
+
+function takeSegment(
+  index: OpenIndex,
+  url: string,
+  start: number,
+  end: number,
+  number: number,
+  scores: ReadonlyMap<number, number>,
+  into: Piece[],
+): void {
+  const raw = url.slice(start, end).replace(/\.(?:s?html?|php|aspx?|jsp|xml|json|rss|amp)$/i, '')
+  if (raw.length > 400) return
+  if (/^[A-Za-z]{2}$/.test(raw)) {
+    const code = codeOf(index, raw, number, into)
+    if (code !== undefined)
+      into.push({ candidates: [code], start, end: start + 2, words: 1, isWhole: true, word: raw, isCode: true })
+    return
+  }
+  const words = wordsOf(raw, start)
+  for (let at = 0; at < words.length; ) {
+    const piece = longestPiece(index, words, at, scores)
+    if (piece === undefined) at++
+    else {
+      into.push(piece)
+      at += piece.words
+    }
+  }
+}
+
+/** Two letters are a country as a segment of their own, unless they are the language at the head of the path. */
+function codeOf(
+  index: OpenIndex,
+  raw: string,
+  number: number,
+  before: readonly Piece[],
+): { place: number; score: number; name: number } | undefined {
+  const code = countryOfCode(raw)
+  const place = countryPlaces(index).get(packCountry(code))
+  if (place === undefined) return undefined
+  const head = number === 0
+  // Behind the first segment two letters follow a word for what they are (`/country/fr/`, `/c/fr/`), or another country.
+  if (head && (isLanguageSegment(raw.toLowerCase()) || !HEAD_COUNTRIES.has(code))) return undefined
+  if (!head && before.some(({ isCode }) => isCode)) return undefined
+  return { place, score: 6, name: NAME_ABBREV }
+}
+
+/** Codes that are no language, or of a country that is named so far more often: `/fr/` alone is French, `/us/` is the country. */
+const HEAD_COUNTRIES = new Set('US GB AU CA IN NZ IE ZA JP CN BR MX SG HK AE CH AT BE SE DK CZ GR UA IL KR'.split(' '))
+
+/** The words of a segment in normal form, with where they stand in the address. */
+function wordsOf(raw: string, start: number): readonly Word[] {
+  const words: Word[] = []
+  for (const found of raw.matchAll(/[^-_+.,~:;()!'*\s]+/g)) {
+    const at = start + found.index
+    for (const word of normalizeName(decode(found[0]).replaceAll(/[-_]+/g, ' ')).split(' ')) {
+      if (word !== '') words.push({ word, start: at, end: at + found[0].length })
+    }
+  }
+  return words
+}
+
+function decode(text: string): string {
+  if (!text.includes('%')) return text
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function longestPiece(
+  index: OpenIndex,
+  words: readonly Word[],
+  at: number,
+  scores: ReadonlyMap<number, number>,
+): Piece | undefined {
+  for (let count = Math.min(MAX_WORDS, words.length - at); count > 0; count--) {
+    const window = words.slice(at, at + count)
+    const isWhole = count === words.length
+    const joined = window.map(({ word }) => word).join(' ')
+    const key = index.keyOfName(joined)
+    const runKey =
+      key < 0 && /[\u0370-\uffff]/.test(joined) ? index.keyOfName(shortHan(joined.replaceAll(' ', ''))) : key
+    if (runKey < 0) continue
+    const candidates = candidatesOf(index, runKey, joined, isWhole, scores)
+    const first = window[0]
+    const last = window.at(-1)
+    if (candidates.length === 0 || first === undefined || last === undefined) continue
+    const next = words[at + count]?.word
+    if (!isWhole && next !== undefined && PRESS_NOUNS.has(next)) continue
+    return { candidates, start: first.start, end: last.end, words: count, isWhole, word: joined, isCode: false }
+  }
+  return undefined
+}
+
+function candidatesOf(
+  index: OpenIndex,
+  key: number,
+  joined: string,
+  isWhole: boolean,
+  scores: ReadonlyMap<number, number>,
+): Piece['candidates'] {
+  const { columns } = index
+  const found: { place: number; score: number; name: number }[] = []
+  const isShort = joined.length <= 3 && /^[a-z]+$/.test(joined)
+  for (let at = columns.keyStarts[key] ?? 0; at < (columns.keyStarts[key + 1] ?? 0); at++) {
+    const place = columns.postingPlaces[at] ?? 0
+    const name = columns.postingNames[at] ?? 0
+    const nameKind = name & NAME_KIND_MASK
+    const kind = columns.kinds[place] ?? KIND_CITY
+    if (nameKind === NAME_DEMONYM) continue
+    if (isShort && kind === KIND_COUNTRY && !(isWhole || SAFE_IN_SLUGS.has(joined))) continue
+    if (isShort && kind !== KIND_COUNTRY && !(isWhole && (name & NAME_MAIN) !== 0)) continue
+    const population = columns.populations[place] ?? 0
+    let score = 0.5 * Math.log10(population + 1) + (scores.get(columns.countries[place] ?? 0) ?? 0)
+    score += kind === KIND_COUNTRY ? 2 : kind === KIND_REGION ? -0.5 : kind === KIND_CITY ? 0 : 4
+    if ((name & NAME_MAIN) !== 0) score += 0.7
+    else if (kind === KIND_CITY) score -= 0.7
+    if ((name & NAME_DERIVED) !== 0) score -= 0.5
+    found.push({ place, score, name })
+  }
+  return found
+}
+
+/** Short words of slugs that are nothing else. */
+const SAFE_IN_SLUGS = new Set(['usa', 'uae', 'uk'])
+
+/** Chooses among places of one name by what stands before and behind: `/us/texas/paris`. */
+function resolve(index: OpenIndex, url: string, pieces: readonly Piece[]): readonly PlaceMatch[] {
+  const { columns } = index
+  const matches: PlaceMatch[] = []
+  const chosen: number[] = []
+  const firsts = pieces.map(({ candidates }) => bestOf(candidates.map(({ score }) => score)).at)
+  for (const [at, piece] of pieces.entries()) {
+    const scores = piece.candidates.map(({ place, score }) => {
+      let total = score
+      for (const [other, { candidates, isWhole }] of pieces.entries()) {
+        const anchor = candidates[firsts[other] ?? 0]?.place
+        if (other === at || anchor === undefined || columns.countries[anchor] !== columns.countries[place]) continue
+        const kind = columns.kinds[anchor]
+        const weight = isWhole ? 1.5 : 1
+        if (kind === KIND_COUNTRY && columns.kinds[place] !== KIND_COUNTRY) total += 2 * weight
+        else if (kind === KIND_REGION && columns.divisions[anchor] === columns.divisions[place]) total += 2.5 * weight
+        else if (
+          kind === KIND_CITY &&
+          columns.kinds[place] === KIND_REGION &&
+          columns.divisions[anchor] === columns.divisions[place]
+        )
+          total += 2
+      }
+      return total
+    })
+    const { at: best, margin } = bestOf(scores)
+    const candidate = piece.candidates[best]
+    if (candidate === undefined) continue
+    const hasAnchor = pieces.some(
+      ({ candidates }, other) =>
+        other !== at &&
+        candidates.some(
+          ({ place }) =>
+            columns.kinds[place] !== KIND_CITY && columns.countries[place] === columns.countries[candidate.place],
+        ),
+    )
+    const support = supportOf(index, piece, candidate, hasAnchor)
+    if (support < 0) continue
+    chosen.push(candidate.place)
+    matches.push({
+      place: index.placeAt(candidate.place),
+      text: url.slice(piece.start, piece.end),
+      start: piece.start,
+      end: piece.end,
+      score: Math.round((scores[best] ?? 0) * 100) / 100,
+      confidence: Math.round((1 - 0.5 * Math.exp(-margin)) * (1 - 0.5 * Math.exp(-support - 0.3)) * 100) / 100,
+    })
+  }
+  return matches
+}
+
+function bestOf(scores: readonly number[]): { at: number; margin: number } {
+  let at = 0
+  for (let i = 1; i < scores.length; i++) if ((scores[i] ?? 0) > (scores[at] ?? 0)) at = i
+  let second = -Infinity
+  for (const [i, score] of scores.entries()) if (i !== at && score > second) second = score
+  return { at, margin: second === -Infinity ? 4 : (scores[at] ?? 0) - second }
+}
+
+/** How much more speaks for a place than must; less than nothing where it was none. */
+function supportOf(
+  index: OpenIndex,
+  piece: Piece,
+  candidate: { readonly place: number; readonly name: number },
+  hasAnchor: boolean,
+): number {
+  const kind = index.columns.kinds[candidate.place] ?? KIND_CITY
+  const population = index.columns.populations[candidate.place] ?? 0
+  if (piece.isCode) return 1
+  let support =
+    kind === KIND_COUNTRY || kind > KIND_CITY
+      ? 4
+      : kind === KIND_REGION
+        ? 3
+        : population >= 1_000_000
+          ? 3
+          : population >= 100_000
+            ? 2
+            : population >= 15_000
+              ? 1
+              : 0
+  if (piece.isWhole) support += 1
+  if (hasAnchor) support += 1.5
+  if (kind === KIND_CITY && (candidate.name & NAME_MAIN) === 0) support -= 1
+  if (piece.words > 1) support += 1
+  let needed = 3
+  const { word } = piece
+  const isGiven = GIVEN_NAMES.has(word)
+  if (FUNCTION_WORDS.has(word)) needed = 9
+  else if (SECTION_WORDS.has(word) || COMMON_WORDS.has(word)) needed = hasAnchor && piece.isWhole ? 3.5 : 6
+  // `jordan-peterson` and `jordan-protests` look the same: only what else the path says tells them apart.
+  else if (SURNAMES.has(word) || isGiven) needed = piece.isWhole ? 3 : isGiven ? 5 : 4
+  return support - needed
+}
+
+/** Words for parts of a site. */
+const SECTION_WORDS = new Set(
+  'world news sport sports business politics opinion culture travel money health science tech technology media national local home video live central union general international topics tag tags category search index archive life style arts film music books'.split(
+    ' ',
+  ),
+)
+
+/** Places with a slug, the likeliest first. */
+export function placesBySlug(index: OpenIndex, slug: string): readonly KnownPlace[] {
+  const { columns } = index
+  const name = normalizeName(decode(slug).replaceAll('-', ' '))
+  if (name === '') return []
+  const found = new Map<number, number>()
+  const take = (key: number): void => {
+    if (key < 0) return
+    for (let at = columns.keyStarts[key] ?? 0; at < (columns.keyStarts[key + 1] ?? 0); at++) {
+      const place = columns.postingPlaces[at] ?? 0
+      const flags = columns.postingNames[at] ?? 0
+      if ((flags & NAME_KIND_MASK) === NAME_DEMONYM) continue
+      const kind = columns.kinds[place] ?? KIND_CITY
+      const score =
+        0.5 * Math.log10((columns.populations[place] ?? 0) + 1) +
+        (kind === KIND_COUNTRY ? 10 : kind === KIND_REGION ? 0 : 0.5)
+      found.set(place, score + ((flags & NAME_MAIN) !== 0 ? 1 : 0))
+    }
+  }
+  take(index.keyOfName(name))
+  take(index.keyOfName(shortHan(name.replaceAll(' ', ''))))
+  if (name === 'uk') take(index.keyOfName('gb'))
+  return [...found].sort((a, b) => b[1] - a[1]).map(([place]) => index.placeAt(place))
+}

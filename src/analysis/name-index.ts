@@ -1,0 +1,510 @@
+import { shortHan } from './match-han.ts'
+import {
+  beginHash,
+  extendHash,
+  finishHigh,
+  finishLow,
+  type NameHash,
+  RUN_SALT,
+  START_SLOTS,
+  startSlot,
+  WORD_SALT,
+} from './match-hash.ts'
+import { inflectedStems } from './match-stems.ts'
+import { SCRIPT_UNSPACED, tokenize } from './match-tokens.ts'
+import { NAME_KINDS, type NameKind, normalizeName, PLACE_KINDS, type PlaceKind } from './place.ts'
+
+/** A place with its names, as an index is made of it. */
+export interface IndexedPlace {
+  readonly id: number
+  readonly kind: PlaceKind
+  readonly name: string
+  readonly countryCode: string | null
+  readonly adm1Code: string | null
+  readonly population: number | null
+  /** Seat of the government of its country: it is meant more often than its people are many. */
+  readonly isCapital?: boolean
+  readonly names: readonly {
+    readonly name: string
+    readonly lang: string | null
+    readonly kind: NameKind
+    readonly isPreferred: boolean
+  }[]
+}
+
+/** Begins every index: `PNAM`. */
+export const INDEX_MAGIC = 0x4d414e50
+
+/** Raised whenever the form changes: an index of another one is made anew. */
+export const INDEX_VERSION = 1
+
+/** How many of the first bits of a hash lead into the table of keys. */
+export const DIRECTORY_BITS = 16
+
+/** Bits of what is known of a name: the kind in the lower three. */
+export const NAME_KIND_MASK = 7
+/** It is the name the place is shown by, or a preferred one. */
+export const NAME_MAIN = 8
+/** It was made of another: without its article, ending or the word for what the place is. */
+export const NAME_DERIVED = 16
+
+/** What is kept as JSON at the head of an index. */
+export interface IndexHead {
+  readonly revision: string
+  readonly langs: readonly string[]
+  /** Codes of divisions, the empty one first. */
+  readonly divisions: readonly string[]
+  readonly countries: readonly { readonly place: number; readonly slugs: readonly string[] }[]
+}
+
+/** Lengths of the columns of an index, from which their places follow. */
+export interface IndexCounts {
+  readonly places: number
+  readonly nameBytes: number
+  readonly keys: number
+  readonly postings: number
+}
+
+/** The columns of an index, as views of its bytes. */
+export interface IndexColumns {
+  readonly ids: Uint32Array
+  readonly populations: Uint32Array
+  readonly nameStarts: Uint32Array
+  readonly countries: Uint16Array
+  readonly divisions: Uint16Array
+  readonly kinds: Uint8Array
+  /** 1 for the capital of a country. */
+  readonly capitals: Uint8Array
+  readonly names: Uint8Array
+  /** Both halves of the hashes, ascending. */
+  readonly keyHighs: Uint32Array
+  readonly keyLows: Uint32Array
+  /** Where the postings of a key begin. */
+  readonly keyStarts: Uint32Array
+  readonly postingPlaces: Uint32Array
+  readonly postingNames: Uint8Array
+  readonly postingLangs: Uint8Array
+  readonly directory: Uint32Array
+  /** Length of the longest name that begins with a word (in words) or with two characters (in units). */
+  readonly starts: Uint8Array
+}
+
+const HEADER_WORDS = 8
+
+/** Where everything stands behind the head; every column at a multiple of eight. */
+export function columnsOf(
+  buffer: ArrayBuffer,
+  from: number,
+  counts: IndexCounts,
+): { columns: IndexColumns; end: number } {
+  let at = align(from)
+  const take = (bytes: number): number => {
+    const start = at
+    at = align(at + bytes)
+    return start
+  }
+  const { places, nameBytes, keys, postings } = counts
+  const columns: IndexColumns = {
+    ids: new Uint32Array(buffer, take(places * 4), places),
+    populations: new Uint32Array(buffer, take(places * 4), places),
+    nameStarts: new Uint32Array(buffer, take((places + 1) * 4), places + 1),
+    countries: new Uint16Array(buffer, take(places * 2), places),
+    divisions: new Uint16Array(buffer, take(places * 2), places),
+    kinds: new Uint8Array(buffer, take(places), places),
+    capitals: new Uint8Array(buffer, take(places), places),
+    names: new Uint8Array(buffer, take(nameBytes), nameBytes),
+    keyHighs: new Uint32Array(buffer, take(keys * 4), keys),
+    keyLows: new Uint32Array(buffer, take(keys * 4), keys),
+    keyStarts: new Uint32Array(buffer, take((keys + 1) * 4), keys + 1),
+    postingPlaces: new Uint32Array(buffer, take(postings * 4), postings),
+    postingNames: new Uint8Array(buffer, take(postings), postings),
+    postingLangs: new Uint8Array(buffer, take(postings), postings),
+    directory: new Uint32Array(buffer, take((2 ** DIRECTORY_BITS + 1) * 4), 2 ** DIRECTORY_BITS + 1),
+    starts: new Uint8Array(buffer, take(START_SLOTS), START_SLOTS),
+  }
+  return { columns, end: at }
+}
+
+/**
+ * Writes the names of places in the form that `openPlaceMatcher` reads: columns of numbers and one run of UTF-8, so that
+ * a million names are a few large arrays and not a million objects.
+ */
+export function writeNameIndex(places: Iterable<IndexedPlace>, revision: string): Uint8Array {
+  const draft = new Draft()
+  for (const place of places) draft.add(place)
+  return draft.write(revision)
+}
+
+/** Numbers that grow. */
+class Numbers {
+  #values = new Uint32Array(1 << 16)
+  length = 0
+
+  push(value: number): void {
+    if (this.length === this.#values.length) {
+      const grown = new Uint32Array(this.length * 2)
+      grown.set(this.#values)
+      this.#values = grown
+    }
+    this.#values[this.length++] = value
+  }
+
+  values(): Uint32Array {
+    return this.#values.subarray(0, this.length)
+  }
+}
+
+class Draft {
+  readonly #ids = new Numbers()
+  readonly #populations: number[] = []
+  readonly #countries = new Numbers()
+  readonly #divisions = new Numbers()
+  readonly #kinds = new Numbers()
+  readonly #capitals = new Numbers()
+  readonly #shown: string[] = []
+  readonly #highs = new Numbers()
+  readonly #lows = new Numbers()
+  readonly #places = new Numbers()
+  readonly #names = new Numbers()
+  readonly #starts = new Uint8Array(START_SLOTS)
+  readonly #langs = new Map<string, number>([['', 0]])
+  readonly #divisionCodes = new Map<string, number>([['', 0]])
+  readonly #countrySlugs: { place: number; slugs: readonly string[]; code: string }[] = []
+  readonly #hash: NameHash = { high: 0, low: 0 }
+
+  add(place: IndexedPlace): void {
+    const number = this.#ids.length
+    this.#ids.push(place.id)
+    this.#populations.push(place.population ?? 0)
+    this.#countries.push(packCountry(place.countryCode))
+    this.#divisions.push(place.kind === 'country' ? 0 : numberOf(this.#divisionCodes, place.adm1Code ?? '', 65_535))
+    this.#kinds.push(PLACE_KINDS.indexOf(place.kind))
+    this.#capitals.push(place.isCapital === true ? 1 : 0)
+    this.#shown.push(place.name)
+    const shown = normalizeName(place.name)
+    this.#addName(number, place.name, this.#flags('common', true), 0)
+    for (const name of place.names) {
+      if (isNoise(place, name.name, name.kind, name.isPreferred)) continue
+      const isMain = (name.isPreferred && name.kind !== 'demonym') || normalizeName(name.name) === shown
+      const lang = numberOf(this.#langs, name.lang ?? '', 255)
+      this.#addName(number, name.name, this.#flags(name.kind, isMain), lang)
+      if (name.kind === 'demonym' || name.kind === 'abbrev') continue
+      for (const derived of derivedNames(place.kind, name.name)) {
+        this.#addName(number, derived, this.#flags(name.kind, isMain) | NAME_DERIVED, lang)
+      }
+      // Endings are many and small places more: only names that are likely enough to be written are bent.
+      if (place.kind !== 'city' || (place.population ?? 0) >= 50_000) {
+        for (const stem of inflectedStems(name.name)) {
+          this.#addKey(number, stem, this.#flags(name.kind, false) | NAME_DERIVED, lang)
+        }
+      }
+    }
+    for (const derived of derivedNames(place.kind, place.name)) {
+      this.#addName(number, derived, this.#flags('common', true) | NAME_DERIVED, 0)
+    }
+    if (place.kind === 'country' && place.countryCode !== null) {
+      this.#addKey(number, place.countryCode.toLowerCase(), this.#flags('abbrev', false), 0)
+      this.#countrySlugs.push({ place: number, slugs: slugsOf(place), code: place.countryCode })
+    }
+  }
+
+  #flags(kind: NameKind, isMain: boolean): number {
+    return NAME_KINDS.indexOf(kind) | (isMain ? NAME_MAIN : 0)
+  }
+
+  #addName(place: number, name: string, flags: number, lang: number): void {
+    const tokens = tokenize(name)
+    const first = tokens[0]
+    if (first === undefined) return
+    if (first.script === SCRIPT_UNSPACED) {
+      const run = shortHan(normalizeName(name).replaceAll(' ', ''))
+      if (run.length < 2) return
+      this.#addStart(startSlot(run, 0, 2, RUN_SALT), run.length)
+      this.#addKey(place, run, flags, lang)
+      return
+    }
+    this.#addStart(startSlot(first.word, 0, first.word.length, WORD_SALT), tokens.length)
+    this.#addKey(place, normalizeName(name), flags, lang)
+  }
+
+  #addStart(slot: number, length: number): void {
+    if ((this.#starts[slot] ?? 0) < length) this.#starts[slot] = Math.min(255, length)
+  }
+
+  #addKey(place: number, key: string, flags: number, lang: number): void {
+    const hash = this.#hash
+    beginHash(hash)
+    extendHash(hash, key, 0, key.length)
+    this.#highs.push(finishHigh(hash))
+    this.#lows.push(finishLow(hash))
+    this.#places.push(place)
+    this.#names.push(flags | (lang << 8))
+  }
+
+  write(revision: string): Uint8Array {
+    this.#sumPopulations()
+    const order = sortedOrder(this.#highs.values(), this.#lows.values())
+    const keyed = this.#groupPostings(order)
+    const encoder = new TextEncoder()
+    const names = encoder.encode(this.#shown.join(''))
+    this.#countrySlugs.sort((a, b) => (a.code < b.code ? -1 : 1))
+    const head: IndexHead = {
+      revision,
+      langs: [...this.#langs.keys()],
+      divisions: [...this.#divisionCodes.keys()],
+      countries: this.#countrySlugs.map(({ place, slugs }) => ({ place, slugs })),
+    }
+    const headBytes = encoder.encode(JSON.stringify(head))
+    const counts: IndexCounts = {
+      places: this.#ids.length,
+      nameBytes: names.length,
+      keys: keyed.highs.length,
+      postings: keyed.places.length,
+    }
+    const from = HEADER_WORDS * 4 + headBytes.length
+    const size = sizeOf(from, counts)
+    const bytes = new Uint8Array(size)
+    new Uint32Array(bytes.buffer, 0, HEADER_WORDS).set([
+      INDEX_MAGIC,
+      INDEX_VERSION,
+      headBytes.length,
+      counts.places,
+      counts.nameBytes,
+      counts.keys,
+      counts.postings,
+      size,
+    ])
+    bytes.set(headBytes, HEADER_WORDS * 4)
+    const { columns } = columnsOf(bytes.buffer, from, counts)
+    columns.ids.set(this.#ids.values())
+    columns.populations.set(this.#populations.map((population) => Math.min(population, 0xffffffff)))
+    columns.nameStarts.set(this.#shownStarts(encoder))
+    columns.countries.set(this.#countries.values())
+    columns.divisions.set(this.#divisions.values())
+    columns.kinds.set(this.#kinds.values())
+    columns.capitals.set(this.#capitals.values())
+    columns.names.set(names)
+    columns.keyHighs.set(keyed.highs.values())
+    columns.keyLows.set(keyed.lows.values())
+    columns.keyStarts.set(keyed.starts.values())
+    columns.postingPlaces.set(keyed.places.values())
+    const packed = keyed.names.values()
+    for (let i = 0; i < packed.length; i++) {
+      const name = packed[i] ?? 0
+      columns.postingNames[i] = name & 255
+      columns.postingLangs[i] = name >>> 8
+    }
+    writeDirectory(columns.directory, columns.keyHighs)
+    columns.starts.set(this.#starts)
+    return bytes
+  }
+
+  #shownStarts(encoder: TextEncoder): Uint32Array {
+    const starts = new Uint32Array(this.#shown.length + 1)
+    const room = new Uint8Array(4096)
+    let at = 0
+    for (const [i, name] of this.#shown.entries()) {
+      starts[i] = at
+      at += name.length < 1000 ? encoder.encodeInto(name, room).written : encoder.encode(name).length
+    }
+    starts[this.#shown.length] = at
+    return starts
+  }
+
+  /** Sources tell the population of cities only: without their own, regions and countries have that of their cities. */
+  #sumPopulations(): void {
+    const countries = this.#countries.values()
+    const divisions = this.#divisions.values()
+    const kinds = this.#kinds.values()
+    const sums = new Map<number, number>()
+    const keyOf = (place: number, division: number): number => (countries[place] ?? 0) * 65_536 + division
+    for (let place = 0; place < kinds.length; place++) {
+      if (PLACE_KINDS[kinds[place] ?? 0] !== 'city') continue
+      const population = this.#populations[place] ?? 0
+      const division = divisions[place] ?? 0
+      for (const key of division === 0 ? [keyOf(place, 0)] : [keyOf(place, 0), keyOf(place, division)]) {
+        sums.set(key, (sums.get(key) ?? 0) + population)
+      }
+    }
+    for (let place = 0; place < kinds.length; place++) {
+      const kind = PLACE_KINDS[kinds[place] ?? 0]
+      if ((kind !== 'country' && kind !== 'region') || this.#populations[place] !== 0) continue
+      this.#populations[place] = sums.get(keyOf(place, kind === 'country' ? 0 : (divisions[place] ?? 0))) ?? 0
+    }
+  }
+
+  /** One key for each hash, one posting for each place of it: the best of its names. */
+  #groupPostings(order: Uint32Array): {
+    highs: Numbers
+    lows: Numbers
+    starts: Numbers
+    places: Numbers
+    names: Numbers
+  } {
+    const keyed = {
+      highs: new Numbers(),
+      lows: new Numbers(),
+      starts: new Numbers(),
+      places: new Numbers(),
+      names: new Numbers(),
+    }
+    const highs = this.#highs.values()
+    const lows = this.#lows.values()
+    const places = this.#places.values()
+    const names = this.#names.values()
+    for (let from = 0; from < order.length; ) {
+      const first = order[from] ?? 0
+      let to = from + 1
+      while (to < order.length && highs[order[to] ?? 0] === highs[first] && lows[order[to] ?? 0] === lows[first]) to++
+      keyed.highs.push(highs[first] ?? 0)
+      keyed.lows.push(lows[first] ?? 0)
+      keyed.starts.push(keyed.places.length)
+      const best = new Map<number, number>()
+      for (let i = from; i < to; i++) {
+        const entry = order[i] ?? 0
+        const place = places[entry] ?? 0
+        const name = names[entry] ?? 0
+        const known = best.get(place)
+        if (known === undefined || rankOf(name) > rankOf(known)) best.set(place, name)
+      }
+      for (const [place, name] of best) {
+        keyed.places.push(place)
+        keyed.names.push(name)
+      }
+      from = to
+    }
+    keyed.starts.push(keyed.places.length)
+    return keyed
+  }
+}
+
+/** Of two names of one place that read the same, the one that says more for it. */
+function rankOf(name: number): number {
+  const kind = NAME_KINDS[name & NAME_KIND_MASK]
+  const ofKind = kind === 'demonym' ? 0 : kind === 'abbrev' ? 1 : 2
+  return (name & NAME_MAIN) * 4 + ((name & NAME_DERIVED) === 0 ? 8 : 0) + ofKind + (name >>> 8 === 0 ? 0.5 : 0)
+}
+
+function numberOf(numbers: Map<string, number>, text: string, most: number): number {
+  const known = numbers.get(text)
+  if (known !== undefined) return known
+  if (numbers.size > most) return 0
+  numbers.set(text, numbers.size)
+  return numbers.size - 1
+}
+
+/** Two letters in sixteen bits; 0 where there is no country. */
+export function packCountry(code: string | null | undefined): number {
+  return code === null || code === undefined || code.length !== 2 ? 0 : (code.charCodeAt(0) << 8) | code.charCodeAt(1)
+}
+
+/**
+ * Codes of airports and the spellings that a machine made of other scripts stand among the names of cities. They are no
+ * words anybody writes, and many are words of other languages.
+ */
+function isNoise(place: IndexedPlace, name: string, kind: NameKind, isPreferred: boolean): boolean {
+  if (place.kind !== 'city' || isPreferred || kind !== 'alias') return false
+  return /^[A-Z]{1,4}$/.test(name) || /^[a-z]/.test(name) || name.length < 2
+}
+
+const DIVISION_WORD =
+  'oblast|krai|kray|republic|province|region|governorate|prefecture|state|district|voivodeship|county|department|canton|emirate|municipality|parish'
+const DIVISION_AFTER = new RegExp(`^(.{3,}?) (?:${DIVISION_WORD})'?$`, 'iu')
+const DIVISION_BEFORE = new RegExp(
+  `^(?:${DIVISION_WORD}|free state|free and hanseatic city) of (?:the )?(.{3,})$`,
+  'iu',
+)
+
+/** The same name as others write it: without its article, `St` for `Saint`, without the word for what the place is. */
+function derivedNames(kind: PlaceKind, name: string): readonly string[] {
+  const derived: string[] = []
+  const article = /^the (.{4,})$/iu.exec(name)?.[1]
+  if (article !== undefined) derived.push(article)
+  const saint = /^(?:saint|st\.?)[ -](.+)$/iu.exec(name)?.[1]
+  if (saint !== undefined) derived.push(`Saint ${saint}`, `St ${saint}`)
+  // `Άγκυρα (Ankyra)`
+  const unexplained = /^(.{2,}?)\s*\([^)]*\)$/u.exec(name)?.[1]
+  if (unexplained !== undefined) derived.push(unexplained)
+  // `Washington, D.C.`
+  const short = /^(.{3,}?), .+$/u.exec(name)?.[1]
+  if (short !== undefined) derived.push(short)
+  if (kind === 'region') {
+    const bare = DIVISION_AFTER.exec(name)?.[1] ?? DIVISION_BEFORE.exec(name)?.[1]
+    if (bare !== undefined) derived.push(bare)
+  }
+  return derived
+}
+
+/** Words that addresses may have for a country, the likeliest first. */
+function slugsOf(place: IndexedPlace): readonly string[] {
+  const slugs = new Set<string>()
+  const take = (name: string): void => {
+    const slug = slugFormOf(name)
+    if (/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(slug) && slug.length > 1) slugs.add(slug)
+  }
+  const english = place.names.filter(({ lang }) => lang === null || lang === 'en' || lang.startsWith('en-'))
+  take(place.name)
+  if (/^the /i.test(place.name)) take(place.name.slice(4))
+  for (const kind of ['common', 'alias', 'exonym', 'endonym', 'abbrev', 'official'] as const) {
+    const codes = english.filter((name) => name.kind === kind).map(({ name }) => name)
+    if (kind === 'abbrev') {
+      take(place.countryCode ?? '')
+      codes.sort((a, b) => a.length - b.length)
+    }
+    for (const name of codes) take(name)
+  }
+  if (place.name.includes(' and ')) take(place.name.replaceAll(' and ', ' '))
+  for (const { name, kind } of place.names) if (kind === 'endonym') take(name)
+  return [...slugs]
+}
+
+function slugFormOf(name: string): string {
+  return normalizeName(name).replace(/[()&]/g, ' ').trim().replace(/ +/g, '-')
+}
+
+/** The order of entries by both halves of their hashes: by counting, as comparing a million pairs takes long. */
+function sortedOrder(highs: Uint32Array, lows: Uint32Array): Uint32Array {
+  let from = new Uint32Array(highs.length)
+  let to = new Uint32Array(highs.length)
+  for (let i = 0; i < from.length; i++) from[i] = i
+  for (const [column, shift] of [
+    [lows, 0],
+    [lows, 16],
+    [highs, 0],
+    [highs, 16],
+  ] as const) {
+    const counts = new Uint32Array(65_537)
+    for (const value of column)
+      counts[((value >>> shift) & 65_535) + 1] = (counts[((value >>> shift) & 65_535) + 1] ?? 0) + 1
+    for (let i = 1; i < counts.length; i++) counts[i] = (counts[i] ?? 0) + (counts[i - 1] ?? 0)
+    for (const entry of from) {
+      const digit = ((column[entry] ?? 0) >>> shift) & 65_535
+      const at = counts[digit] ?? 0
+      to[at] = entry
+      counts[digit] = at + 1
+    }
+    ;[from, to] = [to, from]
+  }
+  return from
+}
+
+function writeDirectory(directory: Uint32Array, highs: Uint32Array): void {
+  let key = 0
+  for (let slot = 0; slot < directory.length - 1; slot++) {
+    while (key < highs.length && (highs[key] ?? 0) >>> (32 - DIRECTORY_BITS) < slot) key++
+    directory[slot] = key
+  }
+  directory[directory.length - 1] = highs.length
+}
+
+function sizeOf(from: number, counts: IndexCounts): number {
+  const { places, nameBytes, keys, postings } = counts
+  const sizes = [places * 4, places * 4, (places + 1) * 4, places * 2, places * 2, places, places, nameBytes]
+  sizes.push(keys * 4, keys * 4, (keys + 1) * 4, postings * 4, postings, postings)
+  sizes.push((2 ** DIRECTORY_BITS + 1) * 4, START_SLOTS)
+  return sizes.reduce((at, bytes) => align(at + bytes), align(from))
+}
+
+function align(at: number): number {
+  return (at + 7) & ~7
+}

@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest'
+import { extractPage } from '../core/extract/extract-page.ts'
+import type { Page } from '../core/model.ts'
+import { classifyPage } from './classify-page.ts'
+import { type IndexedPlace, writeNameIndex } from './name-index.ts'
+import { openPlaceMatcher } from './open-matcher.ts'
+import type { PlaceHub } from './page-analysis.ts'
+import { detectPlaceHub } from './place-hub.ts'
+
+const PLACES = openPlaceMatcher(
+  writeNameIndex(
+    [
+      placeOf(1, 'country', 'France', 'FR', 67_000_000, ['FR']),
+      placeOf(2, 'country', 'Chad', 'TD', 17_000_000, ['TD']),
+      placeOf(3, 'city', 'Lyon', 'FR', 500_000),
+      placeOf(4, 'city', 'Gaming', 'AT', 3_000),
+      placeOf(5, 'city', 'Reading', 'GB', 230_000),
+      placeOf(6, 'region', 'Normandy', 'FR', 3_300_000),
+    ],
+    'test',
+  ),
+)
+
+function placeOf(
+  id: number,
+  kind: IndexedPlace['kind'],
+  name: string,
+  countryCode: string,
+  population: number,
+  codes: readonly string[] = [],
+): IndexedPlace {
+  const names = [
+    { name, lang: 'en', kind: 'common' as const, isPreferred: true },
+    ...codes.map((code) => ({ name: code, lang: null, kind: 'abbrev' as const, isPreferred: false })),
+  ]
+  return { id, kind, name, countryCode, adm1Code: null, population, names }
+}
+
+const ITEMS = Array.from(
+  { length: 15 },
+  (_, i) => `<li><a href="/2026/03/${10 + i}/harbour-closed-for-${i}-days">Harbour closed for ${i} days</a></li>`,
+).join('')
+
+function read(path: string, { title = 'France', body = `<ul>${ITEMS}</ul>`, head = '' } = {}): Page {
+  const extraction = extractPage({
+    url: `https://news.example${path}`,
+    body: `<html lang="en"><head><title>${title}</title>${head}</head><body><h1>${title}</h1>${body}</body></html>`,
+  })
+  if (extraction.type !== 'page') throw new Error(`no page: ${extraction.reason}`)
+  return extraction.page
+}
+
+function hubOf(page: Page): PlaceHub | null {
+  return detectPlaceHub(page, classifyPage(page), PLACES)
+}
+
+describe('a hub', () => {
+  test('is told with place, topic and evidence', () => {
+    expect(hubOf(read('/world/france'))).toEqual({
+      url: 'https://news.example/world/france',
+      host: 'news.example',
+      placeId: 1,
+      placeSlug: 'france',
+      placeKind: 'country',
+      topicSlug: 'world',
+      topicLabel: 'World',
+      topicKind: 'path-segment',
+      title: 'France',
+      navLinks: 0,
+      articleLinks: 15,
+      evidence: {
+        reason: 'nav-or-hub',
+        slug: 'france',
+        placeKind: 'country',
+        placeLabel: 'France',
+        placeSource: 'url',
+        urlMatches: ['France'],
+        nav_links_count: 0,
+        article_links_count: 15,
+        word_count: expect.any(Number),
+        topic: { slug: 'world', label: 'World', kind: 'path-segment', source: 'url' },
+      },
+    })
+  })
+
+  test.each([
+    ['/nations/france.html', 'france', 'nations'],
+    ['/topics/france-news', 'france', 'topics'],
+    ['/c/fr/', 'fr', null],
+    ['/france', 'france', null],
+    ['/france/politics', 'france', 'politics'],
+    ['/world/france/lyon', 'france', 'world'],
+  ])('is found by the grammar of %s', (path, place, topic) => {
+    expect(hubOf(read(path))).toMatchObject({ placeSlug: place, topicSlug: topic })
+  })
+
+  test('is about the last place of its address', () => {
+    expect(hubOf(read('/france/lyon', { title: 'News from Lyon' }))).toMatchObject({
+      placeSlug: 'lyon',
+      topicSlug: 'france',
+    })
+  })
+
+  test('has the section of its page as its topic where they are the same', () => {
+    const head = '<meta property="article:section" content="World news">'
+    expect(hubOf(read('/world-news/france', { head }))).toMatchObject({
+      topicKind: 'section',
+      topicLabel: 'World news',
+    })
+    expect(hubOf(read('/france', { head }))).toMatchObject({ topicKind: 'section', topicSlug: 'world-news' })
+  })
+
+  test.each(['/world/france?page=2', '/world/france/page/2', '/world/france-p2'])('%s is its first page', (path) => {
+    expect(hubOf(read(path))?.url).toBe('https://news.example/world/france')
+  })
+})
+
+describe('no hub', () => {
+  test('is a place that the gazetteer does not know', () => {
+    expect(hubOf(read('/world/atlantis', { title: 'Atlantis' }))).toBeNull()
+  })
+
+  test('is an article about a place', () => {
+    const body =
+      `<p>${'The harbour was closed for two days while divers looked for the anchor. '.repeat(4)}</p>`.repeat(4)
+    expect(hubOf(read('/2026/03/05/france', { body }))).toBeNull()
+    expect(hubOf(read('/world/france', { body }))).toBeNull()
+  })
+
+  test('is a word that is also a town', () => {
+    expect(hubOf(read('/reading', { title: 'Reading' }))).toBeNull()
+    expect(hubOf(read('/topics/gaming', { title: 'Gaming' }))).toBeNull()
+  })
+
+  test('is a town that the page does not name', () => {
+    expect(hubOf(read('/team/lyon', { title: 'Our players' }))).toBeNull()
+    expect(hubOf(read('/world/normandy', { title: 'The landing' }))).toBeNull()
+    expect(hubOf(read('/world/normandy', { title: 'Normandy' }))?.placeKind).toBe('region')
+  })
+
+  test('is a language', () => {
+    const page = read('/fr/', { title: 'Accueil' })
+    expect(hubOf({ ...page, language: 'fr' })).toBeNull()
+    expect(hubOf({ ...page, language: null })).toBeNull()
+    expect(hubOf(read('/fr/shop/shoes'))).toBeNull()
+  })
+
+  test('is a code that no country has, or a place far up the address', () => {
+    expect(hubOf(read('/c/zz/'))).toBeNull()
+    expect(hubOf(read('/france/shop/shoes'))).toBeNull()
+  })
+})

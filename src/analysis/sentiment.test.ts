@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest'
+import { readSentiment } from './sentiment.ts'
+
+const scoreOf = (text: string) => readSentiment(text).score
+
+describe('sentiment', () => {
+  test.each([
+    ['The food was good.', 'positive'],
+    ['The food was not good.', 'negative'],
+    ['The food was not a very good idea.', 'negative'],
+    ['The food wasn’t good.', 'negative'],
+    ['Nobody was happy.', 'negative'],
+    ['The weather was terrible.', 'negative'],
+    ['It was not bad.', 'positive'],
+    ['The table has four legs.', 'neutral'],
+    ['', 'neutral'],
+  ] as const)('of "%s" is %s', (text, label) => {
+    expect(readSentiment(text).label).toBe(label)
+  })
+
+  test('is turned round by a negation only within its clause', () => {
+    expect(scoreOf('No, it was good.')).toBe(scoreOf('Then, it was good.'))
+    expect(scoreOf('He did not come. It was good.')).toBeGreaterThan(0)
+  })
+
+  test('is stronger after `very` and weaker after `slightly`', () => {
+    expect(scoreOf('very good')).toBeGreaterThan(scoreOf('good'))
+    expect(scoreOf('slightly good')).toBeLessThan(scoreOf('good'))
+    expect(scoreOf('slightly good')).toBeGreaterThan(0)
+  })
+
+  test('is that of what comes after a `but`', () => {
+    expect(readSentiment('The food was good, but the service was terrible.').label).toBe('negative')
+    expect(readSentiment('The service was terrible, but the food was good.').label).toBe('positive')
+  })
+
+  test('counts words of both sides as they are meant', () => {
+    expect(readSentiment('Good and happy, not nice. Terrible!')).toMatchObject({ positive: 2, negative: 2 })
+  })
+
+  test('stays within its bounds', () => {
+    expect(scoreOf('outstanding '.repeat(5000))).toBeLessThanOrEqual(1)
+    expect(scoreOf('catastrophic '.repeat(5000))).toBeGreaterThanOrEqual(-1)
+  })
+
+  test('knows no words of objects', () => {
+    expect(readSentiment('constructor prototype toString').positive).toBe(0)
+  })
+})

@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { storeNews } from '../../test/analysis/stored-news.ts'
+import { openLibrary } from '../open-library.ts'
+import { writeAnalyzing } from './analyze.ts'
+import { run } from './run.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'pharos-analyze-'))
+const path = join(folder, 'library.db')
+
+beforeAll(async () => {
+  const library = await openLibrary({ path, version: '0' })
+  await storeNews(library.store, { articles: 30 })
+  await library.close()
+})
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Runs the verb here; `hear` is told what it writes to stderr. */
+async function analyze(args: readonly string[], hear: (text: string) => void = () => undefined) {
+  const written = { stdout: '', stderr: '' }
+  const code = await run(['analyze', ...args, '--library', path], {
+    stdout: { write: (text) => (written.stdout += text) },
+    stderr: {
+      write: (text) => {
+        written.stderr += text
+        hear(text)
+      },
+    },
+  })
+  return { code, ...written }
+}
+
+test('a dry run, Ctrl-C, the rest, and nothing more to do', async () => {
+  const dry = await analyze(['--dry-run', '--json'])
+  expect(dry).toMatchObject({ code: 0, stderr: '' })
+  expect(JSON.parse(dry.stdout)).toMatchObject({
+    status: 'completed',
+    dry_run: true,
+    pages: 45,
+    articles: 30,
+    failed: 0,
+  })
+
+  const broken = await analyze(['--verbose'], (text) => {
+    // As a terminal does for Ctrl-C.
+    if (text.includes('pages: beginning')) process.emit('SIGINT')
+  })
+  expect(broken.code).toBe(130)
+  expect(broken.stdout).toBe('')
+  expect(broken.stderr).toContain(`nothing is lost; go on with: pharos analyze --verbose --library ${path}`)
+
+  const rest = await analyze([])
+  expect(rest.code).toBe(0)
+  expect(rest.stderr).toContain('going on with the run ')
+  expect(rest.stdout).toMatch(/^analyzed 45 pages in \S+: 30 articles, /)
+  expect(rest.stdout).toContain('1 host, 1 of them news; 1 new milestone\n')
+
+  const again = await analyze(['--json'])
+  expect(JSON.parse(again.stdout)).toMatchObject({ pages: 0, total_pages: 0, domains: 1, milestones: 0 })
+})
+
+test.each([
+  [['--analysis-version', '999'], 'analysisVersion: this program analyses by version'],
+  [['--page-limit', '0'], '--page-limit: expected a whole number from 1 up'],
+  [['--domain-limit', 'all'], '--domain-limit: expected a whole number from 1 up'],
+  [['--frames'], '--run-id and --frames are for servers, and go together'],
+])('%j is refused', async (args, message) => {
+  const { code, stdout, stderr } = await analyze(args)
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain(message)
+})
+
+test('a run that nobody knows is refused', async () => {
+  const { code, stderr } = await analyze(['--run-id', 'none', '--frames'])
+  expect(code).toBe(3)
+  expect(stderr).toContain('there is no analysis run none')
+})
+
+test('the live line says how far it is, how fast, and how long it takes', () => {
+  const progress = { pages: 1200, totalPages: 13_441, articles: 0, navs: 0, others: 0, places: 0, hubs: 0 }
+  const more = { failed: 0, domains: 3, news: 0, milestones: 0, lastPage: 0 }
+  expect(writeAnalyzing('pages', { ...progress, ...more }, 320)).toBe(
+    'analyzing: 1,200 of 13,441 pages, 8 %, 320/s, 39s left',
+  )
+  expect(writeAnalyzing('domains', { ...progress, ...more }, 0)).toBe('analyzing: 1,200 pages, 3 hosts')
+})

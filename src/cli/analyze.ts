@@ -1,0 +1,177 @@
+import type { Command } from 'commander'
+import { ANALYSIS_VERSION } from '../analysis/page-analysis.ts'
+import { PharosError } from '../core/errors.ts'
+import { writeDuration } from '../core/text/duration.ts'
+import type { AnalysisRun, RunOptions, RunProgress } from '../library/analyses.ts'
+import type { Library } from '../library/library.ts'
+import { AdvisedError } from './advised.ts'
+import { interruptible } from './interrupt.ts'
+import { addLibraryOptions, createHint, type Hint, timeRecord, withLibrary } from './library.ts'
+import { type CommonFlags, configOf, wholeNumber } from './options.ts'
+import { PageRate, writeRate } from './progress.ts'
+import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
+
+interface AnalyzeFlags extends CommonFlags, Partial<Omit<RunOptions, 'verbose'>> {
+  readonly runId?: string
+  readonly frames?: boolean
+}
+
+/** `pharos analyze` */
+export function addAnalyze(program: Command, streams: Streams): void {
+  const count = (flag: string) => wholeNumber(flag, 1)
+  const command = program
+    .command('analyze')
+    .description(
+      'find out what pages are: articles or hubs, their places, phrases, language; and what hosts have come to',
+    )
+    .option(
+      '--analysis-version <version>',
+      `leave pages alone that this version has analysed (default: ${ANALYSIS_VERSION})`,
+      count('--analysis-version'),
+    )
+    .option('--page-limit <count>', 'most pages (default: all)', count('--page-limit'))
+    .option('--domain-limit <count>', 'most hosts (default: all)', count('--domain-limit'))
+    .option('--skip-pages', 'leave pages out')
+    .option('--skip-domains', 'leave hosts out')
+    .option('--dry-run', 'tell what would be found, and keep nothing of it')
+    .addHelpText(
+      'after',
+      '\nA run that was broken off goes on when it is asked for again.\n\nExamples:\n  $ pharos analyze\n  $ pharos analyze --page-limit 1000 --dry-run\n  $ pharos analyze --json',
+    )
+  command.addOption(command.createOption('--run-id <uuid>', 'the run that a server recorded').hideHelp())
+  command.addOption(command.createOption('--frames', 'print frames for a server').hideHelp())
+  addLibraryOptions(command)
+  command.action((flags: AnalyzeFlags) => {
+    if ((flags.runId === undefined) !== (flags.frames !== true)) {
+      throw new PharosError('USAGE', { problem: '--run-id and --frames are for servers, and go together' })
+    }
+    return flags.runId === undefined ? analyze(command, flags, streams) : serve(command, flags.runId)
+  })
+}
+
+/** For a server: prints frames, and leaves what is not over to the next process. */
+async function serve(command: Command, runId: string): Promise<void> {
+  const { runAnalysisProcess } = await import('../jobs/analysis-process.ts')
+  const { stdin, stdout } = process
+  await interruptible((signal) =>
+    withLibrary(configOf(command), async (library) => {
+      await runAnalysisProcess({ library, runId, stdin, stdout, signal })
+      signal.throwIfAborted()
+    }),
+  )
+}
+
+async function analyze(command: Command, flags: AnalyzeFlags, streams: Streams): Promise<void> {
+  const config = configOf(command)
+  const terminal = new Terminal(flags, streams)
+  try {
+    await interruptible(
+      (signal) =>
+        withLibrary(config, async (library) => {
+          const run = await analyzeInForeground({ library, terminal, signal }, optionsOf(flags))
+          if (run.status === 'cancelled') throw interrupted(createHint(config), flags)
+          terminal.answer(writeRun(run), runRecord(run))
+        }),
+      () => {
+        if (terminal.isLive) terminal.note('stopping … (Ctrl-C once more ends it at once)')
+      },
+    )
+  } finally {
+    terminal.clear()
+  }
+}
+
+/** What is asked for: only what was given, so that a run that was broken off is known again. */
+function optionsOf(flags: AnalyzeFlags): Partial<RunOptions> {
+  const { analysisVersion, pageLimit, domainLimit, skipPages, skipDomains, dryRun, verbose } = flags
+  const options = { analysisVersion, pageLimit, domainLimit, skipPages, skipDomains, dryRun, verbose }
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+}
+
+function interrupted(hint: Hint, flags: AnalyzeFlags): AdvisedError {
+  const words = Object.entries(optionsOf(flags)).flatMap(([name, value]) => {
+    const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+    return value === true ? [flag] : [flag, String(value)]
+  })
+  return new AdvisedError(new PharosError('INTERRUPTED'), `nothing is lost; go on with: ${hint('analyze', ...words)}`)
+}
+
+/** What a run in the foreground works with. */
+interface Analyzing {
+  readonly library: Library
+  readonly terminal: Terminal
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal
+}
+
+async function analyzeInForeground(
+  { library, terminal, signal }: Analyzing,
+  options: Partial<RunOptions>,
+): Promise<AnalysisRun> {
+  // Loaded when it is needed: the words of languages take a while to read.
+  const { analyseLibrary } = await import('../library/operations/analyse-library.ts')
+  const began = performance.now()
+  const rate = new PageRate()
+  let first: number | undefined
+  let ended: AnalysisRun | undefined
+  for await (const event of analyseLibrary(library, { options }, signal)) {
+    if (event.type === 'started' && event.isResumed) terminal.note(`going on with the run ${event.run.id}`)
+    if (event.type === 'stage') terminal.detail(printableLine(`${event.stage}: ${event.message}`))
+    if (event.type === 'progress') {
+      first ??= event.progress.pages
+      const perSecond = rate.add(performance.now() - began, event.progress.pages - first)
+      terminal.live(writeAnalyzing(event.stage, event.progress, perSecond))
+    }
+    if (event.type === 'ended') ended = event.run
+  }
+  if (ended === undefined) throw new Error('the run ended without saying so')
+  return ended
+}
+
+/** `analyzing: 1,200 of 13,441 pages, 8 %, 320/s` */
+export function writeAnalyzing(stage: string, { pages, totalPages, domains }: RunProgress, perSecond: number): string {
+  if (stage !== 'pages') return `analyzing: ${countOf(pages, 'page')}, ${countOf(domains, 'host')}`
+  const share = totalPages === 0 ? 100 : Math.min(100, Math.floor((100 * pages) / totalPages))
+  const leftMs = perSecond > 0 ? Math.ceil((totalPages - pages) / perSecond) * 1000 : 0
+  const facts = [
+    `analyzing: ${pages.toLocaleString('en')} of ${countOf(totalPages, 'page')}`,
+    `${share} %`,
+    `${writeRate(perSecond)}/s`,
+    ...(leftMs <= 0 ? [] : [`${writeDuration(leftMs)} left`]),
+  ]
+  return facts.join(', ')
+}
+
+/** What a run came to, in a few lines. */
+export function writeRun({ options, progress, startedAt, endedAt }: AnalysisRun): string {
+  const { pages, articles, navs, others, places, hubs, failed, domains, news, milestones } = progress
+  const took = writeDuration(Math.ceil(Math.max(0, (endedAt ?? startedAt) - startedAt) / 1000) * 1000)
+  const kinds = `${countOf(articles, 'article')}, ${countOf(navs, 'hub')}, ${countOf(others, 'other')}`
+  const problems = failed === 0 ? [] : [`${countOf(failed, 'page')} could not be analyzed`]
+  return [
+    `${options.dryRun ? 'would analyze' : 'analyzed'} ${countOf(pages, 'page')} in ${took}: ${kinds}`,
+    `${countOf(places, 'mention')} of places, ${countOf(hubs, 'hub')} of places`,
+    `${countOf(domains, 'host')}, ${news.toLocaleString('en')} of them news; ${countOf(milestones, 'new milestone')}`,
+    ...problems,
+  ].join('\n')
+}
+
+function runRecord({
+  id,
+  status,
+  startedAt,
+  endedAt,
+  options,
+  progress,
+  summary,
+}: AnalysisRun): Record<string, unknown> {
+  const { lastPage, totalPages, ...counts } = progress
+  return {
+    ...{ run_id: id, status, started_at: timeRecord(startedAt), ended_at: timeRecord(endedAt) },
+    analysis_version: options.analysisVersion,
+    gazetteer_revision: summary?.['gazetteerRevision'] ?? '',
+    dry_run: options.dryRun,
+    total_pages: totalPages,
+    ...counts,
+  }
+}

@@ -1,0 +1,74 @@
+import { open, rename, rm, stat } from 'node:fs/promises'
+import { Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { PharosError } from '../core/errors.ts'
+import { writeExport } from '../gazetteer/write-export.ts'
+import type { Gazetteer } from '../library/gazetteer.ts'
+import type { Output } from './terminal.ts'
+
+/** So much is written at a time. */
+const PIECE_LENGTH = 65_536
+
+/** Writes all places to a stream, no faster than it is read. */
+export async function exportToStream(gazetteer: Gazetteer, output: Output, signal: AbortSignal): Promise<void> {
+  for await (const piece of writePieces(gazetteer)) {
+    signal.throwIfAborted()
+    output.write(piece.text)
+    if (!(output instanceof Writable)) continue
+    // Whoever has enough of it closes it.
+    while (output.writableNeedDrain && !output.destroyed) await sleep(2)
+    if (output.destroyed) return
+  }
+}
+
+/** Writes all places to a file, which is there when it is complete. */
+export async function exportToFile(
+  gazetteer: Gazetteer,
+  path: string,
+  signal: AbortSignal,
+): Promise<{ readonly places: number; readonly bytes: number }> {
+  const unfinished = `${path}.${process.pid}.new`
+  let lines = 0
+  try {
+    const file = await open(unfinished, 'w')
+    try {
+      for await (const piece of writePieces(gazetteer)) {
+        signal.throwIfAborted()
+        await file.write(piece.text)
+        lines += piece.lines
+      }
+    } finally {
+      await file.close()
+    }
+    await rename(unfinished, path)
+  } catch (error) {
+    await rm(unfinished, { force: true }).catch(() => undefined)
+    signal.throwIfAborted()
+    const problem = error instanceof Error && 'code' in error ? String(error.code) : undefined
+    if (problem === undefined) throw error
+    throw new PharosError('OUTPUT_REFUSED', { path, problem: PROBLEMS[problem] ?? problem }, { cause: error })
+  }
+  // The first line tells of the others.
+  return { places: lines - 1, bytes: (await stat(path)).size }
+}
+
+const PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: 'its folder is not there',
+  EISDIR: 'it is a folder',
+  EACCES: 'permission denied',
+  ENOSPC: 'there is no room left',
+}
+
+async function* writePieces(gazetteer: Gazetteer): AsyncGenerator<{ readonly text: string; readonly lines: number }> {
+  let text = ''
+  let lines = 0
+  for await (const line of writeExport(gazetteer)) {
+    text += line
+    lines++
+    if (text.length < PIECE_LENGTH) continue
+    yield { text, lines }
+    text = ''
+    lines = 0
+  }
+  if (text !== '') yield { text, lines }
+}

@@ -1,0 +1,221 @@
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { PharosError } from '../core/errors.ts'
+import { writeNumber } from '../core/text/count.ts'
+import { writeDuration } from '../core/text/duration.ts'
+import type { GazetteerIssue, GazetteerSummary, ImportResult, KeptSource } from '../library/gazetteer.ts'
+import { ChecksFailed } from './checks-failed.ts'
+import { interruptible } from './interrupt.ts'
+import { addLibraryOptions, createHint, type Hint, timeRecord, withLibrary } from './library.ts'
+import { type CommonFlags, configOf, oneOf, someText } from './options.ts'
+import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
+
+const ACTIONS = ['import', 'export', 'validate', 'qa', 'status'] as const
+type Action = (typeof ACTIONS)[number]
+
+interface GazetteerFlags extends CommonFlags {
+  readonly from?: string
+  readonly file?: string
+  readonly countriesOnly?: boolean
+  readonly out?: string
+}
+
+/** A run of the verb. */
+interface Run {
+  readonly command: Command
+  readonly flags: GazetteerFlags
+  readonly streams: Streams
+  readonly terminal: Terminal
+}
+
+/** `pharos gazetteer import|export|validate|qa|status` */
+export function addGazetteer(program: Command, streams: Streams): void {
+  const command = program
+    .command('gazetteer')
+    .description('know the places of the world by their names: import them, export them, look them over')
+    .argument('<what>', ACTIONS.join(', '), oneOf('<what>', ACTIONS))
+    .option(
+      '--from <folder>',
+      'for import: read the files of data here instead of having npm fetch them',
+      someText('--from'),
+    )
+    .option(
+      '--file <file>',
+      'for import: places of your own, as NDJSON or CSV, instead of the world',
+      someText('--file'),
+    )
+    .option('--countries-only', 'for import: neither regions nor cities')
+    .option('-o, --out <file>', 'for export: write here instead of to standard output', someText('--out'))
+    .addHelpText(
+      'after',
+      '\nCountries come from world-countries (ODbL), regions and cities from\nGeoNames (CC BY), fetched once by the npm of this machine.\n\nExamples:\n  $ pharos gazetteer import\n  $ pharos gazetteer import --file towns.csv\n  $ pharos gazetteer export --out places.ndjson\n  $ pharos gazetteer status --json',
+    )
+  addLibraryOptions(command)
+  command.action((what: Action, flags: GazetteerFlags) => {
+    refuseStrays(what, flags)
+    return RUNS[what]({ command, flags, streams, terminal: new Terminal(flags, streams) })
+  })
+}
+
+const RUNS: Readonly<Record<Action, (run: Run) => Promise<void>>> = {
+  import: runImport,
+  export: runExport,
+  validate: runValidate,
+  qa: runQa,
+  status: runStatus,
+}
+
+function refuseStrays(what: Action, { from, file, countriesOnly, out }: GazetteerFlags): void {
+  const refuse = (problem: string): never => {
+    throw new PharosError('USAGE', { problem })
+  }
+  const given = Object.entries({ from, file, 'countries-only': countriesOnly }).find(([, value]) => value !== undefined)
+  if (what !== 'import' && given !== undefined) {
+    refuse(`gazetteer ${what} takes no --${given[0]}: that is for gazetteer import`)
+  }
+  if (what !== 'export' && out !== undefined) refuse(`gazetteer ${what} takes no --out: that is for gazetteer export`)
+  if (file !== undefined && (from !== undefined || countriesOnly === true)) {
+    refuse('--file is a file of your own: it takes neither --from nor --countries-only')
+  }
+}
+
+async function runImport({ command, flags, terminal }: Run): Promise<void> {
+  const config = configOf(command)
+  const began = performance.now()
+  await interruptible((signal) =>
+    withLibrary(config, async ({ gazetteer, clock }) => {
+      let read = 0
+      const onRecord = (): void => {
+        read++
+        if (read % 500 === 0) terminal.live(`importing: ${countOf(read, 'place')}`)
+      }
+      const parts = await importParts()
+      terminal.clear()
+      const summary = await gazetteer.summary()
+      const total = addUp(parts)
+      const ms = Math.round(performance.now() - began)
+      for (const problem of total.problems) terminal.note(printableLine(`left out: ${problem}`))
+      terminal.answer([writeResult(total, ms), ...summary.sources.map(writeCredit)].join('\n'), {
+        ...total,
+        elapsed_ms: ms,
+        ...summaryRecord(summary),
+      })
+
+      async function importParts(): Promise<readonly ImportResult[]> {
+        const shared = { signal, now: clock.now(), onRecord }
+        // Loaded when it is needed: no other verb reads data.
+        if (flags.file !== undefined) {
+          const { importFile } = await import('../gazetteer/own-file.ts')
+          return [await importFile(gazetteer, { ...shared, path: flags.file })]
+        }
+        const { importWorld } = await import('../gazetteer/import-world.ts')
+        return importWorld(gazetteer, {
+          ...shared,
+          folder: join(config.values.cacheFolder, 'gazetteer'),
+          countriesOnly: flags.countriesOnly === true,
+          onStep: (step) => terminal.note(terminal.noteColors.dim(`${step} …`)),
+          onDoubt: (doubt) => terminal.note(printableLine(doubt)),
+          ...(flags.from === undefined ? {} : { from: flags.from }),
+        })
+      }
+    }),
+  )
+}
+
+function addUp(parts: readonly ImportResult[]): ImportResult {
+  const sum = (key: 'places' | 'names' | 'added' | 'changed' | 'refused'): number =>
+    parts.reduce((all, part) => all + part[key], 0)
+  return {
+    places: sum('places'),
+    names: sum('names'),
+    added: sum('added'),
+    changed: sum('changed'),
+    refused: sum('refused'),
+    problems: parts.flatMap(({ problems }) => problems),
+  }
+}
+
+function writeResult({ places, names, added, changed, refused }: ImportResult, ms: number): string {
+  const facts = [
+    `${countOf(places, 'place')} with ${countOf(names, 'name')} in ${writeDuration(Math.ceil(ms / 1000) * 1000)}`,
+    `${writeNumber(added)} new`,
+    `${writeNumber(changed)} changed`,
+    ...(refused === 0 ? [] : [`${writeNumber(refused)} left out`]),
+  ]
+  return facts.join(', ')
+}
+
+async function runExport({ command, flags, streams, terminal }: Run): Promise<void> {
+  const { exportToFile, exportToStream } = await import('./gazetteer-export.ts')
+  await interruptible((signal) =>
+    withLibrary(configOf(command), async ({ gazetteer }) => {
+      if (flags.out === undefined) {
+        await exportToStream(gazetteer, streams.stdout, signal)
+        return
+      }
+      const { places, bytes } = await exportToFile(gazetteer, flags.out, signal)
+      terminal.answer(`${countOf(places, 'place')} written to ${printableLine(flags.out)}`, {
+        file: flags.out,
+        places,
+        bytes,
+      })
+    }),
+  )
+}
+
+async function runValidate({ command, terminal }: Run): Promise<void> {
+  const issues = await withLibrary(configOf(command), ({ gazetteer }) => gazetteer.validate())
+  terminal.answer(issues.length === 0 ? 'nothing is against the rules' : writeIssues(issues), {
+    ok: issues.length === 0,
+    issues,
+  })
+  if (issues.length > 0) throw new ChecksFailed(issues.map(({ kind }) => kind).join(', '))
+}
+
+async function runQa({ command, terminal }: Run): Promise<void> {
+  const issues = await withLibrary(configOf(command), ({ gazetteer }) => gazetteer.inspect())
+  terminal.answer(issues.length === 0 ? 'nothing looks wrong' : writeIssues(issues), { issues })
+}
+
+/** `duplicate: 67 × cities of one region …; for example 114992, 83467` */
+function writeIssues(issues: readonly GazetteerIssue[]): string {
+  return issues
+    .map(({ kind, count, message, examples }) => {
+      const some = examples.length === 0 ? '' : `; places ${examples.slice(0, 5).join(', ')}`
+      return `${kind}: ${writeNumber(count)} × ${message}${some}`
+    })
+    .join('\n')
+}
+
+async function runStatus({ command, terminal }: Run): Promise<void> {
+  const config = configOf(command)
+  await withLibrary(config, async ({ gazetteer }) => {
+    const summary = await gazetteer.summary()
+    terminal.answer(writeStatus(summary, createHint(config)), summaryRecord(summary))
+  })
+}
+
+function writeStatus(summary: GazetteerSummary, hint: Hint): string {
+  const { countries, regions, cities, others, names, sources, revision } = summary
+  if (revision === '') return `there are no places yet; import them: ${hint('gazetteer', 'import')}`
+  const counts = [
+    `${writeNumber(countries)} countr${countries === 1 ? 'y' : 'ies'}`,
+    countOf(regions, 'region'),
+    `${writeNumber(cities)} cit${cities === 1 ? 'y' : 'ies'}`,
+    countOf(others, 'other place'),
+    countOf(names, 'name'),
+  ]
+  return [counts.join(', '), `revision: ${revision}`, ...sources.map(writeCredit)].join('\n')
+}
+
+function writeCredit({ name, version, license, attribution, url }: KeptSource): string {
+  const where = url === null ? '' : ` – ${url}`
+  return printableLine(`  ${attribution} (${name} ${version}, ${license})${where}`)
+}
+
+function summaryRecord({ sources, ...counts }: GazetteerSummary): Record<string, unknown> {
+  return {
+    gazetteer: counts,
+    sources: sources.map(({ importedAt, ...source }) => ({ ...source, imported_at: timeRecord(importedAt) })),
+  }
+}

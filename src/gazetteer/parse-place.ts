@@ -1,0 +1,164 @@
+import {
+  NAME_KINDS,
+  type NameKind,
+  normalizeName,
+  PLACE_KINDS,
+  PLACE_RELATIONS,
+  type PlaceName,
+  type PlaceRecord,
+  slugOf,
+} from '../analysis/place.ts'
+import type { GazetteerSource } from '../library/gazetteer.ts'
+import { commonName, nameOf } from './names.ts'
+import { regionRef } from './read-cities.ts'
+
+/** A place as a file has it: an object of JSON, or a row with its columns. */
+export type Raw = Readonly<Record<string, unknown>>
+
+/** What is wrong with a place. */
+class PlaceProblem extends Error {}
+
+/** Whether a value of JSON has members. */
+export function isJsonObject(value: unknown): value is Raw {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Reads a source of a head; undefined where it has no name. */
+export function parseSource(value: unknown): GazetteerSource | undefined {
+  if (!isJsonObject(value) || typeof value['name'] !== 'string') return undefined
+  const text = (key: string): string => (typeof value[key] === 'string' ? value[key] : '')
+  const { name } = value
+  const url = text('url')
+  return {
+    name,
+    version: text('version') || 'own',
+    license: text('license') || 'unknown',
+    attribution: text('attribution') || name,
+    url: url === '' ? null : url,
+  }
+}
+
+/** Reads a place, or tells what is wrong with it. What is left out is not known; only a name is needed. */
+export function parsePlace(raw: Raw): PlaceRecord | string {
+  try {
+    return toRecord(raw)
+  } catch (error) {
+    if (error instanceof PlaceProblem) return error.message
+    throw error
+  }
+}
+
+function toRecord(raw: Raw): PlaceRecord {
+  const names = readNames(raw)
+  const shown = names.find(({ isPreferred }) => isPreferred) ?? names[0]
+  if (shown === undefined || normalizeName(shown.name) === '') throw new PlaceProblem('it has no name')
+  const kind = oneOf('kind', PLACE_KINDS, raw['kind'] || 'city')
+  const countryCode = readCode(raw, 'country')
+  const adm1Code = readCode(raw, 'adm1')
+  const where = [countryCode, adm1Code].filter((code) => code !== null)
+  return {
+    ref: readText(raw, 'ref') ?? `own:${[kind, ...where, slugOf(shown.name)].join(':')}`,
+    kind,
+    countryCode,
+    adm1Code,
+    adm2Code: readCode(raw, 'adm2'),
+    population: readNumber(raw, 'population', 0, Number.MAX_SAFE_INTEGER),
+    timezone: readText(raw, 'timezone'),
+    lat: readNumber(raw, 'lat', -90, 90),
+    lng: readNumber(raw, 'lng', -180, 180),
+    bbox: readBox(raw['bbox']),
+    status: oneOf('status', ['current', 'historical'] as const, raw['status'] || 'current'),
+    validFrom: readText(raw, 'validFrom'),
+    validTo: readText(raw, 'validTo'),
+    extra: isJsonObject(raw['extra']) ? raw['extra'] : null,
+    names,
+    parents: readParents(raw, kind, countryCode, adm1Code),
+    externalIds: readList(raw, 'externalIds').map((one) => ({
+      source: readText(one, 'source') ?? lack('externalIds', 'a source'),
+      id: readText(one, 'id') ?? lack('externalIds', 'an id'),
+    })),
+  }
+}
+
+function readNames(raw: Raw): PlaceName[] {
+  const lang = readText(raw, 'lang')
+  const name = readText(raw, 'name')
+  const own = name === null ? [] : [commonName(name, lang)]
+  const { names } = raw
+  // Of a table: `Wien|Vienna|Вена`.
+  if (typeof names === 'string') {
+    const others = names.split('|').map((one) => one.trim())
+    return [...own, ...others.filter((one) => one !== '').map((one) => nameOf(one, null, 'alias'))]
+  }
+  const told = readList(raw, 'names').map((one): PlaceName => {
+    const kind: NameKind = oneOf('names', NAME_KINDS, one['kind'] ?? 'alias')
+    const text = readText(one, 'name') ?? lack('names', 'a name')
+    const isOfficial = one['isOfficial'] === true
+    return { name: text, lang: readText(one, 'lang'), kind, isPreferred: one['isPreferred'] === true, isOfficial }
+  })
+  return [...own, ...told]
+}
+
+function readParents(raw: Raw, kind: string, country: string | null, adm1: string | null): PlaceRecord['parents'] {
+  if (raw['parents'] !== undefined) {
+    return readList(raw, 'parents').map((one) => ({
+      ref: readText(one, 'ref') ?? lack('parents', 'a ref'),
+      relation: oneOf('parents', PLACE_RELATIONS, one['relation'] ?? 'admin_parent'),
+    }))
+  }
+  if (country === null || kind === 'country' || kind === 'supranational') return []
+  // Where its region is not there, its country may be.
+  const refs = [...(adm1 === null || kind === 'region' ? [] : [regionRef(country, adm1)]), `iso:${country}`]
+  return refs.map((ref) => ({ ref, relation: 'admin_parent' }))
+}
+
+/** Codes may be given in small letters, and by their names in records or in tables. */
+function readCode(raw: Raw, name: 'country' | 'adm1' | 'adm2'): string | null {
+  const code = readText(raw, `${name}Code`) ?? readText(raw, name)
+  if (code === null) return null
+  if (name === 'country' && !/^[a-z]{2}$/i.test(code)) {
+    throw new PlaceProblem(`country: expected two letters such as FR, got ${JSON.stringify(code)}`)
+  }
+  return code.toUpperCase()
+}
+
+function readText(raw: Raw, key: string): string | null {
+  const value = raw[key]
+  if (value === undefined || value === null || value === '') return null
+  if (typeof value === 'string') return value
+  throw new PlaceProblem(`${key}: expected a text, got ${JSON.stringify(value)}`)
+}
+
+function readNumber(raw: Raw, key: string, least: number, most: number): number | null {
+  const value = raw[key]
+  if (value === undefined || value === null || value === '') return null
+  const number = typeof value === 'string' ? Number(value) : value
+  const isWhole = key !== 'population' || Number.isInteger(number)
+  if (typeof number === 'number' && number >= least && number <= most && isWhole) return number
+  const what = key === 'population' ? 'a whole number from 0 up' : `a number from ${least} to ${most}`
+  throw new PlaceProblem(`${key}: expected ${what}, got ${JSON.stringify(value)}`)
+}
+
+function readBox(value: unknown): PlaceRecord['bbox'] {
+  if (value === undefined || value === null) return null
+  if (Array.isArray(value) && value.length === 4 && value.every((one) => Number.isFinite(one))) {
+    return [Number(value[0]), Number(value[1]), Number(value[2]), Number(value[3])]
+  }
+  throw new PlaceProblem(`bbox: expected west, south, east and north, got ${JSON.stringify(value)}`)
+}
+
+function readList(raw: Raw, key: string): readonly Raw[] {
+  const value = raw[key] ?? []
+  if (Array.isArray(value) && value.every(isJsonObject)) return value
+  throw new PlaceProblem(`${key}: expected a list of objects, got ${JSON.stringify(value)?.slice(0, 60)}`)
+}
+
+function oneOf<T extends string>(key: string, words: readonly T[], value: unknown): T {
+  const found = words.find((word) => word === value)
+  if (found !== undefined) return found
+  throw new PlaceProblem(`${key}: expected one of ${words.join(', ')}, got ${JSON.stringify(value)}`)
+}
+
+function lack(key: string, what: string): never {
+  throw new PlaceProblem(`${key}: one has not ${what}`)
+}

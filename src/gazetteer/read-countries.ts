@@ -1,0 +1,222 @@
+import { normalizeName, type PlaceName, type PlaceRecord } from '../analysis/place.ts'
+import { InstallProblem } from '../install/install-problem.ts'
+import { commonName, nameOf } from './names.ts'
+import { COUNTRY_DEMONYMS, COUNTRY_NAMES, EU_MEMBERS } from './own-names.ts'
+import { POPULATIONS } from './populations.ts'
+
+/** A common and an official name. */
+interface Forms {
+  readonly common: string
+  readonly official: string
+}
+
+/** What is read of a country of world-countries. */
+interface CountryEntry {
+  readonly name: Forms & { readonly native: Readonly<Record<string, Forms>> }
+  readonly cca2: string
+  readonly cca3: string
+  readonly ccn3: string
+  readonly cioc: string
+  readonly independent: boolean | null
+  readonly capital: readonly string[]
+  readonly altSpellings: readonly string[]
+  readonly region: string
+  readonly subregion: string
+  readonly languages: Readonly<Record<string, string>>
+  readonly translations: Readonly<Record<string, Forms>>
+  readonly latlng: readonly number[]
+  readonly tld: readonly string[]
+  readonly demonyms?: Readonly<Record<string, { readonly f: string; readonly m: string }>>
+}
+
+/** Languages that this Node's own data names countries in: those of many newspapers, in all large scripts. */
+const LANGUAGES =
+  'en de fr es pt it nl sv da nb fi is pl cs sk hu ro bg sr hr sl mk sq uk ru be el tr az kk uz ky mn ka hy he ar fa ur ps hi bn pa gu mr ta te kn ml si ne th lo km my ko ja zh-Hans zh-Hant vi id ms fil sw am af et lv lt ca eu gl ga cy'.split(
+    ' ',
+  )
+
+/** Parts of the world, by the names that world-countries has for them, with their codes of UN M.49, by which they are named. */
+const AREAS: Readonly<Record<string, string>> = {
+  Africa: '002',
+  Americas: '019',
+  Asia: '142',
+  Europe: '150',
+  Oceania: '009',
+  'Northern Africa': '015',
+  'Western Africa': '011',
+  'Middle Africa': '017',
+  'Eastern Africa': '014',
+  'Southern Africa': '018',
+  'North America': '021',
+  'Central America': '013',
+  Caribbean: '029',
+  'South America': '005',
+  'Central Asia': '143',
+  'Eastern Asia': '030',
+  'South-Eastern Asia': '035',
+  'Southern Asia': '034',
+  'Western Asia': '145',
+  'Eastern Europe': '151',
+  'Northern Europe': '154',
+  'Southern Europe': '039',
+  'Western Europe': '155',
+  'Australia and New Zealand': '053',
+  Melanesia: '054',
+  Micronesia: '057',
+  Polynesia: '061',
+}
+
+/** Spellings of the data that are words for something else, or no names of the country. */
+const MISLEADING: ReadonlySet<string> = new Set(
+  'Island|Mann|Mannin|Mexicanos|Portuguesa|Prathet|Thai|Togolese|Lao|Saudi|the Abode of Peace|Emirates|Pleasant Island|Guiana'.split(
+    '|',
+  ),
+)
+
+/** Reads the parts of the world, the European Union, and then the countries that lie in them. */
+export function* readCountries(text: string): Generator<PlaceRecord> {
+  const entries: unknown = JSON.parse(text)
+  if (!Array.isArray(entries) || !entries.every(isEntry))
+    throw new InstallProblem('the file of countries has another form')
+  // The short ones are what newspapers write: `США`, `UK`.
+  const displays = LANGUAGES.flatMap((lang) =>
+    (['long', 'short'] as const).map((style) => ({
+      lang,
+      names: new Intl.DisplayNames(lang, { type: 'region', style }),
+    })),
+  )
+  const inLanguages = (code: string): PlaceName[] =>
+    displays.flatMap(({ lang, names }) => {
+      // `Myanmar (Burma)`: what stands in brackets is another name, or a remark.
+      const name = names.of(code)?.replace(/\s*[(（][^)）]*[)）]/u, '')
+      return name === undefined || name === '' || name === code ? [] : [nameOf(name, lang, 'common')]
+    })
+  const continents = new Set(entries.map(({ region }) => region))
+  for (const area of continents) yield areaRecord(area, [], inLanguages)
+  const parts = new Map(entries.map(({ region, subregion }) => [subregion, region]))
+  for (const [area, continent] of parts) if (area !== '') yield areaRecord(area, [continent], inLanguages)
+  yield {
+    ...areaRecord('European Union', ['Europe'], () => inLanguages('EU')),
+    ref: 'area:eu',
+  }
+  for (const entry of entries) yield toRecord(entry, inLanguages(entry.cca2))
+}
+
+function isEntry(value: unknown): value is CountryEntry {
+  if (typeof value !== 'object' || value === null) return false
+  return 'cca2' in value && 'name' in value && 'translations' in value && 'latlng' in value && 'region' in value
+}
+
+/** `area:western-africa` */
+function areaRef(name: string): string {
+  return `area:${normalizeName(name).replaceAll(' ', '-')}`
+}
+
+function areaRecord(
+  area: string,
+  parents: readonly string[],
+  inLanguages: (code: string) => readonly PlaceName[],
+): PlaceRecord {
+  const code = AREAS[area]
+  const shown = area === 'Antarctic' ? 'Antarctic region' : area
+  const others = code === undefined && area !== 'European Union' ? [] : inLanguages(code ?? 'EU')
+  return {
+    ref: areaRef(area),
+    kind: 'supranational',
+    ...NOTHING_KNOWN,
+    names: distinct([
+      commonName(shown, 'en'),
+      ...others,
+      ...(area === 'European Union' ? [nameOf('EU', 'en', 'abbrev'), nameOf('E.U.', 'en', 'abbrev')] : []),
+    ]),
+    parents: parents.map((parent) => ({ ref: areaRef(parent), relation: 'member_of' })),
+    externalIds: code === undefined ? [] : [{ source: 'm49', id: code }],
+  }
+}
+
+const NOTHING_KNOWN = {
+  countryCode: null,
+  adm1Code: null,
+  adm2Code: null,
+  population: null,
+  timezone: null,
+  lat: null,
+  lng: null,
+  bbox: null,
+  status: 'current',
+  validFrom: null,
+  validTo: null,
+  extra: null,
+} as const
+
+function toRecord(country: CountryEntry, inLanguages: readonly PlaceName[]): PlaceRecord {
+  const { cca2, ccn3, cca3, capital, tld, languages, independent, region, subregion } = country
+  const [lat = null, lng = null] = country.latlng
+  const area = areaRef(subregion === '' ? region : subregion)
+  return {
+    ref: `iso:${cca2}`,
+    kind: 'country',
+    ...NOTHING_KNOWN,
+    countryCode: cca2,
+    population: POPULATIONS.get(cca2) ?? null,
+    lat,
+    lng,
+    extra: { capital, tld, languages: Object.keys(languages).map(tagOf), independent, population: 'rounded' },
+    names: distinct(namesOf(country, inLanguages)),
+    parents: [
+      { ref: area, relation: 'member_of' },
+      ...(EU_MEMBERS.has(cca2) ? [{ ref: 'area:eu', relation: 'member_of' } as const] : []),
+    ],
+    externalIds: [
+      { source: 'iso3166-alpha3', id: cca3 },
+      ...(ccn3 === '' ? [] : [{ source: 'iso3166-numeric', id: ccn3 }]),
+    ],
+  }
+}
+
+/** The names of a country, the one it is shown by first. */
+function namesOf(country: CountryEntry, inLanguages: readonly PlaceName[]): PlaceName[] {
+  const { name, cca2, cca3, cioc, altSpellings, translations, demonyms = {} } = country
+  const native = Object.entries(name.native)
+  const told = Object.entries(translations)
+  const own = COUNTRY_NAMES[cca2] ?? []
+  return [
+    commonName(name.common, 'en'),
+    nameOf(name.official, 'en', 'official'),
+    ...own.map((text) => nameOf(text, 'en', /^[A-Z.]+$/.test(text) ? 'abbrev' : 'alias')),
+    ...[cca2, cca3, cioc].filter((code) => code !== '').map((code) => nameOf(code, null, 'abbrev')),
+    ...native.map(([lang, { common }]) => nameOf(common, tagOf(lang), 'endonym')),
+    ...native.map(([lang, { official }]) => nameOf(official, tagOf(lang), 'official')),
+    ...told.map(([lang, { common }]) => nameOf(common, tagOf(lang), 'exonym')),
+    ...told.map(([lang, { official }]) => nameOf(official, tagOf(lang), 'official')),
+    ...inLanguages.map((one): PlaceName => ({ ...one, kind: one.lang === 'en' ? 'alias' : 'exonym' })),
+    ...altSpellings
+      // Sounds are written there too.
+      .filter((text) => text !== cca2 && !MISLEADING.has(text) && !/[ʁɛɔɡ]/u.test(text))
+      .map((text) => nameOf(text, null, /^[A-Z.]+$/.test(text) ? 'abbrev' : 'alias')),
+    ...Object.entries(demonyms).flatMap(([lang, { f, m }]) =>
+      [m, f].filter((text) => text !== '').map((text) => nameOf(text, tagOf(lang), 'demonym')),
+    ),
+    ...(COUNTRY_DEMONYMS[cca2] ?? []).map((text) => nameOf(text, 'en', 'demonym')),
+  ]
+}
+
+/**
+ * Each spelling once for a language, and not again for others where it is the one in English: `Angola` is that in forty of them.
+ * Words for people are told apart from names.
+ */
+function distinct(names: readonly PlaceName[]): PlaceName[] {
+  const seen = new Set<string>()
+  return names.filter(({ name, lang, kind }) => {
+    const form = `${normalizeName(name)}\n${kind === 'demonym'}`
+    const key = `${form}\n${lang}`
+    if (name.trim() === '' || seen.has(`${form}\nen`) || seen.has(key)) return false
+    seen.add(key)
+    return true
+  })
+}
+
+/** `deu` → `de` */
+function tagOf(lang: string): string {
+  return Intl.getCanonicalLocales(lang)[0] ?? lang
+}

@@ -1,0 +1,55 @@
+import type { PlaceRecord } from '../analysis/place.ts'
+import { InstallProblem } from '../install/install-problem.ts'
+import { commonName, nameOf } from './names.ts'
+import { REGION_NAMES } from './own-names.ts'
+import { regionRef } from './read-cities.ts'
+
+/** A region as GeoNames has it: `{"code": "FR.11", "name": "Île-de-France"}`. */
+interface RegionEntry {
+  readonly code: string
+  readonly name: string
+}
+
+/** Reads the first divisions of countries. `populations` tells how many people live in the cities of each. */
+export function* readRegions(text: string, populations: ReadonlyMap<string, number>): Generator<PlaceRecord> {
+  const entries: unknown = JSON.parse(text)
+  if (!Array.isArray(entries)) throw new InstallProblem('the file of regions is no list')
+  for (const entry of entries) {
+    if (!isEntry(entry)) throw new InstallProblem(`a region has no code and name: ${JSON.stringify(entry)}`)
+    yield toRecord(entry, populations)
+  }
+}
+
+function isEntry(value: unknown): value is RegionEntry {
+  if (typeof value !== 'object' || value === null || !('code' in value) || !('name' in value)) return false
+  return typeof value.code === 'string' && /^[A-Z]{2}\../.test(value.code) && typeof value.name === 'string'
+}
+
+function toRecord({ code, name }: RegionEntry, populations: ReadonlyMap<string, number>): PlaceRecord {
+  const country = code.slice(0, 2)
+  const adm1 = code.slice(3)
+  const ref = regionRef(country, adm1)
+  const population = populations.get(ref) ?? 0
+  return {
+    ref,
+    kind: 'region',
+    countryCode: country,
+    adm1Code: adm1,
+    adm2Code: null,
+    population: population === 0 ? null : population,
+    timezone: null,
+    lat: null,
+    lng: null,
+    bbox: null,
+    status: 'current',
+    validFrom: null,
+    validTo: null,
+    extra: population === 0 ? null : { population: 'of its cities' },
+    names: [
+      commonName(name, null),
+      ...(REGION_NAMES[code] ?? []).map((other) => nameOf(other, null, /^[A-Z.]+$/.test(other) ? 'abbrev' : 'alias')),
+    ],
+    parents: [{ ref: `iso:${country}`, relation: 'admin_parent' }],
+    externalIds: [],
+  }
+}

@@ -1,0 +1,153 @@
+import { suggest } from '../core/text/nearest.ts'
+import type { AddressEntry } from '../library/addresses.ts'
+import { DISCOVERY_WORDS, REASON_WORDS, STATE_WORDS } from '../library/ledger-words.ts'
+import type {
+  AddressStory,
+  KnownAddress,
+  OtherAddress,
+  UnknownAddress,
+} from '../library/operations/describe-address.ts'
+import { labelOf } from '../library/source.ts'
+import { hubRecord } from './place-records.ts'
+import { rowRecord } from './source-records.ts'
+import { isoOf, isoOrNull } from './time.ts'
+
+/** An address in a list. */
+export function entryRecord(entry: AddressEntry): Record<string, unknown> {
+  const { url, host, state, reason, status, sourceId, at, title, wordCount } = entry
+  return { url, host, ts: isoOf(at), state, reason, status, sourceId, title, wordCount }
+}
+
+/** An address with everything that is known of it. */
+export function detailRecord(entry: AddressEntry): Record<string, unknown> {
+  const { at, firstSeenAt, checkedAt, changedAt, combinedHint, combinedConfidence, ...rest } = entry
+  return {
+    ...rest,
+    id: entry.title === null ? null : bodyId(entry),
+    ts: isoOf(at),
+    firstSeenAt: isoOf(firstSeenAt),
+    checkedAt: isoOrNull(checkedAt),
+    changedAt: isoOrNull(changedAt),
+    combined_hint: combinedHint,
+    combined_confidence: combinedConfidence,
+  }
+}
+
+/** What the text of a page can be asked for by. */
+export function bodyId({ sourceId, key }: Pick<AddressEntry, 'sourceId' | 'key'>): string {
+  return `${sourceId}/${key}`
+}
+
+/** The story of an address that somebody knows. */
+export function storyRecord(story: AddressStory): Record<string, unknown> {
+  const { hub, verdict, problems, known } = story
+  const kept = known.find((one) => one.kept !== null)?.kept ?? null
+  return {
+    story: listMoments(story).map(({ at, ...rest }) => ({ ts: isoOf(at), ...rest })),
+    sources: known.map(knownRecord),
+    classification: kept?.classification ?? null,
+    analysis: kept?.analysis ?? null,
+    analysedAt: isoOrNull(kept?.analysedAt ?? null),
+    hub: hub === null ? null : hubRecord(hub),
+    verdict: verdict === null ? null : { ...verdict, checkedAt: isoOf(verdict.checkedAt) },
+    problems: problems.map(({ at, ...problem }) => ({ ts: isoOf(at), ...problem })),
+  }
+}
+
+function knownRecord({ source, row, target, aliases, refusal }: KnownAddress): Record<string, unknown> {
+  return {
+    source: { id: source.id, name: source.name, version: source.version },
+    row: rowRecord(row),
+    target: target === null ? null : rowRecord(target),
+    aliases: aliases.map(aliasRecord),
+    refusal,
+    words: {
+      state: STATE_WORDS[row.state],
+      reason: row.reason === null ? null : REASON_WORDS[row.reason],
+      discovery: DISCOVERY_WORDS[row.discovery],
+    },
+  }
+}
+
+function aliasRecord({ other, classification, reason, isThere, row, kind }: OtherAddress): Record<string, unknown> {
+  return {
+    url: other,
+    classification,
+    reason,
+    exists: isThere,
+    state: row?.state ?? null,
+    status: row?.status ?? null,
+    kind,
+  }
+}
+
+/** Something that happened to an address. */
+export interface AddressMoment {
+  readonly at: number
+  readonly event: 'found' | 'asked' | 'changed' | 'analysed' | 'hub' | 'verdict' | 'problem'
+  /** What it was, for people. */
+  readonly text: string
+  /** An address that has to do with it. */
+  readonly url: string | null
+}
+
+/** What happened to an address, the oldest first. */
+export function listMoments({ known, hub, verdict, problems }: AddressStory): readonly AddressMoment[] {
+  const moments: AddressMoment[] = known.flatMap(listOwnMoments)
+  if (hub !== null) {
+    moments.push({ at: hub.firstSeenAt, event: 'hub', text: 'was first seen as a hub', url: null })
+  }
+  if (verdict !== null) {
+    const { checkedAt: at, origin, state, pattern } = verdict
+    const text = `${origin === 'guessed' ? 'was supposed by a plan' : 'was named by the site'} as a hub of ${pattern}, and is ${state}`
+    moments.push({ at, event: 'verdict', text, url: null })
+  }
+  for (const { at, kind, message } of problems) {
+    moments.push({
+      at,
+      event: 'problem',
+      text: `was told as ${kind}${message === null ? '' : `: ${message}`}`,
+      url: null,
+    })
+  }
+  return moments.toSorted((a, b) => a.at - b.at)
+}
+
+function listOwnMoments({ source, row, target, kept }: KnownAddress): readonly AddressMoment[] {
+  const { status, reason, state } = row
+  const why = reason === null ? STATE_WORDS[state] : REASON_WORDS[reason]
+  const moments: AddressMoment[] = [
+    {
+      at: row.firstSeenAt,
+      event: 'found',
+      text: `was found for ${labelOf(source)} ${DISCOVERY_WORDS[row.discovery]}`,
+      url: row.foundOn,
+    },
+  ]
+  if (row.changedAt !== null) moments.push({ at: row.changedAt, event: 'changed', text: 'had new content', url: null })
+  if (row.checkedAt !== null) {
+    const text = `was last asked${status === null ? '' : `, answered ${status}`}: ${why}`
+    moments.push({ at: row.checkedAt, event: 'asked', text, url: target?.url ?? null })
+  }
+  if (kept !== null && kept.analysedAt !== null) {
+    const { kind, confidence } = kept.classification
+    const text = `was analysed: ${kind}, ${Math.round(confidence * 100)} % sure`
+    moments.push({ at: kept.analysedAt, event: 'analysed', text, url: null })
+  }
+  return moments
+}
+
+/** Why an address that nobody knows may not be there, in words. */
+export function describeMissing({ nearest, verdicts }: UnknownAddress): {
+  readonly known: string
+  readonly nearest: string
+} {
+  const reasons = verdicts.map(({ source, explanation: { refusal } }) => {
+    const why = refusal === null ? 'nothing that was read leads to it' : REASON_WORDS[refusal.reason]
+    return `${labelOf(source)} has not seen it, ${why}`
+  })
+  return {
+    known: reasons.length === 0 ? '' : `: ${reasons.join('; ')}`,
+    nearest: suggest(nearest ?? undefined),
+  }
+}

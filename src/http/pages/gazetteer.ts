@@ -1,0 +1,364 @@
+import type { Context } from 'hono'
+import { html } from 'hono/html'
+import { HTTPException } from 'hono/http-exception'
+import { PLACE_KINDS, type Place, type PlaceKind, type PlaceName } from '../../analysis/place.ts'
+import { countOf, writeNumber } from '../../core/text/count.ts'
+import type { GazetteerSummary, KeptSource, PlaceDetails, PlaceMention, PlaceQuery } from '../../library/gazetteer.ts'
+import { given } from '../given.ts'
+import { readSummary } from '../place-records.ts'
+import type { HttpPorts } from '../ports.ts'
+import { type Understanding, withUnderstanding } from '../store-access.ts'
+import { hubColumns, hubRow } from './hubs.ts'
+import { renderPage } from './layout.ts'
+import {
+  type Column,
+  type Html,
+  type Part,
+  type Row,
+  writeAddress,
+  writeChoice,
+  writeCounters,
+  writeFacts,
+  writeField,
+  writeFilters,
+  writeHref,
+  writeMoment,
+  writeOutsideLink,
+  writePages,
+  writePill,
+  writePlaceLink,
+  writeTable,
+  writeText,
+} from './parts.ts'
+import { readNumber, readText, readWord } from './query.ts'
+import { listDots, type MapDot, readOutlines, writeMap, writePosition } from './world-map.ts'
+
+const MOST_ON_MAP = 300
+const MOST_IN_TABLE = 100
+const PAGE_SIZE = 100
+/** As many countries as there are, and some. */
+const MOST_COUNTRIES = 400
+const MOST_CITIES = 50
+const MOST_NAMES = 300
+/** So many are shown at once; others are behind a click. */
+const FEW_NAMES = 12
+const SORTS = ['name', 'population', 'country', 'kind'] as const
+
+/** What is said where there are no places, and how to get some. */
+const NO_PLACES: Part = html`<p>No places are known yet.</p><p class="quiet">Run <code>pharos gazetteer import</code>: it fetches countries, regions and cities of the world, with their licences.</p>`
+
+/** `/gazetteer`: how many places are known and from whom, and where in the world the pages are. Without any, zeros. */
+export async function renderGazetteer(c: Context, ports: HttpPorts): Promise<Html> {
+  const host = readText(c, 'host')?.toLowerCase()
+  const summary = await readSummary(ports)
+  const mentions = await withUnderstanding<readonly PlaceMention[]>(
+    ports,
+    ({ gazetteer }) => gazetteer.listMentions(MOST_ON_MAP, host),
+    () => [],
+  )
+  const isEmpty = summary.countries + summary.regions + summary.cities + summary.others === 0
+  return renderPage({
+    title: 'Gazetteer',
+    section: 'Gazetteer',
+    body: html`${writeCounters([
+      ['Countries', 'countries', summary.countries],
+      ['Regions', 'regions', summary.regions],
+      ['Cities', 'cities', summary.cities],
+      ['Names', 'names', summary.names],
+      ['Sources', 'sources', summary.sources.length],
+    ])}
+${isEmpty ? html`<div class="panel notice">${NO_PLACES}</div>` : ''}
+<div class="controls">${writeFilters('/gazetteer/places', [writeField('Name of a place', 'q', '')])}${writeWays()}</div>
+<h2>${host === undefined ? 'Places that the pages are about' : html`Places that the pages of ${writeText(host)} are about`}</h2>
+${writeMentions(await readOutlines(ports), mentions, host)}
+${writeSources(summary)}`,
+  })
+}
+
+/** Where else one can go from here. */
+function writeWays(): Html {
+  return html`<nav class="pager" aria-label="Places"><a href="/gazetteer/countries">Countries</a>${PLACE_KINDS.filter((kind) => kind !== 'country').map((kind) => html`<a href="/gazetteer/kind/${kind}">${KIND_WORDS[kind]}</a>`)}<a href="/hubs">Hubs</a></nav>`
+}
+
+const KIND_WORDS: Readonly<Record<PlaceKind, string>> = {
+  country: 'Countries',
+  region: 'Regions',
+  city: 'Cities',
+  poi: 'Points of interest',
+  supranational: 'Above countries',
+}
+
+function writeMentions(
+  outlines: Parameters<typeof writeMap>[0],
+  mentions: readonly PlaceMention[],
+  host: string | undefined,
+): Html {
+  const dots = listDots(mentions)
+  const where = host === undefined ? '' : ` of ${host}`
+  const filter = html`<div class="controls">${writeFilters('/gazetteer', [writeField('Only pages of the host', 'host', host)])}</div>`
+  return html`${filter}${writeMap(outlines, dots, `${countOf(dots.length, 'place')} that pages${where} name; the larger a dot, the more pages`)}
+${writeTable({
+  caption:
+    mentions.length > MOST_IN_TABLE ? `The ${MOST_IN_TABLE} places of most pages` : countOf(mentions.length, 'place'),
+  columns: [
+    { label: 'Place', look: 'address' },
+    { label: 'Kind', look: 'word' },
+    { label: 'Country', look: 'word' },
+    { label: 'Pages', look: 'number' },
+    { label: 'Hubs', look: 'number' },
+  ],
+  rows: mentions.slice(0, MOST_IN_TABLE).map(({ place, pages, hubs }) => ({
+    cells: [
+      writePlaceLink(place),
+      place.kind,
+      writeCountryLink(place.countryCode),
+      writeNumber(pages),
+      hubs === 0 ? '0' : html`<a href="${writeHref('/hubs', { place: place.id })}">${writeNumber(hubs)}</a>`,
+    ],
+  })),
+  empty: html`<p>No page is known to be about a place.</p><p class="quiet">Places are found by an <a href="/analysis/ssr">analysis</a> of the stored pages, once there are places to look for.</p>`,
+})}`
+}
+
+function writeCountryLink(code: string | null): Part {
+  return code === null ? '' : html`<a href="/gazetteer/country/${encodeURIComponent(code)}">${code}</a>`
+}
+
+function writeSources({ sources }: GazetteerSummary): Html {
+  return html`<h2>Where the places come from</h2>
+${writeTable({
+  caption: countOf(sources.length, 'source'),
+  columns: [
+    { label: 'Credit', look: 'address' },
+    { label: 'Source', look: 'word' },
+    { label: 'Licence', look: 'word' },
+    { label: 'Places', look: 'number' },
+    { label: 'Imported', look: 'time' },
+  ],
+  rows: sources.map(sourceRow),
+  empty: NO_PLACES,
+})}`
+}
+
+function sourceRow({ name, version, license, attribution, url, importedAt, places }: KeptSource): Row {
+  return {
+    cells: [
+      html`${writeText(attribution)}${url === null ? '' : html`<small>${writeOutsideLink(url)}</small>`}`,
+      html`${writeText(name)}<small>${writeText(version)}</small>`,
+      writeText(license),
+      writeNumber(places),
+      writeMoment(importedAt),
+    ],
+  }
+}
+
+/** `/gazetteer/places`: places by name, kind, country and size. */
+export function renderPlaces(c: Context, understanding: Understanding): Promise<Html> {
+  return renderList(c, understanding, '/gazetteer/places', readWord(c, 'kind', PLACE_KINDS))
+}
+
+/** `/gazetteer/kind/:kind`: the same of one kind. */
+export function renderKind(c: Context, understanding: Understanding): Promise<Html> {
+  const kind = PLACE_KINDS.find((one) => one === c.req.param('kind'))
+  if (kind === undefined) {
+    throw new HTTPException(404, { message: `There is no such kind of place: it is one of ${PLACE_KINDS.join(', ')}.` })
+  }
+  return renderList(c, understanding, `/gazetteer/kind/${kind}`, kind, KIND_WORDS[kind])
+}
+
+async function renderList(
+  c: Context,
+  { gazetteer }: Understanding,
+  path: string,
+  kind: PlaceKind | undefined,
+  title = 'Places',
+): Promise<Html> {
+  const text = readText(c, 'q')
+  const cc = readText(c, 'cc')
+  const adm1 = readText(c, 'adm1')
+  const minpop = readNumber(c, 'minpop')
+  const sort = readWord(c, 'sort', SORTS)
+  const dir = readWord(c, 'dir', ['asc', 'desc'] as const)
+  const offset = readNumber(c, 'offset') ?? 0
+  const order: PlaceQuery['order'] = dir === undefined ? undefined : dir === 'asc' ? 'ascending' : 'descending'
+  const { total, items } = await gazetteer.listPlaces({
+    ...given({ text, kind, countryCode: cc?.toUpperCase(), adm1Code: adm1?.toUpperCase() }),
+    ...given({ minPopulation: minpop, sort, order }),
+    offset,
+    limit: PAGE_SIZE,
+  })
+  const isPlain = path === '/gazetteer/places'
+  const query = { q: text, kind: isPlain ? kind : undefined, cc, adm1, minpop, sort, dir }
+  return renderPage({
+    title,
+    section: 'Gazetteer',
+    body: html`<div class="controls">${writeFilters(path, [
+      writeField('Name', 'q', text),
+      ...(isPlain ? [writeChoice('Kind', 'kind', kind, PLACE_KINDS)] : []),
+      writeField('Country', 'cc', cc),
+      writeField('Inhabitants from', 'minpop', minpop, 'number'),
+      writeChoice('Sorted by', 'sort', sort, SORTS, 'population'),
+      writeChoice('Order', 'dir', dir, ['asc', 'desc'], 'usual'),
+    ])}${writeWays()}</div>
+${writePlaceTable(items, `${writeNumber(items.length)} of ${countOf(total, 'place')}`, html`<p>No place passes these filters.</p><p><a href="/gazetteer">Gazetteer</a></p>`)}
+${writePages({ path, query, offset, limit: PAGE_SIZE, total })}`,
+  })
+}
+
+const PLACE_COLUMNS: readonly Column[] = [
+  { label: 'Place', look: 'address' },
+  { label: 'Kind', look: 'word' },
+  { label: 'Country', look: 'word' },
+  { label: 'Region', look: 'word' },
+  { label: 'Inhabitants', look: 'number' },
+  { label: 'Where', look: 'word' },
+]
+
+function writePlaceTable(places: readonly Place[], caption: string, empty: Part): Html {
+  return writeTable({ caption, columns: PLACE_COLUMNS, rows: places.map(placeRow), empty })
+}
+
+function placeRow(place: Place): Row {
+  const { kind, countryCode, adm1Code, population, lat, lng } = place
+  return {
+    cells: [
+      writePlaceLink(place),
+      kind,
+      writeCountryLink(countryCode),
+      adm1Code === null ? '' : writeText(adm1Code),
+      population === null ? '' : writeNumber(population),
+      lat === null || lng === null ? '' : writePosition(lat, lng),
+    ],
+  }
+}
+
+/** `/gazetteer/countries`: all of them, by name. */
+export async function renderCountries(_: Context, { gazetteer }: Understanding): Promise<Html> {
+  const query = { kind: 'country', sort: 'name', offset: 0, limit: MOST_COUNTRIES } as const
+  const { items } = await gazetteer.listPlaces(query)
+  return renderPage({
+    title: 'Countries',
+    section: 'Gazetteer',
+    body: html`<div class="controls">${writeFilters('/gazetteer/places', [writeField('Name of a place', 'q', '')])}${writeWays()}</div>
+${writePlaceTable(items, countOf(items.length, 'place'), NO_PLACES)}`,
+  })
+}
+
+/** `/gazetteer/country/:cc`: a country with its regions and its largest cities. */
+export async function renderCountry(c: Context, understanding: Understanding, ports: HttpPorts): Promise<Html> {
+  const code = (c.req.param('cc') ?? '').toUpperCase()
+  if (!/^[A-Z]{2}$/.test(code))
+    throw new HTTPException(400, { message: 'A country is named by two letters, such as FR.' })
+  const { gazetteer } = understanding
+  const list = (kind: PlaceKind, limit: number) => gazetteer.listPlaces({ kind, countryCode: code, offset: 0, limit })
+  const [country] = (await list('country', 1)).items
+  const details = country === undefined ? undefined : await gazetteer.findPlace(country.id)
+  if (details === undefined) throw new HTTPException(404, { message: `No country with the code ${code} is known.` })
+  const [regions, cities] = await Promise.all([list('region', PAGE_SIZE), list('city', MOST_CITIES)])
+  const more = (kind: PlaceKind, total: number, shown: number) =>
+    total > shown
+      ? html`<p><a href="${writeHref('/gazetteer/places', { kind, cc: code })}">All ${writeNumber(total)}</a></p>`
+      : ''
+  return renderPage({
+    title: details.place.name,
+    section: 'Gazetteer',
+    body: html`${await writePlace(details, understanding, ports)}
+<h2>Regions</h2>${writePlaceTable(regions.items, `${writeNumber(regions.items.length)} of ${countOf(regions.total, 'region')}`, html`<p>No regions of it are known.</p>`)}${more('region', regions.total, regions.items.length)}
+<h2>Cities</h2>${writePlaceTable(cities.items, `The largest ${writeNumber(cities.items.length)} of ${writeNumber(cities.total)}`, html`<p>No cities of it are known.</p>`)}${more('city', cities.total, cities.items.length)}`,
+  })
+}
+
+/** `/gazetteer/place/:id`: everything that is known of one place, and the pages that are about it. */
+export async function renderPlace(c: Context, understanding: Understanding, ports: HttpPorts): Promise<Html> {
+  const text = c.req.param('id') ?? ''
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new HTTPException(400, { message: 'This is no number of a place.' })
+  const details = await understanding.gazetteer.findPlace(Number(text))
+  if (details === undefined) throw new HTTPException(404, { message: 'There is no place with this number.' })
+  const { children, childCount } = details
+  return renderPage({
+    title: details.place.name,
+    section: 'Gazetteer',
+    body: html`${await writePlace(details, understanding, ports)}
+<h2>Places in it</h2>${writePlaceTable(children, `The largest ${writeNumber(children.length)} of ${writeNumber(childCount)}`, html`<p>None are known.</p>`)}`,
+  })
+}
+
+async function writePlace(
+  details: PlaceDetails,
+  { gazetteer, placeHubs }: Understanding,
+  ports: HttpPorts,
+): Promise<Html> {
+  const { place, names, parents, externalIds } = details
+  const { kind, countryCode, adm1Code, population, timezone, lat, lng, status, validFrom, validTo, source } = place
+  const [articles, hubs] = await Promise.all([
+    gazetteer.listArticles(place.id, 20),
+    placeHubs.list({ placeId: place.id, offset: 0, limit: 50 }),
+  ])
+  const dot: MapDot | undefined =
+    lat === null || lng === null
+      ? undefined
+      : { id: place.id, name: place.name, lat, lng, pages: articles.length, hubs: hubs.total }
+  return html`<section class="panel">${writeFacts(
+    [
+      ['Kind', html`<a href="/gazetteer/kind/${kind}">${kind}</a>`],
+      ['Country', countryCode === null ? null : writeCountryLink(countryCode)],
+      ['Region', adm1Code === null ? null : writeText(adm1Code)],
+      ['Inhabitants', population === null ? null : writeNumber(population)],
+      ['Where', lat === null || lng === null ? null : writePosition(lat, lng)],
+      ['Time zone', timezone === null ? null : writeText(timezone)],
+      ['Status', status === 'current' ? null : writePill(status)],
+      ['Since', validFrom === null ? null : writeText(validFrom)],
+      ['Until', validTo === null ? null : writeText(validTo)],
+      [
+        'Lies in',
+        parents.length === 0 ? null : parents.map((one, i) => html`${i === 0 ? '' : ', '}${writePlaceLink(one)}`),
+      ],
+      ['From', writeText(source)],
+      [
+        'Known elsewhere as',
+        externalIds.length === 0 ? null : writeText(externalIds.map(({ source: of, id }) => `${of} ${id}`).join(', ')),
+      ],
+    ],
+    'pairs',
+  )}</section>
+${dot === undefined ? '' : writeMap(await readOutlines(ports), [dot], `Where ${place.name} is`)}
+${writeNames(names)}
+<h2>Pages about it</h2>
+${writeTable({
+  caption: countOf(articles.length, 'page'),
+  columns: [
+    { label: 'Page', look: 'address' },
+    { label: 'Named in', look: 'word' },
+    { label: 'Times', look: 'number' },
+    { label: 'First seen', look: 'time' },
+  ],
+  rows: articles.map(({ url, title, source: where, mentions, firstSeenAt }) => ({
+    cells: [
+      html`${writeAddress(url)}<small>${writeText(title)}</small>`,
+      where,
+      writeNumber(mentions),
+      writeMoment(firstSeenAt),
+    ],
+  })),
+  empty: html`<p>No stored page is known to be about it.</p>`,
+})}
+<h2>Hubs</h2>
+${writeTable({ caption: countOf(hubs.total, 'hub'), columns: hubColumns(), rows: hubs.items.map(hubRow), empty: html`<p>No hub of it is known.</p>` })}`
+}
+
+/** Names, those of one kind together. */
+function writeNames(names: readonly PlaceName[]): Html {
+  const shown = names.slice(0, MOST_NAMES)
+  const kinds = [...new Set(shown.map(({ kind }) => kind))]
+  return html`<h2>Names</h2><details class="panel"${names.length > FEW_NAMES ? '' : html` open`}><summary>${countOf(names.length, 'name')}</summary>${writeFacts(
+    kinds.map((kind) => [
+      kind,
+      shown
+        .filter((one) => one.kind === kind)
+        .map(
+          ({ name, lang }, i) =>
+            html`${i === 0 ? '' : ' · '}${writeText(name)}${lang === null ? '' : html` <span class="quiet">${lang}</span>`}`,
+        ),
+    ]),
+  )}${names.length > shown.length ? html`<p class="quiet">and ${countOf(names.length - shown.length, 'name')} more</p>` : ''}</details>`
+}

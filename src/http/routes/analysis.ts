@@ -1,0 +1,133 @@
+import { z } from 'zod'
+import { PharosError } from '../../core/errors.ts'
+import { RUN_STAGES, RUN_STATUSES, type RunOptions } from '../../library/analyses.ts'
+import { countField, jobId, limitField, moment } from '../fields.ts'
+import { given } from '../given.ts'
+import { createRoute, type Route, reply } from '../route.ts'
+import { runEventRecord, runHref, runRecord } from '../run-records.ts'
+import { failures } from '../shapes.ts'
+import { withUnderstanding } from '../store-access.ts'
+
+const GROUP = 'Analysis'
+const MOST_EVENTS = 500
+const count = z.int().min(0)
+const limit = z.int().min(1).max(1_000_000_000).optional()
+
+/** What can be asked of a run; everything has a standard. */
+export const runBody: z.ZodType<GivenRun> = z.object({
+  analysisVersion: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .optional()
+    .describe(
+      'Pages that were analysed by this version or a later one are left alone; that of this program by default.',
+    ),
+  pageLimit: limit.describe('Most pages that are analysed.'),
+  domainLimit: limit.describe('Most hosts that are looked at.'),
+  skipPages: z.boolean().optional().describe('Leaves the pages alone.'),
+  skipDomains: z.boolean().optional().describe('Leaves the hosts alone.'),
+  dryRun: z.boolean().optional().describe('Writes nothing but the run itself.'),
+  verbose: z.boolean().optional().describe('Notes more of what happens among the events of the run.'),
+})
+
+/** What was asked of a run. */
+type GivenRun = { readonly [K in keyof RunOptions]?: NonNullable<RunOptions[K]> | undefined }
+
+const run = z.object({
+  id: z.string(),
+  status: z.enum(RUN_STATUSES),
+  stage: z.enum(RUN_STAGES),
+  startedAt: z.string(),
+  endedAt: moment,
+  durationMs: count,
+  analysisVersion: count,
+  pageLimit: count.nullable(),
+  domainLimit: count.nullable(),
+  skipPages: z.boolean(),
+  skipDomains: z.boolean(),
+  dryRun: z.boolean(),
+  verbose: z.boolean(),
+  summary: z.record(z.string(), z.unknown()).nullable(),
+  lastProgress: z.looseObject({ pages: count, totalPages: count, articles: count, places: count, hubs: count }),
+  error: z.string().nullable(),
+})
+
+const event = z.object({
+  id: z.int(),
+  runId: z.string(),
+  ts: z.string(),
+  stage: z.enum(RUN_STAGES),
+  message: z.string(),
+  details: z.record(z.string(), z.unknown()).nullable(),
+})
+
+/** Runs over what is stored, which find out what pages are about. */
+export const analysisRoutes: readonly Route[] = [
+  createRoute({
+    method: 'get',
+    path: '/api/analysis',
+    group: GROUP,
+    summary: 'The analysis runs, newest first.',
+    query: z.object({ limit: limitField(50, 200), offset: countField(0, 'So many are passed over.') }),
+    answers: {
+      200: { what: 'The runs.', schema: z.object({ total: count, items: z.array(run) }) },
+      ...failures(400),
+    },
+    async run({ query }, { ports }) {
+      const { total, items } = await withUnderstanding(
+        ports,
+        ({ analyses }) => analyses.listRuns({ limit: query.limit, offset: query.offset ?? 0 }),
+        () => ({ total: 0, items: [] }),
+      )
+      const now = Date.now()
+      return reply({ total, items: items.map((one) => runRecord(one, now)) })
+    },
+  }),
+  createRoute({
+    method: 'get',
+    path: '/api/analysis/:id',
+    group: GROUP,
+    summary: 'One run, with what happened in it, newest first.',
+    params: z.object({ id: jobId }),
+    query: z.object({
+      eventsLimit: countField(1, `How many events, at most ${MOST_EVENTS}.`),
+      limit: limitField(100, MOST_EVENTS),
+    }),
+    answers: {
+      200: { what: 'Where it stands.', schema: z.object({ run, events: z.array(event) }) },
+      ...failures(400, 404),
+    },
+    async run({ params, query }, { ports }) {
+      const most = Math.min(query.eventsLimit ?? query.limit, MOST_EVENTS)
+      const found = await withUnderstanding(
+        ports,
+        async ({ analyses }) => {
+          const one = await analyses.findRun(params.id)
+          return one === undefined ? undefined : { one, events: await analyses.listEvents(one.id, most) }
+        },
+        () => undefined,
+      )
+      if (found === undefined) throw new PharosError('RUN_UNKNOWN', { run: params.id })
+      return reply({ run: runRecord(found.one, Date.now()), events: found.events.map(runEventRecord) })
+    },
+  }),
+  createRoute({
+    method: 'post',
+    path: '/api/analysis/start',
+    group: GROUP,
+    summary: 'Analyses what is stored, in the background.',
+    body: runBody.optional(),
+    answers: {
+      202: {
+        what: 'It is under way.',
+        schema: z.object({ runId: z.string(), detailUrl: z.string(), apiUrl: z.string() }),
+      },
+      ...failures(400, 409, 500, 503),
+    },
+    async run({ body }, { ports }) {
+      const { id } = await ports.analysis.start(given(body ?? {}))
+      return reply({ runId: id, detailUrl: runHref(id), apiUrl: `/api/analysis/${id}` }, 202)
+    },
+  }),
+]

@@ -1,0 +1,166 @@
+import { z } from 'zod'
+import { PLACE_KINDS } from '../../analysis/place.ts'
+import { PharosError } from '../../core/errors.ts'
+import { milestonesMet } from '../../library/operations/milestones-met.ts'
+import { countField, limitField, needField, textField, wordField } from '../fields.ts'
+import { given } from '../given.ts'
+import { hubRecord } from '../place-records.ts'
+import { createRoute, type Route, reply } from '../route.ts'
+import { failures, hubShape, placeShape } from '../shapes.ts'
+import { withLibrary, withUnderstanding } from '../store-access.ts'
+import { isoOf } from '../time.ts'
+
+const GROUP = 'Hubs'
+const count = z.int().min(0)
+const MOST_KINDS = 50
+
+/** Pages that lead to what is about a place, how well they cover the world, and what was learnt of their hosts. */
+export const hubRoutes: readonly Route[] = [
+  createRoute({
+    method: 'get',
+    path: '/api/hubs',
+    group: GROUP,
+    summary: 'Hubs by host, place and topic.',
+    query: z.object({
+      host: textField('Only those of this host.', 255),
+      place: countField(1, 'Only those of the place with this number.'),
+      kind: wordField(PLACE_KINDS, 'Only those of places of this kind.'),
+      topic: textField('Only those of the topic with this slug.', 200),
+      limit: limitField(50, 500),
+      offset: countField(0, 'So many are passed over.'),
+    }),
+    answers: {
+      200: { what: 'The hubs.', schema: z.object({ total: count, items: z.array(hubShape) }) },
+      ...failures(400),
+    },
+    async run({ query }, { ports }) {
+      const { host, place, kind, topic, limit, offset = 0 } = query
+      const filter = given({ host: host?.toLowerCase(), placeId: place, placeKind: kind, topicSlug: topic })
+      const { total, items } = await withUnderstanding(
+        ports,
+        ({ placeHubs }) => placeHubs.list({ ...filter, offset, limit }),
+        () => ({ total: 0, items: [] }),
+      )
+      return reply({ total, items: items.map(hubRecord) })
+    },
+  }),
+  createRoute({
+    method: 'get',
+    path: '/api/hubs/hosts',
+    group: GROUP,
+    summary: 'Hosts with hubs, or of which patterns were learnt; those with most hubs first.',
+    query: z.object({ limit: limitField(50, 200) }),
+    answers: {
+      200: {
+        what: 'The hosts.',
+        schema: z.object({ count, items: z.array(z.object({ host: z.string(), hubs: count })) }),
+      },
+      ...failures(400),
+    },
+    async run({ query }, { ports }) {
+      const items = await withUnderstanding(
+        ports,
+        ({ placeHubs }) => placeHubs.listHosts(query.limit),
+        () => [],
+      )
+      return reply({ count: items.length, items })
+    },
+  }),
+  createRoute({
+    method: 'get',
+    path: '/api/hubs/coverage',
+    group: GROUP,
+    summary: 'How well the hubs of a host cover the world: what is there, what is missing, and by which patterns.',
+    query: z.object({ host: needField('The host.', 255) }),
+    answers: {
+      200: {
+        what: 'Zeros for a host of which nothing is known.',
+        schema: z.object({
+          host: z.string(),
+          hubs: count,
+          countriesCovered: count,
+          countries: count,
+          missing: z.array(z.object({ url: z.string(), placeSlug: z.string().nullable(), checkedAt: z.string() })),
+          patterns: z.array(
+            z.object({
+              pattern: z.string(),
+              role: z.string(),
+              seen: count,
+              hits: count,
+              misses: count,
+              confidence: z.number(),
+              examples: z.array(z.string()),
+            }),
+          ),
+          topics: z.array(z.object({ slug: z.string(), label: z.string(), hubs: count })),
+        }),
+      },
+      ...failures(400),
+    },
+    async run({ query }, { ports }) {
+      const host = query.host.toLowerCase()
+      const { missing, ...coverage } = await withUnderstanding(
+        ports,
+        ({ placeHubs }) => placeHubs.coverage(host),
+        () => ({ host, hubs: 0, countriesCovered: 0, countries: 0, missing: [], patterns: [], topics: [] }),
+      )
+      return reply({
+        ...coverage,
+        missing: missing.map(({ checkedAt, ...rest }) => ({ ...rest, checkedAt: isoOf(checkedAt) })),
+      })
+    },
+  }),
+  createRoute({
+    method: 'get',
+    path: '/api/places/mentions',
+    group: GROUP,
+    summary: 'Places that pages are about, those of most pages first: what a map is drawn from.',
+    query: z.object({ host: textField('Only pages of this host.', 255), limit: limitField(200, 1000) }),
+    answers: {
+      200: {
+        what: 'The places, each with how many pages name it and how many hubs lead to it.',
+        schema: z.object({ count, items: z.array(z.object({ place: placeShape, pages: count, hubs: count })) }),
+      },
+      ...failures(400),
+    },
+    async run({ query }, { ports }) {
+      const items = await withUnderstanding(
+        ports,
+        ({ gazetteer }) => gazetteer.listMentions(query.limit, query.host?.toLowerCase()),
+        () => [],
+      )
+      return reply({ count: items.length, items })
+    },
+  }),
+  createRoute({
+    method: 'get',
+    path: '/api/milestones/met',
+    group: 'History',
+    summary: 'Which milestones of those that are named a host has reached: by a crawl, or by an analysis run.',
+    query: z.object({
+      host: needField('The host.', 255),
+      kinds: needField('Their kinds, with commas between them: full-understanding,depth2-coverage.', 2000),
+    }),
+    answers: {
+      200: {
+        what: 'Those that were reached, and those that were not.',
+        schema: z.object({ host: z.string(), met: z.array(z.string()), unmet: z.array(z.string()) }),
+      },
+      ...failures(400, 503),
+    },
+    async run({ query }, { ports }) {
+      const host = query.host.toLowerCase()
+      const kinds = listKinds(query.kinds)
+      return reply({ host, ...(await withLibrary(ports, (library) => milestonesMet(library, host, kinds))) })
+    },
+  }),
+]
+
+function listKinds(text: string): readonly string[] {
+  const kinds = [...new Set(text.split(',').map((kind) => kind.trim()))].filter((kind) => kind !== '')
+  if (kinds.length > 0 && kinds.length <= MOST_KINDS && kinds.every((kind) => /^[a-z0-9-]{1,64}$/.test(kind))) {
+    return kinds
+  }
+  const problem = `query kinds: expected kinds of milestones such as full-understanding,depth2-coverage, got ${JSON.stringify(text.slice(0, 100))}`
+  throw new PharosError('USAGE', { problem, field: 'kinds' })
+}

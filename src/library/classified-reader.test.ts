@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest'
+import { CLASSIFIER_VERSION } from '../analysis/classify-page.ts'
+import { readPage } from '../crawl/read-page.ts'
+import { classifyReading } from './classified-reader.ts'
+
+test('what was read of a page says what kind of page it is', () => {
+  const links = Array.from({ length: 15 }, (_, i) => `<li><a href="/a/${i}">A page about ${i}</a></li>`).join('')
+  const reading = readPage({ url: 'https://news.example/', body: `<h1>News</h1><ul>${links}</ul>` }, '/')
+  const classified = classifyReading(reading)
+  expect(classified.record?.classification).toMatchObject({ kind: 'nav', version: CLASSIFIER_VERSION })
+  expect(classified.record?.page).toBe(reading.record?.page)
+})
+
+test('what is no page stays as it is', () => {
+  const reading = readPage({ url: 'https://news.example/', body: '' }, '/')
+  expect(classifyReading(reading)).toBe(reading)
+})

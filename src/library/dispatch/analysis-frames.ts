@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { type AnalysisRun, RUN_STAGES, RUN_STATUSES, type RunProgress } from '../analyses.ts'
+
+/** Where a run stands, as its process tells it and the feed passes it on. */
+export interface AnalysisFrame {
+  readonly runId: string
+  readonly status: AnalysisRun['status']
+  readonly stage: AnalysisRun['stage']
+  readonly lastProgress: RunProgress
+  readonly error: string | null
+}
+
+const WORD = 'ANALYSIS '
+
+/** What is told of a run. */
+export function frameOf({ id: runId, status, stage, progress: lastProgress, error }: AnalysisRun): AnalysisFrame {
+  return { runId, status, stage, lastProgress, error }
+}
+
+/** Writes a frame as the one line it is, without its end. */
+export function writeAnalysisFrame(frame: AnalysisFrame): string {
+  return WORD + JSON.stringify(frame)
+}
+
+/** Reads a line that a run printed; undefined for one that is no such frame. */
+export function parseAnalysisFrame(line: string): AnalysisFrame | undefined {
+  if (!line.startsWith(WORD)) return undefined
+  try {
+    return shape.parse(JSON.parse(line.slice(WORD.length)))
+  } catch {
+    return undefined
+  }
+}
+
+const count = z.number()
+
+const progress: z.ZodType<RunProgress> = z.object({
+  pages: count,
+  totalPages: count,
+  articles: count,
+  navs: count,
+  others: count,
+  places: count,
+  hubs: count,
+  failed: count,
+  domains: count,
+  news: count,
+  milestones: count,
+  lastPage: count,
+})
+
+const shape: z.ZodType<AnalysisFrame> = z.object({
+  runId: z.string(),
+  status: z.enum(RUN_STATUSES),
+  stage: z.enum(RUN_STAGES),
+  lastProgress: progress,
+  error: z.string().nullable(),
+})

@@ -1,0 +1,143 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { storeNews } from '../../../test/analysis/stored-news.ts'
+import { systemClock } from '../../fetch/clock.ts'
+import { createSpawnRunner } from '../../jobs/spawn-crawl.ts'
+import { type OpenLibrary, openLibrary } from '../../open-library.ts'
+import type { AnalysisRun, RunStatus } from '../analyses.ts'
+import type { AnalysisRunner } from './analysis-runner.ts'
+import { createAnalysisRunner } from './create-analysis-runner.ts'
+import { createFeed } from './create-feed.ts'
+import type { Feed } from './feed.ts'
+import type { CrawlRunner } from './runner.ts'
+
+const PROGRAM = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
+const spawning = createSpawnRunner({ command: process.execPath, args: [PROGRAM, 'analyze'] })
+const PAGES = 45
+
+let folder: string
+let library: OpenLibrary
+let feed: Feed
+const opened: AnalysisRunner[] = []
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'pharos-runner-'))
+  library = await openLibrary({ path: join(folder, 'library.db'), version: '0' })
+  feed = createFeed({ epoch: 'e1', clock: systemClock })
+  await storeNews(library.store, { articles: 30 })
+})
+
+afterEach(async () => {
+  for (const runner of opened.splice(0)) await runner.close()
+  await library.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function open(runner: CrawlRunner = spawning): AnalysisRunner {
+  const libraryPath = join(folder, 'library.db')
+  const made = createAnalysisRunner({ runner, library: async () => library, feed, clock: systemClock, libraryPath })
+  opened.push(made)
+  return made
+}
+
+/** Runs that are left to their fate as soon as they are started: each is killed when it says its first word. */
+function killing(): CrawlRunner {
+  return {
+    ...spawning,
+    start(args, tell) {
+      const child = spawning.start(args, (stream, line) => {
+        child.kill('SIGKILL')
+        tell(stream, line)
+      })
+      return child
+    },
+  }
+}
+
+function told(name: 'analysis' | 'milestone'): Record<string, unknown>[] {
+  return feed
+    .read(0, { logs: true, jobId: null }, 5000)
+    .events.filter((event) => event.name === name)
+    .map(({ json }) => JSON.parse(json) as Record<string, unknown>)
+}
+
+async function untilIs(id: string, ...statuses: RunStatus[]): Promise<AnalysisRun> {
+  const end = Date.now() + 30_000
+  for (;;) {
+    const run = await library.analyses.findRun(id)
+    if (run !== undefined && statuses.includes(run.status)) return run
+    if (Date.now() > end) throw new Error(`it is ${run?.status}: ${run?.error}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+test('a run is recorded at once, goes on in a process of its own, and is told of', async () => {
+  const runner = open()
+  const begun = await runner.start({ skipDomains: true })
+  expect(await library.analyses.findRun(begun.id)).toMatchObject({ status: 'running', options: { skipDomains: true } })
+  await expect(runner.start({})).rejects.toMatchObject({ code: 'ANALYSIS_RUNNING' })
+  // Nor does anybody else begin one.
+  await expect(open().start({})).rejects.toMatchObject({ code: 'ANALYSIS_RUNNING' })
+  const ended = await untilIs(begun.id, 'completed')
+  expect(ended.progress).toMatchObject({ pages: PAGES, articles: 30, domains: 0, milestones: 1 })
+  await expect
+    .poll(() => told('analysis').at(-1), { timeout: 10_000 })
+    .toMatchObject({
+      runId: begun.id,
+      status: 'completed',
+      stage: 'done',
+      lastProgress: ended.progress,
+      error: null,
+      jobId: null,
+    })
+  expect(told('milestone')).toMatchObject([{ jobId: 'analysis-run', kind: 'depth2-coverage' }])
+})
+
+test('one whose process is killed is cancelled, and taken up by whoever asks for the same', async () => {
+  const { id } = await open(killing()).start({})
+  const broken = await untilIs(id, 'cancelled')
+  expect(broken.error).toBe('its process was ended by SIGKILL')
+  expect(told('analysis').at(-1)).toMatchObject({ runId: id, status: 'cancelled' })
+  const again = await open().start({})
+  expect(again.id).toBe(id)
+  expect((await untilIs(id, 'completed')).progress.pages).toBe(PAGES)
+})
+
+test('one that the end of a server broke off goes on with the next', async () => {
+  const first = open(killing())
+  const { id } = await first.start({})
+  await first.close()
+  // It was killed, or asked to end, while nobody was there to note it.
+  expect(await library.analyses.findRun(id)).toMatchObject({ status: 'running' })
+  await open().recover()
+  expect((await untilIs(id, 'completed')).progress.pages).toBe(PAGES)
+})
+
+test('what ended well is left alone', async () => {
+  await open().recover()
+  expect((await library.analyses.listRuns({ limit: 1, offset: 0 })).total).toBe(0)
+})
+
+test('a process that cannot be started is a failure of the server, which the run tells', async () => {
+  const nothing = createSpawnRunner({ command: join(folder, 'nothing'), args: [] })
+  await expect(open(nothing).start({})).rejects.toMatchObject({ code: 'ANALYSIS_START_FAILED' })
+  const [run] = (await library.analyses.listRuns({ limit: 1, offset: 0 })).items
+  expect(run).toMatchObject({ status: 'failed' })
+  expect(run?.error).toContain('could not be started')
+  // Whoever mends that can begin anew.
+  const begun = await open().start({})
+  expect(begun.id).not.toBe(run?.id)
+  await untilIs(begun.id, 'completed')
+})
+
+test('a process that ends without a word of the run has failed', async () => {
+  const other = createSpawnRunner({
+    command: process.execPath,
+    args: ['-e', 'console.error("no such thing"); process.exit(3)', '--'],
+  })
+  const { id } = await open(other).start({})
+  expect((await untilIs(id, 'failed')).error).toBe('its process ended with code 3: no such thing')
+})

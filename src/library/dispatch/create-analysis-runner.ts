@@ -1,0 +1,165 @@
+import { PharosError } from '../../core/errors.ts'
+import { maskFields } from '../../core/secrets.ts'
+import type { Clock } from '../../crawl/ports.ts'
+import type { AnalysisRun, RunChange } from '../analyses.ts'
+import type { Library } from '../library.ts'
+import { beginRun, isRunLeft, requireAnalyses } from '../operations/begin-run.ts'
+import { ANALYSIS_JOB } from '../operations/reached-milestones.ts'
+import { frameOf, parseAnalysisFrame } from './analysis-frames.ts'
+import type { AnalysisRunner } from './analysis-runner.ts'
+import type { DispatcherLog } from './create-dispatcher.ts'
+import type { Feed } from './feed.ts'
+import { parseFrame } from './frames.ts'
+import { END_MS, KILLED_MS } from './process-end.ts'
+import type { CrawlProcess, CrawlRunner, ProcessEnd } from './runner.ts'
+import { within } from './within.ts'
+
+/** What such a runner is made with. */
+export interface AnalysisRunnerOptions {
+  /** Starts the program that analyses. */
+  readonly runner: CrawlRunner
+  /** Tried again until it can be opened. */
+  readonly library: () => Promise<Library>
+  readonly feed: Feed
+  readonly clock: Clock
+  /** The library that the processes write to. */
+  readonly libraryPath: string
+  readonly log?: DispatcherLog
+}
+
+/** How often is looked whether a run of another process was left. */
+const LOOK_MS = 2_000
+
+/** The process of a run. */
+interface Working {
+  readonly runId: string
+  readonly child: CrawlProcess
+  lastWords: string | null
+}
+
+/** Creates what runs analyses for a server, one at a time. */
+export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisRunner {
+  const { runner, feed, clock, log, libraryPath } = options
+  const closing = new AbortController()
+  let working: Working | undefined
+  let isWatching = false
+
+  const say = (text: string) => {
+    const line = maskFields(text)
+    feed.tell('log', null, { stream: 'server', line })
+    log?.info(line)
+  }
+  const hear = (stream: 'stdout' | 'stderr', line: string) => {
+    const frame = stream === 'stdout' ? parseAnalysisFrame(line) : undefined
+    if (frame !== undefined) {
+      feed.tell('analysis', null, { ...frame })
+      return
+    }
+    const note = stream === 'stdout' ? parseFrame(line) : undefined
+    if (note?.type === 'MILESTONE') {
+      feed.tell('milestone', ANALYSIS_JOB, { ...note.data })
+      return
+    }
+    if (stream === 'stderr' && line.trim() !== '' && working !== undefined) working.lastWords = line
+    feed.tell('log', null, { stream, line: maskFields(line) })
+  }
+  /** Starts the process of a run that is recorded; why that could not be done. */
+  const launch = async (run: AnalysisRun): Promise<string | null> => {
+    const child = runner.start([`--run-id=${run.id}`, '--frames', `--library=${libraryPath}`], hear)
+    if (child.mark === null) return (await child.ended).problem
+    const now: Working = { runId: run.id, child, lastWords: null }
+    working = now
+    feed.tell('analysis', null, { ...frameOf(run) })
+    say(`the analysis ${run.id} was started as process ${child.mark.pid}`)
+    void child.ended.then((end) => settle(now, end)).catch((error: unknown) => log?.warn(String(error)))
+    return null
+  }
+  const settle = async ({ runId, lastWords }: Working, end: ProcessEnd) => {
+    working = undefined
+    // It goes on with the next server.
+    if (closing.signal.aborted) return
+    const library = await options.library()
+    const run = await requireAnalyses(library).findRun(runId)
+    const isBroken = run?.status === 'running' && (run.runner === null || isRunLeft(library, run))
+    if (run !== undefined && isBroken) await breakOff(library, run, end, lastWords)
+    else say(`the analysis ${runId} is ${run?.status ?? 'gone'}`)
+  }
+  /** Ends a run whose process is gone without having done so; whoever asks for the same goes on with it. */
+  const breakOff = async (library: Library, run: AnalysisRun, end: ProcessEnd, lastWords: string | null) => {
+    const how = end.signal === null ? `ended with code ${end.code}` : `was ended by ${end.signal}`
+    const [said = ''] = maskFields(lastWords ?? '').split(' – ')
+    const error = `its process ${how}${said === '' ? '' : `: ${said}`}`.replaceAll(libraryPath, 'the library')
+    await endFor(library, run, { status: end.signal === null ? 'failed' : 'cancelled', error })
+    say(`the analysis ${run.id} was broken off: ${error}`)
+  }
+  const endFor = async (library: Library, run: AnalysisRun, change: RunChange) => {
+    const ended = { ...change, endedAt: clock.now() }
+    await requireAnalyses(library).changeRun({ id: run.id, runner: run.runner }, ended)
+    feed.tell('analysis', null, { ...frameOf({ ...run, ...ended }) })
+  }
+  const start = async (input: Parameters<typeof beginRun>[1]): Promise<AnalysisRun> => {
+    if (closing.signal.aborted) throw new PharosError('INTERRUPTED')
+    const library = await options.library()
+    const { run } = await beginRun(library, input, null)
+    const problem = await launch(run)
+    if (problem === null) return run
+    log?.warn(`the analysis ${run.id} ${problem}`)
+    await endFor(library, run, { status: 'failed', error: problem })
+    throw new PharosError('ANALYSIS_START_FAILED', { problem: 'its process cannot be started' })
+  }
+
+  /** Takes up a run that was left; true as long as there is one that may yet be. */
+  const look = async (): Promise<boolean> => {
+    if (working !== undefined) return false
+    const library = await options.library()
+    const [run] = (await requireAnalyses(library).listRuns({ limit: 1, offset: 0 })).items
+    if (run?.status !== 'running') return false
+    if (!isRunLeft(library, run)) return true
+    await start({ runId: run.id })
+    say(`the analysis ${run.id} was broken off by the end of its process, and goes on`)
+    return false
+  }
+  const watch = async () => {
+    if (isWatching) return
+    isWatching = true
+    try {
+      for (let isOpen = true; isOpen && !closing.signal.aborted; ) {
+        await clock.sleep(LOOK_MS, closing.signal)
+        isOpen = await look().catch((error: unknown) => {
+          log?.warn(`a run that was left cannot be taken up, which is tried again: ${String(error)}`)
+          return true
+        })
+      }
+    } catch {
+      // It is closed.
+    } finally {
+      isWatching = false
+    }
+  }
+
+  return {
+    start: async (given) => {
+      if (working !== undefined) throw new PharosError('ANALYSIS_RUNNING', { run: working.runId })
+      return start({ options: given })
+    },
+    recover: async () => {
+      const isOpen = await look().catch((error: unknown) => {
+        log?.warn(`a run that was left cannot be taken up, which is tried again: ${String(error)}`)
+        return true
+      })
+      if (isOpen) void watch()
+    },
+    close: async () => {
+      closing.abort()
+      if (working === undefined) return
+      const { child, runId: id } = working
+      child.kill('SIGTERM')
+      await within(clock, child.ended, END_MS)
+      child.kill('SIGKILL')
+      await within(clock, child.ended, KILLED_MS)
+      // Its process may not have come to take it up: nobody need wait for that any more.
+      const { analyses } = await options.library()
+      await analyses?.changeRun({ id, runner: null }, { heartbeatAt: 0 })
+    },
+  }
+}

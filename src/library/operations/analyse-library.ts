@@ -1,0 +1,312 @@
+import { analysePage } from '../../analysis/analyse-page.ts'
+import { NO_PLACES, type PlaceMatcher } from '../../analysis/matcher.ts'
+import type { AnalysedPage, AnalysePage } from '../../analysis/page-analysis.ts'
+import { PharosError } from '../../core/errors.ts'
+import {
+  type Analyses,
+  type AnalysisRun,
+  type PageToAnalyse,
+  RUN_STAGES,
+  type RunChange,
+  type RunEvent,
+  type RunHolder,
+  type RunOptions,
+  type RunProgress,
+  type RunStage,
+} from '../analyses.ts'
+import type { NoteFrame } from '../dispatch/frames.ts'
+import { judgeDomain } from '../judge-domain.ts'
+import type { Library } from '../library.ts'
+import { beginRun, requireAnalyses } from './begin-run.ts'
+import { ANALYSIS_JOB, listReached } from './reached-milestones.ts'
+
+/** What is asked for. */
+export interface AnalyseInput {
+  /** What is left out is as {@link RunOptions} says. A run that was broken off is taken up where the same is asked for, or nothing. */
+  readonly options?: Partial<RunOptions>
+  /** A run that was recorded for this process. */
+  readonly runId?: string
+  /** Whether a run that is aborted is over, until somebody asks for it again, or waits for the next process. @default false */
+  readonly isLeft?: boolean
+  /** Pages that are written at once. @default 100 */
+  readonly batch?: number
+  /** @default that of this program */
+  readonly analyse?: AnalysePage
+}
+
+/** What happens in a run. */
+export type AnalysisEvent =
+  /** It began, or goes on where it was broken off. */
+  | { readonly type: 'started'; readonly run: AnalysisRun; readonly isResumed: boolean }
+  | ({ readonly type: 'stage' } & Pick<RunEvent, 'stage' | 'message' | 'details'>)
+  | { readonly type: 'progress'; readonly stage: RunStage; readonly progress: RunProgress }
+  | { readonly type: 'milestone'; readonly note: NoteFrame }
+  | { readonly type: 'ended'; readonly run: AnalysisRun }
+
+const BATCH = 100
+/** Pages that could not be analysed and are named in one run. */
+const MOST_NAMED = 100
+
+/**
+ * Analyses what is stored: pages that have not been by this version and gazetteer, hosts, and what they have come to. Everything is
+ * kept in batches together with how far the run is, so that one that was killed goes on from there and ends as if nothing had
+ * happened. Refused with `ANALYSIS_RUNNING` while another one goes on.
+ */
+export async function* analyseLibrary(
+  library: Library,
+  input: AnalyseInput = {},
+  signal: AbortSignal = new AbortController().signal,
+): AsyncGenerator<AnalysisEvent, void> {
+  const { run, isResumed } = await beginRun(library, input, library.runner.id)
+  const active = new ActiveRun(library, run, input, signal)
+  try {
+    yield { type: 'started', run, isResumed }
+    yield* active.goThrough()
+    yield { type: 'ended', run: await active.end({ status: 'completed', summary: active.summary }) }
+  } catch (error) {
+    if (signal.aborted && input.isLeft !== true) {
+      yield { type: 'ended', run: await active.end({ status: 'cancelled' }) }
+    } else if (!signal.aborted && !active.isLost) {
+      yield { type: 'ended', run: await active.end({ status: 'failed', error: messageOf(error) }) }
+      throw error
+    } else if (active.isLost) throw error
+  } finally {
+    await active.leave()
+  }
+}
+
+class ActiveRun {
+  readonly #library: Library
+  readonly #analyses: Analyses
+  readonly #holder: RunHolder
+  readonly #options: RunOptions
+  readonly #signal: AbortSignal
+  readonly #batch: number
+  readonly #analyse: AnalysePage
+  #run: AnalysisRun
+  #places: PlaceMatcher = NO_PLACES
+  #named = 0
+  #isOver = false
+  /** Somebody else has taken it over. */
+  isLost = false
+
+  constructor(
+    library: Library,
+    run: AnalysisRun,
+    { batch = BATCH, analyse = analysePage }: AnalyseInput,
+    signal: AbortSignal,
+  ) {
+    this.#library = library
+    this.#analyses = requireAnalyses(library)
+    this.#holder = { id: run.id, runner: run.runner }
+    this.#options = run.options
+    this.#signal = signal
+    this.#batch = batch
+    this.#analyse = analyse
+    this.#run = run
+  }
+
+  get #progress(): RunProgress {
+    return this.#run.progress
+  }
+
+  /** What it came to, as it is kept. */
+  get summary(): Readonly<Record<string, unknown>> {
+    const { lastPage, totalPages, ...counts } = this.#progress
+    const { analysisVersion, dryRun } = this.#options
+    return { analysisVersion, gazetteerRevision: this.#places.revision, dryRun, ...counts }
+  }
+
+  /** Goes through all stages, from the one on in which it was broken off. */
+  async *goThrough(): AsyncGenerator<AnalysisEvent, void> {
+    this.#places = (await this.#library.openPlaces?.()) ?? NO_PLACES
+    const stages = [
+      ['db-setup', this.#setUp],
+      ['pages', this.#analysePages],
+      ['domains', this.#analyseDomains],
+      ['milestones', this.#noteMilestones],
+    ] as const
+    const first = RUN_STAGES.indexOf(this.#run.stage)
+    for (const [stage, work] of stages) {
+      if (RUN_STAGES.indexOf(stage) < first) continue
+      await this.#change({ stage })
+      yield* work.call(this)
+    }
+    await this.#change({ stage: 'done' })
+    const words = this.#options.dryRun ? 'the dry run is done: nothing of it was kept' : 'the run is done'
+    yield await this.#tell(words, this.summary)
+  }
+
+  async *#setUp(): AsyncGenerator<AnalysisEvent, void> {
+    yield await this.#tell('looking at what there is to do')
+    const { analysisVersion, pageLimit, skipPages } = this.#options
+    const { revision } = this.#places
+    const pending = skipPages ? 0 : await this.#analyses.countPending(analysisVersion, revision)
+    const totalPages = Math.min(pending, pageLimit ?? pending)
+    await this.#change({ progress: { ...this.#progress, totalPages } })
+    const words = revision === '' ? 'there is no gazetteer, so that no places will be found' : 'the gazetteer is there'
+    yield await this.#tell(`${totalPages} pages are to be analysed; ${words}`, {
+      pending,
+      totalPages,
+      analysisVersion,
+      gazetteerRevision: revision,
+    })
+  }
+
+  async *#analysePages(): AsyncGenerator<AnalysisEvent, void> {
+    if (this.#options.skipPages) {
+      yield await this.#tell('pages are left out, as was asked')
+      return
+    }
+    yield await this.#tell('pages: beginning', { after: this.#progress.lastPage })
+    for (let pages = await this.#nextPages(); pages.length > 0; pages = await this.#nextPages()) {
+      yield* this.#analyseBatch(pages)
+      // Whoever else waits for this process gets it between two batches.
+      await this.#library.clock.sleep(0, this.#signal)
+    }
+    const { pages, articles, navs, others, places, hubs, failed } = this.#progress
+    yield await this.#tell(`pages: ${pages} done`, { pages, articles, navs, others, places, hubs, failed })
+  }
+
+  async #nextPages(): Promise<readonly PageToAnalyse[]> {
+    this.#signal.throwIfAborted()
+    const { analysisVersion: version, pageLimit } = this.#options
+    const limit = Math.min(this.#batch, (pageLimit ?? Number.POSITIVE_INFINITY) - this.#progress.pages)
+    if (limit <= 0) return []
+    const { revision } = this.#places
+    return this.#analyses.listPending({ version, revision, after: this.#progress.lastPage, limit })
+  }
+
+  async *#analyseBatch(pages: readonly PageToAnalyse[]): AsyncGenerator<AnalysisEvent, void> {
+    const done: { readonly page: PageToAnalyse; readonly analysed: AnalysedPage }[] = []
+    const failures: { readonly page: PageToAnalyse; readonly problem: string }[] = []
+    for (const page of pages) {
+      try {
+        done.push({ page, analysed: this.#analyse(page.page, this.#places) })
+      } catch (error) {
+        // One page that nobody foresaw must not keep all others from being analysed; the next run tries it again.
+        failures.push({ page, problem: messageOf(error) })
+      }
+    }
+    const progress = addUp(this.#progress, pages, done, failures.length)
+    await this.#keep(progress, this.#options.dryRun ? [] : done)
+    for (const { page, problem } of failures) {
+      if (this.#named++ < MOST_NAMED) {
+        yield await this.#tell('a page could not be analysed', { url: page.page.url, problem })
+      }
+    }
+    if (this.#options.verbose) yield await this.#tell(`pages: ${progress.pages} of ${progress.totalPages}`)
+    yield { type: 'progress', stage: 'pages', progress }
+  }
+
+  async *#analyseDomains(): AsyncGenerator<AnalysisEvent, void> {
+    const { skipDomains, domainLimit, dryRun, verbose } = this.#options
+    if (skipDomains) {
+      yield await this.#tell('hosts are left out, as was asked')
+      return
+    }
+    yield await this.#tell('hosts: beginning')
+    // One that was broken off in the middle looks at all of them again, which is quick and gives the same.
+    let progress = { ...this.#progress, domains: 0, news: 0 }
+    for (const host of await this.#analyses.listHosts(domainLimit)) {
+      this.#signal.throwIfAborted()
+      const domain = judgeDomain(await this.#analyses.measureDomain(host, this.#library.clock.now()))
+      if (!dryRun) await this.#analyses.writeDomain(domain)
+      progress = { ...progress, domains: progress.domains + 1, news: progress.news + Number(domain.isNews) }
+      await this.#keep(progress, [])
+      if (verbose || dryRun)
+        yield await this.#tell(`${host} ${domain.isNews ? 'looks' : 'does not look'} like news`, { ...domain })
+      yield { type: 'progress', stage: 'domains', progress }
+      await this.#library.clock.sleep(0, this.#signal)
+    }
+    const { domains, news } = progress
+    yield await this.#tell(`hosts: ${domains} done`, { domains, news })
+  }
+
+  async *#noteMilestones(): AsyncGenerator<AnalysisEvent, void> {
+    const { dryRun } = this.#options
+    const { jobLog, clock } = this.#library
+    yield await this.#tell('milestones: beginning')
+    let milestones = 0
+    for (const note of listReached(await this.#analyses.listAchievements(), this.#holder.id)) {
+      const [kept] = (await jobLog?.listMilestones({ kind: note.kind, scope: note.scope ?? '', limit: 1 })) ?? []
+      // Counted where this very run has noted it before it was broken off.
+      if (kept !== undefined && kept.details?.['runId'] !== this.#holder.id) continue
+      milestones++
+      if (kept !== undefined) continue
+      if (!dryRun) await jobLog?.append([{ jobId: ANALYSIS_JOB, at: clock.now(), type: 'milestone', data: note }])
+      yield { type: 'milestone', note }
+      yield await this.#tell(`${note.scope}: ${note.kind}${dryRun ? ' would be noted' : ''}`, note.details)
+    }
+    await this.#keep({ ...this.#progress, milestones }, [])
+    yield await this.#tell(`milestones: ${milestones} ${dryRun ? 'would be noted' : 'noted'}`)
+  }
+
+  /** Keeps pages and how far the run is, together. */
+  async #keep(progress: RunProgress, pages: Parameters<Analyses['write']>[1]): Promise<void> {
+    const of = { revision: this.#places.revision, now: this.#library.clock.now() }
+    if (!(await this.#analyses.write(this.#holder, pages, progress, of))) this.#lose()
+    this.#run = { ...this.#run, progress, heartbeatAt: of.now }
+  }
+
+  async #change(change: RunChange): Promise<void> {
+    this.#signal.throwIfAborted()
+    const changed = { ...change, heartbeatAt: this.#library.clock.now() }
+    if (!(await this.#analyses.changeRun(this.#holder, changed))) this.#lose()
+    this.#run = { ...this.#run, ...changed }
+  }
+
+  #lose(): never {
+    this.isLost = true
+    throw new PharosError('ANALYSIS_RUNNING', { run: this.#holder.id })
+  }
+
+  /** Keeps something that happened, and tells it. */
+  async #tell(message: string, details: RunEvent['details'] = null): Promise<AnalysisEvent> {
+    const { id: runId } = this.#holder
+    const { stage } = this.#run
+    await this.#analyses.addEvent({ runId, at: this.#library.clock.now(), stage, message, details })
+    return { type: 'stage', stage, message, details }
+  }
+
+  async end(change: RunChange): Promise<AnalysisRun> {
+    const now = this.#library.clock.now()
+    const ended = { ...change, endedAt: now, heartbeatAt: now }
+    this.#isOver = true
+    // One that cannot be written ends by itself: its sign of life grows old.
+    await this.#analyses.changeRun(this.#holder, ended).catch(() => false)
+    this.#run = { ...this.#run, ...ended }
+    return this.#run
+  }
+
+  /** Leaves what is not over to the next process. */
+  async leave(): Promise<void> {
+    if (this.#isOver || this.isLost) return
+    this.#isOver = true
+    await this.#analyses.changeRun(this.#holder, { runner: null, heartbeatAt: 0 }).catch(() => false)
+  }
+}
+
+function addUp(
+  before: RunProgress,
+  pages: readonly PageToAnalyse[],
+  done: readonly { readonly analysed: AnalysedPage }[],
+  failed: number,
+): RunProgress {
+  const countOf = (kind: string) => done.filter(({ analysed }) => analysed.classification.kind === kind).length
+  return {
+    ...before,
+    pages: before.pages + pages.length,
+    articles: before.articles + countOf('article'),
+    navs: before.navs + countOf('nav'),
+    others: before.others + countOf('other'),
+    places: before.places + done.reduce((sum, { analysed }) => sum + analysed.analysis.findings.places.length, 0),
+    hubs: before.hubs + done.filter(({ analysed }) => analysed.hub !== null).length,
+    failed: before.failed + failed,
+    lastPage: pages.at(-1)?.id ?? before.lastPage,
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

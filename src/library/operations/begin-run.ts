@@ -1,0 +1,99 @@
+import { ANALYSIS_VERSION } from '../../analysis/page-analysis.ts'
+import { PharosError } from '../../core/errors.ts'
+import type { Analyses, AnalysisRun, RunOptions, RunProgress } from '../analyses.ts'
+import type { Library } from '../library.ts'
+
+/** A run gives a sign of life with every batch: one that has given none for so long has been left. */
+const STALE_MS = 60_000
+/** So long a run that was recorded for a process waits for it before anybody else may take it up. */
+const RESERVED_MS = 10_000
+
+const NO_PROGRESS: RunProgress = {
+  pages: 0,
+  totalPages: 0,
+  articles: 0,
+  navs: 0,
+  others: 0,
+  places: 0,
+  hubs: 0,
+  failed: 0,
+  domains: 0,
+  news: 0,
+  milestones: 0,
+  lastPage: 0,
+}
+
+/** Where what is found out about pages is kept. */
+export function requireAnalyses({ analyses }: Library): Analyses {
+  if (analyses === undefined) throw new TypeError('Expected a library that keeps analyses, got one without')
+  return analyses
+}
+
+/** Whether a run that is not over has been left by whoever worked on it. */
+export function isRunLeft({ runner: { isGone }, clock }: Library, { runner, heartbeatAt }: AnalysisRun): boolean {
+  const silentMs = Math.abs(clock.now() - heartbeatAt)
+  if (runner === null) return silentMs >= RESERVED_MS
+  return isGone(runner) || silentMs >= STALE_MS
+}
+
+/**
+ * Begins a run for a runner, or takes up the last one: by its id where one is given, otherwise where it was broken off and the same is
+ * asked for, or nothing. Without a runner it waits a moment for the process that it is recorded for.
+ */
+export async function beginRun(
+  library: Library,
+  { options = {}, runId }: { readonly options?: Partial<RunOptions>; readonly runId?: string },
+  runner: string | null,
+): Promise<{ readonly run: AnalysisRun; readonly isResumed: boolean }> {
+  const analyses = requireAnalyses(library)
+  const wanted = fillOptions(options)
+  if (runId !== undefined) await requireOpen(analyses, runId)
+  const now = library.clock.now()
+  const id = runId ?? library.newId()
+  const run: AnalysisRun = {
+    ...{ id, runner, status: 'running', stage: 'db-setup', startedAt: now, endedAt: null, heartbeatAt: now },
+    ...{ options: wanted, progress: NO_PROGRESS, summary: null, error: null },
+  }
+  const begun = await analyses.beginRun({
+    run,
+    isLeft: (open) => (open.id === runId && open.runner === null) || isRunLeft(library, open),
+    isWanted: (left) => (runId === undefined ? isSame(left, options, wanted) : left.id === runId),
+  })
+  return { run: begun, isResumed: begun !== run && begun.stage !== 'db-setup' }
+}
+
+async function requireOpen(analyses: Analyses, id: string): Promise<void> {
+  const [newest] = (await analyses.listRuns({ limit: 1, offset: 0 })).items
+  const isOpen = newest?.id === id && (newest.status === 'running' || newest.status === 'cancelled')
+  if (!isOpen) throw new PharosError('RUN_UNKNOWN', { run: id })
+}
+
+/** What is asked of a run, checked, with what was left open. */
+function fillOptions(given: Partial<RunOptions>): RunOptions {
+  const { analysisVersion = ANALYSIS_VERSION, pageLimit = null, domainLimit = null } = given
+  const { skipPages = false, skipDomains = false, dryRun = false, verbose = false } = given
+  checkCount('analysisVersion', analysisVersion)
+  if (analysisVersion > ANALYSIS_VERSION) {
+    const problem = `analysisVersion: this program analyses by version ${ANALYSIS_VERSION}, got ${analysisVersion}`
+    throw new PharosError('USAGE', { problem })
+  }
+  checkCount('pageLimit', pageLimit)
+  checkCount('domainLimit', domainLimit)
+  return { analysisVersion, pageLimit, domainLimit, skipPages, skipDomains, dryRun, verbose }
+}
+
+function checkCount(name: string, value: number | null): void {
+  if (value === null || (Number.isSafeInteger(value) && value >= 1)) return
+  throw new PharosError('USAGE', { problem: `${name}: expected a whole number from 1 up, got ${value}` })
+}
+
+/** How much is told changes nothing of what is done. Whoever asks for nothing in particular does not mean a dry run. */
+function isSame({ options }: AnalysisRun, given: Partial<RunOptions>, wanted: RunOptions): boolean {
+  const { verbose, ...asked } = given
+  if (Object.values(asked).every((value) => value === undefined)) {
+    return !options.dryRun && options.analysisVersion === wanted.analysisVersion
+  }
+  // The names of options are those of the type.
+  const names = Object.keys(wanted) as (keyof RunOptions)[]
+  return names.every((name) => name === 'verbose' || options[name] === wanted[name])
+}

@@ -1,0 +1,97 @@
+import { NO_PLACES } from '../../analysis/matcher.ts'
+import { PharosError } from '../../core/errors.ts'
+import type { LedgerRow } from '../../crawl/ledger.ts'
+import type { CrawlPlanner } from '../../crawl/planner.ts'
+import type { MilestoneCounts, MilestoneMemory } from '../../crawl/progress-milestones.ts'
+import { createPlanner, type VisitedRow } from '../../plan/create-planner.ts'
+import type { Library } from '../library.ts'
+import type { CrawlType, Source } from '../source.ts'
+import type { Crawl } from '../store.ts'
+import { milestonesMet } from './milestones-met.ts'
+
+/** What has to be known of a site before its history is worth the requests. */
+export const HISTORY_MILESTONES: readonly string[] = ['full-understanding', 'depth2-coverage', 'articles-identified-1k']
+
+function typeOf({ settings }: Source, { options }: Pick<Crawl, 'options'>): CrawlType {
+  return options.crawlType ?? settings.crawlType
+}
+
+/** Refuses a crawl of the history of a site that is not understood, unless it is forced. */
+export async function refuseUnprepared(library: Library, source: Source, crawl: Crawl): Promise<void> {
+  if (typeOf(source, crawl) !== 'history' || crawl.options.force === true) return
+  await requireUnderstood(library, new URL(source.siteUrl).host)
+}
+
+/** Refuses with what is missing where not enough is known of a host for a crawl of its history. */
+export async function requireUnderstood(library: Pick<Library, 'jobLog'>, host: string): Promise<void> {
+  const { unmet } = await milestonesMet(library, host, HISTORY_MILESTONES)
+  if (unmet.length > 0) throw new PharosError('CRAWL_UNPREPARED', { host, missing: unmet.join(', ') })
+}
+
+/** Creates the planner of a crawl, where its type has one. Only a crawl that looks for pages can be planned. */
+export async function planCrawl(library: Library, source: Source, crawl: Crawl): Promise<CrawlPlanner | undefined> {
+  const type = typeOf(source, crawl)
+  const isSearching = crawl.kind === 'add' || crawl.kind === 'recrawl'
+  if (!isSearching || (type !== 'intelligent' && type !== 'history')) return undefined
+  return createPlanner({
+    crawlId: crawl.id,
+    sourceId: source.id,
+    startedAt: crawl.startedAt,
+    clock: library.clock,
+    memory: library.planMemory,
+    places: (await library.openPlaces?.()) ?? NO_PLACES,
+    listVisited: () => listVisited(library, crawl),
+    isHistory: type === 'history',
+    options: crawl.options.planner,
+  })
+}
+
+/** Rows that are read at a time. */
+const PAGE = 1000
+
+/** Keeps which milestones a crawl has reached, where that can be kept. */
+export function keepMilestones(library: Library, crawl: Crawl): MilestoneMemory | undefined {
+  const { planMemory } = library
+  if (planMemory === undefined) return undefined
+  return {
+    read: async () => ({
+      kinds: await planMemory.readReached(crawl.id),
+      counts: await countReached(library, crawl),
+    }),
+    write: (kind) => planMemory.writeReached(crawl.id, [kind]),
+  }
+}
+
+/** How far an interrupted crawl had come, by what it left in the ledger. */
+async function countReached(library: Library, crawl: Crawl): Promise<MilestoneCounts> {
+  let secondLevel = 0
+  let downloads = 0
+  let articles = 0
+  for await (const { state, status, depth, kind } of listVisited(library, crawl)) {
+    const isPage = state === 'indexed' || state === 'unchanged'
+    downloads += Number(status === 200)
+    secondLevel += Number(isPage && depth === 2)
+    articles += Number(isPage && kind === 'article')
+  }
+  return { secondLevel, downloads, articles }
+}
+
+/** What a crawl has visited before it was interrupted, and what kind of page each was. */
+async function* listVisited(
+  { store, kindOf }: Library,
+  { id, sourceId }: Crawl,
+): AsyncGenerator<LedgerRow & VisitedRow> {
+  let after = ''
+  for (;;) {
+    const rows = await store.listRows(sourceId, { limit: PAGE, after })
+    for (const row of rows) {
+      const isOpen = row.state === 'pending' || row.state === 'leased'
+      if (row.crawlId !== id || isOpen || row.status === null) continue
+      const { key, hasPage } = row
+      const kind = hasPage ? await kindOf({ sourceId, key }) : 'unknown'
+      yield { ...row, kind, readLinks: async () => (hasPage ? store.readLinks(sourceId, key) : []) }
+    }
+    after = rows.at(-1)?.key ?? ''
+    if (rows.length < PAGE) return
+  }
+}

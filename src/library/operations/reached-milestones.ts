@@ -1,0 +1,30 @@
+import type { HostAchievements } from '../analyses.ts'
+import type { NoteFrame } from '../dispatch/frames.ts'
+
+/** Stands where milestones of crawls have the id of their job. */
+export const ANALYSIS_JOB = 'analysis-run'
+
+const KINDS: readonly {
+  readonly kind: string
+  readonly counted: Exclude<keyof HostAchievements, 'host'>
+  readonly least: number
+  readonly words: string
+}[] = [
+  { kind: 'downloads-1k', counted: 'downloads', least: 1000, words: 'addresses were answered' },
+  { kind: 'depth2-coverage', counted: 'depth2', least: 10, words: 'pages two links away from the start are stored' },
+  { kind: 'articles-identified-1k', counted: 'articles', least: 1000, words: 'pages are articles' },
+  { kind: 'articles-identified-10k', counted: 'articles', least: 10_000, words: 'pages are articles' },
+]
+
+/** The milestones that hosts have come to, host by host. */
+export function listReached(hosts: readonly HostAchievements[], runId: string): NoteFrame[] {
+  return hosts.flatMap((host) =>
+    KINDS.filter(({ counted, least }) => host[counted] >= least).map(({ kind, counted, words }) => ({
+      kind,
+      scope: host.host,
+      target: null,
+      message: `${host[counted]} ${words}`,
+      details: { source: ANALYSIS_JOB, runId, [counted]: host[counted] },
+    })),
+  )
+}

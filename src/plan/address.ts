@@ -1,0 +1,111 @@
+import { classifyUrl } from '../core/url/page-url.ts'
+import { decodePart } from '../core/url/query.ts'
+
+/** What one segment of a path is, by its form alone. */
+export type SegmentForm = 'word' | 'headline' | 'id' | 'number' | 'year' | 'month' | 'day'
+
+/** One segment of a path. */
+export interface Segment {
+  /** As it stands in the address. */
+  readonly raw: string
+  /** Decoded, without the ending of a file. */
+  readonly text: string
+  /** The same in lower case. */
+  readonly word: string
+  /** `.html`, or nothing. */
+  readonly ending: string
+  readonly form: SegmentForm
+}
+
+/** An address as a plan looks at it. */
+export interface Address {
+  readonly url: string
+  readonly origin: string
+  readonly host: string
+  readonly segments: readonly Segment[]
+  /** Whether its path ends in a slash, which one without segments does anyway. */
+  readonly hasSlash: boolean
+  /** Whether it has a query that says more than the number of a page. */
+  readonly hasQuery: boolean
+  readonly isPagination: boolean
+  /** `2024-03-05` or `2024-03`, where its path has a date. */
+  readonly date: string | null
+  /** What its words say that it is. */
+  readonly kind: 'article' | 'nav' | 'other' | 'unknown'
+  /** Whether it stands under a word for tags or authors. */
+  readonly isTag: boolean
+}
+
+/** Reads an address; undefined for what is none of the web. */
+export function parseAddress(url: string): Address | undefined {
+  const parsed = URL.parse(url)
+  if (parsed === null || (parsed.protocol !== 'https:' && parsed.protocol !== 'http:')) return undefined
+  const { kind, isPagination, date = null } = classifyUrl(url)
+  const { pathname, search, origin, host } = parsed
+  const segments = readSegments(pathname)
+  return {
+    ...{ url, origin, host, segments, kind, isPagination, date },
+    hasSlash: pathname.endsWith('/'),
+    hasQuery: search !== '' && !isPagination,
+    isTag: segments.some(({ word }, i) => i < segments.length - 1 && TAG_WORDS.has(word)),
+  }
+}
+
+const TAG_WORDS: ReadonlySet<string> = new Set(
+  'tag tags keyword keywords label labels schlagwort schlagworte etiqueta etiquetas mot-cle author authors autor autoren'.split(
+    ' ',
+  ),
+)
+
+function readSegments(pathname: string): Segment[] {
+  const segments: Segment[] = []
+  let isAfterYear = false
+  for (const raw of pathname.split('/')) {
+    if (raw === '') continue
+    const whole = raw.includes('%') ? decodePart(raw) : raw
+    const dot = whole.lastIndexOf('.')
+    const ending = dot > 0 && ENDING.test(whole.slice(dot)) ? whole.slice(dot) : ''
+    const text = ending === '' ? whole : whole.slice(0, dot)
+    const word = text.toLowerCase()
+    const form = formOf(word, isAfterYear, segments.at(-1)?.form)
+    isAfterYear = form === 'year' || form === 'month'
+    segments.push({ raw, text, word, ending, form })
+  }
+  return segments
+}
+
+/** What pages are written in; a dot before anything else is part of a name. */
+const ENDING = /^\.(?:html?|php|aspx?|jsp|cfm|shtml|xhtml|md)$/i
+const YEAR = /^(?:19|20)\d\d$/
+const WHOLE_DATE = /^(?:19|20)\d\d[-_]?[01]\d[-_]?[0-3]\d$/
+const MONTH_WORD = /^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*$/
+const DIGITS = /^\d+$/
+/** Headlines have at least so many words. */
+const HEADLINE_WORDS = 5
+const MOST_WORD = 60
+
+function formOf(word: string, isAfterYear: boolean, before: SegmentForm | undefined): SegmentForm {
+  const first = word.charCodeAt(0)
+  const hasDigit = /\d/.test(word)
+  if (hasDigit && first >= 0x30 && first <= 0x39) {
+    if (YEAR.test(word)) return 'year'
+    if (WHOLE_DATE.test(word)) return 'day'
+    if (DIGITS.test(word)) {
+      if (isAfterYear && word.length <= 2) return before === 'year' ? 'month' : 'day'
+      return 'number'
+    }
+  }
+  if (isAfterYear && before === 'year' && MONTH_WORD.test(word)) return 'month'
+  if (hasDigit && (/\d{4}/.test(word) || /^[0-9a-f-]{16,}$/.test(word))) return 'id'
+  if (word.length > MOST_WORD || countWords(word) >= HEADLINE_WORDS) return 'headline'
+  return 'word'
+}
+
+function countWords(word: string): number {
+  let count = 1
+  for (let i = 0; i < word.length; i++) {
+    const code = word.charCodeAt(i)
+    if (code === 0x2d || code === 0x5f || code === 0x20 || code === 0x2b) count++
+  }
+  return count
+}

@@ -1,0 +1,174 @@
+import type { KnownCountry } from '../analysis/matcher.ts'
+import { slugOf } from '../analysis/place.ts'
+import type { PlanPlaces } from './places.ts'
+
+/** One way in which a site can write the countries in its addresses. */
+export interface Spelling {
+  /** `code`, `slug 0`, `de`, … */
+  readonly name: string
+  /** The slug of a country; undefined where it has none of this kind. */
+  readonly write: (country: KnownCountry) => string | undefined
+}
+
+/** The countries of a gazetteer by the words that addresses have for them. */
+export interface CountryNames {
+  /** Every country, the most populous first. */
+  readonly all: readonly KnownCountry[]
+  /** The country that a word of an address means; a word of two letters is a code, and not asked here. */
+  bySlug(word: string): KnownCountry | undefined
+  /** The country with this code of two letters, in any case. */
+  byCode(code: string): KnownCountry | undefined
+  /** The ways to write them, the likeliest first. */
+  readonly spellings: readonly Spelling[]
+}
+
+/** Languages of which the names of countries are known wherever this runs. */
+const LANGUAGES =
+  'en de fr es it pt nl pl ru sv da nb fi cs hu ro tr el uk ar fa he hi id ja ko th vi zh ca hr sk sr bg'.split(' ')
+/** Slugs of a gazetteer that may be the ones a site uses: the first few of each country. */
+const SLUG_RANKS = 4
+
+/** Reads the countries of a gazetteer. */
+export function openCountryNames(places: PlanPlaces): CountryNames {
+  const all = places.countries().toSorted((a, b) => b.population - a.population)
+  const codes = new Map<string, KnownCountry>()
+  const bySlug = new Map<string, KnownCountry>()
+  const add = (name: string, country: KnownCountry) => {
+    const word = squeeze(name)
+    // What is one country in one language may be another one in the next: who comes first has the word.
+    if (word.length > 2 && !bySlug.has(word)) bySlug.set(word, country)
+  }
+  for (const country of all) if (country.countryCode !== null) codes.set(country.countryCode.toLowerCase(), country)
+  for (const country of all) add(country.name, country)
+  for (const country of all) for (const slug of country.slugs) add(slug, country)
+  const languages = all.length === 0 ? [] : LANGUAGES.flatMap((language) => spellingsOf(language, all))
+  for (const { write } of languages) {
+    for (const country of all) add(write(country) ?? '', country)
+  }
+  const british = codes.get('gb')
+  return {
+    all,
+    bySlug: (word) => bySlug.get(squeeze(word)),
+    byCode: (code) => codes.get(code.toLowerCase()) ?? (code.toLowerCase() === 'uk' ? british : undefined),
+    spellings: all.length === 0 ? [] : [...ownSpellings(), ...languages],
+  }
+}
+
+/** A name as it is looked up: its letters and digits alone, so that it does not matter what stands between its words. */
+function squeeze(name: string): string {
+  if (LETTERS.test(name)) return name
+  const slug = LETTERS_AND_HYPHENS.test(name) ? name : slugOf(name)
+  return slug.replace(/[^\p{L}\p{N}]+/gu, '')
+}
+
+const LETTERS = /^[a-z]+$/
+const LETTERS_AND_HYPHENS = /^[a-z_-]+$/
+
+/** A name as addresses have it, without any punctuation. */
+function writeSlug(name: string): string {
+  return slugOf(name)
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '')
+}
+
+function ownSpellings(): Spelling[] {
+  const ranks = Array.from({ length: SLUG_RANKS }, (_, rank) => rank)
+  return [
+    { name: 'name', write: ({ name }) => writeSlug(name) },
+    ...ranks.map((rank) => ({ name: `slug ${rank}`, write: ({ slugs }: KnownCountry) => slugs[rank] })),
+    { name: 'code', write: ({ countryCode }) => countryCode?.toLowerCase() },
+  ]
+}
+
+/** How names of one language become slugs: most are folded, Germans write ü as ue, others leave letters as they are. */
+function spellingsOf(language: string, countries: readonly KnownCountry[]): Spelling[] {
+  const names = new Map<string, string>()
+  const display = new Intl.DisplayNames([language], { type: 'region', fallback: 'none' })
+  for (const { countryCode } of countries) {
+    const name = countryCode === null || !/^[A-Z]{2}$/.test(countryCode) ? undefined : display.of(countryCode)
+    if (countryCode !== null && name !== undefined) names.set(countryCode, clean(name))
+  }
+  const spelling = (name: string, slugify: (text: string) => string): Spelling => ({
+    name,
+    write: ({ countryCode }) => {
+      const text = names.get(countryCode ?? '')
+      return text === undefined ? undefined : slugify(text)
+    },
+  })
+  return [
+    spelling(language, writeSlug),
+    ...(language === 'de' ? [spelling('de ue', (text) => writeSlug(spellOut(text)))] : []),
+    spelling(`${language} as it is`, (text) => text.toLowerCase().replaceAll(/[\s/]+/g, '-')),
+  ]
+}
+
+/** `Myanmar (Burma)` → `Myanmar`, `Antigua & Barbuda` → `Antigua and Barbuda` */
+function clean(name: string): string {
+  return name
+    .replace(/\s*\([^)]*\)/g, '')
+    .replace(/\s*&\s*/g, ' and ')
+    .replace(/\s+-\s+/g, '-')
+    .replaceAll('’', '')
+    .trim()
+}
+
+function spellOut(text: string): string {
+  return text.replace(/[äöüÄÖÜ]/g, (letter) => ({ ä: 'ae', ö: 'oe', ü: 'ue' })[letter.toLowerCase()] ?? letter)
+}
+
+/** A country and the word that a site has for it. */
+export interface WrittenCountry {
+  /** As it stands in the address, decoded. */
+  readonly text: string
+  readonly country: KnownCountry
+}
+
+/** How a site writes countries: which of their words, and how these are joined. */
+export interface SiteSpelling {
+  readonly name: string
+  /** The word for a country, not yet encoded. */
+  readonly write: (country: KnownCountry) => string
+}
+
+/** Finds out how a site writes countries from those that are known; the likeliest way where nothing is known. */
+export function learnSpelling(names: CountryNames, known: readonly WrittenCountry[]): SiteSpelling {
+  const [first] = names.spellings
+  let best = first
+  let most = 0
+  const words = known.map(({ text, country }) => ({ word: squeezeAsItIs(text), country }))
+  for (const spelling of names.spellings) {
+    const count = words.filter(({ word, country }) => word === squeezeAsItIs(spelling.write(country) ?? '')).length
+    if (count > most) {
+      best = spelling
+      most = count
+    }
+  }
+  const join = learnJoin(known.map(({ text }) => text))
+  const write = (country: KnownCountry) =>
+    join(best?.write(country) ?? country.slugs.find((slug) => slug.length > 2) ?? writeSlug(country.name))
+  return { name: best?.name ?? '', write }
+}
+
+/** A word as spellings are compared: without what stands between its parts, but with its marks. */
+function squeezeAsItIs(text: string): string {
+  return text.toLowerCase().replace(/[-_+\s]+/g, '')
+}
+
+/** What stands between the parts of words, and whether they begin with capitals, by examples. */
+function learnJoin(texts: readonly string[]): (slug: string) => string {
+  const count = (form: RegExp) => texts.filter((text) => form.test(text)).length
+  const separators: readonly (readonly [string, number])[] = [
+    ['-', count(/.-./u)],
+    ['_', count(/._./u)],
+    ['+', count(/.\+./u)],
+    [' ', count(/. ./u)],
+  ]
+  const [separator] = separators.toSorted((a, b) => b[1] - a[1])[0] ?? ['-']
+  const isUpper = texts.length > 0 && count(/^\p{Lu}\p{Lu}+$/u) * 2 > texts.length
+  const isTitle = !isUpper && count(/^\p{Lu}/u) * 2 > texts.length
+  return (slug) => {
+    const parts = slug.split('-').map((part) => (isTitle ? part.charAt(0).toUpperCase() + part.slice(1) : part))
+    const joined = parts.join(separator)
+    return isUpper ? joined.toUpperCase() : joined
+  }
+}

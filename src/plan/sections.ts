@@ -1,0 +1,110 @@
+import type { Address } from './address.ts'
+
+/** A part of a site, by the first segment of its addresses. */
+export interface SiteSection {
+  readonly name: string
+  /** Addresses in it. */
+  readonly count: number
+  /** How many of them the home page leads to. */
+  readonly onHome: number
+  /** The address that it begins with, where that is known to be there. */
+  readonly front: string | null
+}
+
+type GrowingSection = { -readonly [K in keyof SiteSection]: SiteSection[K] }
+
+/** Parts that every site has and nobody comes for. */
+const HOUSEKEEPING: ReadonlySet<string> = new Set(
+  'about about-us contact contact-us privacy privacy-policy terms terms-of-use cookies cookie-policy help faq advertising advertise sitemap account login signin signup register logout subscribe subscription newsletter newsletters careers jobs legal imprint impressum datenschutz kontakt mentions-legales aviso-legal static assets images img css js media files feed rss amp api search tag tags author authors'.split(
+    ' ',
+  ),
+)
+
+/** Sections that are told of and begun with. */
+const MOST_SECTIONS = 24
+const MOST_KEPT = 2000
+const LEAST_ADDRESSES = 3
+const LANGUAGE = /^[a-z]{2}(?:-[a-z]{2})?$/
+
+/** Learns the sections of a site. */
+export class SectionBook {
+  readonly #sections = new Map<string, GrowingSection>()
+  /** How many segments of the start come before the first that tells sections apart. */
+  readonly #base: number
+  #slashes = 0
+  #fronts = 0
+
+  constructor(base: number) {
+    this.#base = base
+  }
+
+  /** Takes an address in. */
+  note(address: Address): void {
+    const found = this.#locate(address)
+    if (found === undefined) return
+    const { name, isFront } = found
+    let section = this.#sections.get(name)
+    if (section === undefined) {
+      if (this.#sections.size >= MOST_KEPT) return
+      section = { name, count: 0, onHome: 0, front: null }
+      this.#sections.set(name, section)
+    }
+    section.count++
+    if (isFront && section.front === null) {
+      section.front = address.url
+      this.#fronts++
+      if (address.hasSlash) this.#slashes++
+    }
+  }
+
+  /** Says that the home page leads to an address that was taken in. */
+  noteHome(address: Address): void {
+    const section = this.#sections.get(this.#locate(address)?.name ?? '')
+    if (section !== undefined) section.onHome++
+  }
+
+  /** Whether an address is where a section begins. */
+  isFront(address: Address): boolean {
+    const found = this.#locate(address)
+    return found?.isFront === true && (this.#sections.get(found.name)?.count ?? 0) >= LEAST_ADDRESSES
+  }
+
+  /** The sections, those that the home page shows most of first. */
+  list(): SiteSection[] {
+    return [...this.#sections.values()]
+      .filter(({ count }) => count >= LEAST_ADDRESSES)
+      .sort((a, b) => b.onHome - a.onHome || b.count - a.count || (a.name < b.name ? -1 : 1))
+      .slice(0, MOST_SECTIONS)
+  }
+
+  /**
+   * Where sections begin that have no known front. A site that has fronts for most of its sections may have them for all; of
+   * every other nothing is supposed.
+   */
+  guessFronts(origin: string): string[] {
+    const sections = this.list()
+    const without = sections.filter(({ front, count }) => front === null && count >= LEAST_GUESS)
+    const known = sections.filter(({ front }) => front !== null).length
+    if (known < LEAST_FRONTS || known < sections.length / 2) return []
+    const slash = this.#slashes * 2 > this.#fronts ? '/' : ''
+    return without.map(({ name }) => `${origin}/${name}${slash}`)
+  }
+
+  #locate({ segments, hasQuery, isPagination }: Address): { name: string; isFront: boolean } | undefined {
+    const first = segments[this.#base]
+    const isLanguage = first !== undefined && LANGUAGE.test(first.word) && segments.length > this.#base + 1
+    const at = this.#base + Number(isLanguage)
+    const segment = segments[at]
+    if (segment === undefined || segment.form !== 'word' || HOUSEKEEPING.has(segment.word)) return undefined
+    const isLast = segments.length === at + 1
+    // A file at the top is a page of its own, unless the site writes all of its pages so.
+    const name = segments
+      .slice(0, at + 1)
+      .map(({ raw, ending }) => (ending === '' ? raw : raw.slice(0, -ending.length)))
+      .join('/')
+    return { name, isFront: isLast && !hasQuery && !isPagination }
+  }
+}
+
+const LEAST_FRONTS = 3
+const LEAST_GUESS = 5

@@ -1,0 +1,165 @@
+import { PharosError } from '../../core/errors.ts'
+import type {
+  Analyses,
+  AnalysisRun,
+  RunEvent,
+  RunHolder,
+  RunProgress,
+  RunStage,
+  RunStatus,
+} from '../../library/analyses.ts'
+import type { Database, Write } from './database.ts'
+
+/** Runs over what is stored, and what happened in them. */
+export interface AnalysisRuns
+  extends Pick<Analyses, 'beginRun' | 'changeRun' | 'findRun' | 'listRuns' | 'addEvent' | 'listEvents'> {
+  /** Keeps how far a run is, inside the transaction of the caller; false when somebody else has taken it over. */
+  keepProgress(holder: RunHolder, progress: RunProgress, now: number): boolean
+}
+
+interface RunColumns {
+  readonly id: string
+  readonly status: RunStatus
+  readonly stage: RunStage
+  readonly startedAt: number
+  readonly endedAt: number | null
+  readonly heartbeatAt: number
+  readonly runner: string | null
+  readonly analysisVersion: number
+  readonly pageLimit: number | null
+  readonly domainLimit: number | null
+  readonly skipPages: number
+  readonly skipDomains: number
+  readonly dryRun: number
+  readonly verbose: number
+  readonly progress: string
+  readonly summary: string | null
+  readonly error: string | null
+}
+
+interface EventColumns extends Omit<RunEvent, 'details'> {
+  readonly details: string | null
+}
+
+const RUNS = `SELECT id, status, stage, started_at AS startedAt, ended_at AS endedAt, heartbeat_at AS heartbeatAt, runner,
+    analysis_version AS analysisVersion, page_limit AS pageLimit, domain_limit AS domainLimit, skip_pages AS skipPages,
+    skip_domains AS skipDomains, dry_run AS dryRun, verbose, last_progress AS progress, summary, error
+  FROM analysis_runs`
+
+/** Runs that are kept, with their events; the oldest go first. */
+const MOST_RUNS = 1000
+
+/** Prepares what is asked about runs. */
+export function createAnalysisRuns(db: Database, write: Write): AnalysisRuns {
+  const selectOne = db.prepare<[string], RunColumns>(`${RUNS} WHERE id = ?`)
+  const selectOpen = db.prepare<[], RunColumns>(`${RUNS} WHERE status = 'running'`)
+  const selectNewest = db.prepare<[number, number], RunColumns>(
+    `${RUNS} ORDER BY started_at DESC, rowid DESC LIMIT ? OFFSET ?`,
+  )
+  const count = db.prepare<[], number>('SELECT count(*) FROM analysis_runs').pluck()
+  const insert = db.prepare<[RunColumns]>(
+    `INSERT INTO analysis_runs (id, started_at, ended_at, status, stage, analysis_version, page_limit, domain_limit, skip_pages,
+       skip_domains, dry_run, verbose, summary, last_progress, error, runner, heartbeat_at)
+     VALUES (@id, @startedAt, @endedAt, @status, @stage, @analysisVersion, @pageLimit, @domainLimit, @skipPages, @skipDomains,
+       @dryRun, @verbose, @summary, @progress, @error, @runner, @heartbeatAt)`,
+  )
+  const update = db.prepare<[RunColumns]>(
+    `UPDATE analysis_runs SET status = @status, stage = @stage, ended_at = @endedAt, summary = @summary,
+       last_progress = @progress, error = @error, runner = @runner, heartbeat_at = @heartbeatAt WHERE id = @id`,
+  )
+  const updateProgress = db.prepare<[string, number, string, string | null]>(
+    `UPDATE analysis_runs SET last_progress = ?, heartbeat_at = ? WHERE id = ? AND status = 'running' AND runner IS ?`,
+  )
+  const insertEvent = db.prepare<[Omit<EventColumns, 'id'>]>(
+    'INSERT INTO analysis_run_events (run_id, ts, stage, message, details) VALUES (@runId, @at, @stage, @message, @details)',
+  )
+  const selectEvents = db.prepare<[string, number], EventColumns>(
+    `SELECT id, run_id AS runId, ts AS at, stage, message, details FROM analysis_run_events WHERE run_id = ?
+     ORDER BY id DESC LIMIT ?`,
+  )
+
+  const old = `(SELECT id FROM analysis_runs ORDER BY started_at DESC, rowid DESC LIMIT -1 OFFSET ${MOST_RUNS})`
+  const removals = [
+    db.prepare(`DELETE FROM analysis_run_events WHERE run_id IN ${old}`),
+    db.prepare(`DELETE FROM analysis_runs WHERE id IN ${old}`),
+  ]
+
+  return {
+    beginRun: ({ run, isLeft, isWanted }) =>
+      write(() => {
+        const newest = selectNewest.all(1, 0).map(toRun)[0]
+        for (const open of selectOpen.all().map(toRun)) {
+          if (!isLeft(open)) throw new PharosError('ANALYSIS_RUNNING', { run: open.id })
+          if (open.id !== newest?.id || !isWanted(open)) {
+            update.run(toColumns({ ...open, status: 'cancelled', endedAt: open.heartbeatAt }))
+          }
+        }
+        const isOpen = newest?.status === 'running' || newest?.status === 'cancelled'
+        if (newest === undefined || !isOpen || !isWanted(newest)) {
+          insert.run(toColumns(run))
+          for (const removal of removals) removal.run()
+          return run
+        }
+        const { runner, heartbeatAt } = run
+        const taken: AnalysisRun = { ...newest, status: 'running', endedAt: null, error: null, runner, heartbeatAt }
+        update.run(toColumns(taken))
+        return taken
+      }),
+    changeRun: (holder, change) =>
+      write(() => {
+        const found = selectOne.get(holder.id)
+        if (found?.status !== 'running' || found.runner !== holder.runner) return false
+        update.run(toColumns({ ...toRun(found), ...change }))
+        return true
+      }),
+    keepProgress: ({ id, runner }, progress, now) =>
+      updateProgress.run(JSON.stringify(progress), now, id, runner).changes > 0,
+    findRun: async (id) => {
+      const found = selectOne.get(id)
+      return found && toRun(found)
+    },
+    listRuns: async ({ limit, offset }) => ({
+      total: count.get() ?? 0,
+      items: selectNewest.all(limit, offset).map(toRun),
+    }),
+    addEvent: (event) =>
+      write(() => void insertEvent.run({ ...event, details: event.details && JSON.stringify(event.details) })),
+    listEvents: async (runId, limit) => selectEvents.all(runId, limit).map(toEvent),
+  }
+}
+
+function toColumns({ options, progress, summary, ...run }: AnalysisRun): RunColumns {
+  const { analysisVersion, pageLimit, domainLimit, skipPages, skipDomains, dryRun, verbose } = options
+  return {
+    ...run,
+    ...{ analysisVersion, pageLimit, domainLimit },
+    skipPages: Number(skipPages),
+    skipDomains: Number(skipDomains),
+    dryRun: Number(dryRun),
+    verbose: Number(verbose),
+    progress: JSON.stringify(progress),
+    summary: summary && JSON.stringify(summary),
+  }
+}
+
+/** What is parsed was written by this file. */
+function toRun(found: RunColumns): AnalysisRun {
+  const { id, status, stage, startedAt, endedAt, heartbeatAt, runner, error } = found
+  const { analysisVersion, pageLimit, domainLimit } = found
+  return {
+    ...{ id, status, stage, startedAt, endedAt, heartbeatAt, runner, error },
+    options: {
+      ...{ analysisVersion, pageLimit, domainLimit },
+      skipPages: found.skipPages === 1,
+      skipDomains: found.skipDomains === 1,
+      dryRun: found.dryRun === 1,
+      verbose: found.verbose === 1,
+    },
+    progress: JSON.parse(found.progress) as RunProgress,
+    summary: found.summary === null ? null : (JSON.parse(found.summary) as AnalysisRun['summary']),
+  }
+}
+
+function toEvent({ details, ...event }: EventColumns): RunEvent {
+  return { ...event, details: details === null ? null : (JSON.parse(details) as RunEvent['details']) }
+}

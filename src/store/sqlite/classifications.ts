@@ -1,0 +1,60 @@
+import type { Classification } from '../../core/model.ts'
+import type { Database } from './database.ts'
+
+/** What kind of page each is: one row for a page, whoever looked at it. Everything here runs inside the transaction of the caller. */
+export interface Classifications {
+  /** For content that is new: what was found in the old one is forgotten, whether or not somebody has looked at the new one. */
+  replace(source: number, page: number, classification: Classification | undefined): void
+  /** Writes the class alone; what an analysis found in the page stays. */
+  revise(source: number, page: number, classification: Classification): void
+  /** Has the next run look at a page again. What was found before is shown until then. */
+  invalidate(page: number): void
+}
+
+interface ClassColumns {
+  readonly source: number
+  readonly page: number
+  readonly kind: string
+  readonly confidence: number
+  readonly hint: string
+  readonly hintConfidence: number
+  readonly classification: string
+}
+
+/** Prepares what is written about the kinds of pages. */
+export function createClassifications(db: Database): Classifications {
+  const upsert = db.prepare<[ClassColumns]>(
+    `INSERT INTO page_analyses (page, source, kind, confidence, hint, hint_confidence, classification)
+     VALUES (@page, @source, @kind, @confidence, @hint, @hintConfidence, @classification)
+     ON CONFLICT DO UPDATE SET source = excluded.source, kind = excluded.kind, confidence = excluded.confidence,
+       hint = excluded.hint, hint_confidence = excluded.hint_confidence, classification = excluded.classification`,
+  )
+  const forget = ['page_analyses', 'article_places'].map((table) =>
+    db.prepare<[number]>(`DELETE FROM ${table} WHERE page = ?`),
+  )
+  const invalidate = db.prepare<[number]>(
+    'UPDATE page_analyses SET analysis_version = NULL WHERE page = ? AND analysis_version IS NOT NULL',
+  )
+  const revise = (source: number, page: number, classification: Classification): void => {
+    const { kind, confidence, combined } = classification
+    upsert.run({
+      source,
+      page,
+      kind,
+      confidence,
+      hint: combined.hint,
+      hintConfidence: combined.confidence,
+      classification: JSON.stringify(classification),
+    })
+  }
+  return {
+    replace: (source, page, classification) => {
+      for (const removal of forget) removal.run(page)
+      if (classification !== undefined) revise(source, page, classification)
+    },
+    revise,
+    invalidate: (page) => {
+      invalidate.run(page)
+    },
+  }
+}

@@ -1,0 +1,109 @@
+import type { Analyses, DomainAnalysis } from '../../library/analyses.ts'
+import type { Database, Write } from './database.ts'
+
+/** What is known of hosts from their pages. */
+export type Domains = Pick<Analyses, 'listHosts' | 'measureDomain' | 'writeDomain' | 'readDomain' | 'listAchievements'>
+
+interface DomainColumns extends Omit<DomainAnalysis, 'isNews' | 'languages'> {
+  readonly isNews: number
+  readonly languages: string | null
+}
+
+const MINUTE_MS = 60_000
+/** Languages of a host that are named, and the share of its pages one of them needs. */
+const MOST_LANGUAGES = 5
+const LEAST_SHARE = 0.1
+
+/** Prepares what is asked about hosts. */
+export function createDomains(db: Database, write: Write): Domains {
+  const visible = '(SELECT id FROM sources WHERE is_removed = 0)'
+  const selectHosts = db
+    .prepare<[number], string>(
+      `SELECT DISTINCT host FROM host_counts WHERE source IN ${visible} AND pages > 0 AND host <> '' ORDER BY host LIMIT ?`,
+    )
+    .pluck()
+  const countPages = db
+    .prepare<[string], number>(`SELECT total(pages) FROM host_counts WHERE source IN ${visible} AND host = ?`)
+    .pluck()
+  const ofHost = `FROM ledger l JOIN page_analyses a ON a.page = l.id WHERE l.source IN ${visible} AND l.host = ?`
+  const selectArticles = db.prepare<[string], { articles: number; sections: number; dated: number }>(
+    `SELECT count(*) AS articles, count(DISTINCT section) AS sections, total(is_dated) AS dated FROM (
+       SELECT a.classification ->> '$.url.section' AS section,
+         a.published_at IS NOT NULL OR a.classification ->> '$.url.hasDatePath' AS is_dated
+       ${ofHost} AND a.kind = 'article')`,
+  )
+  const selectLanguages = db.prepare<[string], { language: string; count: number }>(
+    `SELECT language, count(*) AS count ${ofHost} AND language IS NOT NULL GROUP BY language`,
+  )
+  const countLimited = db
+    .prepare<[string, number], number>(
+      `SELECT count(*) FROM ledger WHERE source IN ${visible} AND host = ? AND at >= ? AND status = 429`,
+    )
+    .pluck()
+  const upsert = db.prepare<[DomainColumns]>(
+    `INSERT OR REPLACE INTO domains (host, pages, articles, sections, dated_ratio, score, is_news, rate_limited_15,
+       rate_limited_60, analysed_at)
+     VALUES (@host, @pages, @articles, @sections, @datedRatio, @score, @isNews, @rateLimited15, @rateLimited60, @analysedAt)`,
+  )
+  const upsertLocale = db.prepare<[string, string | null, string | null, number]>(
+    'INSERT OR REPLACE INTO domain_locales (host, country_code, primary_langs, confidence) VALUES (?, ?, ?, ?)',
+  )
+  const select = db.prepare<[string], DomainColumns>(
+    `SELECT d.host, pages, articles, sections, dated_ratio AS datedRatio, score, is_news AS isNews,
+       rate_limited_15 AS rateLimited15, rate_limited_60 AS rateLimited60, analysed_at AS analysedAt,
+       o.country_code AS countryCode, o.primary_langs AS languages
+     FROM domains d LEFT JOIN domain_locales o ON o.host = d.host WHERE d.host = ?`,
+  )
+  const selectAchievements = db.prepare<[], Awaited<ReturnType<Domains['listAchievements']>>[number]>(
+    `SELECT l.host, sum(ifnull(l.status BETWEEN 200 AND 399, 0)) AS downloads,
+       sum(a.page IS NOT NULL AND l.depth = 2) AS depth2, sum(ifnull(a.kind = 'article', 0)) AS articles
+     FROM ledger l LEFT JOIN page_analyses a ON a.page = l.id
+     WHERE l.source IN ${visible} AND l.host <> '' GROUP BY l.host ORDER BY l.host`,
+  )
+
+  return {
+    listHosts: async (limit) => selectHosts.all(limit ?? -1),
+    measureDomain: async (host, now) => {
+      const pages = countPages.get(host) ?? 0
+      const { articles = 0, sections = 0, dated = 0 } = selectArticles.get(host) ?? {}
+      return {
+        ...{ host, pages, articles, sections },
+        datedRatio: articles === 0 ? 0 : dated / articles,
+        rateLimited15: countLimited.get(host, now - 15 * MINUTE_MS) ?? 0,
+        rateLimited60: countLimited.get(host, now - 60 * MINUTE_MS) ?? 0,
+        languages: rankLanguages(selectLanguages.all(host), pages),
+        analysedAt: now,
+      }
+    },
+    writeDomain: (domain) =>
+      write(() => {
+        const { host, countryCode } = domain
+        const languages = domain.languages.length === 0 ? null : domain.languages.join(',')
+        upsert.run({ ...domain, isNews: Number(domain.isNews), languages })
+        upsertLocale.run(host, countryCode, languages, countryCode === null ? 0 : 1)
+      }),
+    readDomain: async (host) => {
+      const found = select.get(host)
+      if (found === undefined) return undefined
+      return { ...found, isNews: found.isNews === 1, languages: found.languages?.split(',') ?? [] }
+    },
+    listAchievements: async () => selectAchievements.all(),
+  }
+}
+
+/** The languages of most pages, without their regions. */
+function rankLanguages(
+  found: readonly { readonly language: string; readonly count: number }[],
+  pages: number,
+): string[] {
+  const counts = new Map<string, number>()
+  for (const { language, count } of found) {
+    const [primary = ''] = language.toLowerCase().split('-')
+    if (primary !== '') counts.set(primary, (counts.get(primary) ?? 0) + count)
+  }
+  return [...counts]
+    .filter(([, count]) => count >= LEAST_SHARE * pages)
+    .toSorted(([a, most], [b, count]) => count - most || (a < b ? -1 : 1))
+    .slice(0, MOST_LANGUAGES)
+    .map(([language]) => language)
+}

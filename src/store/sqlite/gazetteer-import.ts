@@ -1,0 +1,285 @@
+import { hash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { normalizeName, type PlaceName, type PlaceRecord, type PlaceRelation } from '../../analysis/place.ts'
+import type { Gazetteer, GazetteerSource, ImportResult } from '../../library/gazetteer.ts'
+import type { Database, Write } from './database.ts'
+import { createNameIndexing } from './gazetteer-index.ts'
+import { scriptOf } from './script-of.ts'
+
+/** Records that are taken from their source at a time. */
+const RECORDS_AT_ONCE = 4000
+/** Others who write wait for about so long, and half as long again until it is on disk; then they have so long to begin. */
+const CHUNK_MS = 180
+const PAUSE_MS = 10
+/** Pages of the indexes that are written all over; what readers have is far too little for them. In KiB. */
+const IMPORT_CACHE_KIB = 128 * 1024
+/** Problems that are told; the others are counted. */
+const MAX_PROBLEMS = 20
+
+/** A name with how it is compared. */
+interface Named extends PlaceName {
+  readonly normalized: string
+}
+
+/** A place that others lie in, with all that it lies in itself. */
+interface Ancestor {
+  readonly id: number
+  readonly relation: PlaceRelation
+  readonly depth: number
+}
+
+/** Why a record cannot be kept. */
+class Refusal extends Error {}
+
+/**
+ * Prepares taking records in. A record that says what is kept already is passed over, so that an import that was interrupted goes on
+ * where it was, and one that has nothing new changes nothing.
+ */
+export function createImport(db: Database, write: Write): Gazetteer['importPlaces'] {
+  const writer = createRecordWriter(db)
+  const indexing = createNameIndexing(db, write)
+  const countPlaces = db.prepare<[string], number>('SELECT count(*) FROM places WHERE source = ?').pluck()
+  const upsertSource = db.prepare<[GazetteerSource & { now: number; places: number }]>(
+    `INSERT INTO place_sources (name, version, license, attribution, url, imported_at, places)
+     VALUES (@name, @version, @license, @attribution, @url, @now, @places)
+     ON CONFLICT DO UPDATE SET version = excluded.version, license = excluded.license, attribution = excluded.attribution,
+       url = excluded.url, imported_at = excluded.imported_at, places = excluded.places
+     WHERE version <> excluded.version OR license <> excluded.license OR attribution <> excluded.attribution
+       OR url IS NOT excluded.url OR places <> excluded.places`,
+  )
+
+  return async (source, records, now, signal) => {
+    const counts = { places: 0, names: 0, added: 0, changed: 0, refused: 0 }
+    const problems: string[] = []
+    const take = async (some: readonly PlaceRecord[]): Promise<void> => {
+      for (let done = 0; done < some.length; ) {
+        signal?.throwIfAborted()
+        const outcomes = await write(() => writer.writeSome(some, done, source.name)).catch((error: unknown) => {
+          if (!isRefusal(error)) throw error
+          // All of it is undone; now each for itself, which takes longer.
+          return write(() => writer.writeEach(some, done, source.name))
+        })
+        for (const { names, became, problem } of outcomes) {
+          counts[became === 'kept' ? 'places' : became]++
+          if (became === 'added' || became === 'changed') counts.places++
+          counts.names += names
+          if (problem !== null && problems.length < MAX_PROBLEMS) problems.push(problem)
+        }
+        done += outcomes.length
+        await sleep(PAUSE_MS)
+      }
+    }
+    const cacheBefore = Number(db.pragma('cache_size', { simple: true }))
+    db.pragma(`cache_size = -${IMPORT_CACHE_KIB}`)
+    try {
+      let some: PlaceRecord[] = []
+      for await (const record of records) {
+        some.push(record)
+        if (some.length < RECORDS_AT_ONCE) continue
+        await take(some)
+        some = []
+      }
+      await take(some)
+      if (counts.places > 0) {
+        await write(() => upsertSource.run({ ...source, now, places: countPlaces.get(source.name) ?? 0 }))
+      }
+      await indexing.update(signal)
+    } finally {
+      db.pragma(`cache_size = ${cacheBefore}`)
+    }
+    return { ...counts, problems } satisfies ImportResult
+  }
+}
+
+/** What became of a record. */
+interface Outcome {
+  readonly became: 'kept' | 'added' | 'changed' | 'refused'
+  readonly names: number
+  readonly problem: string | null
+}
+
+interface RecordWriter {
+  /** Writes records from one of them on, for as long as others may be kept waiting: at least one. Fails where one is refused. */
+  writeSome(records: readonly PlaceRecord[], from: number, source: string): readonly Outcome[]
+  /** The same, but leaves out those that are refused. */
+  writeEach(records: readonly PlaceRecord[], from: number, source: string): readonly Outcome[]
+}
+
+function createRecordWriter(db: Database): RecordWriter {
+  const selectPlace = db.prepare<[string], { id: number; source: string; digest: Buffer | null }>(
+    'SELECT id, source, digest FROM places WHERE ref = ?',
+  )
+  const selectAncestors = db.prepare<[number], Ancestor>(
+    'SELECT parent AS id, relation, depth FROM place_hierarchy WHERE child = ? ORDER BY parent',
+  )
+  const insertPlace = db.prepare(
+    `INSERT INTO places (ref, kind, country_code, adm1_code, adm2_code, population, timezone, lat, lng, bbox, source, extra, status,
+       valid_from, valid_to, sort_name, digest)
+     VALUES (@ref, @kind, @countryCode, @adm1Code, @adm2Code, @population, @timezone, @lat, @lng, @bbox, @source, @extra, @status,
+       @validFrom, @validTo, @sortName, @digest)`,
+  )
+  const updatePlace = db.prepare(
+    `UPDATE places SET kind = @kind, country_code = @countryCode, adm1_code = @adm1Code, adm2_code = @adm2Code,
+       population = @population, timezone = @timezone, lat = @lat, lng = @lng, bbox = @bbox, extra = @extra, status = @status,
+       valid_from = @validFrom, valid_to = @validTo, sort_name = @sortName, digest = @digest, canonical_name_id = NULL
+     WHERE id = @id`,
+  )
+  const setCanonical = db.prepare('UPDATE places SET canonical_name_id = ? WHERE id = ?')
+  const insertName = db.prepare(
+    `INSERT INTO place_names (place_id, name, normalized, lang, script, name_kind, is_preferred, is_official, source)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const insertWord = db.prepare('INSERT OR IGNORE INTO place_words VALUES (?, ?)')
+  const insertParent = db.prepare('INSERT INTO place_hierarchy VALUES (?, ?, ?, ?)')
+  const insertExternal = db.prepare('INSERT INTO place_external_ids VALUES (?, ?, ?)')
+  const selectExternal = db
+    .prepare<[string, string], number>('SELECT place_id FROM place_external_ids WHERE source = ? AND ext_id = ?')
+    .pluck()
+  const clearing = ['place_names', 'place_words', 'place_external_ids'].map((table) =>
+    db.prepare(`DELETE FROM ${table} WHERE place_id = ?`),
+  )
+  const clearParents = db.prepare('DELETE FROM place_hierarchy WHERE child = ?')
+  // Many lie in the same place. Forgotten with each transaction, as those may be undone, and others write in between.
+  const parents = new Map<string, { readonly id: number; readonly above: readonly Ancestor[] } | undefined>()
+  const findParent = (ref: string) => {
+    if (!parents.has(ref)) {
+      const id = selectPlace.get(ref)?.id
+      parents.set(ref, id === undefined ? undefined : { id, above: selectAncestors.all(id) })
+    }
+    return parents.get(ref)
+  }
+  /** All that a place lies in, as far as it is there: its parents, and what those lie in by the same relation. */
+  const ancestorsOf = (record: PlaceRecord): Ancestor[] =>
+    record.parents
+      .flatMap(({ ref, relation }) => {
+        const parent = findParent(ref)
+        if (parent === undefined || ref === record.ref) return []
+        const above = parent.above.filter((one) => one.relation === relation)
+        return [{ id: parent.id, relation, depth: 1 }, ...above.map((one) => ({ ...one, depth: one.depth + 1 }))]
+      })
+      // What it lies in by way of an earlier one is not its parent besides.
+      .filter((one, i, all) => all.findIndex(({ id, relation }) => id === one.id && relation === one.relation) === i)
+
+  /** Writes one record, which must not stay half-written when it is refused. */
+  const writeRecord = (record: PlaceRecord, source: string): Outcome => {
+    const names = distinctNames(record)
+    const canonical = names.find(({ isPreferred }) => isPreferred) ?? names[0]
+    if (canonical === undefined) throw new Refusal('it has no name')
+    const ancestors = ancestorsOf(record)
+    const digest = digestOf(record, names, ancestors)
+    const known = selectPlace.get(record.ref)
+    if (known?.digest?.equals(digest) === true) return { became: 'kept', names: names.length, problem: null }
+    const { ref, kind, countryCode, adm1Code, adm2Code, population, timezone, lat, lng, status, validFrom, validTo } =
+      record
+    const columns = {
+      ...{ ref, kind, countryCode, adm1Code, adm2Code, population, timezone, lat, lng, status, validFrom, validTo },
+      bbox: record.bbox === null ? null : JSON.stringify(record.bbox),
+      extra: record.extra === null ? null : JSON.stringify(record.extra),
+      sortName: canonical.normalized,
+      digest,
+    }
+    if (known !== undefined) updatePlace.run({ ...columns, id: known.id })
+    const id = known?.id ?? Number(insertPlace.run({ ...columns, source }).lastInsertRowid)
+    if (known !== undefined) {
+      for (const clear of clearing) clear.run(id)
+      clearParents.run(id)
+    }
+    const namer = known === undefined || known.source === source ? null : source
+    const words = new Set<string>()
+    for (const one of names) {
+      const { name, normalized, lang, kind: nameKind, isPreferred, isOfficial } = one
+      const flags = [isPreferred ? 1 : 0, isOfficial ? 1 : 0]
+      const row = insertName.run(id, name, normalized, lang ?? '', scriptOf(normalized), nameKind, ...flags, namer)
+      if (one === canonical) setCanonical.run(row.lastInsertRowid, id)
+      const [, ...others] = normalized.split(' ')
+      for (const word of others) words.add(word)
+    }
+    for (const word of words) insertWord.run(word, id)
+    for (const { id: parent, relation, depth } of ancestors) insertParent.run(parent, id, relation, depth)
+    for (const { source: owners, id: external } of record.externalIds) {
+      const owner = selectExternal.get(owners, external)
+      if (owner === id) continue
+      if (owner !== undefined) throw new Refusal(`${owners} ${external} is another place`)
+      insertExternal.run(owners, external, id)
+    }
+    parents.delete(ref)
+    return { became: known === undefined ? 'added' : 'changed', names: names.length, problem: null }
+  }
+  // Within a transaction it is a savepoint: what a refused record has written is undone.
+  const writeWhole = db.transaction(writeRecord)
+  const writeFor = (records: readonly PlaceRecord[], from: number, writeOne: (record: PlaceRecord) => Outcome) => {
+    parents.clear()
+    const began = performance.now()
+    const outcomes: Outcome[] = []
+    for (let i = from; i < records.length && performance.now() - began < CHUNK_MS; i++) {
+      const record = records[i]
+      if (record !== undefined) outcomes.push(writeOne(record))
+    }
+    return outcomes
+  }
+
+  return {
+    writeSome: (records, from, source) => writeFor(records, from, (record) => writeRecord(record, source)),
+    writeEach: (records, from, source) =>
+      writeFor(records, from, (record) => {
+        try {
+          return writeWhole(record, source)
+        } catch (error) {
+          if (!isRefusal(error)) throw error
+          return { became: 'refused', names: 0, problem: `${record.ref}: ${error.message}` }
+        }
+      }),
+  }
+}
+
+/** Whether something is wrong with a record: by itself, or as the table says. */
+function isRefusal(error: unknown): error is Error {
+  if (error instanceof Refusal) return true
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_CONSTRAINT')
+}
+
+/** The names of a record, each once, and without those of which nothing is left to compare. */
+function distinctNames({ names }: PlaceRecord): Named[] {
+  const seen = new Set<string>()
+  return names.flatMap((name) => {
+    const normalized = normalizeName(name.name)
+    const key = `${normalized}\n${name.lang ?? ''}\n${name.kind}`
+    if (normalized === '' || seen.has(key)) return []
+    seen.add(key)
+    return [{ ...name, normalized }]
+  })
+}
+
+/** Of all that is kept of a record. Twelve bytes tell a hundred thousand apart, and an import of them from all others. */
+function digestOf(record: PlaceRecord, names: readonly Named[], ancestors: readonly Ancestor[]): Buffer {
+  const { kind, countryCode, adm1Code, adm2Code, population, timezone, lat, lng, bbox, status, validFrom, validTo } =
+    record
+  const content = [
+    [
+      record.ref,
+      kind,
+      countryCode,
+      adm1Code,
+      adm2Code,
+      population,
+      timezone,
+      lat,
+      lng,
+      bbox,
+      status,
+      validFrom,
+      validTo,
+    ],
+    record.extra,
+    names.map(({ name, lang, kind: nameKind, isPreferred, isOfficial }) => [
+      name,
+      lang,
+      nameKind,
+      isPreferred,
+      isOfficial,
+    ]),
+    ancestors.map(({ id, relation, depth }) => `${relation} ${id} ${depth}`).sort(),
+    record.externalIds.map(({ source, id }) => `${source} ${id}`).sort(),
+  ]
+  return hash('sha256', JSON.stringify(content), 'buffer').subarray(0, 12)
+}

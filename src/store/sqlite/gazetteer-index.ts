@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto'
+import { INDEX_VERSION, type IndexedPlace, writeNameIndex } from '../../analysis/name-index.ts'
+import type { NameKind } from '../../analysis/place.ts'
+import type { Database, Write } from './database.ts'
+
+/** So many places are read at a time: whoever reads holds back the log of the database. */
+const PLACES_AT_ONCE = 2000
+
+/** Keeps the names in the form that matching reads. */
+export interface NameIndexing {
+  /** Makes the index anew where the places are others than it was made of, or its form is another. */
+  update(signal: AbortSignal | undefined): Promise<void>
+}
+
+interface PlaceRow extends Omit<IndexedPlace, 'names' | 'isCapital'> {
+  /** 1 where GeoNames calls it the capital of a country. */
+  readonly capital: number
+}
+
+interface NameRow {
+  readonly place: number
+  readonly id: number
+  readonly name: string
+  readonly lang: string
+  readonly kind: NameKind
+  readonly isPreferred: number
+}
+
+/** Prepares making it. */
+export function createNameIndexing(db: Database, write: Write): NameIndexing {
+  const selectState = db.prepare<[], { revision: string; hasIndex: number }>(
+    'SELECT revision, name_index IS NOT NULL AS hasIndex FROM gazetteer_state',
+  )
+  const updateState = db.prepare<[string, Uint8Array | null]>('UPDATE gazetteer_state SET revision = ?, name_index = ?')
+  const selectPlaces = db.prepare<[number], PlaceRow>(
+    `SELECT p.id, p.kind, n.name, p.country_code AS countryCode, p.adm1_code AS adm1Code, p.population,
+       p.extra ->> '$.feature' IS 'PPLC' AS capital
+     FROM places p JOIN place_names n ON n.id = p.canonical_name_id
+     WHERE p.id > ? AND p.status = 'current' ORDER BY p.id LIMIT ${PLACES_AT_ONCE}`,
+  )
+  const selectNames = db.prepare<[number, number], NameRow>(
+    `SELECT place_id AS place, id, name, lang, name_kind AS kind, is_preferred AS isPreferred
+     FROM place_names WHERE place_id BETWEEN ? AND ?`,
+  )
+
+  function* readPlaces(): Generator<IndexedPlace> {
+    for (let last = 0; ; ) {
+      const places = selectPlaces.all(last)
+      const [first, end] = [places[0], places.at(-1)]
+      if (first === undefined || end === undefined) return
+      const names = Map.groupBy(selectNames.all(first.id, end.id), ({ place }) => place)
+      for (const { capital, ...place } of places)
+        yield { ...place, isCapital: capital === 1, names: (names.get(place.id) ?? []).sort(byId).map(toName) }
+      last = end.id
+    }
+  }
+
+  return {
+    async update(signal) {
+      const revision = readRevision(db)
+      const state = selectState.get()
+      if (state?.revision === revision && (state.hasIndex === 1 || revision === '')) return
+      signal?.throwIfAborted()
+      // Nobody waits meanwhile: places are only read.
+      const index = revision === '' ? null : writeNameIndex(readPlaces(), revision)
+      signal?.throwIfAborted()
+      await write(() => updateState.run(revision, index))
+    },
+  }
+}
+
+/** What tells the places as they are now from all others; empty while there are none. */
+export function readRevision(db: Database): string {
+  const digest = createHash('sha256').update(`index ${INDEX_VERSION}\n`)
+  const selectDigests = db.prepare<[], Buffer | null>('SELECT digest FROM places ORDER BY id').pluck()
+  let places = 0
+  for (const one of selectDigests.iterate()) {
+    digest.update(one ?? '')
+    places++
+  }
+  return places === 0 ? '' : digest.digest('hex').slice(0, 16)
+}
+
+function byId(a: NameRow, b: NameRow): number {
+  return a.id - b.id
+}
+
+function toName({ name, lang, kind, isPreferred }: NameRow): IndexedPlace['names'][number] {
+  return { name, lang: lang || null, kind, isPreferred: isPreferred === 1 }
+}

@@ -1,0 +1,13 @@
+import { analyseLibrary } from '../../src/library/operations/analyse-library.ts'
+import { openLibrary } from '../../src/open-library.ts'
+
+/* A process that analyses a library, tells every step, and can be killed at any moment. */
+
+const [path = '', batch = '5'] = process.argv.slice(2)
+const library = await openLibrary({ path, version: '0' })
+for await (const event of analyseLibrary(library, { batch: Number(batch) })) {
+  const told =
+    event.type === 'started' ? { isResumed: event.isResumed } : event.type === 'ended' ? { run: event.run } : {}
+  process.stdout.write(`${JSON.stringify({ type: event.type, ...told })}\n`)
+}
+await library.close()

@@ -1,0 +1,83 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { analyseLibrary } from '../../src/library/operations/analyse-library.ts'
+import { openLibrary } from '../../src/open-library.ts'
+import { importPlaces } from '../analysis/some-places.ts'
+import { storeNews } from '../analysis/stored-news.ts'
+import { readUnderstood, type Understood } from '../analysis/understood.ts'
+import { type Child, startNode } from '../sites/children.ts'
+import { isLong } from './bounded.ts'
+
+/* Runs over a library that are killed at moments that nobody chose. */
+
+const PAGES = isLong ? 3000 : 300
+const KILLS = isLong ? 20 : 2
+/** Small, so that there are many moments to be killed at. */
+const BATCH = isLong ? 5 : 1
+const CHILD = fileURLToPath(new URL('../analysis/run-child.ts', import.meta.url))
+
+const folder = mkdtempSync(join(tmpdir(), 'pharos-analysis-'))
+const filled = join(folder, 'filled.db')
+/** What a run that nobody kills leaves. */
+let whole: Understood
+
+beforeAll(async () => {
+  const library = await openLibrary({ path: filled, version: '0' })
+  await storeNews(library.store, { articles: PAGES - 15 })
+  await importPlaces(library.gazetteer)
+  await library.close()
+  const path = join(folder, 'whole.db')
+  copyFileSync(filled, path)
+  const copy = await openLibrary({ path, version: '0' })
+  // Another size of batches must not be seen in what is left.
+  for await (const _ of analyseLibrary(copy, { batch: 64 }));
+  await copy.close()
+  whole = readUnderstood(path)
+})
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Kills a process when it has told so many steps, or lets it come to its end. */
+async function killAfter(child: Child, steps: number): Promise<void> {
+  // It may end before.
+  await child.told('progress', steps).catch(() => undefined)
+  child.process.kill('SIGKILL')
+  await child.ended
+}
+
+/** Kills a run again and again; undefined when it came to its end before, because this machine was busy with something else. */
+async function breakOff(path: string, moments: readonly number[]): Promise<'broken' | undefined> {
+  copyFileSync(filled, path)
+  for (const [kill, steps] of moments.entries()) {
+    const child = startNode([CHILD, path, String(BATCH)])
+    await killAfter(child, steps)
+    expect(child.lines[0]).toMatchObject({ type: 'started', isResumed: kill > 0 })
+    const [run] = readUnderstood(path)['runs'] ?? []
+    if ((run as { readonly status: string }).status === 'completed') return undefined
+    expect(run).toMatchObject({ status: 'running' })
+  }
+  return 'broken'
+}
+
+test(`a run that is killed ${KILLS} times goes on and leaves what one leaves that is not`, {
+  timeout: 300_000,
+}, async () => {
+  const path = join(folder, 'killed.db')
+  const share = PAGES / BATCH / (KILLS + 1)
+  const moments = Array.from({ length: KILLS }, () => 1 + Math.floor(Math.random() * share))
+  for (let tries = 1; (await breakOff(path, moments)) === undefined; tries++) expect(tries).toBeLessThan(5)
+  const last = startNode([CHILD, path, String(BATCH)])
+  const { code, stderr } = await last.ended
+  const told = `killed after ${moments} steps`
+  expect({ code, stderr }, told).toEqual({ code: 0, stderr: '' })
+  expect(last.lines[0], told).toMatchObject({ type: 'started', isResumed: true })
+  const left = readUnderstood(path)
+  for (const [name, rows] of Object.entries(whole)) expect(left[name], `${told}: ${name}`).toEqual(rows)
+  expect(left['pages']).toHaveLength(PAGES)
+  expect(left['places']?.length).toBeGreaterThan(PAGES)
+  expect(left['hubs']?.length).toBeGreaterThan(0)
+  expect(left['milestones']?.length).toBeGreaterThan(0)
+})

@@ -1,0 +1,484 @@
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { z } from 'zod'
+import type { Site } from '../sites/site.ts'
+import { ARTICLE, COUNTRIES, fillNews } from './news-stage.ts'
+import { type Answer, openStream, openTestServer, type TestServer, until } from './server.ts'
+import * as shapes from './shapes.ts'
+
+/* Analysis runs, gazetteer, hubs and the stories of addresses, asked of a real server over a library that a real crawl has filled. */
+
+let server: TestServer
+let site: Site
+let host: string
+
+beforeAll(async () => {
+  const folder = fs.mkdtempSync(join(tmpdir(), 'pharos-news-'))
+  site = await fillNews(folder)
+  host = new URL(site.origin).host
+  server = await openTestServer({ folder, isShared: true })
+})
+
+afterAll(async () => {
+  await server?.dispose()
+  await site?.close()
+})
+
+async function get<T>(path: string, shape: z.ZodType<T>): Promise<T> {
+  const answer = await server.ask(path)
+  expect([path, answer.status, answer.text.slice(0, 300)]).toEqual([path, 200, answer.text.slice(0, 300)])
+  return shape.parse(answer.body)
+}
+
+async function refused(answer: Promise<Answer>, status: number, code: string): Promise<string> {
+  const { status: got, body } = await answer
+  const { error, code: gotCode } = shapes.failure.parse(body)
+  expect([got, gotCode]).toEqual([status, code])
+  return error
+}
+
+/** The page as a browser gets it. */
+async function show(path: string, status = 200): Promise<string> {
+  const answer = await server.ask(path, { headers: { accept: 'text/html' } })
+  expect([path, answer.status]).toEqual([path, status])
+  expect(answer.headers.get('content-type')).toMatch(/^text\/html/)
+  return answer.text
+}
+
+describe('before any analysis', () => {
+  test('lists are empty, and the pages say what to do', async () => {
+    expect(await get('/api/analysis', shapes.runs)).toEqual({ total: 0, items: [] })
+    expect(await show('/analysis/ssr')).toContain('Nothing has been analysed yet')
+    expect((await server.ask('/analysis/latest')).headers.get('location')).toBe('/analysis/ssr')
+    expect(await get('/api/hubs', shapes.hubs)).toEqual({ total: 0, items: [] })
+    expect(await get('/api/places/mentions', shapes.mentions)).toEqual({ count: 0, items: [] })
+    expect(await show('/gazetteer')).toContain('No page is known to be about a place')
+    expect(await show('/hubs')).toContain('No hub is known yet')
+  })
+
+  test('pages are classified by the crawl itself', async () => {
+    const { items } = await get(`/api/urls?classification=article&details=1`, shapes.urlsWithDetails)
+    expect(items.map(({ url }) => url)).toEqual([`${site.origin}${ARTICLE}`])
+    expect(items[0]).toMatchObject({ classification: 'article' })
+    expect(items[0]?.combined_confidence).toBeGreaterThan(0)
+  })
+})
+
+describe('an analysis run', () => {
+  let runId: string
+
+  test('is started, tells how far it is, and ends', async () => {
+    const stream = await openStream(`${server.origin}/events?logs=0`)
+    const { status, body } = await server.post('/api/analysis/start', { verbose: true })
+    expect(status).toBe(202)
+    runId = body.runId
+    expect(body).toEqual({ runId, detailUrl: `/analysis/${runId}/ssr`, apiUrl: `/api/analysis/${runId}` })
+    // There is one at a time, and it is named.
+    expect(await refused(server.post('/api/analysis/start'), 409, 'ANALYSIS_RUNNING')).toContain(runId)
+    const done = await stream.until(({ name, data }) => name === 'analysis' && data.status === 'completed')
+    expect(done.data).toMatchObject({ runId, stage: 'done', jobId: null, error: null })
+    expect(done.data.lastProgress.pages).toBeGreaterThan(4)
+    stream.close()
+  })
+
+  test('is kept with its options, summary and events, newest first', async () => {
+    const { total, items } = await get('/api/analysis?limit=1000', shapes.runs)
+    expect([total, items[0]?.id]).toEqual([1, runId])
+    expect(items[0]).toMatchObject({
+      ...{ status: 'completed', stage: 'done', pageLimit: null, domainLimit: null, error: null },
+      ...{ skipPages: false, skipDomains: false, dryRun: false, verbose: true },
+    })
+    const { run, events } = await get(`/api/analysis/${runId}`, shapes.run)
+    expect(run).toEqual(items[0])
+    expect(events.map(({ id }) => id)).toEqual(events.map(({ id }) => id).toSorted((a, b) => b - a))
+    expect(new Set(events.map(({ stage }) => stage))).toEqual(
+      new Set(['db-setup', 'pages', 'domains', 'milestones', 'done']),
+    )
+    expect((await get(`/api/analysis/${runId}?eventsLimit=2`, shapes.run)).events).toEqual(events.slice(0, 2))
+    expect((await get(`/api/analysis/${runId}?limit=2`, shapes.run)).events).toEqual(events.slice(0, 2))
+    expect((await get('/api/analysis?offset=1', shapes.runs)).items).toEqual([])
+    await refused(server.ask('/api/analysis/nobody'), 404, 'RUN_UNKNOWN')
+    await refused(server.ask('/api/analysis/no%20id'), 400, 'USAGE')
+    await refused(server.ask('/api/analysis?limit=0'), 400, 'USAGE')
+    await refused(server.ask(`/api/analysis/${runId}?eventsLimit=some`), 400, 'USAGE')
+  })
+
+  test('has a page, and is in the list of them', async () => {
+    const list = await show('/analysis/ssr')
+    expect(list).toContain(`href="/analysis/${runId}/ssr"`)
+    expect(list).toContain('<span class="pill pill-good" data-field="status">completed</span>')
+    const body = await show(`/analysis/${runId}/ssr`)
+    expect(body).toMatch(/<progress data-progress max="(\d+)" value="\1">/)
+    expect(body).toContain('verbose')
+    // Of one that is over nothing new is to be told.
+    expect(body).not.toContain('data-poll')
+    expect((await server.ask('/analysis/latest')).headers.get('location')).toBe(`/analysis/${runId}/ssr`)
+    // What a run has reached is told with its own name instead of that of a job.
+    expect((await server.ask('/queues/analysis-run/ssr')).headers.get('location')).toBe('/analysis/latest')
+    expect(await show('/analysis/nobody/ssr', 404)).toContain('There is no analysis run with this id')
+  })
+
+  test('takes its seven options, and refuses others by name', async () => {
+    for (const [field, value] of [
+      ['pageLimit', 0],
+      ['domainLimit', 'many'],
+      ['analysisVersion', -1],
+      ['skipPages', 'yes'],
+      ['skipDomains', 1],
+      ['dryRun', 'x'],
+      ['verbose', []],
+    ] as const) {
+      const answer = await server.post('/api/analysis/start', { [field]: value })
+      expect([answer.status, answer.body]).toMatchObject([400, { code: 'USAGE', field }])
+      expect(answer.body.error).toContain(`got ${JSON.stringify(value)}`)
+    }
+    await refused(server.post('/api/analysis/start', { analysisVersion: 999_999 }), 400, 'USAGE')
+    expect((await get('/api/analysis', shapes.runs)).total).toBe(1)
+  })
+
+  test('begins from a form without script as well', async () => {
+    const send = (fields: string) =>
+      server.ask('/analysis/start', {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' },
+        body: fields,
+      })
+    const wrong = await send('pageLimit=many')
+    expect([wrong.status, wrong.text]).toMatchObject([
+      400,
+      expect.stringContaining('pageLimit: expected a whole number'),
+    ])
+    const { status, headers } = await send('pageLimit=1&domainLimit=&dryRun=1&skipDomains=1')
+    expect(status).toBe(303)
+    const [, id = ''] = /^\/analysis\/([\w-]+)\/ssr$/.exec(headers.get('location') ?? '') ?? []
+    const { run } = await until(
+      () => get(`/api/analysis/${id}`, shapes.run),
+      (answer) => answer.run.status !== 'running',
+    )
+    expect(run).toMatchObject({ status: 'completed', pageLimit: 1, dryRun: true, skipDomains: true, verbose: false })
+  })
+
+  test('that cannot be started is 500, and is not left running', async () => {
+    const broken = await openTestServer({ analyser: [join(server.folder, 'there-is-no-such-program')] })
+    const { status, body } = await broken.post('/api/analysis/start', {})
+    expect([status, body.code]).toEqual([500, 'ANALYSIS_START_FAILED'])
+    expect(body.error).not.toContain(server.folder)
+    const { body: list } = await broken.ask('/api/analysis')
+    expect(list.items.map((run: { status: string }) => run.status)).toEqual(['failed'])
+  })
+})
+
+describe('the gazetteer', () => {
+  test('tells how much it holds, and whom to credit', async () => {
+    const summary = await get('/api/gazetteer/summary', shapes.gazetteerSummary)
+    expect(summary).toMatchObject({ countries: 250, cities: 0 })
+    expect(summary.names).toBeGreaterThan(1000)
+    expect(summary.sources[0]?.license).toContain('ODbL')
+    const body = await show('/gazetteer')
+    expect(body).toContain('<dd data-counter="countries">250</dd>')
+    expect(body).toContain(summary.sources[0]?.attribution.split('"')[0])
+  })
+
+  test('lists places by name, kind, country and size, in any order', async () => {
+    const names = async (query: string) =>
+      (await get(`/api/gazetteer/places?${query}`, shapes.places)).items.map(({ name }) => name)
+    expect(await names('q=franc&kind=country')).toContain('France')
+    expect(await names('cc=jp&kind=country')).toEqual(['Japan'])
+    expect(await names('kind=country&sort=name&dir=asc&pageSize=2')).toEqual(['Afghanistan', expect.any(String)])
+    const all = await get('/api/gazetteer/places?kind=country&pageSize=100000', shapes.places)
+    expect([all.total, all.items.length, all.pageSize]).toEqual([250, 200, 200])
+    const second = await get('/api/gazetteer/places?kind=country&pageSize=200&page=2', shapes.places)
+    expect(second.items).toHaveLength(50)
+    const some = new Set([...all.items, ...second.items].map(({ id }) => id))
+    expect(some.size).toBe(250)
+    expect(await names('minpop=1000000000')).not.toContain('France')
+    expect(await names('q=nowhere-at-all')).toEqual([])
+    for (const query of ['kind=planet', 'sort=weight', 'page=0', 'minpop=many', 'cc=FRA', 'dir=up'])
+      await refused(server.ask(`/api/gazetteer/places?${query}`), 400, 'USAGE')
+  })
+
+  test('tells everything of a place, and finds it by any of its names', async () => {
+    const { items } = await get('/api/gazetteer/resolve?q=frankreich', shapes.resolved)
+    expect(items.map(({ name }) => name)).toEqual(['France'])
+    const id = items[0]?.id ?? 0
+    const { place, names, size } = await get(`/api/gazetteer/place/${id}`, shapes.place)
+    expect(place).toMatchObject({ id, kind: 'country', countryCode: 'FR' })
+    expect(names.map(({ name }) => name)).toContain('フランス')
+    expect(size.names).toBe(names.length)
+    const { items: articles } = await get(`/api/gazetteer/articles?id=${id}`, shapes.articles)
+    expect(articles.map(({ url }) => url)).toContain(`${site.origin}${ARTICLE}`)
+    expect((await get('/api/gazetteer/resolve?q=nowhere-at-all', shapes.resolved)).items).toEqual([])
+    expect((await get('/api/gazetteer/articles?id=999999', shapes.articles)).items).toEqual([])
+    await refused(server.ask('/api/gazetteer/place/999999'), 404, 'PLACE_UNKNOWN')
+    for (const path of ['place/x', 'place/0', 'articles', 'articles?id=x', 'resolve', 'resolve?q='])
+      await refused(server.ask(`/api/gazetteer/${path}`), 400, 'USAGE')
+  })
+
+  test('is shown by pages that lead to each other', async () => {
+    const countries = await show('/gazetteer/countries')
+    expect(countries.match(/<tr role="row">/g)).toHaveLength(1 + 250)
+    const [, path = ''] = /href="(\/gazetteer\/place\/\d+)">France</.exec(countries) ?? []
+    for (const shown of [await show(path), await show('/gazetteer/country/fr')]) {
+      for (const part of ['<h1>France</h1>', 'フランス', ARTICLE, '/world/france', '<circle class="dot"'])
+        expect(shown).toContain(part)
+    }
+    expect(await show('/gazetteer/places?q=japan')).toContain('>Japan</a>')
+    expect(await show('/gazetteer/kind/country')).toContain('href="/gazetteer/kind/country?offset=100"')
+    expect(await show('/gazetteer/kind/country?offset=200')).toContain('201–250 of 250')
+    expect(await show('/gazetteer/kind/planet', 404)).toContain('There is no such kind of place')
+    expect(await show('/gazetteer/place/999999', 404)).toContain('There is no place with this number')
+    expect(await show('/gazetteer/country/QQ', 404)).toContain('No country with the code QQ')
+    expect(await show('/gazetteer/country/france', 400)).toContain('two letters')
+    expect(await show('/gazetteer/places?minpop=x', 400)).toContain('minpop: expected a whole number')
+  })
+
+  test('shows on a map what the pages are about, and the same as a table', async () => {
+    const { items } = await get('/api/places/mentions', shapes.mentions)
+    expect(items.map(({ place }) => place.name)).toEqual(expect.arrayContaining(['France', 'Japan', 'Brazil']))
+    const france = items.find(({ place }) => place.name === 'France')
+    expect(france).toMatchObject({ hubs: 1 })
+    const body = await show('/gazetteer')
+    expect(body.match(/<circle class="dot"/g)).toHaveLength(items.length)
+    expect(body).toContain(`<title>France: ${france?.pages} pages, 1 hub</title>`)
+    expect(body).toContain(`>France</a></td>`)
+    expect((await get(`/api/places/mentions?host=${host}&limit=1`, shapes.mentions)).items).toHaveLength(1)
+    expect((await get('/api/places/mentions?host=elsewhere.example', shapes.mentions)).items).toEqual([])
+    expect(await show('/gazetteer?host=elsewhere.example')).not.toContain('<circle')
+    await refused(server.ask('/api/places/mentions?limit=x'), 400, 'USAGE')
+  })
+})
+
+describe('hubs', () => {
+  beforeAll(async () => {
+    // What a plan would have learnt of the site.
+    const { planMemory, jobLog } = await server.library()
+    const pattern = '/world/{country}'
+    const examples = COUNTRIES.map((country) => `/world/${country}`)
+    await planMemory.writePatterns(
+      host,
+      [{ pattern, role: 'place-hub', seen: 4, hits: 3, misses: 1, confidence: 0.75, examples }],
+      Date.now(),
+    )
+    await planMemory.writeVerdicts(host, [
+      {
+        ...{
+          url: `${site.origin}/world/atlantis`,
+          pattern,
+          placeId: null,
+          placeSlug: 'atlantis',
+          placeKind: 'country',
+        },
+        ...{ origin: 'listed', state: 'missing', status: 404, title: null, navLinks: 0, articleLinks: 0 },
+        checkedAt: Date.now(),
+      },
+    ])
+    const note = {
+      scope: host,
+      target: `${site.origin}/world/atlantis`,
+      message: 'there is no such hub',
+      details: null,
+    }
+    await jobLog.append([
+      { jobId: 'plan', at: Date.now(), type: 'problem', data: { ...note, kind: 'missing-hub' } },
+      { jobId: 'plan', at: Date.now(), type: 'milestone', data: { ...note, kind: 'hubs-seeded' } },
+    ])
+  })
+
+  test('are found only where the gazetteer knows the place, and pagination is folded', async () => {
+    const { total, items } = await get('/api/hubs', shapes.hubs)
+    expect(new Set(items.map(({ url }) => url.slice(site.origin.length)))).toEqual(
+      new Set(COUNTRIES.map((country) => `/world/${country}`)),
+    )
+    expect(total).toBe(3)
+    const france = items.find(({ placeSlug }) => placeSlug === 'france')
+    expect(france).toMatchObject({ host, placeKind: 'country', topicSlug: 'world' })
+    expect((await get(`/api/gazetteer/hubs?host=${host}`, shapes.gazetteerHubs)).items).toEqual(items)
+    expect((await get('/api/gazetteer/hubs?host=elsewhere.example', shapes.gazetteerHubs)).items).toEqual([])
+  })
+
+  test('are chosen by host, place, kind and topic', async () => {
+    const { items } = await get('/api/hubs?limit=1', shapes.hubs)
+    const id = items[0]?.placeId ?? 0
+    const totals = async (query: string) => (await get(`/api/hubs?${query}`, shapes.hubs)).total
+    expect(await totals(`place=${id}`)).toBe(1)
+    expect(await totals(`host=${host}&kind=country&topic=world`)).toBe(3)
+    expect(await totals('kind=city')).toBe(0)
+    expect(await totals('topic=sport')).toBe(0)
+    expect((await get('/api/hubs?offset=2', shapes.hubs)).items).toHaveLength(1)
+    for (const query of ['kind=planet', 'place=x', 'limit=none', 'offset=-1'])
+      await refused(server.ask(`/api/hubs?${query}`), 400, 'USAGE')
+  })
+
+  test('tell how well they cover the world, what is missing, and by which patterns', async () => {
+    const coverage = await get(`/api/hubs/coverage?host=${host}`, shapes.coverage)
+    expect(coverage).toMatchObject({ host, hubs: 3, countriesCovered: 3, countries: 250 })
+    expect(coverage.missing.map(({ placeSlug }) => placeSlug)).toEqual(['atlantis'])
+    expect(coverage.patterns).toMatchObject([{ pattern: '/world/{country}', seen: 4, confidence: 0.75 }])
+    expect(coverage.topics).toMatchObject([{ slug: 'world', hubs: 3 }])
+    const nothing = await get('/api/hubs/coverage?host=elsewhere.example', shapes.coverage)
+    expect(nothing).toMatchObject({ hubs: 0, countriesCovered: 0, missing: [], patterns: [], topics: [] })
+    expect((await get('/api/hubs/hosts', shapes.hubHosts)).items).toEqual([{ host, hubs: 3 }])
+    await refused(server.ask('/api/hubs/coverage'), 400, 'USAGE')
+  })
+
+  test('have a page, by host with coverage', async () => {
+    expect(await show('/hubs')).toContain(`href="/hubs?host=${encodeURIComponent(host)}"`)
+    const body = await show(`/hubs?host=${host}`)
+    for (const part of ['3 of 250 countries have a hub', '/world/{country}', 'atlantis', '75 %', '?host='])
+      expect(body).toContain(part)
+    expect(await show('/hubs?topic=world')).toContain('3 of 3 hubs')
+    expect(await show('/hubs?host=elsewhere.example')).toContain('No hub passes these filters')
+    expect(await show('/hubs?kind=planet', 400)).toContain('kind: expected one of country')
+  })
+
+  test('that are missing are problems that warn, and milestones that are met are told', async () => {
+    const { items } = await get(`/api/problems?scope=${host}`, shapes.problems)
+    expect(items).toMatchObject([{ kind: 'missing-hub', severity: 'warn', target: `${site.origin}/world/atlantis` }])
+    const { body } = await server.ask(`/api/milestones/met?host=${host}&kinds=full-understanding,%20hubs-seeded`)
+    expect(body).toEqual({ host, met: ['hubs-seeded'], unmet: ['full-understanding'] })
+    // What a crawl of the history of the site needs, and is refused by name without.
+    const order = { startUrl: `${site.origin}/`, crawlType: 'history' }
+    const why = await refused(server.post('/api/crawl', order), 409, 'CRAWL_UNPREPARED')
+    for (const kind of ['full-understanding', 'depth2-coverage', 'articles-identified-1k']) expect(why).toContain(kind)
+    await refused(server.ask(`/api/milestones/met?host=${host}`), 400, 'USAGE')
+    await refused(server.ask(`/api/milestones/met?host=${host}&kinds=,`), 400, 'USAGE')
+    await refused(server.ask(`/api/milestones/met?host=${host}&kinds=What%20ever`), 400, 'USAGE')
+  })
+})
+
+describe('addresses', () => {
+  const story = async (path: string) => {
+    const { body, status } = await server.ask(`/api/url-details?url=${encodeURIComponent(site.origin + path)}`)
+    expect([path, status]).toEqual([path, 200])
+    return shapes.story.parse(body)
+  }
+
+  test('are chosen by what their pages are, by percent or share', async () => {
+    const totals = async (query: string) => (await get(`/api/urls?${query}`, shapes.urls)).total
+    const navs = await totals('classification=nav')
+    expect(navs).toBeGreaterThanOrEqual(3)
+    expect(await totals('combinedHint=article')).toBeGreaterThanOrEqual(1)
+    const half = await totals('minCombinedConfidence=50')
+    expect(half).toBeGreaterThan(0)
+    expect(await totals('minCombinedConfidence=0.5')).toBe(half)
+    expect(await totals('minConfidence=0.5')).toBe(half)
+    expect(await totals('minCombinedConfidence=0')).toBe(await totals(''))
+    for (const query of ['classification=poem', 'combinedHint=poem', 'minCombinedConfidence=101'])
+      await refused(server.ask(`/api/urls?${query}`), 400, 'USAGE')
+    const body = await show('/urls?classification=article')
+    expect(body).toContain(ARTICLE)
+    expect(body).toMatch(/<span class="pill pill-good" data-field="">article<\/span> \d+ %/)
+    expect(body).toContain('<option value="article" selected>')
+    expect(await show('/urls?minCombinedConfidence=900', 400)).toContain('expected a number from 0 to 100')
+  })
+
+  test('of an article tell its author, dates, language, places, phrases and sentiment', async () => {
+    const { classification, analysis, story: moments, hub } = await story(ARTICLE)
+    expect(classification).toMatchObject({ kind: 'article', url: { hasDatePath: true } })
+    expect(analysis).toMatchObject({
+      author: 'Ada Example',
+      language: 'en',
+      published_at: expect.stringMatching(/^2026-01-05/),
+    })
+    expect(analysis?.findings.places.map(({ place }) => place)).toEqual(
+      expect.arrayContaining(['France', 'Japan', 'Brazil']),
+    )
+    expect(analysis?.meta.deepAnalysis.findings).toMatchObject({ sentiment: { label: 'positive' } })
+    expect(hub).toBeNull()
+    expect(moments.map(({ event }) => event)).toEqual(expect.arrayContaining(['found', 'asked', 'analysed']))
+    expect(moments.map(({ ts }) => ts)).toEqual(moments.map(({ ts }) => ts).toSorted())
+    const body = await show(`/url?url=${encodeURIComponent(site.origin + ARTICLE)}`)
+    for (const part of ['Ada Example', 'Its story', 'hasDatePath', '>France</a>', 'best effort'])
+      expect(body).toContain(part)
+  })
+
+  test('of a hub tell its place, and which others lead to it', async () => {
+    const { hub, sources } = await story('/world/france')
+    expect(hub).toMatchObject({ placeSlug: 'france', topicSlug: 'world' })
+    const aliases = sources[0]?.aliases ?? []
+    expect(aliases.map(({ classification }) => classification)).toContain('redirect')
+    const { sources: old } = await story('/old-france')
+    expect(old[0]?.aliases).toMatchObject([{ url: `${site.origin}/world/france`, exists: true, kind: 'nav' }])
+    expect(await show(`/url?url=${encodeURIComponent(`${site.origin}/old-france`)}`)).toContain('which is there')
+  })
+
+  test('with a query that says nothing tell whether the one without it exists, and as what', async () => {
+    const { sources } = await story('/world/france?utm_source=mail')
+    const stripped = sources[0]?.aliases.find(({ classification }) => classification === 'superfluous-query')
+    expect(stripped).toMatchObject({ exists: true, kind: 'nav', state: 'indexed' })
+  })
+
+  test('that are missing tell what a plan supposed and which problem that is', async () => {
+    const { verdict, problems, sources } = await story('/world/atlantis')
+    expect(verdict).toMatchObject({ state: 'missing', origin: 'listed', pattern: '/world/{country}' })
+    expect(problems).toMatchObject([{ kind: 'missing-hub' }])
+    expect(sources[0]?.row).toMatchObject({ state: 'failed', reason: 'not-found' })
+    expect(await show(`/url?url=${encodeURIComponent(`${site.origin}/world/atlantis`)}`)).toContain(
+      'there is no such hub',
+    )
+  })
+
+  test('that nobody knows tell what is nearest, and why they may not be there', async () => {
+    const near = server.ask(`/api/url-details?url=${encodeURIComponent(`${site.origin}/world/frrance`)}`)
+    const error = await refused(near, 404, 'PAGE_UNKNOWN')
+    expect(error).toContain(`did you mean ${site.origin}/world/france?`)
+    expect(error).toContain('news has not seen it, nothing that was read leads to it')
+    const other = await refused(server.ask('/api/url-details?url=https://elsewhere.example/'), 404, 'PAGE_UNKNOWN')
+    expect(other).toContain('it is on another site')
+    const body = await show(`/url?url=${encodeURIComponent(`${site.origin}/world/frrance`)}`, 404)
+    expect(body).toContain('The page with the most similar address is')
+  })
+
+  test('come to what is known of their host', async () => {
+    const { body } = await server.ask(`/api/domain-summary?host=${host}`)
+    expect(body.analysis).toMatchObject({ host, articles: 1, isNews: expect.any(Boolean) })
+    expect(await show(`/domains?host=${host}`)).toContain('Its hubs')
+  })
+})
+
+test('without any data everything answers with zeros', async () => {
+  const empty = await openTestServer()
+  const ask = async (path: string) => {
+    const { status, body } = await empty.ask(path)
+    expect([path, status]).toEqual([path, 200])
+    return body
+  }
+  expect(await ask('/api/gazetteer/summary')).toMatchObject({
+    countries: 0,
+    regions: 0,
+    cities: 0,
+    names: 0,
+    sources: [],
+  })
+  expect(await ask('/api/gazetteer/places')).toMatchObject({ total: 0, items: [] })
+  expect(await ask('/api/gazetteer/articles?id=1')).toMatchObject({ items: [] })
+  expect(await ask('/api/gazetteer/hubs')).toMatchObject({ host: null, items: [] })
+  expect(await ask('/api/gazetteer/resolve?q=Paris')).toMatchObject({ items: [] })
+  expect(await ask('/api/hubs')).toEqual({ total: 0, items: [] })
+  expect(await ask('/api/hubs/hosts')).toEqual({ count: 0, items: [] })
+  expect(await ask('/api/hubs/coverage?host=a.example')).toMatchObject({ countries: 0, countriesCovered: 0 })
+  expect(await ask('/api/places/mentions')).toEqual({ count: 0, items: [] })
+  expect(await ask('/api/analysis')).toEqual({ total: 0, items: [] })
+  expect(await ask('/api/milestones/met?host=a.example&kinds=x')).toEqual({ host: 'a.example', met: [], unmet: ['x'] })
+  for (const path of [
+    '/gazetteer',
+    '/gazetteer/places',
+    '/gazetteer/countries',
+    '/gazetteer/kind/city',
+    '/hubs',
+    '/analysis/ssr',
+  ]) {
+    const { status, text } = await empty.ask(path, { headers: { accept: 'text/html' } })
+    expect([path, status]).toEqual([path, 200])
+    expect(text).toMatch(/pharos gazetteer import|No place passes|pharos analyze/)
+  }
+  // The same while the library cannot be opened at all.
+  await empty.hideStore()
+  expect(await ask('/api/gazetteer/summary')).toMatchObject({ countries: 0 })
+  expect(await ask('/api/analysis')).toEqual({ total: 0, items: [] })
+  expect((await empty.ask('/gazetteer')).status).toBe(200)
+  expect((await empty.ask('/analysis/ssr')).status).toBe(200)
+  empty.showStore()
+})

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+
+/** A place that a person found in a text. */
+export interface LabelledPlace {
+  /** The words, as they stand there. */
+  readonly words: string
+  /** Where they begin. */
+  readonly start: number
+  readonly end: number
+  /** `FR`, `US.TX`, `US.TX/Paris`, `FR/Paris` (the largest of the name there) or `area:europe`. */
+  readonly reference: string
+  /** People would not agree on it: it counts neither as found nor as missed. */
+  readonly isArguable: boolean
+}
+
+/** A sentence or an address with the places that it names. */
+export interface LabelledText {
+  /** BCP 47; `url` for an address. */
+  readonly language: string
+  readonly text: string
+  readonly places: readonly LabelledPlace[]
+  /** Rules were made while looking at one half only. */
+  readonly half: 'dev' | 'held-out'
+}
+
+/**
+ * Reads the labelled set: language, text and places, with tabs between. What counts: names of countries, first divisions,
+ * cities, parts of the world, and demonyms with a capital for their country; in `Paris, Texas` the city, with the region
+ * arguable. What does not: persons, languages, rivers, newspapers, adjectives in small letters.
+ */
+export function readLabelled(): readonly LabelledText[] {
+  const lines = readFileSync(new URL('labelled.tsv', import.meta.url), 'utf8').split('\n')
+  return lines.filter((line) => line !== '').map(parseLine)
+}
+
+function parseLine(line: string): LabelledText {
+  const [language = '', text = '', labels = ''] = line.split('\t')
+  let from = 0
+  const places = labels
+    .split('; ')
+    .filter((label) => label !== '')
+    .map((label) => {
+      const isArguable = label.startsWith('?')
+      const at = label.lastIndexOf('=')
+      const words = label.slice(isArguable ? 1 : 0, at)
+      const start = text.indexOf(words, from)
+      if (start < 0) throw new Error(`${words} is not in: ${text}`)
+      from = start + words.length
+      return { words, start, end: from, reference: label.slice(at + 1), isArguable }
+    })
+  const digest = createHash('sha256').update(text).digest()
+  return { language, text, places, half: (digest[0] ?? 0) % 2 === 0 ? 'dev' : 'held-out' }
+}

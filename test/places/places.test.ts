@@ -1,0 +1,306 @@
+import Sqlite from 'better-sqlite3'
+import fc from 'fast-check'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { PlaceMatch, PlaceMatcher } from '../../src/analysis/matcher.ts'
+import { type IndexedPlace, writeNameIndex } from '../../src/analysis/name-index.ts'
+import { openPlaceMatcher } from '../../src/analysis/open-matcher.ts'
+import { worldGazetteer } from '../gazetteer/world.ts'
+import { type LabelledText, readLabelled } from './labelled.ts'
+
+/** Every country, region and city of more than a thousand people. */
+let world: PlaceMatcher
+let idOf: (reference: string) => number
+let bytes: Uint8Array
+
+beforeAll(async () => {
+  const db = new Sqlite(await worldGazetteer(), { readonly: true })
+  bytes = db.prepare<[], Buffer>('SELECT name_index FROM gazetteer_state').pluck().get() as Uint8Array
+  world = openPlaceMatcher(bytes)
+  const byRef = db.prepare<[string], number>('SELECT id FROM places WHERE ref = ?').pluck()
+  const byName = db
+    .prepare<[string, string, string], number>(
+      `SELECT p.id FROM places p JOIN place_names n ON n.id = p.canonical_name_id
+       WHERE p.kind = 'city' AND p.country_code = ?1 AND ?2 IN ('', p.adm1_code) AND n.name = ?3
+       ORDER BY p.population DESC LIMIT 1`,
+    )
+    .pluck()
+  const references = new Map<string, number>()
+  for (const reference of new Set(readLabelled().flatMap(({ places }) => places.map((place) => place.reference)))) {
+    const [area = '', name] = reference.split('/')
+    const [country = '', division = ''] = area.split('.')
+    const ref = area.startsWith('area:') ? area : division === '' ? `iso:${area}` : `geonames-admin1:${area}`
+    const id = name === undefined ? byRef.get(ref) : byName.get(country, division, name)
+    if (id === undefined) throw new Error(`the gazetteer has no ${reference}`)
+    references.set(reference, id)
+  }
+  db.close()
+  idOf = (reference) => references.get(reference) ?? -1
+}, 240_000)
+
+/** What was found rightly, wrongly and not at all. */
+interface Figures {
+  found: number
+  wrong: number
+  missed: number
+}
+
+function compare({ language, text, places }: LabelledText): Figures {
+  const found = language === 'url' ? world.inUrl(text) : world.inText(text, { language })
+  const figures: Figures = { found: 0, wrong: 0, missed: 0 }
+  const seen = new Set<unknown>()
+  for (const { place, start, end } of found) {
+    const label = places.find((one) => one.start < end && start < one.end && !seen.has(one))
+    if (label?.isArguable === true) continue
+    if (label !== undefined && idOf(label.reference) === place.id) {
+      seen.add(label)
+      figures.found++
+    } else figures.wrong++
+  }
+  figures.missed = places.filter((one) => !one.isArguable && !seen.has(one)).length
+  return figures
+}
+
+function sum(texts: readonly LabelledText[]): { precision: number; recall: number; places: number } {
+  const all = texts.map(compare)
+  const add = (key: keyof Figures): number => all.reduce((total, figures) => total + figures[key], 0)
+  const [found, wrong, missed] = [add('found'), add('wrong'), add('missed')]
+  return { precision: found / (found + wrong), recall: found / (found + missed), places: found + missed }
+}
+
+/** Scripts by the languages of the set. */
+const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
+  Latin: ['en', 'fr', 'de', 'es', 'pt', 'it', 'nl', 'sv', 'tr', 'pl', 'cs', 'vi', 'id'],
+  Cyrillic: ['ru', 'uk', 'bg', 'sr'],
+  Greek: ['el'],
+  Arabic: ['ar', 'fa', 'ur'],
+  Hebrew: ['he'],
+  'Chinese and Japanese': ['zh', 'ja'],
+  Hangul: ['ko'],
+  'South and South-East Asian': ['hi', 'bn', 'ta', 'th'],
+}
+
+describe('on the labelled set', () => {
+  test('has at least 240 texts, of which a third hold nothing, traps or names that more than one place has', () => {
+    const texts = readLabelled()
+    expect(texts.length).toBeGreaterThanOrEqual(240)
+    const hard = texts.filter(
+      ({ places }) => places.length === 0 || places.some(({ reference }) => reference.includes('.')),
+    )
+    expect(hard.length / texts.length).toBeGreaterThan(1 / 3)
+  })
+
+  test('nineteen of twenty places that are found are right, and nine of ten are found', () => {
+    const { precision, recall } = sum(readLabelled())
+    expect(precision).toBeGreaterThanOrEqual(0.95)
+    expect(recall).toBeGreaterThanOrEqual(0.9)
+  })
+
+  test('so it is in the half that no rule was made on', () => {
+    const { precision, recall } = sum(readLabelled().filter(({ half }) => half === 'held-out'))
+    expect(precision).toBeGreaterThanOrEqual(0.95)
+    expect(recall).toBeGreaterThanOrEqual(0.9)
+  })
+
+  test.each(Object.entries(SCRIPTS))('in %s no less than nine of ten', (_script, languages) => {
+    const { precision, recall, places } = sum(readLabelled().filter(({ language }) => languages.includes(language)))
+    expect(places).toBeGreaterThan(5)
+    expect(precision).toBeGreaterThanOrEqual(0.9)
+    expect(recall).toBeGreaterThanOrEqual(0.9)
+  })
+
+  test('in addresses too', () => {
+    const { precision, recall, places } = sum(readLabelled().filter(({ language }) => language === 'url'))
+    expect(places).toBeGreaterThan(25)
+    expect(precision).toBeGreaterThanOrEqual(0.95)
+    expect(recall).toBeGreaterThanOrEqual(0.9)
+  })
+})
+
+describe('where a text stands', () => {
+  const nameOf = ({ place }: PlaceMatch): string => `${place.countryCode}.${place.adm1Code} ${place.name}`
+
+  test('decides between places of one name', () => {
+    const text = 'The mayor of Birmingham resigned.'
+    expect(world.inText(text).map(nameOf)).toEqual(['GB.ENG Birmingham'])
+    expect(world.inText(text, { hostCountry: 'US' }).map(nameOf)).toEqual(['US.AL Birmingham'])
+    expect(world.inText(text, { url: 'https://news.example/us/politics' }).map(nameOf)).toEqual(['US.AL Birmingham'])
+  })
+
+  test('by the title and the top-level domain as well, and what is sure is more so', () => {
+    const text = 'Thousands marched in Córdoba.'
+    const plain = world.inText(text)[0]
+    const spanish = world.inText(text, { url: 'https://diario.example.es/a', title: 'Protests in Spain' })[0]
+    expect(plain?.place.countryCode).toBe('AR')
+    expect(spanish?.place.countryCode).toBe('ES')
+    expect(spanish?.confidence).toBeGreaterThan(plain?.confidence ?? 1)
+  })
+
+  test('the region of a pair is no find of its own, and offsets are those of the name', () => {
+    const [match, ...others] = world.inText('He moved to Paris, Texas, in 1984.')
+    expect(others).toEqual([])
+    expect(match).toMatchObject({ text: 'Paris', start: 12, end: 17, place: { adm1Code: 'TX' } })
+  })
+})
+
+describe('slugs', () => {
+  test('name a country by its English name, other names and codes', () => {
+    for (const slug of ['ivory-coast', 'cote-divoire', 'ci', 'civ']) {
+      expect(world.bySlug(slug)[0]).toMatchObject({ kind: 'country', countryCode: 'CI' })
+    }
+    expect(world.bySlug('uk')[0]?.countryCode).toBe('GB')
+    expect(world.bySlug('no-such-place-anywhere')).toEqual([])
+  })
+
+  test('of one name are in the order of likelihood', () => {
+    const [first, second] = world.bySlug('london')
+    expect(first).toMatchObject({ countryCode: 'GB' })
+    expect(second).toMatchObject({ countryCode: 'CA' })
+  })
+
+  test('of every country begin with the one that addresses have', () => {
+    const countries = world.countries()
+    expect(countries).toHaveLength(250)
+    expect(countries.map(({ countryCode }) => countryCode)).toEqual(
+      countries.map(({ countryCode }) => countryCode).toSorted(),
+    )
+    const slugsOf = (code: string): readonly string[] =>
+      countries.find(({ countryCode }) => countryCode === code)?.slugs ?? []
+    expect(slugsOf('FR')[0]).toBe('france')
+    expect(slugsOf('GB').slice(0, 2)).toContain('united-kingdom')
+    expect(slugsOf('GB')).toContain('uk')
+    expect(slugsOf('KR')[0]).toBe('south-korea')
+    expect(slugsOf('CI')).toEqual(expect.arrayContaining(['ivory-coast', 'cote-divoire', 'ci', 'civ']))
+    for (const { slugs } of countries) expect(slugs.length).toBeGreaterThan(1)
+  })
+})
+
+describe('any text', () => {
+  const names = fc.constantFrom(
+    'Paris',
+    'New York',
+    'Côte d’Ivoire',
+    'в Москве',
+    '北京',
+    'ワシントン',
+    '서울에서',
+    'بباريس',
+    'U.S.',
+    'กรุงเทพ',
+  )
+  const text = fc
+    .array(fc.oneof(names, fc.string({ unit: 'grapheme' }), fc.constantFrom(' ', ', ', '. ', '-', '\n\n', ' and ')), {
+      maxLength: 30,
+    })
+    .map((parts) => parts.join(''))
+
+  test('gives finds that stand in it in order and do not overlap, the same each time', () => {
+    fc.assert(
+      fc.property(text, (given) => {
+        const found = world.inText(given)
+        let last = 0
+        for (const { start, end, text: words, confidence } of found) {
+          expect(start).toBeGreaterThanOrEqual(last)
+          expect(end).toBeGreaterThan(start)
+          expect(given.slice(start, end)).toBe(words)
+          expect(confidence).toBeGreaterThan(0)
+          expect(confidence).toBeLessThanOrEqual(1)
+          last = end
+        }
+        expect(world.inText(given)).toEqual(found)
+      }),
+      { numRuns: process.env['TEST_LONG'] === undefined ? 200 : 5000 },
+    )
+  })
+
+  test('is borne as an address and as a slug', () => {
+    fc.assert(
+      fc.property(text, (given) => {
+        world.bySlug(given)
+        for (const url of [
+          given,
+          `https://a.example/${given}`,
+          `https://a.example/${encodeURIComponent(given)}%E0%A4%A`,
+        ]) {
+          for (const { start, end, text: words } of world.inUrl(url)) expect(url.slice(start, end)).toBe(words)
+        }
+      }),
+      { numRuns: process.env['TEST_LONG'] === undefined ? 100 : 2000 },
+    )
+  })
+
+  test.each([
+    ['one word without end', 'Paris'.repeat(20_000), 0],
+    ['characters without spaces', '人'.repeat(100_000), 0],
+    ['one name over and over', 'Paris '.repeat(20_000), 20_000],
+    ['one name of characters over and over', '北京'.repeat(20_000), 20_000],
+    ['a list of one people', 'French, '.repeat(20_000), 0],
+    ['beginnings of long names', 'United Kingdom of Great Britain and '.repeat(3000), 0],
+  ])('is read in time that grows with it: %s', (_name, given, least) => {
+    const half = given.slice(0, given.length / 2)
+    world.inText(half)
+    const spent = (one: string): number => {
+      const start = process.cpuUsage()
+      world.inText(one)
+      const { user } = process.cpuUsage(start)
+      return user
+    }
+    expect(world.inText(given).length).toBeGreaterThanOrEqual(least)
+    // Four times as much for twice the text would be quadratic; a bound far above both catches what is worse than noise.
+    expect(spent(given)).toBeLessThan(20 * spent(half) + 500_000)
+  })
+})
+
+describe('an index', () => {
+  const place = (id: number, name: string, more: Partial<IndexedPlace> = {}): IndexedPlace => ({
+    id,
+    kind: 'city',
+    name,
+    countryCode: 'XX',
+    adm1Code: null,
+    population: 200_000,
+    names: [{ name, lang: null, kind: 'common', isPreferred: true }],
+    ...more,
+  })
+
+  test('knows the places that it was made of, wherever its bytes stand', () => {
+    const written = writeNameIndex([place(7, 'Wolkenkuckucksheim'), place(9, 'Entenhausen', { population: 5 })], 'r1')
+    const moved = new Uint8Array(written.length + 3)
+    moved.set(written, 3)
+    for (const one of [written, moved.subarray(3)]) {
+      const matcher = openPlaceMatcher(one)
+      expect(matcher.revision).toBe('r1')
+      expect(matcher.inText('They met in Wolkenkuckucksheim.').map(({ place: { id } }) => id)).toEqual([7])
+      expect(matcher.bySlug('entenhausen')).toMatchObject([{ id: 9, name: 'Entenhausen', population: 5 }])
+    }
+  })
+
+  test('gives regions and countries the people of their cities where nobody says', () => {
+    const matcher = openPlaceMatcher(
+      writeNameIndex(
+        [
+          place(1, 'Xland', { kind: 'country', population: null }),
+          place(2, 'Xshire', { kind: 'region', adm1Code: '1', population: null }),
+          place(3, 'Xtown', { adm1Code: '1' }),
+          place(4, 'Xville', { adm1Code: '2', population: 100 }),
+        ],
+        'r',
+      ),
+    )
+    expect(matcher.bySlug('xland')[0]?.population).toBe(200_100)
+    expect(matcher.bySlug('xshire')[0]?.population).toBe(200_000)
+  })
+
+  test('of another form finds nothing', () => {
+    const written = writeNameIndex([place(1, 'Paris')], 'r')
+    for (const bad of [new Uint8Array(0), new Uint8Array(100), written.slice(0, -8)]) {
+      const matcher = openPlaceMatcher(bad)
+      expect(matcher.inText('in Paris')).toEqual([])
+      expect(matcher.countries()).toEqual([])
+    }
+  })
+
+  test('of the whole world is a few megabytes', () => {
+    expect(bytes.length).toBeLessThan(40e6)
+    expect(bytes.length).toBeGreaterThan(5e6)
+  })
+})

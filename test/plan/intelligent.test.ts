@@ -1,0 +1,261 @@
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { compareUtf8 } from '../../src/core/text/order.ts'
+import type { CrawlEvent } from '../../src/crawl/events.ts'
+import type { OpenLibrary } from '../../src/open-library.ts'
+import { startNode } from '../sites/children.ts'
+import { type Crawled, stageLibrary } from '../sites/crawl.ts'
+import { stagePath } from '../sites/library-file.ts'
+import type { SeenRequest } from '../sites/site.ts'
+import type { ServedNews } from './news-site.ts'
+import { expectMilestonesInTime, milestonesOf, missingOf, problemsOf } from './replay.ts'
+import { createContinental, createMeridian, createTagesbote, openManual } from './sites.ts'
+import { openWorld, stageNews, stageNewsCrawl, type World } from './stage.ts'
+
+const LONG = process.env['TEST_LONG'] !== undefined
+
+let world: World
+
+beforeAll(async () => {
+  world = await openWorld()
+})
+
+/** Few articles, where they do not matter. */
+const SMALL = { articlesPerHub: [1, 1], articlesPerSection: 2 } as const
+
+/** A site with thousands of articles. */
+const LARGE = { articlesPerHub: [6, 12], articlesPerSection: 60 } as const
+
+/** Milestones of every site with hubs, and of one with more than a thousand articles. */
+const USUAL = ['cache-primed', 'depth2-coverage', 'hubs-seeded', 'patterns-learned', 'seeds-prepared']
+
+const MANY = LONG ? ['articles-identified-1k', 'downloads-1k'] : []
+
+/** Paths of the hubs that a crawl has read. */
+function foundHubs({ rows }: Crawled, { truth }: ServedNews): string[] {
+  return [...truth.hubs.values()].filter((path) => ['indexed', 'unchanged'].includes(rows.get(path)?.state ?? ''))
+}
+
+/** Paths that a plan supposed, and those it visited because of that. */
+function guessesOf({ events }: Pick<Crawled, 'events'>, origin: string): string[] {
+  return events.flatMap((event) =>
+    event.type === 'enqueued' && event.discovery === 'planner' ? [event.url.replace(origin, '')] : [],
+  )
+}
+
+describe('a newspaper with a hub for all countries but twelve', () => {
+  test('is understood, and in half the requests that following links takes', async () => {
+    const made = createMeridian(world.countries, 12, LONG ? LARGE : {})
+    expect([world.countries.length, made.truth.hubs.size, made.missing.length]).toEqual([250, 238, 12])
+    const site = await stageNews(made)
+    const planned = await stageNewsCrawl(site, world)
+    const crawled = await planned.crawl()
+    expect(crawled.summary.end).toBe('completed')
+    expect(foundHubs(crawled, site)).toHaveLength(238)
+    expect(missingOf(crawled, site.origin)).toEqual([...made.missing].sort(compareUtf8))
+    expectMilestonesInTime(crawled, `${site.origin}/`, 8)
+    expect(
+      milestonesOf(crawled)
+        .map(({ kind }) => kind)
+        .sort(compareUtf8),
+    ).toEqual([...USUAL, ...MANY, 'full-understanding'].sort(compareUtf8))
+
+    const { details } = milestonesOf(crawled).find(({ kind }) => kind === 'full-understanding') ?? {}
+    expect(details).toMatchObject({ countriesCovered: 238, missing: 12, pattern: '/world/{country}' })
+    expect(details?.['missingList']).toHaveLength(12)
+    const understood = crawled.events.findIndex(
+      (event) => event.type === 'milestone' && event.kind === 'full-understanding',
+    )
+    const readBefore = new Set(
+      crawled.events.slice(0, understood).map((event) => (event.type === 'settled' ? event.url : '')),
+    )
+    const hubs = [...site.truth.hubs.values()]
+    expect(
+      hubs.filter((path) => !readBefore.has(site.origin + path)),
+      'each hub was read before',
+    ).toEqual([])
+    const requests = site.requestsUntil(hubs)
+    expect(requests, 'all hubs were asked for').toBeDefined()
+
+    // A hub that its own list names is not there, for the site; one that was supposed only is no fault of the site.
+    const states = made.missing.map((path) => crawled.rows.get(path)).map((row) => `${row?.state}/${row?.reason}`)
+    expect([...new Set(states.slice(0, 3))], made.missing.slice(0, 3).join()).toEqual(['failed/not-found'])
+    expect([...new Set(states.slice(3))]).toEqual(['skipped/guess-missed'])
+    // Each address was asked for once, whoever wanted it.
+    const asked = site.requests.filter(({ path }) => path !== '/robots.txt').map(({ path }) => path)
+    expect(asked.length - new Set(asked).size).toBe(0)
+
+    site.forget()
+    const stop = new AbortController()
+    const twice = 2 * (requests ?? 0)
+    const plain = await stageNewsCrawl(site, world, { crawlType: 'basic' })
+    stopAfter(site, twice, stop)
+    await plain.crawl({}, stop.signal)
+    // It may find one or another, never all: that takes it more than twice as many.
+    const late = site.requestsUntil(site.truth.hubs.values())
+    expect(late === undefined || late >= twice, `${requests} requests by plan, ${late} by links`).toBe(true)
+  })
+
+  test('is not understood when thirteen are missing, also one request at a time', async () => {
+    const made = createMeridian(world.countries, 13, SMALL)
+    const site = await stageNews(made)
+    const { crawl } = await stageNewsCrawl(site, world, { concurrency: 1 })
+    const crawled = await crawl()
+    expect(crawled.summary.end).toBe('completed')
+    expect(foundHubs(crawled, site)).toHaveLength(237)
+    expect(missingOf(crawled, site.origin)).toEqual([...made.missing].sort(compareUtf8))
+    expectMilestonesInTime(crawled, `${site.origin}/`, 1)
+    expect(
+      milestonesOf(crawled)
+        .map(({ kind }) => kind)
+        .sort(compareUtf8),
+    ).toEqual(USUAL)
+  })
+})
+
+describe('a newspaper with hubs for forty countries, whose lists name five more', () => {
+  test.each(LONG ? [1, 2, 4, 8, 16] : [1, 8])('is planned for by %i at once', async (concurrency) => {
+    const made = createContinental(world.countries)
+    expect([made.truth.hubs.size, made.missing.length]).toEqual([40, 5])
+    const site = await stageNews(made)
+    const { crawl } = await stageNewsCrawl(site, world, { concurrency })
+    const crawled = await crawl()
+    expect(crawled.summary.end).toBe('completed')
+    expect(foundHubs(crawled, site)).toHaveLength(40)
+    expect(missingOf(crawled, site.origin)).toEqual([...made.missing].sort(compareUtf8))
+    expectMilestonesInTime(crawled, `${site.origin}/`, concurrency)
+    expect(
+      milestonesOf(crawled)
+        .map(({ kind }) => kind)
+        .sort(compareUtf8),
+    ).toEqual(USUAL)
+    if (concurrency === 1) await expectHalf(site)
+  })
+
+  /** Expects that following links takes twice as many requests as came until now, until all hubs are found. */
+  async function expectHalf(site: ServedNews): Promise<void> {
+    const requests = site.requestsUntil(site.truth.hubs.values())
+    site.forget()
+    const plain = await stageNewsCrawl(site, world, { concurrency: 1, crawlType: 'basic' })
+    await plain.crawl()
+    const late = site.requestsUntil(site.truth.hubs.values())
+    expect(late ?? 0, `${requests} requests by plan`).toBeGreaterThanOrEqual(2 * (requests ?? Number.NaN))
+  }
+
+  test('is remembered: what was not there is not asked for again, and hubs come first', async () => {
+    const made = createContinental(world.countries, SMALL)
+    const site = await stageNews(made)
+    const { crawl, library } = await stageNewsCrawl(site, world)
+    const first = await crawl()
+    const { host } = new URL(site.origin)
+    const verdicts = await library.planMemory.readVerdicts(host)
+    const stateOf = (path: string) => verdicts.find(({ url }) => url === site.origin + path)?.state
+    expect([...site.truth.hubs.values()].filter((path) => stateOf(path) !== 'confirmed')).toEqual([])
+    const missed = guessesOf(first, site.origin).filter((path) => first.rows.get(path)?.reason === 'guess-missed')
+    expect(missed.length).toBeGreaterThan(0)
+    expect(missed.filter((path) => stateOf(path) !== 'missing')).toEqual([])
+
+    site.forget()
+    const second = await crawl({ kind: 'recrawl' })
+    expect(second.summary.end).toBe('completed')
+    const asked = new Set(site.requests.map(({ path }) => path))
+    expect(missed.filter((path) => asked.has(path))).toEqual([])
+    expect(missingOf(second, site.origin)).toEqual([...made.missing].sort(compareUtf8))
+    expectMilestonesInTime(second, `${site.origin}/`, 8)
+    const pages = site.requests
+      .map(({ path }) => path)
+      .filter((path) => path in made.pages && !/robots|sitemap/.test(path))
+    const hubs = new Set(site.truth.hubs.values())
+    // The start and whatever was under way beside it come before.
+    expect(pages.slice(0, 40 + 8).filter((path) => hubs.has(path))).toHaveLength(40)
+  })
+
+  test('is crawled as well where no places are known', async () => {
+    const site = await stageNews(createContinental(world.countries, SMALL))
+    const { crawl, library } = await stageNewsCrawl(site, undefined)
+    const crawled = await crawl()
+    expect(crawled.summary.end).toBe('completed')
+    expect(foundHubs(crawled, site)).toHaveLength(40)
+    expect(missingOf(crawled, site.origin)).toEqual([])
+    expectMilestonesInTime(crawled, `${site.origin}/`, 8)
+    expect(milestonesOf(crawled).map(({ kind }) => kind)).not.toContain('full-understanding')
+    expect(problemsOf(crawled, 'intelligent-plan-failed')).toEqual([])
+    expect(await library.placeHubs.coverage(new URL(site.origin).host)).toMatchObject({
+      countries: 0,
+      countriesCovered: 0,
+      missing: [],
+    })
+  })
+})
+
+test('another language and other words are learnt as well', async () => {
+  const made = createTagesbote(world.countries)
+  const site = await stageNews(made)
+  const { crawl, library } = await stageNewsCrawl(site, world)
+  const crawled = await crawl()
+  expect(crawled.summary.end).toBe('completed')
+  expect(missingOf(crawled, site.origin)).toEqual([])
+  const { host } = new URL(site.origin)
+  const patterns = await library.planMemory.readPatterns(host)
+  expect(patterns.find(({ pattern }) => pattern === '/ausland/{country}/')).toMatchObject({ role: 'place-hub' })
+  const { countriesCovered } = await library.placeHubs.coverage(host)
+  expect(countriesCovered).toBeGreaterThanOrEqual(57)
+  expect(milestonesOf(crawled).map(({ kind }) => kind)).not.toContain('full-understanding')
+})
+
+test('where there are no hubs of places, none are supposed', async () => {
+  const site = await openManual()
+  onTestFinished(() => site.close())
+  const { crawl } = await stageNewsCrawl(site as ServedNews, world)
+  const crawled = await crawl()
+  expect(crawled.summary.end).toBe('completed')
+  expect(missingOf(crawled, site.origin)).toEqual([])
+  expect([...crawled.rows.values()].filter(({ reason }) => reason === 'guess-missed')).toEqual([])
+  const unknown = site.requests.filter(({ status, path }) => status === 404 && !/robots|sitemap|llms/.test(path))
+  expect(unknown).toEqual([])
+  expect(milestonesOf(crawled).map(({ kind }) => kind)).not.toContain('full-understanding')
+})
+
+describe('a crawl that was killed', () => {
+  test.each(LONG ? [20, 50, 90, 140] : [60])('after %i pages goes on and tells nothing twice', async (pages) => {
+    const made = createContinental(world.countries, SMALL)
+    const site = await stageNews(made)
+    const path = stagePath()
+    world.copyTo(path)
+    const script = new URL('./plan-child.ts', import.meta.url).pathname
+    const child = startNode([script, path, `${site.origin}/`])
+    await child.told('settled', pages)
+    child.process.kill('SIGKILL')
+    await child.ended
+    const again = startNode([script, path, `${site.origin}/`])
+    const { code, stderr } = await again.ended
+    expect([code, stderr]).toEqual([0, ''])
+    const events = [...child.lines, ...again.lines] as unknown as CrawlEvent[]
+    expect(again.lines[0]).toMatchObject({ type: 'started', isResumed: true })
+    const kinds = milestonesOf({ events }).map(({ kind }) => kind)
+    expect(kinds).toEqual([...new Set(kinds)])
+    expect(missingOf({ events }, site.origin)).toEqual([...made.missing].sort(compareUtf8))
+
+    const interrupted = await stageLibrary(path)
+    const { host } = new URL(site.origin)
+    const crawlId = String(again.lines[0]?.['crawlId'])
+    expect([...(await interrupted.planMemory.readReached(crawlId))].sort(compareUtf8)).toEqual(USUAL)
+    expect(await verdictsOf(interrupted, host, 'confirmed')).toEqual([...site.truth.hubs.values()].sort(compareUtf8))
+    expect(await verdictsOf(interrupted, host, 'missing')).toEqual(expect.arrayContaining([...made.missing]))
+    expect(await verdictsOf(interrupted, host, 'rejected')).toEqual([])
+  })
+})
+
+/** Paths of supposed and listed hubs of a host that were found to be something. */
+async function verdictsOf({ planMemory }: OpenLibrary, host: string, wanted: string): Promise<string[]> {
+  const verdicts = (await planMemory.readVerdicts(host)).filter(({ state }) => state === wanted)
+  return verdicts.map(({ url }) => new URL(url).pathname).sort(compareUtf8)
+}
+
+/** Stops a crawl when a site was asked so often. */
+function stopAfter(site: ServedNews, requests: number, stop: AbortController): void {
+  const push = (...seen: SeenRequest[]) => {
+    if (site.requests.length + seen.length >= requests) stop.abort()
+    return Array.prototype.push.apply(site.requests, seen)
+  }
+  Object.assign(site.requests, { push })
+}

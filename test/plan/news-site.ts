@@ -1,0 +1,250 @@
+import type { IncomingMessage } from 'node:http'
+import { type Answer, openSite, type Site, type SiteOptions, sitemap, text } from '../sites/site.ts'
+import { createNewsPages } from './news-pages.ts'
+import { AUTHORS, createRandom, pick, type SiteLanguage, shuffle, writeHeadline } from './news-text.ts'
+
+/** A country that a site may have a hub for. */
+export interface SiteCountry {
+  /** ISO 3166-1 alpha-2. */
+  readonly code: string
+  readonly name: string
+}
+
+/** How a site forms its addresses, and the words it uses. */
+export interface NewsGrammar {
+  readonly title: string
+  readonly language: SiteLanguage
+  /** The section that hubs belong to comes first. */
+  readonly sections: readonly { readonly slug: string; readonly label: string }[]
+  readonly tags: readonly string[]
+  readonly section: (slug: string) => string
+  readonly hub: (slug: string) => string
+  readonly article: (article: { section: string; date: Date; slug: string; number: number }) => string
+  readonly tag: (slug: string) => string
+  /** Where all countries are listed. */
+  readonly index: string
+  /** The nth page of what begins at a path. */
+  readonly page: (path: string, n: number) => string
+  readonly slugOf: (country: SiteCountry) => string
+  /** Whether articles say what they are in the words of schema.org. */
+  readonly hasSchema: boolean
+  /** Whether hubs lead to those of some other countries. */
+  readonly hasNeighbours: boolean
+  readonly words: Readonly<Record<'countries' | 'next' | 'tags' | 'mostRead', string>>
+}
+
+/** What a site is made from. The same input makes the same site. */
+export interface NewsInput {
+  readonly grammar: NewsGrammar
+  /** With hubs. Those that come first are linked from the home page. */
+  readonly countries: readonly SiteCountry[]
+  /** That the site's own lists name, and whose hubs are not there. */
+  readonly dead?: readonly SiteCountry[]
+  /** Hubs that only articles lead to, of those above. @default none */
+  readonly unlisted?: readonly SiteCountry[]
+  /** How many countries the home page links. @default 20 */
+  readonly inNavigation?: number
+  /** Every nth hub is in the sitemap. @default 3 */
+  readonly sitemapStep?: number
+  /** Least and most articles about a country. */
+  readonly articlesPerHub: readonly [least: number, most: number]
+  /** Articles of each section that are about no country. */
+  readonly articlesPerSection: number
+  /** The day of the newest articles; others go back from there. */
+  readonly today: Date
+  /** Over how many days articles are spread. @default 60 */
+  readonly days?: number
+  /** @default news */
+  readonly seed?: string
+  /** More that there is, by path. */
+  readonly more?: Readonly<Record<string, (pages: ReturnType<typeof createNewsPages>) => string>>
+  /** More that the front of a section links, by the slug of the section. */
+  readonly moreLinks?: Readonly<Record<string, readonly string[]>>
+  /** Where addresses lead on to others. */
+  readonly redirects?: Readonly<Record<string, string>>
+}
+
+/** An article of a site. */
+export interface SiteArticle {
+  readonly path: string
+  readonly title: string
+  readonly section: string
+  readonly country: SiteCountry | null
+  readonly date: Date
+  readonly author: string
+  readonly tags: readonly string[]
+}
+
+/** What is so on a site, known because it was made so. */
+export interface NewsTruth {
+  /** Paths of hubs by the codes of their countries. */
+  readonly hubs: ReadonlyMap<string, string>
+  /** Paths of hubs that the lists of the site name and that are not there. */
+  readonly dead: ReadonlyMap<string, string>
+  /** Paths of hubs that the home page and the sitemap name. */
+  readonly inNavigation: readonly string[]
+  readonly inSitemap: readonly string[]
+  /** Fronts of sections. */
+  readonly sections: readonly string[]
+  readonly articles: readonly SiteArticle[]
+  readonly tags: readonly string[]
+}
+
+/** A site that can be served, and what is so on it. */
+export interface NewsSite {
+  readonly pages: Readonly<Record<string, Answer>>
+  readonly truth: NewsTruth
+}
+
+/** A site that is served. */
+export interface ServedNews extends Site {
+  readonly truth: NewsTruth
+  /** Requests for paths, in their order, with how many requests had come until then. */
+  order(paths: Iterable<string>): { readonly path: string; readonly after: number }[]
+  /** How many requests came until all of these had been asked for; undefined when one was not. */
+  requestsUntil(paths: Iterable<string>): number | undefined
+}
+
+/** Serves a news site on loopback. */
+export async function openNewsSite(news: NewsSite, options: SiteOptions = {}): Promise<ServedNews> {
+  const site = await openSite(news.pages, { endless: LOST, ...options })
+  const order = (paths: Iterable<string>) => {
+    const wanted = new Set(paths)
+    const found: { path: string; after: number }[] = []
+    for (const [i, { path }] of site.requests.entries()) {
+      if (wanted.delete(path)) found.push({ path, after: i + 1 })
+    }
+    return found
+  }
+  return {
+    ...site,
+    truth: news.truth,
+    order,
+    requestsUntil(paths) {
+      const wanted = [...paths]
+      const found = order(wanted)
+      return found.length === new Set(wanted).size ? found.at(-1)?.after : undefined
+    },
+  }
+}
+
+/** What a real site answers at addresses it does not have: a page, with its navigation, that says so. */
+const LOST: Answer = {
+  status: 404,
+  body: `<!doctype html><html lang="en"><head><title>Page not found</title></head><body><header><nav><a href="/">Home</a></nav></header>
+<main><h1>Page not found</h1><p>The page you are looking for has been moved or was never there.</p></main></body></html>`,
+}
+
+/** Makes a site: pages that are written when they are asked for, and what is so. */
+export function createNewsSite(input: NewsInput): NewsSite {
+  const { grammar, countries, dead = [], unlisted = [], inNavigation = 20, sitemapStep = 3 } = input
+  const hubOf = (country: SiteCountry) => grammar.hub(grammar.slugOf(country))
+  const hidden = new Set(unlisted.map(({ code }) => code))
+  const articles = createArticles(input)
+  const navigated = countries.filter(({ code }) => !hidden.has(code)).slice(0, inNavigation)
+  const inSitemap = [
+    ...countries.filter(({ code }, i) => i % sitemapStep === 0 && !hidden.has(code)),
+    ...dead.slice(0, 2),
+  ]
+  const listed = [...countries.filter(({ code }) => !hidden.has(code)), ...dead].sort((a, b) =>
+    a.code < b.code ? -1 : 1,
+  )
+  const pages = createNewsPages({ ...input, articles, navigated, listed, hubOf })
+  // One edition for all readers, whatever they ask for.
+  const answers: Record<string, Answer> = { '/': pages.home, '/?edition=int': pages.home }
+  for (const { slug } of grammar.sections) addSeries(answers, grammar, grammar.section(slug), pages.section(slug))
+  addSeries(answers, grammar, grammar.index, pages.index())
+  for (const country of countries) addSeries(answers, grammar, hubOf(country), pages.hub(country))
+  for (const tag of grammar.tags) addSeries(answers, grammar, grammar.tag(tag), pages.tag(tag))
+  for (const article of articles) answers[article.path] = () => pages.article(article)
+  for (const path of FOOTER) answers[path] = () => pages.small(path.slice(1))
+  for (const [path, write] of Object.entries(input.more ?? {})) answers[path] = () => write(pages)
+  for (const [path, location] of Object.entries(input.redirects ?? {})) {
+    answers[path] = { status: 301, headers: { location } }
+  }
+  addLists(answers, articles.slice(0, Math.ceil(articles.length / 10)), inSitemap.map(hubOf))
+  return {
+    pages: answers,
+    truth: {
+      hubs: new Map(countries.map((country) => [country.code, hubOf(country)])),
+      dead: new Map(dead.map((country) => [country.code, hubOf(country)])),
+      inNavigation: navigated.map(hubOf),
+      inSitemap: inSitemap.map(hubOf),
+      sections: grammar.sections.map(({ slug }) => grammar.section(slug)),
+      articles,
+      tags: grammar.tags.map(grammar.tag),
+    },
+  }
+}
+
+/** What stands at the foot of every page. */
+export const FOOTER: readonly string[] = ['/about', '/contact', '/privacy', '/terms']
+
+/** Puts pages that follow each other at their addresses. */
+function addSeries(
+  answers: Record<string, Answer>,
+  { page }: NewsGrammar,
+  path: string,
+  { count, write }: { readonly count: number; readonly write: (n: number) => string },
+): void {
+  answers[path] = () => write(1)
+  for (let n = 2; n <= count; n++) answers[page(path, n)] = () => write(n)
+}
+
+/** The lists that machines read: rules for robots, and sitemaps with the newest articles and some of the hubs. */
+function addLists(answers: Record<string, Answer>, newest: readonly SiteArticle[], hubs: readonly string[]): void {
+  const originOf = ({ headers }: IncomingMessage) => `http://${headers.host ?? ''}`
+  const listOf = (paths: readonly string[]) => (request: IncomingMessage) =>
+    sitemap(paths.map((path) => originOf(request) + path))
+  answers['/robots.txt'] = (request) =>
+    text(`User-agent: *\nDisallow: /search\nDisallow: /login\nSitemap: ${originOf(request)}/sitemap.xml\n`)
+  answers['/sitemap.xml'] = (request) =>
+    sitemap(
+      ['/sitemaps/news.xml', '/sitemaps/hubs.xml'].map((path) => originOf(request) + path),
+      'sitemapindex',
+    )
+  answers['/sitemaps/news.xml'] = listOf(newest.map(({ path }) => path))
+  answers['/sitemaps/hubs.xml'] = listOf(hubs)
+}
+
+/** The articles of a site, the newest first. */
+function createArticles(input: NewsInput): SiteArticle[] {
+  const { grammar, countries, articlesPerHub, articlesPerSection, today, days = 60, seed = 'news' } = input
+  const [least, most] = articlesPerHub
+  const [world] = grammar.sections
+  if (world === undefined) throw new Error('a site has sections')
+  const random = createRandom(seed)
+  const drafts: Omit<SiteArticle, 'path'>[] = []
+  const add = (section: { slug: string; label: string }, country: SiteCountry | null, count: number) => {
+    for (let i = 0; i < count; i++) {
+      drafts.push({
+        title: writeHeadline(random, grammar.language, country?.name ?? section.label),
+        section: section.slug,
+        country,
+        date: new Date(today.getTime() - Math.floor(random() * days) * 86_400_000),
+        author: pick(random, AUTHORS),
+        tags: shuffle(random, grammar.tags).slice(0, 2),
+      })
+    }
+  }
+  for (const country of countries) add(world, country, least + Math.floor(random() * (most - least + 1)))
+  for (const section of grammar.sections.slice(1)) add(section, null, articlesPerSection)
+  return drafts
+    .map((draft, number) => {
+      const slug = `${slugify(draft.title)
+        .slice(0, 60)
+        .replace(/-[^-]*$/, '')}-${number.toString(36)}`
+      return { ...draft, path: grammar.article({ ...draft, slug, number: number + 100_000 }) }
+    })
+    .sort((a, b) => b.date.getTime() - a.date.getTime())
+}
+
+/** A text as addresses have it: letters without their marks, digits, and hyphens between words. */
+export function slugify(words: string): string {
+  return words
+    .normalize('NFD')
+    .replace(/[\u0300-\u036f'’]/g, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+}

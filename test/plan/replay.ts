@@ -1,0 +1,109 @@
+import { expect } from 'vitest'
+import { compareUtf8 } from '../../src/core/text/order.ts'
+import type { CrawlEvent } from '../../src/crawl/events.ts'
+import type { Crawled } from '../sites/crawl.ts'
+
+/** Something that a plan told. */
+export type Told = Extract<CrawlEvent, { type: 'problem' | 'milestone' }>
+
+/** Milestones in the order in which they were reached. */
+export function milestonesOf({ events }: Pick<Crawled, 'events'>): Told[] {
+  return events.filter((event): event is Told => event.type === 'milestone')
+}
+
+/** Problems of a kind, in their order. */
+export function problemsOf({ events }: Pick<Crawled, 'events'>, kind: string): Told[] {
+  return events.filter((event): event is Told => event.type === 'problem' && event.kind === kind)
+}
+
+/** Paths of hubs that were reported as missing, sorted; each as often as it was reported. */
+export function missingOf(crawled: Pick<Crawled, 'events'>, origin: string): string[] {
+  return problemsOf(crawled, 'missing-hub')
+    .map(({ target }) => target?.replace(origin, '') ?? '')
+    .sort(compareUtf8)
+}
+
+/** Milestones of the planner, in the only order they can have. */
+const PLANNED = ['patterns-learned', 'hubs-seeded', 'seeds-prepared', 'cache-primed', 'full-understanding']
+
+/**
+ * Goes through what happened again and works out for itself when each milestone was due. Each has to stand right there: after what
+ * makes it true, and before anything else came to its end, but for what was under way beside it.
+ */
+export function expectMilestonesInTime({ events }: Pick<Crawled, 'events'>, start: string, concurrency: number): void {
+  // Others may come to their end while one is being written.
+  const slack = concurrency - 1
+  const told = milestonesOf({ events }).map(({ kind }) => kind)
+  expect(told, 'each once').toEqual([...new Set(told)])
+  expect(
+    told.filter((kind) => PLANNED.includes(kind)),
+    'in their order',
+  ).toEqual(PLANNED.filter((kind) => told.includes(kind)))
+  const at = (kind: string) => events.findIndex((event) => event.type === 'milestone' && event.kind === kind)
+  const last = (isIt: (event: CrawlEvent) => boolean, end = events.length) => events.slice(0, end).findLastIndex(isIt)
+  const settled = (event: CrawlEvent, url: string) => event.type === 'settled' && event.url === url
+  const seeds = events.flatMap((event) =>
+    event.type === 'enqueued' && event.discovery === 'planner' ? [event.url] : [],
+  )
+
+  if (told.includes('patterns-learned')) {
+    const learned = at('patterns-learned')
+    expect(
+      last((event) => settled(event, start), learned),
+      'learnt from the start',
+    ).toBeGreaterThan(-1)
+    const lists = last((event) => event.type === 'discovery' && event.discovery === 'sitemap')
+    expect(lists, 'learnt from the lists').toBeLessThan(learned)
+  }
+  if (told.includes('hubs-seeded')) {
+    const seeded = at('hubs-seeded')
+    const before = events.slice(0, seeded)
+    const first = before.findIndex((event) => event.type === 'enqueued' && event.discovery === 'planner')
+    expect(first, 'a seed is there').toBeGreaterThan(-1)
+    expect(settledBetween(events, first, seeded), 'told with the first seeds').toBeLessThanOrEqual(slack)
+  }
+  if (told.includes('seeds-prepared')) {
+    const prepared = at('seeds-prepared')
+    const lastSeed = last((event) => event.type === 'enqueued' && event.discovery === 'planner')
+    expect(lastSeed, 'no seed comes after all are there').toBeLessThan(prepared)
+  }
+  if (told.includes('cache-primed')) {
+    const primed = at('cache-primed')
+    const answered = new Set(events.slice(0, primed).flatMap((event) => (event.type === 'settled' ? [event.url] : [])))
+    expect(
+      seeds.filter((url) => !answered.has(url)),
+      'every seed has answered',
+    ).toEqual([])
+  }
+  expectCounted(events, at('depth2-coverage'), 10, isDepth2Page(events), slack)
+  expectCounted(events, at('downloads-1k'), 1000, (event) => event.type === 'settled' && event.bytes > 0, slack)
+}
+
+/** Expects a milestone right after the nth event of a kind, and none where there are fewer. */
+function expectCounted(
+  events: readonly CrawlEvent[],
+  at: number,
+  wanted: number,
+  isOne: (event: CrawlEvent) => boolean,
+  slack: number,
+): void {
+  let count = 0
+  const due = events.findIndex((event) => isOne(event) && ++count === wanted)
+  if (due === -1) expect(at, `only ${count} of ${wanted}`).toBe(-1)
+  else {
+    expect(at, `the ${wanted}th is event ${due}`).toBeGreaterThan(due)
+    expect(settledBetween(events, due, at), 'told at once').toBeLessThanOrEqual(slack)
+  }
+}
+
+/** Whether something is the end of a visit of a page two links away, seen for the first time. */
+function isDepth2Page(events: readonly CrawlEvent[]): (event: CrawlEvent) => boolean {
+  const depths = new Map(events.flatMap((event) => (event.type === 'begun' ? [[event.url, event.depth] as const] : [])))
+  return (event) =>
+    event.type === 'settled' && ['indexed', 'unchanged'].includes(event.state) && depths.get(event.url) === 2
+}
+
+/** How many visits came to their end between two events. */
+function settledBetween(events: readonly CrawlEvent[], from: number, to: number): number {
+  return events.slice(from + 1, to).filter(({ type }) => type === 'settled').length
+}

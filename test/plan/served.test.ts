@@ -1,0 +1,165 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { compareUtf8 } from '../../src/core/text/order.ts'
+import { openStream, openTestServer, type StreamEvent, type TestServer } from '../http/server.ts'
+import * as shapes from '../http/shapes.ts'
+import { openNewsSite, type ServedNews, type SiteArticle } from './news-site.ts'
+import { createContinental, type MadeSite } from './sites.ts'
+import { openWorld, type World } from './stage.ts'
+
+/** Countries that the site knows of: fewer than there are, so that it is small. */
+const SOME = 45
+
+let world: World
+let server: TestServer
+let made: MadeSite
+
+/** A crawl that a server was asked for, and what could be seen of it from outside. */
+interface Seen {
+  readonly jobId: string
+  readonly status: string
+  readonly site: ServedNews
+  readonly problems: readonly StreamEvent[]
+  readonly milestones: readonly StreamEvent[]
+  /** What the plan told about itself. */
+  readonly lines: readonly string[]
+}
+
+beforeAll(async () => {
+  world = await openWorld()
+  made = createContinental(world.countries.slice(0, SOME), { articlesPerHub: [1, 2], articlesPerSection: 2 })
+  const folder = mkdtempSync(join(tmpdir(), 'pharos-plan-'))
+  world.copyTo(join(folder, 'library.db'))
+  server = await openTestServer({ folder, isShared: true, maxJobs: 2 })
+})
+
+afterAll(async () => {
+  await server?.dispose()
+})
+
+/** Asks for a crawl of a site of its own in a library of its own, and waits for its end. */
+async function crawlBy(name: string, body: object, news: MadeSite = made): Promise<Seen> {
+  const site = await openNewsSite(news)
+  try {
+    world.copyTo(join(server.folder, `${name}.db`))
+    const stream = await openStream(`${server.origin}/events`)
+    const asked = { startUrl: `${site.origin}/`, crawlType: 'intelligent', depth: 20, dbPath: `${name}.db`, ...body }
+    const { status, body: answer } = await server.post('/api/crawl', asked)
+    expect([status, answer]).toMatchObject([202, { jobId: expect.any(String) }])
+    const { jobId } = answer
+    const done = await stream.until((event) => event.name === 'done' && event.data.jobId === jobId)
+    const told = (kind: string) => stream.events.filter((event) => event.name === kind && event.data.jobId === jobId)
+    const lines = told('log').map(({ data }) => String(data.line))
+    stream.close()
+    return {
+      jobId,
+      status: done.data.status,
+      site,
+      problems: told('problem'),
+      milestones: told('milestone'),
+      lines: lines.filter((line) => line.includes('[plan]')),
+    }
+  } finally {
+    await site.close()
+  }
+}
+
+/** Paths of a site that were asked for. */
+function askedOf({ site }: Seen): Set<string> {
+  return new Set(site.requests.map(({ path }) => path))
+}
+
+/** Paths that were only supposed: the site does not have them, and does not name them. */
+function supposedOf({ site }: Seen): string[] {
+  const named = new Set(made.missing)
+  return [...askedOf({ site } as Seen)].filter(
+    (path) => !(path in made.pages) && !named.has(path) && !/llms|sitemap|robots/.test(path),
+  )
+}
+
+function articlesAsked(seen: Seen): SiteArticle[] {
+  const asked = askedOf(seen)
+  return made.truth.articles.filter(({ path }) => asked.has(path))
+}
+
+describe('a crawl by plan that a server was asked for', () => {
+  let plain: Seen
+
+  test('tells of problems and milestones live, keeps them, and shows them', async () => {
+    plain = await crawlBy('plain', { plannerVerbosity: 0 })
+    expect(plain.status).toBe('done')
+    const { origin, truth } = plain.site
+    const paths = [...made.missing].sort(compareUtf8)
+    const targets = plain.problems.filter(({ data }) => data.kind === 'missing-hub')
+    expect(targets.map(({ data }) => data.target.replace(origin, '')).sort(compareUtf8)).toEqual(paths)
+    expect(new Set(targets.map(({ data }) => data.severity))).toEqual(new Set(['warn']))
+    for (const { name, data } of [...plain.problems, ...plain.milestones]) {
+      expect([name, shapes.events[name]?.safeParse(data).error]).toEqual([name, undefined])
+    }
+    const kinds = plain.milestones.map(({ data }) => data.kind).sort(compareUtf8)
+    expect(kinds).toEqual(['cache-primed', 'depth2-coverage', 'hubs-seeded', 'patterns-learned', 'seeds-prepared'])
+    expect([...truth.hubs.values()].filter((path) => !askedOf(plain).has(path))).toEqual([])
+
+    const problems = await server.ask(`/api/problems?job=${plain.jobId}&kind=missing-hub&limit=500`)
+    expect(
+      problems.body.items.map((item: { target: string }) => item.target.replace(origin, '')).sort(compareUtf8),
+    ).toEqual(paths)
+    const milestones = await server.ask(`/api/milestones?job=${plain.jobId}&limit=500`)
+    expect(milestones.body.items.map((item: { kind: string }) => item.kind).sort(compareUtf8)).toEqual(kinds)
+    const page = await server.ask(`/problems/ssr?job=${plain.jobId}`)
+    expect(page.status).toBe(200)
+    for (const path of paths) expect(page.text).toContain(path)
+    expect(plain.lines).toEqual([])
+    // What the next tests compare with.
+    expect(articlesAsked(plain)).toHaveLength(made.truth.articles.length)
+    expect(supposedOf(plain).length).toBeGreaterThan(2)
+  })
+
+  test('takes no more from a hub than it may, and tells what it thinks', async () => {
+    // More than can be reached from articles: each names three others about its country, the newest ones.
+    const many = createContinental(world.countries.slice(0, SOME), { articlesPerHub: [8, 8], articlesPerSection: 2 })
+    const few = await crawlBy('few', { hubMaxPages: 1, plannerVerbosity: 3 }, many)
+    expect(few.status).toBe('done')
+    const asked = askedOf(few)
+    expect([...many.truth.hubs.values()].filter((path) => !asked.has(path))).toEqual([])
+    const articles = many.truth.articles.filter(({ path }) => asked.has(path)).length
+    expect(articles).toBeGreaterThan(many.truth.hubs.size)
+    expect(articles).toBeLessThan(many.truth.articles.length - many.truth.hubs.size)
+    expect(few.lines.length).toBeGreaterThan(20)
+  })
+
+  test('leaves out what is old, and supposes no more than it may', async () => {
+    const recent = await crawlBy('recent', { hubMaxDays: 20, intMaxSeeds: 2, plannerVerbosity: 1 })
+    expect(recent.status).toBe('done')
+    const limit = Date.now() - 21 * 86_400_000
+    expect(articlesAsked(recent).filter(({ date }) => date.getTime() < limit)).toEqual([])
+    const young = made.truth.articles.filter(({ date }) => date.getTime() > limit + 2 * 86_400_000)
+    expect(articlesAsked(recent).length).toBeGreaterThanOrEqual(young.length)
+    expect(young.length).toBeLessThan(made.truth.articles.length)
+    expect(supposedOf(recent).length).toBeLessThanOrEqual(2)
+    expect(recent.lines.length).toBeGreaterThan(0)
+  })
+
+  test('plans only for the hosts it is to plan for', async () => {
+    const other = await crawlBy('other', { intTargetHosts: ['news.example'], maxPages: 40 })
+    expect(other.problems.map(({ data }) => data.kind)).toContain('planner-skipped-host')
+    expect(other.problems.map(({ data }) => data.kind)).not.toContain('missing-hub')
+    expect(other.milestones.filter(({ data }) => data.kind !== 'depth2-coverage')).toEqual([])
+    expect(supposedOf(other)).toEqual([])
+  })
+
+  test('refuses a history of what is not understood, unless it is forced to', async () => {
+    const refused = await crawlBy('history', { crawlType: 'history' })
+    expect(refused.status).toBe('failed')
+    const detail = await server.ask(`/api/crawls/${refused.jobId}`)
+    for (const kind of ['full-understanding', 'depth2-coverage', 'articles-identified-1k']) {
+      expect(detail.body.problem).toContain(kind)
+    }
+    expect(askedOf(refused).size).toBe(0)
+    const forced = await crawlBy('forced', { crawlType: 'history', force: true })
+    expect(forced.status).toBe('done')
+    expect(articlesAsked(forced)).toHaveLength(made.truth.articles.length)
+  })
+})

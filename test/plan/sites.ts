@@ -1,0 +1,147 @@
+import { type Answer, openSite, page, type Site } from '../sites/site.ts'
+import { CONTINENTAL, inGerman, MERIDIAN, TAGESBOTE } from './grammars.ts'
+import { createNewsSite, type NewsInput, type NewsSite, type SiteCountry } from './news-site.ts'
+import { createRandom, shuffle } from './news-text.ts'
+
+/** How large a site is, and how it differs from others of its kind. */
+export type SiteSize = Partial<Pick<NewsInput, 'articlesPerHub' | 'articlesPerSection' | 'days' | 'seed' | 'today'>>
+
+/** Countries that every newspaper links from its front. */
+const LARGE = [
+  'US',
+  'GB',
+  'FR',
+  'DE',
+  'CN',
+  'IN',
+  'RU',
+  'JP',
+  'BR',
+  'UA',
+  'IL',
+  'TR',
+  'ZA',
+  'NG',
+  'MX',
+  'CA',
+  'AU',
+  'IT',
+  'ES',
+  'EG',
+]
+
+/** A site, and the countries it has no hub for. */
+export interface MadeSite extends NewsSite {
+  /** Paths of the hubs that ought to be there: those that its lists name, and those that its pattern implies. */
+  readonly missing: readonly string[]
+}
+
+/**
+ * A newspaper with a hub for all countries but some. A few of those are named by its own list all the same. Teams of the sport pages
+ * have addresses with countries in them too, and there are only five.
+ */
+export function createMeridian(countries: readonly SiteCountry[], missing: number, size: SiteSize = {}): MadeSite {
+  const { seed = 'meridian' } = size
+  const random = createRandom(seed)
+  // Their names can be spelt in one way only, so that there is no doubt about the address of the hub.
+  const plain = countries.filter(
+    ({ code, name }) => /^[A-Z][a-z]+$/.test(name) && !LARGE.includes(code) && !(code in { MM: 1, SZ: 1 }),
+  )
+  const without = shuffle(random, plain).slice(0, missing)
+  const named = without.slice(0, 3)
+  const hubs = byImportance(
+    random,
+    countries.filter((country) => !without.includes(country)),
+  )
+  const teams = ['brazil', 'argentina', 'germany', 'france', 'spain'].map((slug) => `/sport/teams/${slug}`)
+  const news = createNewsSite({
+    grammar: MERIDIAN,
+    countries: hubs,
+    dead: named,
+    articlesPerHub: [1, 2],
+    articlesPerSection: 14,
+    today: startOfToday(),
+    ...size,
+    seed,
+    more: Object.fromEntries(teams.map((path) => [path, (pages) => pages.links(`Team ${path}`, teams)])),
+    moreLinks: { sport: teams },
+    redirects: { '/world/united-states': '/world/usa', '/world/united-kingdom': '/world/uk' },
+  })
+  return { ...news, missing: without.map((country) => MERIDIAN.hub(MERIDIAN.slugOf(country))) }
+}
+
+/**
+ * A newspaper with hubs for forty countries, whose lists name five more. Eight of its hubs are in no list: only other hubs and
+ * articles lead to them.
+ */
+export function createContinental(countries: readonly SiteCountry[], size: SiteSize = {}): MadeSite {
+  const { seed = 'continental' } = size
+  const random = createRandom(seed)
+  const others = shuffle(
+    random,
+    countries.filter(({ code }) => !LARGE.includes(code)),
+  )
+  const large = countries.filter(({ code }) => LARGE.includes(code))
+  const dead = others.slice(0, 5)
+  const hubs = byImportance(random, [...large, ...others.slice(5, 25)])
+  const news = createNewsSite({
+    grammar: CONTINENTAL,
+    countries: hubs,
+    dead,
+    unlisted: hubs.slice(-8),
+    articlesPerHub: [2, 4],
+    articlesPerSection: 10,
+    inNavigation: 12,
+    today: startOfToday(),
+    ...size,
+    seed,
+  })
+  return { ...news, missing: [...news.truth.dead.values()] }
+}
+
+/** A newspaper in German with hubs for sixty countries, all of which it lists. */
+export function createTagesbote(countries: readonly SiteCountry[], size: SiteSize = {}): MadeSite {
+  const { seed = 'tagesbote' } = size
+  const random = createRandom(seed)
+  // Not those whose official names no newspaper uses.
+  const known = countries.map(inGerman).filter(({ name }) => /^[\p{L}-]+$/u.test(name))
+  const hubs = byImportance(random, shuffle(random, known).slice(0, 60))
+  const news = createNewsSite({
+    grammar: TAGESBOTE,
+    countries: hubs,
+    articlesPerHub: [1, 1],
+    articlesPerSection: 8,
+    today: startOfToday(),
+    ...size,
+    seed,
+  })
+  return { ...news, missing: [] }
+}
+
+/** Serves documentation: no places, although some of its words are names of places as well. */
+export function openManual(): Promise<Site> {
+  const guides = ['install', 'java', 'jersey', 'configure', 'deploy', 'monitor', 'upgrade', 'troubleshoot']
+  const classes = ['client', 'server', 'turkey', 'session', 'cache', 'queue', 'worker', 'timer']
+  const paths = [...guides.map((name) => `/guide/${name}`), ...classes.map((name) => `/api/${name}`)]
+  const answers: Record<string, Answer> = { '/': page('Manual', ['/guide', '/api', ...paths]) }
+  answers['/guide'] = page('Guide', paths.slice(0, guides.length))
+  answers['/api'] = page('Reference', paths.slice(guides.length))
+  for (const path of paths) answers[path] = page(`About ${path}`, ['/', '/guide', '/api'])
+  return openSite(answers)
+}
+
+/** Large ones first, the others in an order of their own. */
+function byImportance(random: () => number, countries: readonly SiteCountry[]): SiteCountry[] {
+  const large = LARGE.flatMap((code) => countries.find((country) => country.code === code) ?? [])
+  return [
+    ...large,
+    ...shuffle(
+      random,
+      countries.filter(({ code }) => !LARGE.includes(code)),
+    ),
+  ]
+}
+
+function startOfToday(): Date {
+  return new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000)
+}
