@@ -20,7 +20,7 @@ import { cpuSeconds, option, printTable } from './measure.mjs'
 const TYPES = ['basic', 'basic-with-sitemap', 'intelligent']
 /** After how many requests it is looked how many hubs were found. */
 const MARKS = [50, 100, 200, 300, 500, 1000]
-const articles = Number(option('articles') ?? 8)
+const articles = Number(option('articles') ?? 4)
 const concurrency = Number(option('concurrency') ?? 8)
 const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
 const world = await countriesGazetteer()

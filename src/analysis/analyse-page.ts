@@ -8,8 +8,9 @@ import { ANALYSIS_VERSION, type AnalysePage, type FoundPlace, type PageAnalysis 
 import { detectPlaceHub } from './place-hub.ts'
 import { readSentiment } from './sentiment.ts'
 
-/** With fewer words a page that leads nowhere has nothing to be analysed. */
+/** With less a page that leads nowhere has nothing to be analysed. Words cannot be counted in every language. */
 const MINIMAL_WORDS = 20
+const MINIMAL_CHARS = 200
 /** Places of one page that are kept; more are a list. */
 const MAX_PLACES = 500
 /** Longer texts are analysed up to here: what a page is about is said by then. */
@@ -21,7 +22,8 @@ export const analysePage: AnalysePage = (page, places) => {
   const text = readableText(page.markdown.slice(0, MAX_CHARS))
   const { language, source } = readLanguage(page.language, text)
   const section = page.section ?? classification.url.section
-  const isMinimal = page.wordCount < MINIMAL_WORDS && classification.kind !== 'nav'
+  const isShort = page.wordCount < MINIMAL_WORDS && page.markdown.length < MINIMAL_CHARS
+  const isMinimal = isShort && classification.kind !== 'nav'
   return {
     classification,
     analysis: {

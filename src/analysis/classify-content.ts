@@ -2,7 +2,7 @@ import type { Page, Section } from '../core/model.ts'
 
 /** What is counted in the text of a page. */
 export interface ContentMeasure {
-  /** Characters that a reader sees, without those of code. */
+  /** Characters that a reader sees, without those of code; those that stand for words or syllables count for more. */
   readonly text: number
   /** Those of them that are links. */
   readonly linkText: number
@@ -127,6 +127,12 @@ function isFence(markdown: string, at: number): boolean {
   return markdown.startsWith('```', at) || markdown.startsWith('~~~', at)
 }
 
+/** Characters of the scripts of China, Japan and Korea, each of which says as much as three letters. */
+const DENSE_FROM = 0x2e80
+const DENSE_TO = 0xd7b0
+const DENSE_MORE = 2
+
+/** What is counted in a line. */
 interface LineMeasure {
   readonly text: number
   readonly linkText: number
@@ -139,24 +145,29 @@ function measureLine(markdown: string, from: number, to: number): LineMeasure {
   let linkText = 0
   let links = 0
   let open = -1
+  let dense = 0
+  let denseBefore = 0
   for (let i = from; i < to; i++) {
     const unit = markdown.charCodeAt(i)
-    if (unit === OPEN) open = i
-    else if (unit === CLOSE && open >= 0 && markdown.charCodeAt(i + 1) === PARENTHESIS) {
+    if (unit >= DENSE_FROM && unit < DENSE_TO) dense++
+    else if (unit === OPEN) {
+      open = i
+      denseBefore = dense
+    } else if (unit === CLOSE && open >= 0 && markdown.charCodeAt(i + 1) === PARENTHESIS) {
       const shown = i - open - 1
       const end = endOfTarget(markdown, i, to)
       text -= end - i
       if (open > from && markdown.charCodeAt(open - 1) === BANG) text -= shown + 2
       else {
         text--
-        linkText += shown
+        linkText += shown + DENSE_MORE * (dense - denseBefore)
         links++
       }
       open = -1
       i = end - 1
     }
   }
-  return { text: Math.max(0, text), linkText, links }
+  return { text: Math.max(0, text) + DENSE_MORE * dense, linkText, links }
 }
 
 function endOfTarget(markdown: string, from: number, to: number): number {

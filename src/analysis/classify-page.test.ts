@@ -118,6 +118,25 @@ describe('an article without metadata', () => {
   })
 })
 
+describe('in scripts without spaces', () => {
+  const story =
+    '政府星期一决定，新规定将从明年一月一日起在全国范围内实施。许多市民对此表示反对，并要求议会重新讨论这一问题，部长没有回答。'
+
+  test('an article is one', () => {
+    const body = Array.from({ length: 4 }, (_, i) => `<p>${story}${i}</p>`).join('')
+    expect(kindOf('/2026/03/05/4711.html', `${MENU}<main><h1>新规定</h1>${body}</main>`)).toBe('article')
+    expect(kindOf('/a/4711', `${MENU}<main><h1>新规定</h1>${body}</main>`)).toBe('article')
+  })
+
+  test('a hub is navigation', () => {
+    const items = Array.from(
+      { length: 15 },
+      (_, i) => `<li><a href="/a/${i}">新规定将从明年开始实施${i}</a></li>`,
+    ).join('')
+    expect(kindOf('/world', `${MENU}<main><h1>世界</h1><ul>${items}</ul></main>`)).toBe('nav')
+  })
+})
+
 describe('neither', () => {
   test('is a page that a site has about itself', () => {
     expect(kindOf('/privacy', `${MENU}<h1>Privacy</h1><p>${SENTENCES.join(' ')}</p>`)).not.toBe('article')

@@ -51,7 +51,7 @@ const ARTICLE_WEIGHTS: Weights = {
   hasAuthor: 0.5,
   hasDate: 0.6,
   urlArticle: 1.4,
-  urlDated: 0.9,
+  urlDated: 1.5,
   prose: 1.7,
   isThread: -3.5,
   isManual: -2.5,

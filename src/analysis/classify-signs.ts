@@ -53,7 +53,7 @@ export function readSigns(page: Page, told: PageUrl, measure: ContentMeasure, co
     code: bare === 0 ? 0 : measure.code / bare,
     teasers: Math.min(1, measure.teasers / MANY_TEASERS),
     teaserShare: measure.teasers / (measure.teasers + 2 * measure.proseParagraphs + 1),
-    fewWords: Number(page.wordCount < FEW_WORDS),
+    fewWords: Number(measure.text < FEW_WORDS_CHARS),
     leadsOn: Math.min(1, (content.navLinks + content.articleLinks) / MANY_LINKS),
     leadsToArticles: Math.min(1, content.articleLinks / MANY_LINKS),
   }
@@ -61,7 +61,8 @@ export function readSigns(page: Page, told: PageUrl, measure: ContentMeasure, co
 
 const MANY_TEASERS = 15
 const MANY_LINKS = 10
-const FEW_WORDS = 60
+/** About sixty words; there are languages whose words cannot be counted. */
+const FEW_WORDS_CHARS = 350
 
 /** Whether a page says that it is an article, in words of schema.org. */
 export function saysArticle({ types = [] }: Page): boolean {

@@ -268,6 +268,8 @@ function joinsNames(words: readonly Word[], at: number): boolean {
 }
 
 function candidateOf(words: readonly Word[], { from, length, count }: Stretch): Candidate[] {
+  // Most stand there once, and the title does not have them.
+  if (count < 2 && words[from]?.form.base.isInTitle !== true) return []
   const stretch = words.slice(from, from + length).map(({ form }) => form)
   const own = stretch.filter(({ kind }) => kind === 'word')
   const last = stretch.at(-1)
@@ -301,8 +303,8 @@ function chooseDistinct(ranked: readonly Candidate[], chosen: readonly Candidate
   const longer = ranked.filter(({ parts }) => parts.length > 2)
   for (const one of ranked) {
     if (all.length >= most) break
-    const isPart = longer.some((other) => other !== one && absorbs(other, one))
-    if (!isPart && !all.some(({ parts }) => holds(parts, one.parts) || holds(one.parts, parts))) all.push(one)
+    const isKnown = all.some(({ parts }) => holds(parts, one.parts) || holds(one.parts, parts))
+    if (!isKnown && !longer.some((other) => absorbs(other, one))) all.push(one)
   }
   return all
 }

@@ -78,3 +78,14 @@ export function openIndex(given: Uint8Array): OpenIndex | undefined {
     return PLACE_KINDS[columns.kinds[place] ?? 0] ?? 'city'
   }
 }
+
+const countriesOf = new WeakMap<OpenIndex, ReadonlyMap<number, number>>()
+
+/** Numbers of the countries by their packed codes. */
+export function countryPlaces(index: OpenIndex): ReadonlyMap<number, number> {
+  const known = countriesOf.get(index)
+  if (known !== undefined) return known
+  const found = new Map(index.head.countries.map(({ place }) => [index.columns.countries[place] ?? 0, place]))
+  countriesOf.set(index, found)
+  return found
+}

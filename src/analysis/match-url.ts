@@ -1,17 +1,20 @@
 import { countryOfCode, countryScoresOf, isLanguageSegment, parseUrl } from './match-context.ts'
 import { shortHan } from './match-han.ts'
-import type { OpenIndex } from './match-index.ts'
-import { countryPlaces } from './match-text.ts'
+import { countryPlaces, type OpenIndex } from './match-index.ts'
+import {
+  KIND_CITY,
+  KIND_COUNTRY,
+  KIND_REGION,
+  NAME_ABBREV,
+  NAME_DEMONYM,
+  preferCity,
+  priorOf,
+  sizeSupport,
+} from './match-score.ts'
 import { COMMON_WORDS, FUNCTION_WORDS, GIVEN_NAMES, PRESS_NOUNS, SURNAMES } from './match-words.ts'
 import type { KnownPlace, MatchContext, PlaceMatch } from './matcher.ts'
-import { NAME_DERIVED, NAME_KIND_MASK, NAME_MAIN, packCountry } from './name-index.ts'
-import { NAME_KINDS, normalizeName } from './place.ts'
-
-const KIND_COUNTRY = 0
-const KIND_REGION = 1
-const KIND_CITY = 2
-const NAME_ABBREV = NAME_KINDS.indexOf('abbrev')
-const NAME_DEMONYM = NAME_KINDS.indexOf('demonym')
+import { NAME_KIND_MASK, NAME_MAIN, packCountry } from './name-index.ts'
+import { normalizeName } from './place.ts'
 
 /** A word of a path, and where it stands. */
 interface Word {
@@ -34,6 +37,8 @@ interface Piece {
 /** Names in slugs have no more words than this. */
 const MAX_WORDS = 7
 const MAX_SEGMENTS = 40
+/** What is found is compared with all else that is: a path of names only must not take long. */
+const MAX_PIECES = 40
 
 /** Finds places in the path of an address. */
 export function matchUrl(index: OpenIndex, url: string, context: MatchContext): readonly PlaceMatch[] {
@@ -44,10 +49,14 @@ export function matchUrl(index: OpenIndex, url: string, context: MatchContext): 
   const scores = countryScoresOf({ ...context, url }, (code) => countryPlaces(index).has(code))
   const pieces: Piece[] = []
   let number = 0
-  for (let start = from; start < to && number < MAX_SEGMENTS; number++) {
+  let before: string | undefined
+  for (let start = from; start < to && number < MAX_SEGMENTS && pieces.length < MAX_PIECES; number++) {
     let end = url.indexOf('/', start)
     if (end < 0 || end > to) end = to
-    if (end > start) takeSegment(index, url, start, end, number, scores, pieces)
+    if (end > start) {
+      takeSegment(index, url, start, end, before, scores, pieces)
+      before = url.slice(start, end).toLowerCase()
+    }
     start = end + 1
   }
   return resolve(index, url, pieces)
@@ -69,14 +78,14 @@ function takeSegment(
   url: string,
   start: number,
   end: number,
-  number: number,
+  before: string | undefined,
   scores: ReadonlyMap<number, number>,
   into: Piece[],
 ): void {
   const raw = url.slice(start, end).replace(/\.(?:s?html?|php|aspx?|jsp|xml|json|rss|amp)$/i, '')
   if (raw.length > 400) return
   if (/^[A-Za-z]{2}$/.test(raw)) {
-    const code = codeOf(index, raw, number, into)
+    const code = codeOf(index, raw, before)
     if (code !== undefined)
       into.push({ candidates: [code], start, end: start + 2, words: 1, isWhole: true, word: raw, isCode: true })
     return
@@ -92,22 +101,28 @@ function takeSegment(
   }
 }
 
-/** Two letters are a country as a segment of their own, unless they are the language at the head of the path. */
+/** Two letters are a country as a segment of their own, unless they are a language or anything else. */
 function codeOf(
   index: OpenIndex,
   raw: string,
-  number: number,
-  before: readonly Piece[],
+  before: string | undefined,
 ): { place: number; score: number; name: number } | undefined {
   const code = countryOfCode(raw)
   const place = countryPlaces(index).get(packCountry(code))
   if (place === undefined) return undefined
-  const head = number === 0
-  // Behind the first segment two letters follow a word for what they are (`/country/fr/`, `/c/fr/`), or another country.
-  if (head && (isLanguageSegment(raw.toLowerCase()) || !HEAD_COUNTRIES.has(code))) return undefined
-  if (!head && before.some(({ isCode }) => isCode)) return undefined
+  // `/us/` and `/en/us/`: at the head only those that are no language; elsewhere behind a word for what they are: `/c/fr/`.
+  const isHead = before === undefined || before.length === 2
+  if (isHead ? isLanguageSegment(raw.toLowerCase()) || !HEAD_COUNTRIES.has(code) : !CODE_LEADS.has(before))
+    return undefined
   return { place, score: 6, name: NAME_ABBREV }
 }
+
+/** Segments behind which two letters are a country. */
+const CODE_LEADS = new Set(
+  'c country countries nation nations region regions location locations place places world geo global edition editions international intl land pays pais'.split(
+    ' ',
+  ),
+)
 
 /** Codes that are no language, or of a country that is named so far more often: `/fr/` alone is French, `/us/` is the country. */
 const HEAD_COUNTRIES = new Set('US GB AU CA IN NZ IE ZA JP CN BR MX SG HK AE CH AT BE SE DK CZ GR UA IL KR'.split(' '))
@@ -176,12 +191,12 @@ function candidatesOf(
     if (nameKind === NAME_DEMONYM) continue
     if (isShort && kind === KIND_COUNTRY && !(isWhole || SAFE_IN_SLUGS.has(joined))) continue
     if (isShort && kind !== KIND_COUNTRY && !(isWhole && (name & NAME_MAIN) !== 0)) continue
-    const population = columns.populations[place] ?? 0
-    let score = 0.5 * Math.log10(population + 1) + (scores.get(columns.countries[place] ?? 0) ?? 0)
-    score += kind === KIND_COUNTRY ? 2 : kind === KIND_REGION ? -0.5 : kind === KIND_CITY ? 0 : 4
-    if ((name & NAME_MAIN) !== 0) score += 0.7
-    else if (kind === KIND_CITY) score -= 0.7
-    if ((name & NAME_DERIVED) !== 0) score -= 0.5
+    // A word of another language in the middle of a slug is rather a word: `nord`.
+    const lang = index.head.langs[columns.postingLangs[at] ?? 0] ?? ''
+    const isMain = (name & NAME_MAIN) !== 0
+    if (!isWhole && !isMain && kind !== KIND_CITY && lang !== '' && lang !== 'en') continue
+    let score = priorOf(index, place, name) + (scores.get(columns.countries[place] ?? 0) ?? 0)
+    if (!isMain && kind === KIND_CITY) score -= 0.7
     found.push({ place, score, name })
   }
   return found
@@ -194,7 +209,6 @@ const SAFE_IN_SLUGS = new Set(['usa', 'uae', 'uk'])
 function resolve(index: OpenIndex, url: string, pieces: readonly Piece[]): readonly PlaceMatch[] {
   const { columns } = index
   const matches: PlaceMatch[] = []
-  const chosen: number[] = []
   const firsts = pieces.map(({ candidates }) => bestOf(candidates.map(({ score }) => score)).at)
   for (const [at, piece] of pieces.entries()) {
     const scores = piece.candidates.map(({ place, score }) => {
@@ -215,9 +229,10 @@ function resolve(index: OpenIndex, url: string, pieces: readonly Piece[]): reado
       }
       return total
     })
-    const { at: best, margin } = bestOf(scores)
+    const { at: top, margin } = bestOf(scores)
+    const best = leadsOn(index, pieces, at, piece.candidates[top]?.place) ? top : cityOf(index, piece, top)
     const candidate = piece.candidates[best]
-    if (candidate === undefined) continue
+    if (candidate === undefined || isStateCode(index, piece, pieces[at + 1])) continue
     const hasAnchor = pieces.some(
       ({ candidates }, other) =>
         other !== at &&
@@ -228,7 +243,6 @@ function resolve(index: OpenIndex, url: string, pieces: readonly Piece[]): reado
     )
     const support = supportOf(index, piece, candidate, hasAnchor)
     if (support < 0) continue
-    chosen.push(candidate.place)
     matches.push({
       place: index.placeAt(candidate.place),
       text: url.slice(piece.start, piece.end),
@@ -239,6 +253,39 @@ function resolve(index: OpenIndex, url: string, pieces: readonly Piece[]): reado
     })
   }
   return matches
+}
+
+/** Whether a later piece may be a city of this region: then it is a step of a chain, and no city itself. */
+function leadsOn(index: OpenIndex, pieces: readonly Piece[], at: number, region: number | undefined): boolean {
+  const { columns } = index
+  return pieces
+    .slice(at + 1)
+    .some(({ candidates }) =>
+      candidates.some(
+        ({ place }) =>
+          region !== undefined &&
+          columns.countries[place] === columns.countries[region] &&
+          columns.divisions[place] === columns.divisions[region],
+      ),
+    )
+}
+
+function cityOf(index: OpenIndex, { candidates }: Piece, best: number): number {
+  return preferCity(
+    index,
+    candidates.map(({ place }) => place),
+    candidates.map(({ name }) => name),
+    best,
+  )
+}
+
+/** `/ca/san-francisco`: two letters that are a state, as the city behind them lies in it. */
+function isStateCode(index: OpenIndex, { isCode, word }: Piece, next: Piece | undefined): boolean {
+  if (!isCode || next === undefined) return false
+  const { at } = bestOf(next.candidates.map(({ score }) => score))
+  const place = next.candidates[at]?.place
+  if (place === undefined || index.columns.kinds[place] !== KIND_CITY) return false
+  return index.head.divisions[index.columns.divisions[place] ?? 0] === word.toUpperCase()
 }
 
 function bestOf(scores: readonly number[]): { at: number; margin: number } {
@@ -257,21 +304,11 @@ function supportOf(
   hasAnchor: boolean,
 ): number {
   const kind = index.columns.kinds[candidate.place] ?? KIND_CITY
-  const population = index.columns.populations[candidate.place] ?? 0
   if (piece.isCode) return 1
-  let support =
-    kind === KIND_COUNTRY || kind > KIND_CITY
-      ? 4
-      : kind === KIND_REGION
-        ? 3
-        : population >= 1_000_000
-          ? 3
-          : population >= 100_000
-            ? 2
-            : population >= 15_000
-              ? 1
-              : 0
+  let support = sizeSupport(index, candidate.place)
   if (piece.isWhole) support += 1
+  // Names of small regions are words (`nord`, `quarter`) as often as not.
+  else if (kind === KIND_REGION && (index.columns.populations[candidate.place] ?? 0) < 1_000_000) support -= 1.5
   if (hasAnchor) support += 1.5
   if (kind === KIND_CITY && (candidate.name & NAME_MAIN) === 0) support -= 1
   if (piece.words > 1) support += 1
@@ -304,11 +341,8 @@ export function placesBySlug(index: OpenIndex, slug: string): readonly KnownPlac
       const place = columns.postingPlaces[at] ?? 0
       const flags = columns.postingNames[at] ?? 0
       if ((flags & NAME_KIND_MASK) === NAME_DEMONYM) continue
-      const kind = columns.kinds[place] ?? KIND_CITY
-      const score =
-        0.5 * Math.log10((columns.populations[place] ?? 0) + 1) +
-        (kind === KIND_COUNTRY ? 10 : kind === KIND_REGION ? 0 : 0.5)
-      found.set(place, score + ((flags & NAME_MAIN) !== 0 ? 1 : 0))
+      const isCountry = columns.kinds[place] === KIND_COUNTRY
+      found.set(place, priorOf(index, place, flags) + (isCountry ? 10 : 0))
     }
   }
   take(index.keyOfName(name))

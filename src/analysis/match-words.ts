@@ -172,6 +172,7 @@ export const SURNAMES: ReadonlySet<string> = words(`
 
 /** Words that are nearly never a place where they stand: months, days, function words of the larger languages. */
 export const FUNCTION_WORDS: ReadonlySet<string> = words(`
+  states
   january february march april may june july august september october november december mon tue wed thu fri sat sun
   monday tuesday wednesday thursday friday saturday sunday today tomorrow yesterday
   a an the this that these those he she it they we you i his her its their our my your who what which when where why how
@@ -261,7 +262,7 @@ export const COMMON_WORDS: ReadonlySet<string> = words(`
   walk walker wall walls walnut war ware warm warrior washer watch water watt wave wax ways weather wedding weed
   week welcome well wells west wheel white whites widow wild wind wine wines winner winter winters wisdom wise
   wish wolf wonder wood woods wool work world worth wrangle yellow young zero zone
-  english welsh scottish delta alpha beta cocoa free google amazon target chase harvard
+  pest pests english welsh scottish delta alpha beta cocoa free google amazon target chase harvard
   essen halle singen weil wissen laufen bad stade hof lage ehe werben fulda arbeit leben recht rat tag weg ort haus kirche
   berg tal burg feld wald see hagen baden trier
   tours nancy lens sens pau vire bon bonne belle grand petit mer pont port vent vienne die gap dole sete orange lure

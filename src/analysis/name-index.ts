@@ -404,8 +404,15 @@ export function packCountry(code: string | null | undefined): number {
  */
 function isNoise(place: IndexedPlace, name: string, kind: NameKind, isPreferred: boolean): boolean {
   if (place.kind !== 'city' || isPreferred || kind !== 'alias') return false
-  return /^[A-Z]{1,4}$/.test(name) || /^[a-z]/.test(name) || name.length < 2
+  return /^[A-Z]{1,4}$/.test(name) || /^[a-z]/.test(name) || name.length < 2 || LANGUAGES.has(name)
 }
+
+/** Languages by their own names, which were taken for names of a place where a page of an encyclopedia was read badly. */
+const LANGUAGES = new Set(
+  '日本語 中文 한국어 हिन्दी العربية עברית فارسی Русский Українська Български Српски Ελληνικά ไทย தமிழ் বাংলা ქართული Հայերեն Deutsch English Français Español Português Italiano Nederlands Polski Svenska Türkçe Čeština Magyar Suomi Dansk Norsk Română'.split(
+    ' ',
+  ),
+)
 
 const DIVISION_WORD =
   'oblast|krai|kray|republic|province|region|governorate|prefecture|state|district|voivodeship|county|department|canton|emirate|municipality|parish'

@@ -5,7 +5,7 @@ import { PharosError } from '../core/errors.ts'
 import { parseDuration } from '../core/text/duration.ts'
 import { REACHES, type Reach } from '../core/url/scope.ts'
 import { CRAWL_KINDS, type CrawlKind, type PauseCause } from '../crawl/events.ts'
-import { FRESHNESS } from '../library/dispatch/crawl-order.ts'
+import { FRESHNESS, plannerSchema } from '../library/dispatch/crawl-order.ts'
 import type { Library } from '../library/library.ts'
 import type { CrawlInput } from '../library/operations/crawl-source.ts'
 import { findSource } from '../library/operations/find-source.ts'
@@ -190,15 +190,7 @@ const Options = z
     maxAgeMsOf: z.object({ article: z.number(), hub: z.number(), unknown: z.number() }).partial(),
     crawlType: z.enum(CRAWL_TYPES),
     force: z.boolean(),
-    planner: z
-      .object({
-        hubMaxPages: z.int().min(1),
-        hubMaxDays: z.int().min(1),
-        maxSeeds: z.int().min(1),
-        targetHosts: z.array(z.string()),
-        verbosity: z.int().min(0),
-      })
-      .partial(),
+    planner: plannerSchema,
     scope: z
       .object({
         reach: z.enum(REACHES),

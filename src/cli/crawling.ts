@@ -4,11 +4,13 @@ import { writeDuration } from '../core/text/duration.ts'
 import { urlKey } from '../core/url/key.ts'
 import type { CrawlEvent, CrawlSummary, PauseCause } from '../crawl/events.ts'
 import type { Clock } from '../crawl/ports.ts'
+import { severityOf } from '../library/dispatch/severity.ts'
 import { isFolder } from '../library/folder.ts'
 import { REASON_WORDS } from '../library/ledger-words.ts'
 import type { Library } from '../library/library.ts'
 import type { CrawlInput } from '../library/operations/crawl-source.ts'
 import { findSource } from '../library/operations/find-source.ts'
+import { createNoteKeeper } from '../library/operations/keep-notes.ts'
 import { findStartUrl } from '../library/operations/find-start.ts'
 import { capOf } from '../library/operations/source-status.ts'
 import { labelOf, type Source } from '../library/source.ts'
@@ -92,9 +94,11 @@ export async function crawlInForeground(crawling: Crawling, source: Source, inpu
   }
   let summary: CrawlSummary | undefined
   let pausedBy: PauseCause | undefined
+  const keep = createNoteKeeper(library, source)
   try {
     for await (const event of crawlSource(library, source, { maxAgeMs, ...input }, signal)) {
       show(event, view)
+      await keep(event)
       pausedBy = causeAfter(event, pausedBy)
       if (event.type === 'ended') summary = event.summary
     }
@@ -188,6 +192,16 @@ function show(event: CrawlEvent, view: View): void {
       return
     case 'resumed':
       terminal.notice(`going on after ${writeDuration(event.pausedMs)}`)
+      return
+    case 'milestone':
+      terminal.note(printableLine(`milestone ${event.kind}: ${event.message}`))
+      return
+    case 'problem':
+      if (severityOf(event.kind) === 'warn') terminal.notice(printableLine(`${event.kind}: ${event.message}`))
+      else terminal.detail(printableLine(`${event.kind}: ${event.message}`))
+      return
+    case 'plan':
+      terminal.detail(printableLine(`[plan] ${event.message}`))
       return
     case 'progress': {
       const pagesPerSecond = rate.add(event.elapsedMs, event.indexed + event.unchanged)

@@ -11,13 +11,28 @@ const PIECE_LENGTH = 65_536
 
 /** Writes all places to a stream, no faster than it is read. */
 export async function exportToStream(gazetteer: Gazetteer, output: Output, signal: AbortSignal): Promise<void> {
-  for await (const piece of writePieces(gazetteer)) {
-    signal.throwIfAborted()
-    output.write(piece.text)
-    if (!(output instanceof Writable)) continue
-    // Whoever has enough of it closes it.
-    while (output.writableNeedDrain && !output.destroyed) await sleep(2)
-    if (output.destroyed) return
+  if (!(output instanceof Writable)) {
+    for await (const { text } of writePieces(gazetteer)) output.write(text)
+    return
+  }
+  // Whoever reads it may have had enough of it: that is no failure, but nothing more is written.
+  let isClosed = false
+  const close = (): void => {
+    isClosed = true
+  }
+  for (const event of ['error', 'close']) output.once(event, close)
+  try {
+    for await (const { text } of writePieces(gazetteer)) {
+      output.write(text)
+      while (output.writableNeedDrain && !isClosed) {
+        signal.throwIfAborted()
+        await sleep(2)
+      }
+      signal.throwIfAborted()
+      if (isClosed) return
+    }
+  } finally {
+    for (const event of ['error', 'close']) output.off(event, close)
   }
 }
 

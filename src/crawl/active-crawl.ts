@@ -430,7 +430,8 @@ export class ActiveCrawl {
     if (discovery === 'planner' && known === undefined) this.#guesses.add(key)
     const find = { key, url, host, depth, foundOn, discovery, ...(isNewOnly ? { isNewOnly } : {}) }
     const isKnown = known !== undefined && (barred === null ? known <= depth : barred.reason !== 'covered')
-    if (isKnown && !isNamed) return
+    // What waits already may be wanted earlier.
+    if (isKnown && !isNamed && discovery !== 'planner') return
     if (this.planning === undefined || barred !== null) {
       finds.push({ ...find, refusal: barred })
       return

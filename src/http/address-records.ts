@@ -69,15 +69,20 @@ function knownRecord({ source, row, target, aliases, refusal }: KnownAddress): R
   }
 }
 
-function aliasRecord({ other, classification, reason, isThere, row, kind }: OtherAddress): Record<string, unknown> {
+function aliasRecord({ other, isThere, row, kind, ...alias }: OtherAddress): Record<string, unknown> {
+  const { url, aliasUrl, classification, reason, checkedAt, metadata } = alias
   return {
     url: other,
+    from: url,
+    to: aliasUrl,
     classification,
     reason,
     exists: isThere,
     state: row?.state ?? null,
     status: row?.status ?? null,
     kind,
+    title: metadata?.title ?? null,
+    checkedAt: isoOrNull(checkedAt ?? null),
   }
 }
 

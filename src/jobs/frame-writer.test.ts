@@ -61,7 +61,10 @@ const SUMMARY: CrawlSummary = {
 }
 
 /** Tells events, each at its moment, and gives the frames. */
-function write(events: readonly (readonly [at: number, event: CrawlEvent])[]): readonly Frame[] {
+function write(
+  events: readonly (readonly [at: number, event: CrawlEvent])[],
+  say: (line: string) => void = () => {},
+): readonly Frame[] {
   const frames: Frame[] = []
   let now = 0
   const writer = createFrameWriter({
@@ -69,6 +72,7 @@ function write(events: readonly (readonly [at: number, event: CrawlEvent])[]): r
     startUrl: START,
     now: () => now,
     write: (frame) => frames.push(frame),
+    say,
   })
   for (const [at, event] of events) {
     now = at
@@ -240,15 +244,21 @@ test('what a person should look at is a problem', () => {
   expect(dataOf(write([[0, ended()]]), 'PROBLEM')).toEqual([])
 })
 
-test('milestones are told once', () => {
-  const pages = Array.from({ length: 1200 }, (_, n) => n).flatMap((n) => {
-    const url = `${START}${n}`
-    return [[n, { type: 'begun', url, depth: n % 2 === 0 ? 2 : 1 }] as const, [n, settled(url)] as const]
-  })
-  const told = dataOf(write(pages.slice(0, 36)), 'MILESTONE')
-  expect(told).toEqual([])
-  expect(dataOf(write(pages), 'MILESTONE')).toMatchObject([
-    { kind: 'depth2-coverage', scope: 'docs.example', details: { pages: 10 } },
-    { kind: 'downloads-1k', scope: 'docs.example', details: { downloads: 1000 } },
-  ])
+test('what a plan tells becomes frames, and what it thinks a line', () => {
+  const lines: string[] = []
+  const note = { target: `${START}world`, message: 'it is so', details: { count: 3 } }
+  const frames = write(
+    [
+      [0, { type: 'milestone', kind: 'hubs-seeded', ...note }],
+      [1, { type: 'problem', kind: 'missing-hub', ...note }],
+      [2, { type: 'plan', level: 1, message: 'eight guesses' }],
+      [3, { type: 'enqueued', url: `${START}world`, depth: 0, discovery: 'planner' }],
+    ],
+    (line) => lines.push(line),
+  )
+  const data = { scope: 'docs.example', target: `${START}world`, message: 'it is so', details: { count: 3 } }
+  expect(dataOf(frames, 'MILESTONE')).toEqual([{ kind: 'hubs-seeded', ...data }])
+  expect(dataOf(frames, 'PROBLEM')).toEqual([{ kind: 'missing-hub', ...data }])
+  expect(lines).toEqual(['[plan] eight guesses'])
+  expect(dataOf(frames, 'QUEUE')).toMatchObject([{ action: 'enqueued', reason: 'intelligent-seed' }])
 })

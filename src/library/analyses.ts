@@ -99,6 +99,8 @@ export interface PageToAnalyse {
   readonly sourceId: string
   readonly key: string
   readonly host: string
+  /** When it was last confirmed: who finds another time there knows that it may have changed since. */
+  readonly checkedAt: number | null
   readonly page: Page
 }
 

@@ -56,6 +56,9 @@ const FORGET_MS = 30 * DAY_MS
 /** Addresses of earlier crawls that are looked through. */
 const SAMPLE = 20_000
 const MOST_REMEMBERED = 50_000
+/** Links of one page that are looked at, and how many of them lead to hubs on a list of hubs. */
+const MOST_LINKS = 400
+const LISTED_HUBS = 5
 /** Patterns that are told of and kept, and shapes that nobody can make anything of. */
 const MOST_PATTERNS = 60
 const MOST_UNKNOWN = 20
@@ -80,6 +83,8 @@ class SitePlanner implements CrawlPlanner {
   #sections = new SectionBook(0)
   #host = ''
   #startUrl = ''
+  /** Where the home page is, as links are found on it. */
+  #home: string | null = null
   /** Whether this is none of the hosts that are planned for. */
   #isOff = false
   /** Whether the start and the lists have been looked at. */
@@ -105,6 +110,7 @@ class SitePlanner implements CrawlPlanner {
   readonly #seeded = new Set<string>()
   /** Addresses to find one's way by that are in the frontier. */
   readonly #ahead = new Set<string>()
+  readonly #visited = new Set<string>()
   /** What was found at a key, for those who lead to it. */
   readonly #findings = new Map<string, { readonly url: string; readonly finding: HubFinding }>()
   /** Hubs that lead to a key where nobody has been yet. */
@@ -116,6 +122,8 @@ class SitePlanner implements CrawlPlanner {
   /** Further pages and archives that were followed. */
   readonly #chased = new Set<string>()
   readonly #verdicts = new Map<string, HubVerdict>()
+  /** What was told with the last step, and is to be kept with the next. */
+  #unkept: readonly HubVerdict[] = []
 
   constructor(setup: PlannerSetup) {
     this.#setup = setup
@@ -133,6 +141,7 @@ class SitePlanner implements CrawlPlanner {
     const { memory, crawlId, sourceId } = this.#setup
     const start = parseAddress(site.siteUrl)
     this.#startUrl = site.startUrl
+    this.#home = site.siteUrl
     this.#host = start?.host ?? ''
     const isFile = start?.hasSlash === false
     this.#sections = new SectionBook(Math.max(0, (start?.segments.length ?? 0) - Number(isFile)))
@@ -164,8 +173,11 @@ class SitePlanner implements CrawlPlanner {
       place: this.#placeOf(address),
       isSectionFront: this.#sections.isFront(address),
       isHistory: this.#setup.isHistory === true,
+      isOnHome: find.foundOn === this.#home,
     })
-    if (weight <= NAVIGATION && this.#ahead.size < MOST_REMEMBERED) this.#ahead.add(find.url)
+    const isAhead = weight <= NAVIGATION && this.#ahead.size < MOST_REMEMBERED
+    // What was visited may be found once more by a shorter way, or be a guess that the site names afterwards.
+    if (isAhead && !this.#visited.has(find.url)) this.#ahead.add(find.url)
     return weight
   }
 
@@ -195,12 +207,13 @@ class SitePlanner implements CrawlPlanner {
   }
 
   noteSeeded(waiting: readonly string[], left: readonly string[]): PlanStep['events'] {
-    for (const url of waiting) this.#awaited.add(url)
+    const seeds = waiting.filter((url) => !this.#chased.has(url))
+    for (const url of seeds) this.#awaited.add(url)
     for (const url of left) this.#leave(url)
-    if (waiting.length > 0) {
+    if (seeds.length > 0) {
       const { remembered, countries, sections } = this.#seededKinds
-      const message = `${waiting.length} addresses are to be tried first`
-      const details = { count: waiting.length, remembered, countries, sections }
+      const message = `${seeds.length} addresses are to be tried first`
+      const details = { count: seeds.length, remembered, countries, sections }
       this.#tale.milestone('hubs-seeded', this.#startUrl, message, details)
     }
     return this.#tale.take()
@@ -208,6 +221,8 @@ class SitePlanner implements CrawlPlanner {
 
   async noteVisit(visit: PlannedVisit): Promise<PlanStep> {
     const address = this.#isOff ? undefined : parseAddress(visit.url)
+    if (this.#visited.size >= MOST_REMEMBERED) this.#visited.clear()
+    this.#visited.add(visit.url)
     this.#ahead.delete(visit.url)
     this.#awaited.delete(visit.url)
     if (address === undefined) return NO_STEP
@@ -219,8 +234,7 @@ class SitePlanner implements CrawlPlanner {
     this.#noteHub(address, visit, finding, counts)
     this.#noteNamed(visit.links)
     const seeds = isHome ? this.#plan() : this.#isPlanned ? this.#goOn() : []
-    const chased = this.#setup.isHistory === true ? this.#chase(visit) : []
-    return this.#step([...seeds, ...chased])
+    return this.#step([...seeds, ...this.#chase(visit)])
   }
 
   async idle(): Promise<PlanStep> {
@@ -242,7 +256,9 @@ class SitePlanner implements CrawlPlanner {
       this.#reportUnknown()
     }
     if (this.#isPlanned) await this.#keepPatterns()
-    return this.#step([])
+    const step = await this.#step([])
+    await this.#keep()
+    return step
   }
 
   /** Takes an address in that the site names. */
@@ -270,6 +286,7 @@ class SitePlanner implements CrawlPlanner {
     this.#remembered.set(url, verdict)
     for (const { slot, hub } of this.#learn(url)) {
       if (showSlot(slot, 'country') !== verdict.pattern && !isOfThisCrawl && origin === 'listed') continue
+      hub.isGuess ||= origin === 'guessed'
       // What was supposed in vain is not asked for again; what was there, or was named, is looked at once more.
       if (isOfThisCrawl) {
         if (origin === 'guessed') this.#seeded.add(url)
@@ -278,6 +295,7 @@ class SitePlanner implements CrawlPlanner {
         hub.status = status
         hub.isSeeded = origin === 'guessed'
         hub.isReported = state === 'missing' && origin === 'listed'
+        if (state === 'missing' && origin === 'guessed') this.#missed.set(url, { slot, hub })
       } else if (state === 'missing' && origin === 'guessed') {
         hub.state = state
         hub.status = status
@@ -293,7 +311,10 @@ class SitePlanner implements CrawlPlanner {
       const address = parseAddress(row.url)
       if (address === undefined || address.host !== this.#host) continue
       const naming = row.discovery === 'planner' ? 'guessed' : 'listed'
-      for (const one of this.#slots.note(address, naming)) if (one.hub.state === undefined) open.push({ one, row })
+      for (const one of this.#slots.note(address, naming)) {
+        const isNamedSince = naming === 'listed' && this.#missed.delete(row.url)
+        if (one.hub.state === undefined || isNamedSince) open.push({ one, row })
+      }
     }
     this.#refreshSlots()
     for (const { one, row } of open) {
@@ -359,8 +380,16 @@ class SitePlanner implements CrawlPlanner {
   #refreshSlots(): void {
     if (this.#slots.revision === this.#revision) return
     this.#revision = this.#slots.revision
+    const before = this.#hubSlotSet
     this.#hubSlots = this.#slots.listCountrySlots()
     this.#hubSlotSet = new Set(this.#hubSlots)
+    for (const slot of this.#hubSlots) {
+      if (before.has(slot)) continue
+      this.#tale.say(2, `${showSlot(slot, 'country')} has ${slot.countries.size} countries in it`)
+      for (const hub of slot.hubs.values()) {
+        if (hub.draft !== undefined) this.#keepVerdict({ slot, hub }, hub.draft)
+      }
+    }
   }
 
   /** What is to be tried next: hubs of earlier crawls, then what patterns imply, then fronts of sections. */
@@ -377,8 +406,10 @@ class SitePlanner implements CrawlPlanner {
     }
     for (const slot of this.#hubSlots) {
       for (const hub of slot.hubs.values()) {
-        const isKnown = hub.origin === 'guessed' && hub.state === undefined && !hub.isSeeded
-        if (isKnown) hub.isSeeded = add(hub.url, 'remembered')
+        if (hub.state !== undefined || hub.isSeeded) continue
+        // What the site names as well is only visited earlier.
+        if (hub.origin === 'guessed') hub.isSeeded = add(hub.url, 'remembered')
+        else if (this.#remembered.get(hub.url)?.state === 'confirmed') add(hub.url, 'remembered')
       }
     }
     for (const slot of this.#hubSlots) {
@@ -418,8 +449,9 @@ class SitePlanner implements CrawlPlanner {
     if (this.#findings.size >= MOST_REMEMBERED) this.#findings.clear()
     this.#findings.set(visit.key, { url: visit.url, finding })
     const seen = { status: visit.status, title: visit.page?.title ?? null, counts }
-    for (const one of this.#slots.find(address)) {
-      if (visit.discovery !== 'planner') one.hub.origin = 'listed'
+    const isGuess = visit.discovery === 'planner'
+    for (const one of address.host === this.#host ? this.#slots.meet(address, isGuess ? 'guessed' : 'listed') : []) {
+      if (!isGuess) one.hub.origin = 'listed'
       this.#decide(one, finding, seen)
     }
     const moved = this.#movedTo.get(visit.key) ?? []
@@ -442,7 +474,7 @@ class SitePlanner implements CrawlPlanner {
     this.#tale.say(3, `${hub.url}: ${finding.type} (${hub.origin}, ${hub.country.name})`)
     const { nav: navLinks, articles: articleLinks } = seen.counts
     const { url, origin, country, status } = hub
-    this.#verdicts.set(url, {
+    const verdict: HubVerdict = {
       ...{ url, origin, status, navLinks, articleLinks },
       pattern: showSlot(slot, 'country'),
       placeId: country.id,
@@ -451,10 +483,17 @@ class SitePlanner implements CrawlPlanner {
       state: finding.type,
       title: seen.title,
       checkedAt: this.#setup.clock.now(),
-    })
-    if (finding.type !== 'missing') return
-    if (origin === 'listed') this.#reportListed(one)
-    else this.#missed.set(url, one)
+    }
+    if (this.#hubSlotSet.has(slot)) this.#keepVerdict(one, verdict)
+    else hub.draft = verdict
+  }
+
+  #keepVerdict(one: FoundHub, verdict: HubVerdict): void {
+    one.hub.draft = undefined
+    this.#verdicts.set(verdict.url, verdict)
+    if (verdict.state !== 'missing') return
+    if (one.hub.origin === 'listed') this.#reportListed(one)
+    else this.#missed.set(verdict.url, one)
   }
 
   /** What an address is that leads to another: to a page above it, or to the home page, a site leads what it does not have. */
@@ -482,6 +521,7 @@ class SitePlanner implements CrawlPlanner {
 
   #leave(url: string): void {
     this.#awaited.delete(url)
+    this.#ahead.delete(url)
     const address = parseAddress(url)
     const verdict = this.#remembered.get(url)
     for (const { hub } of address === undefined ? [] : this.#slots.find(address)) {
@@ -581,21 +621,38 @@ class SitePlanner implements CrawlPlanner {
     }
   }
 
-  /** Further pages and archives of hubs that a page leads to: they are visited whatever lies between them and the start. */
+  /**
+   * Further pages of what lists hubs, and in a crawl of the history those of every hub, and archives: they are visited first, and
+   * whatever lies between them and the start.
+   */
   #chase(visit: PlannedVisit): string[] {
-    if (visit.links.length === 0 || this.#chased.size >= MOST_REMEMBERED) return []
+    if (visit.kind === 'article' || this.#chased.size >= MOST_REMEMBERED) return []
+    const isHistory = this.#setup.isHistory === true && (visit.kind === 'hub' || this.#hubOf(visit.url) !== undefined)
+    if (!isHistory && !this.#listsHubs(visit)) return []
     const own = foldPagination(visit.url)
-    const isHub = visit.kind === 'hub' || this.#hubOf(visit.url) !== undefined
-    if (!isHub) return []
     const links = visit.links.filter((link) => {
-      if (this.#chased.has(link)) return false
+      if (this.#chased.has(link) || link === visit.url) return false
       const address = parseAddress(link)
       if (address === undefined || address.host !== this.#host) return false
-      const isArchive = address.date !== null && address.kind === 'nav'
+      const isArchive = isHistory && address.date !== null && address.kind === 'nav'
       return isArchive || (address.isPagination && foldPagination(link) === own)
     })
-    for (const link of links) this.#chased.add(link)
+    for (const link of links) {
+      this.#chased.add(link)
+      this.#ahead.add(link)
+    }
     return links
+  }
+
+  /** Whether a page leads to so many hubs that it is a list of them. */
+  #listsHubs({ links }: PlannedVisit): boolean {
+    if (this.#hubSlots.length === 0) return false
+    let count = 0
+    for (const link of links.slice(0, MOST_LINKS)) {
+      const address = parseAddress(link)
+      if (address !== undefined && this.#placeOf(address) === 'hub' && ++count >= LISTED_HUBS) return true
+    }
+    return false
   }
 
   /** What was learnt, as it is told and kept: patterns of places first, then the shapes that were seen most often. */
@@ -643,16 +700,25 @@ class SitePlanner implements CrawlPlanner {
     if (patterns.length > 0) await memory?.writePatterns(this.#host, patterns, clock.now())
   }
 
-  /** Keeps what was found out, and says what is to be done and told. */
+  /**
+   * Says what is to be done and told. What was found out is kept one step later, when it has been told: a crawl that is interrupted in
+   * between finds it in the ledger and tells it, where the other way round nobody would ever be told.
+   */
   async #step(seeds: readonly string[]): Promise<PlanStep> {
-    const { memory, crawlId } = this.#setup
-    const verdicts = [...this.#verdicts.values()]
+    await this.#keep()
+    this.#unkept = [...this.#verdicts.values()]
     this.#verdicts.clear()
-    for (const verdict of verdicts) this.#remembered.set(verdict.url, verdict)
-    if (verdicts.length > 0) await memory?.writeVerdicts(this.#host, verdicts)
-    const reached = this.#tale.takeReached()
-    if (reached.length > 0) await memory?.writeReached(crawlId, reached)
+    for (const verdict of this.#unkept) this.#remembered.set(verdict.url, verdict)
     return { seeds, events: this.#tale.take() }
+  }
+
+  async #keep(): Promise<void> {
+    const { memory, crawlId } = this.#setup
+    const verdicts = this.#unkept
+    this.#unkept = []
+    if (verdicts.length > 0) await memory?.writeVerdicts(this.#host, verdicts)
+    const reached = this.#tale.takeTold()
+    if (reached.length > 0) await memory?.writeReached(crawlId, reached)
   }
 }
 

@@ -7,10 +7,10 @@ export function waveStateOf({ hubs, lastWave }: Slot, total: number, left: numbe
   let confirmed = 0
   let waiting = 0
   const listed = new Set<number>()
-  for (const { origin, state, country, isSeeded } of hubs.values()) {
-    if (origin === 'listed' && !isSeeded) {
-      if (state !== 'missing') listed.add(country.id)
-    } else if (state === undefined) waiting += Number(isSeeded)
+  for (const { origin, state, country, isGuess, isSeeded } of hubs.values()) {
+    if (origin === 'listed' && state !== 'missing') listed.add(country.id)
+    if (!isGuess) continue
+    if (state === undefined) waiting += Number(isSeeded)
     else if (state !== 'open') {
       tried++
       confirmed += Number(state === 'confirmed')

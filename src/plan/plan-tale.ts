@@ -8,6 +8,7 @@ export class PlanTale {
   readonly #verbosity: number
   readonly #reached = new Set<string>()
   #newlyReached: string[] = []
+  #told: string[] = []
   #events: PlanStep['events'][number][] = []
 
   constructor(verbosity: number = USUAL_VERBOSITY) {
@@ -44,13 +45,15 @@ export class PlanTale {
   take(): PlanStep['events'] {
     const events = this.#events
     this.#events = []
+    this.#told.push(...this.#newlyReached)
+    this.#newlyReached = []
     return events
   }
 
-  /** Milestones that were reached since this was last asked. */
-  takeReached(): readonly string[] {
-    const reached = this.#newlyReached
-    this.#newlyReached = []
-    return reached
+  /** Milestones that were told since this was last asked. */
+  takeTold(): readonly string[] {
+    const told = this.#told
+    this.#told = []
+    return told
   }
 }

@@ -19,10 +19,14 @@ export interface Hub {
   /** What became of it; `open` where nobody could look, undefined while nobody has. */
   state: HubVerdict['state'] | 'open' | undefined
   status: number | null
+  /** Whether it was supposed because of its slot, in this crawl or before. */
+  isGuess: boolean
   /** Whether the plan has put it into the frontier. */
   isSeeded: boolean
   /** Whether it was told in this crawl that it is not there. */
   isReported: boolean
+  /** What was found out before anybody knew that its slot is one of countries. */
+  draft?: HubVerdict | undefined
 }
 
 /** Addresses that differ in one word only, and what stands in its place. */
@@ -67,6 +71,8 @@ const LEAST_COUNTRIES = 3
 const LEAST_POPULATION = 100_000
 const LEAST_PLACES = 4
 const PLACE_SHARE = 0.6
+/** Words of a name that make a segment look like a headline. */
+const LONG_NAME = 3
 
 /** Languages that sites are commonly written in: a segment of these is a language before it is a country. */
 const LANGUAGE_CODES: ReadonlySet<string> = new Set(
@@ -105,9 +111,18 @@ export class SlotBook {
       if (!slot.hubs.has(word.toLowerCase())) this.revision++
       const hub = enter(slot, address, word, country)
       if (naming === 'listed') hub.origin = 'listed'
+      if (naming === 'guessed') hub.isGuess = true
       found.push({ slot, hub })
     }
     return found
+  }
+
+  /** The hubs that an address could be that was visited; one that nobody has told of, as of an interrupted run, is entered. */
+  meet(address: Address, naming: Naming): readonly FoundHub[] {
+    const found = this.find(address)
+    if (found.length > 0) return found
+    const hasCountry = [...this.#readWords(address)].some(({ country }) => country !== undefined)
+    return hasCountry ? this.note(address, naming) : found
   }
 
   /** The hubs that an address could be, as far as they are known. */
@@ -161,7 +176,9 @@ export class SlotBook {
     if (address.hasQuery || address.isPagination || segments.length === 0 || segments.length > MOST_SEGMENTS) return
     const countries = segments.map((segment) => this.#countryOf(segment))
     // What has a date, a number or a headline in it is something about a place, not the place.
-    if (!segments.every(({ form }, i) => form === 'word' || countries[i] !== undefined)) return
+    const isPlain = (segment: Segment, i: number) =>
+      segment.form === 'word' || countries[i] !== undefined || this.#isLongName(segment)
+    if (!segments.every(isPlain)) return
     for (const [at, segment] of segments.entries()) {
       const country = countries[at]
       yield { at, part: MARK, segment, word: segment.text, country }
@@ -179,6 +196,15 @@ export class SlotBook {
       yield { at, part, segment: { ...segment, word: word.toLowerCase() }, word, country }
       if (country !== undefined) return
     }
+  }
+
+  /** Whether a segment is as long as a headline because the name of a country in it is. */
+  #isLongName(segment: Segment): boolean {
+    if (segment.form !== 'headline') return false
+    for (const { word, country } of this.#readParts(0, segment)) {
+      if (country !== undefined && word.split(/[-_]/).length >= LONG_NAME) return true
+    }
+    return false
   }
 
   #countryOf({ word, form }: Segment): KnownCountry | undefined {
@@ -278,7 +304,7 @@ function enter({ hubs, countries, counts }: Slot, { url }: Address, text: string
     counts.codes++
     if (!LANGUAGE_CODES.has(key)) counts.ownCodes++
   }
-  const flags = { isSeeded: false, isReported: false }
+  const flags = { isGuess: false, isSeeded: false, isReported: false }
   const hub: Hub = { url, text, country, origin: 'guessed', state: undefined, status: null, ...flags }
   hubs.set(key, hub)
   countries.add(country.id)

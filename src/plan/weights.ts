@@ -10,7 +10,12 @@ export interface Weighed {
   readonly isSectionFront: boolean
   /** Whether everything older is wanted, so that further pages and archives come first. */
   readonly isHistory: boolean
+  /** Whether the home page leads to it. */
+  readonly isOnHome: boolean
 }
+
+/** What the home page leads to besides articles and places: its navigation. */
+const HOME_NAVIGATION = -50
 
 const HUB = 0
 const HISTORY = 5
@@ -31,13 +36,14 @@ const FIRST_FEW = 3
 const ENOUGH_READ = 5
 
 /** How early an address is to be visited, the least first: what teaches most about the site comes first. */
-export function weighAddress({ address, shape, place, isSectionFront, isHistory }: Weighed): number {
+export function weighAddress({ address, shape, place, isSectionFront, isHistory, isOnHome }: Weighed): number {
   const { isPagination, isTag, hasQuery, date, kind } = address
   if (hasQuery) return QUERY
   if (isPagination) return isHistory ? HISTORY : PAGINATION
   if (isTag) return TAG
   if (isHistory && date !== null && kind === 'nav') return HISTORY
   if (place === 'hub') return HUB
+  if (isOnHome && place === 'none' && kind !== 'article') return HOME_NAVIGATION
   if (isSectionFront) return SECTION
   if (place === 'maybe') return MAYBE_HUB
   const isFirst = shape.planned <= FIRST_FEW

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { analysePage } from '../../src/analysis/analyse-page.ts'
-import { ANALYSIS_VERSION } from '../../src/analysis/page-analysis.ts'
+import { ANALYSIS_VERSION, type AnalysePage } from '../../src/analysis/page-analysis.ts'
 import type { AnalysisRun } from '../../src/library/analyses.ts'
 import { judgeDomain } from '../../src/library/judge-domain.ts'
 import { type AnalyseInput, type AnalysisEvent, analyseLibrary } from '../../src/library/operations/analyse-library.ts'
@@ -130,21 +130,44 @@ describe('only what must be is analysed again', () => {
     expect(await library.analyses.read(...keyOf('/world'))).toEqual(before)
   })
 
+  /** Stores a page again, as a crawl that comes by. */
+  async function visit(library: OpenLibrary, path: string, more = ''): Promise<void> {
+    const [sourceId, key] = keyOf(path)
+    const stored = await library.store.readPage(sourceId, key)
+    if (stored === undefined) throw new Error(`${path} was stored`)
+    const { markdown, contentHash } = stored.page
+    const changed = { markdown: markdown + more, contentHash: more === '' ? contentHash : 'f'.repeat(64) }
+    const find = { key, url: key, host: HOST, depth: 1, foundOn: null, discovery: 'link', refusal: null } as const
+    const record = { page: { ...stored.page, ...changed }, chunks: [], links: [] }
+    await library.store.adopt({ sourceId, crawlId: 'again', now: 5, find, record, finds: [] })
+  }
+
   test('a page whose content changed, and none that was confirmed', async () => {
     const library = await open()
     await analyse(library)
-    const [sourceId, key] = keyOf('/world')
-    const stored = await library.store.readPage(sourceId, key)
-    if (stored === undefined) throw new Error('it was stored')
-    const find = { key, url: key, host: HOST, depth: 1, foundOn: null, discovery: 'link', refusal: null } as const
-    const adopt = (markdown: string, contentHash: string) => {
-      const record = { page: { ...stored.page, markdown, contentHash }, chunks: [], links: [] }
-      return library.store.adopt({ sourceId, crawlId: 'again', now: 5, find, record, finds: [] })
-    }
-    await adopt(stored.page.markdown, stored.page.contentHash)
+    await visit(library, '/world')
     expect(await pendingOf(library)).toBe(0)
-    await adopt(`${stored.page.markdown}\n\nMore.`, 'f'.repeat(64))
+    await visit(library, '/world', '\n\nMore.')
+    expect(await library.analyses.readClass(...keyOf('/world'))).toBeUndefined()
     expect((await analyse(library)).run.progress).toMatchObject({ pages: 1 })
+    expect(await library.analyses.readClass(...keyOf('/world'))).toBe('nav')
+  })
+
+  test('a page that changes while it is being analysed', async () => {
+    const library = await open()
+    const { listPending } = library.analyses
+    const analyses = {
+      ...library.analyses,
+      // Between being read and being written.
+      listPending: async (of: Parameters<typeof listPending>[0]) => {
+        const pages = await listPending(of)
+        if (pages.length > 0) await visit(library, '/world', '\n\nMore.')
+        return pages
+      },
+    }
+    await analyse({ ...library, analyses })
+    expect(await pendingOf(library)).toBe(1)
+    expect(await library.analyses.readClass(...keyOf('/world'))).toBeUndefined()
   })
 
   test('everything when the gazetteer changed', async () => {
@@ -160,7 +183,7 @@ describe('only what must be is analysed again', () => {
   test('what a newer version has left stays; what an older one has left is replaced', async () => {
     const library = await open()
     const analyseBy =
-      (version: number): AnalyseInput['analyse'] =>
+      (version: number): AnalysePage =>
       (page, places) => {
         const analysed = analysePage(page, places)
         return { ...analysed, analysis: { ...analysed.analysis, analysis_version: version } }

@@ -165,8 +165,21 @@ function paragraphs(random: () => number, words: number): string[] {
   )
 }
 
+const NAMES =
+  'Smith Okafor Müller Tanaka Silva Kowalski Haddad Novak Larsen Ferreira Mwangi Ivanova Dubois Rossi Nguyen Patel Kim Cohen'.split(
+    ' ',
+  )
+const BEGINNINGS = ['', '', '', 're', 'un', 'over', 'non', 'counter', 'inter', 'pre']
+const ENDINGS = ['s', 'ed', 'ing', 'er', 'ers', 'less', 'ness', 'able', 'ment', 'ism', 'ful', 'wise']
+
+/** Half of them are the few that make up most of every text, the others are rare and mostly new. */
 function wordsOf(random: () => number, count: number): string[] {
-  return Array.from({ length: count }, () => choose(random, WORDS))
+  return Array.from({ length: count }, () => {
+    const kind = random()
+    if (kind < 0.5) return choose(random, WORDS)
+    if (kind < 0.53) return choose(random, NAMES)
+    return choose(random, BEGINNINGS) + choose(random, WORDS) + choose(random, ENDINGS)
+  })
 }
 
 function choose(random: () => number, list: readonly string[]): string {

@@ -290,6 +290,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
       'sitemap-only',
       'basic-with-sitemap',
       'intelligent',
+      'history',
       'docs',
     ])
     for (const { name, description, declaration } of types) {

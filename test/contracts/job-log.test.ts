@@ -73,7 +73,7 @@ describe('the history of jobs in SQLite', () => {
       return types
     }
     const seeds = await list()
-    expect(seeds).toHaveLength(5)
+    expect(seeds).toHaveLength(6)
     // As an earlier version left it that knew fewer of them.
     change(
       `DELETE FROM crawl_types WHERE name <> 'basic'; UPDATE crawl_types SET declaration = '{"depth":1}', description = NULL;

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { PlaceHub } from '../../src/analysis/page-analysis.ts'
 import type { Classification } from '../../src/core/model.ts'
 import type { Settlement } from '../../src/crawl/ledger.ts'
+import { milestonesMet } from '../../src/library/operations/milestones-met.ts'
 import type { HubVerdict, LearnedPattern } from '../../src/plan/plan-memory.ts'
 import { type Database, openDatabase } from '../../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
@@ -319,6 +320,20 @@ describe('what plans remember', () => {
     expect(await store.planMemory.readReached('c1')).toEqual(['a', 'b', 'c'])
     expect(await store.planMemory.readReached('c2')).toEqual([])
   })
+})
+
+test('a host has met what a crawl of its source has reached, also where no job tells of it', async () => {
+  const [source] = await store.listSources()
+  const host = new URL(source?.siteUrl ?? '').host
+  const options = { full: false, acceptLoss: false, discover: false, maxAgeMs: 0, maxAgeMsOf: {}, scope: {} }
+  const common = { kind: 'add', state: 'running', endedAt: null, summary: null, runner: null, options } as const
+  await store.beginCrawl({ ...common, id: 'c1', sourceId: 'docs', startedAt: 1, heartbeatAt: 1 }, 1000)
+  await store.planMemory.writeReached('c1', ['patterns-learned'])
+  const { jobLog, planMemory } = store
+  const kinds = ['patterns-learned', 'full-understanding']
+  const answer = { met: ['patterns-learned'], unmet: ['full-understanding'] }
+  expect(await milestonesMet({ store, jobLog, planMemory }, host, kinds)).toEqual(answer)
+  expect(await milestonesMet({ store, jobLog, planMemory }, 'more.test', kinds)).toEqual({ met: [], unmet: kinds })
 })
 
 test('what was learnt of a site goes with its last source', async () => {

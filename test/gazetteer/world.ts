@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { constants, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { copyFile, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, link, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -14,14 +14,24 @@ const CACHE = join(ROOT, 'node_modules/.cache/pharos-gazetteer')
 export const DATA_FOLDER: string = join(CACHE, 'data')
 
 /** What decides what is in the tables, and what is in the index of names. */
-const IMPORT_CODE = /^src\/(?:gazetteer\/.*|analysis\/place|store\/sqlite\/(?:schema|script-of|gazetteer-import))\.ts$/
+const IMPORT_CODE =
+  /^src\/(?:gazetteer\/(?:.*names|populations|packages|read-.*|import-world)|analysis\/place|store\/sqlite\/(?:schema|script-of|gazetteer-import))\.ts$/
 const INDEX_CODE =
   /^src\/(?:analysis\/(?:name-index|match-(?:han|hash|stems|tokens))|store\/sqlite\/gazetteer-index)\.ts$/
 
 /** Path of a library with the whole gazetteer, made once for a checkout. Only to be read: {@link copyWorld} gives one of your own. */
 export async function worldGazetteer(): Promise<string> {
-  const base = await madeOnce(`base-${hashCode(IMPORT_CODE)}`, (path) => importInto(path, false))
-  return madeOnce(`world-${hashCode(IMPORT_CODE)}-${hashCode(INDEX_CODE)}`, async (path) => {
+  const [imported, indexed] = [hashCode(IMPORT_CODE), hashCode(INDEX_CODE)]
+  const world = `world-${imported}-${indexed}`
+  if (existsSync(placeOf(world))) return placeOf(world)
+  let isNew = false
+  const base = await madeOnce(`base-${imported}`, async (path) => {
+    await importInto(path, false)
+    isNew = true
+  })
+  return madeOnce(world, async (path) => {
+    // Its index was made by the code as it is now.
+    if (isNew) return link(base, path)
     await copyFile(base, path, constants.COPYFILE_FICLONE)
     await indexAnew(path)
   })
@@ -78,9 +88,13 @@ const PATIENCE_MS = 300_000
 /** What nobody has used for so long is removed. */
 const STALE_MS = 86_400_000
 
+function placeOf(key: string): string {
+  return join(CACHE, `${key}.db`)
+}
+
 /** The path of a file that is made where it is not there yet; others who want it meanwhile wait for it. */
 async function madeOnce(key: string, make: (path: string) => Promise<void>): Promise<string> {
-  const path = join(CACHE, `${key}.db`)
+  const path = placeOf(key)
   if (existsSync(path)) return path
   await mkdir(CACHE, { recursive: true })
   const lock = join(CACHE, `${key}.lock`)

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { z } from 'zod'
+import type { PlaceRecord } from '../../src/analysis/place.ts'
 import type { Site } from '../sites/site.ts'
 import { ARTICLE, COUNTRIES, fillNews } from './news-stage.ts'
 import { type Answer, openStream, openTestServer, type TestServer, until } from './server.ts'
@@ -39,6 +40,16 @@ async function refused(answer: Promise<Answer>, status: number, code: string): P
   return error
 }
 
+/** A place from a file of one's own. */
+const OWN_PLACE: PlaceRecord = {
+  ref: 'own:1',
+  kind: 'country',
+  countryCode: 'QQ',
+  ...{ adm1Code: null, adm2Code: null, population: null, timezone: null, lat: null, lng: null, bbox: null },
+  ...{ status: 'current', validFrom: null, validTo: null, extra: null, parents: [], externalIds: [] },
+  names: [{ name: 'Ruritania', lang: 'en', kind: 'common', isPreferred: true, isOfficial: false }],
+}
+
 /** The page as a browser gets it. */
 async function show(path: string, status = 200): Promise<string> {
   const answer = await server.ask(path, { headers: { accept: 'text/html' } })
@@ -71,10 +82,14 @@ describe('an analysis run', () => {
 
   test('is started, tells how far it is, and ends', async () => {
     const stream = await openStream(`${server.origin}/events?logs=0`)
-    const { status, body } = await server.post('/api/analysis/start', { verbose: true })
+    const { status, body } = await server.post('/api/analysis/start', { verbose: true, pagelimit: 1 })
     expect(status).toBe(202)
     runId = body.runId
-    expect(body).toEqual({ runId, detailUrl: `/analysis/${runId}/ssr`, apiUrl: `/api/analysis/${runId}` })
+    expect(body).toEqual({
+      ...{ runId, detailUrl: `/analysis/${runId}/ssr`, apiUrl: `/api/analysis/${runId}` },
+      // What is misspelled is told.
+      notices: [expect.stringContaining('"pagelimit"')],
+    })
     // There is one at a time, and it is named.
     expect(await refused(server.post('/api/analysis/start'), 409, 'ANALYSIS_RUNNING')).toContain(runId)
     const done = await stream.until(({ name, data }) => name === 'analysis' && data.status === 'completed')
@@ -407,7 +422,12 @@ describe('addresses', () => {
   test('with a query that says nothing tell whether the one without it exists, and as what', async () => {
     const { sources } = await story('/world/france?utm_source=mail')
     const stripped = sources[0]?.aliases.find(({ classification }) => classification === 'superfluous-query')
-    expect(stripped).toMatchObject({ exists: true, kind: 'nav', state: 'indexed' })
+    expect(stripped).toMatchObject({
+      ...{ from: `${site.origin}/world/france?utm_source=mail`, to: `${site.origin}/world/france` },
+      ...{ exists: true, kind: 'nav', state: 'indexed', title: 'france news', checkedAt: expect.any(String) },
+    })
+    const asked = encodeURIComponent(`${site.origin}/world/france?utm_source=mail`)
+    expect(await show(`/url?url=${asked}`)).toContain('It is another spelling of')
   })
 
   test('that are missing tell what a plan supposed and which problem that is', async () => {
@@ -474,6 +494,11 @@ test('without any data everything answers with zeros', async () => {
     expect([path, status]).toEqual([path, 200])
     expect(text).toMatch(/pharos gazetteer import|No place passes|pharos analyze/)
   }
+  // Figures are kept for a minute, unless something is imported.
+  const { gazetteer } = await empty.library()
+  const own = { name: 'own', version: '1', license: 'CC0-1.0', attribution: 'me', url: null }
+  await gazetteer.importPlaces(own, [OWN_PLACE], Date.now())
+  expect(await ask('/api/gazetteer/summary')).toMatchObject({ countries: 1, sources: [{ name: 'own' }] })
   // The same while the library cannot be opened at all.
   await empty.hideStore()
   expect(await ask('/api/gazetteer/summary')).toMatchObject({ countries: 0 })

@@ -41,7 +41,6 @@ describe('a body that asks for a crawl', () => {
     expect(askOf({})).toEqual({
       type: 'start',
       input: { url: 'https://docs.example/', scope: {}, crawlType: undefined, maxAgeMs: 0, maxAgeMsOf: {} },
-      planner: null,
     })
     expect(changesOf({})).toEqual({})
   })
@@ -112,12 +111,17 @@ describe('a body that asks for a crawl', () => {
   }
 
   test('has planner options only where something is planned', () => {
-    expect(askOf({ crawlType: 'intelligent', ...PLANNER }).planner).toEqual(PLANNER)
-    expect(askOf({ crawlType: 'intelligent', ...PLANNER, intTargetHosts: ' A.example, b.example,' }).planner).toEqual(
-      PLANNER,
-    )
+    const { intMaxSeeds: maxSeeds, intTargetHosts: targetHosts, plannerVerbosity: verbosity, ...rest } = PLANNER
+    const expected = { ...rest, maxSeeds, targetHosts, verbosity }
+    for (const crawlType of ['intelligent', 'history']) {
+      expect(askOf({ crawlType, ...PLANNER }).input).toMatchObject({ crawlType, planner: expected })
+    }
+    const spelt = askOf({ crawlType: 'intelligent', ...PLANNER, intTargetHosts: ' A.example, b.example,' })
+    expect(spelt.input.planner).toEqual(expected)
     expect(readCrawlOrder({ startUrl: 'https://docs.example/', ...PLANNER }, DEFAULTS).args).toHaveLength(1)
-    expect(askOf({ crawlType: 'basic', ...PLANNER }).planner).toBeNull()
+    expect(askOf({ crawlType: 'basic', ...PLANNER }).input).not.toHaveProperty('planner')
+    expect(askOf({ crawlType: 'history', force: true }).input.force).toBe(true)
+    expect(askOf({ crawlType: 'history' }).input).not.toHaveProperty('force')
   })
 
   const refused: readonly (readonly [unknown, string])[] = [

@@ -133,7 +133,7 @@ test('the frames of a crawl balance with its ledger', async () => {
   expect(new Set(retries.map(({ url, reason }) => `${reason} ${url}`))).toEqual(
     new Set([`retriable-error ${site.origin}/shaky`]),
   )
-  expect(child.all('PROBLEM')[0]).toMatchObject({ kind: 'planner-not-available', details: { intMaxSeeds: 7 } })
+  expect(child.all('MILESTONE').map(({ kind }) => kind)).toContain('patterns-learned')
   expect(child.lines.map(parseFinalStats)).toEqual([last?.visited])
 })
 

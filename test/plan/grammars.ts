@@ -101,6 +101,48 @@ export const TAGESBOTE: NewsGrammar = {
   },
 }
 
+const SPANISH_NAMES = new Intl.DisplayNames('es', { type: 'region' })
+const plainSlug = (country: SiteCountry) => slugify(country.name)
+
+/** Other ways to write addresses, by what is special about them. */
+export const OTHERS: Readonly<Record<string, NewsGrammar>> = {
+  codes: {
+    ...CONTINENTAL,
+    hub: (slug) => `/c/${slug}/`,
+    slugOf: ({ code }) => code.toLowerCase(),
+    index: '/c/',
+  },
+  topics: { ...MERIDIAN, hub: (slug) => `/topics/${slug}-news`, slugOf: plainSlug, index: '/topics' },
+  'a language first': {
+    ...MERIDIAN,
+    section: (slug) => `/en/${slug}/`,
+    hub: (slug) => `/en/countries/${slug}/`,
+    tag: (slug) => `/en/topics/${slug}/`,
+    article: ({ section, number, slug }) => `/en/${section}/${number}/${slug}/`,
+    slugOf: plainSlug,
+    index: '/en/countries/',
+  },
+  'Spanish words': {
+    ...MERIDIAN,
+    section: (slug) => (slug === 'world' ? '/internacional/' : `/${slug}/`),
+    hub: (slug) => `/internacional/${slug}/`,
+    article: ({ section, number, slug }) => `/${section}/noticias/${slug}-${number}`,
+    slugOf: ({ code, name }) => slugify(SPANISH_NAMES.of(code) ?? name),
+    index: '/paises/',
+  },
+  'nothing before them': { ...MERIDIAN, hub: (slug) => `/${slug}`, slugOf: plainSlug, index: '/countries' },
+  'capitals and underscores': {
+    ...MERIDIAN,
+    hub: (slug) => `/wiki/Portal_${slug}`,
+    slugOf: ({ name }) =>
+      name
+        .normalize('NFD')
+        .replace(/[\u0300-\u036f]/g, '')
+        .replace(/[^A-Za-z]+/g, '_'),
+    index: '/wiki/Portals',
+  },
+}
+
 /** `Österreich` → `Oesterreich`, as German addresses have it. */
 function writeOut(name: string): string {
   const letters: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', Ä: 'Ae', Ö: 'Oe', Ü: 'Ue', ß: 'ss' }

@@ -1,5 +1,5 @@
 import { type Answer, openSite, page, type Site } from '../sites/site.ts'
-import { CONTINENTAL, inGerman, MERIDIAN, TAGESBOTE } from './grammars.ts'
+import { CONTINENTAL, inGerman, MERIDIAN, OTHERS, TAGESBOTE } from './grammars.ts'
 import { createNewsSite, type NewsInput, type NewsSite, type SiteCountry } from './news-site.ts'
 import { createRandom, shuffle } from './news-text.ts'
 
@@ -116,6 +116,29 @@ export function createTagesbote(countries: readonly SiteCountry[], size: SiteSiz
     seed,
   })
   return { ...news, missing: [] }
+}
+
+/** A small newspaper that writes its addresses in another way: 40 hubs, and three that its lists name in vain. */
+export function createOther(countries: readonly SiteCountry[], name: string): MadeSite {
+  const random = createRandom(name)
+  const grammar = OTHERS[name]
+  if (grammar === undefined) throw new Error(`there is no grammar with ${name}`)
+  const others = shuffle(
+    random,
+    countries.filter(({ code }) => !LARGE.includes(code)),
+  )
+  const large = countries.filter(({ code }) => LARGE.includes(code))
+  const news = createNewsSite({
+    grammar,
+    countries: byImportance(random, [...large, ...others.slice(3, 23)]),
+    dead: others.slice(0, 3),
+    articlesPerHub: [1, 1],
+    articlesPerSection: 2,
+    inNavigation: 12,
+    today: startOfToday(),
+    seed: name,
+  })
+  return { ...news, missing: [...news.truth.dead.values()] }
 }
 
 /** Serves documentation: no places, although some of its words are names of places as well. */

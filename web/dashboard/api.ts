@@ -59,14 +59,112 @@ export interface LogEvent {
   readonly jobId?: string | null
 }
 
-/** The `problem` and `milestone` events. */
+/** The `problem` and `milestone` events, and the items of `GET /api/problems` and `GET /api/milestones`. */
 export interface NoteEvent {
   readonly jobId: string
   readonly kind: string
   readonly target?: string | null
   readonly message?: string | null
+  readonly details?: Readonly<Record<string, unknown>> | null
   readonly severity?: string
   readonly ts?: string | null
+}
+
+/** `GET /api/problems`, and `GET /api/milestones`. */
+export interface NoteList {
+  readonly items: readonly NoteEvent[]
+}
+
+/** `GET /api/milestones/met`. */
+export interface MilestonesMet {
+  readonly met: readonly string[]
+  readonly unmet: readonly string[]
+}
+
+/** `GET /api/analysis`. */
+export interface RunList {
+  readonly total: number
+  readonly items: readonly RunItem[]
+}
+
+/** A run over what is stored. */
+export interface RunItem {
+  readonly id: string
+  readonly status: 'running' | 'completed' | 'failed' | 'cancelled'
+  readonly stage: 'db-setup' | 'pages' | 'domains' | 'milestones' | 'done'
+  readonly startedAt: string
+  readonly durationMs: number
+  readonly dryRun: boolean
+  readonly lastProgress: RunProgress
+  readonly error: string | null
+}
+
+/** How far a run is. */
+export interface RunProgress {
+  readonly pages: number
+  readonly totalPages: number
+  readonly articles: number
+  readonly places: number
+  readonly hubs: number
+}
+
+/** The `analysis` event. */
+export interface RunEvent extends Pick<RunItem, 'status' | 'stage' | 'lastProgress'> {
+  readonly runId: string
+  readonly error?: string | null
+}
+
+/** `GET /api/hubs/hosts`. */
+export interface HubHosts {
+  readonly items: readonly { readonly host: string; readonly hubs: number }[]
+}
+
+/** `GET /api/hubs/coverage`. */
+export interface HubCoverage {
+  readonly hubs: number
+  readonly countriesCovered: number
+  readonly countries: number
+  readonly missing: readonly MissingHub[]
+  readonly patterns: readonly PatternItem[]
+  readonly topics: readonly { readonly slug: string; readonly label: string; readonly hubs: number }[]
+}
+
+/** A hub that the site names, or one of its patterns implies, and that is not there. */
+export interface MissingHub {
+  readonly url: string
+  readonly placeSlug: string | null
+}
+
+/** How addresses of a site are written. */
+export interface PatternItem {
+  readonly pattern: string
+  readonly role: string
+  readonly seen: number
+  /** Of what was supposed by it: what was there, and what was not. */
+  readonly hits: number
+  readonly misses: number
+  /** From 0 to 1. */
+  readonly confidence: number
+  readonly examples: readonly string[]
+}
+
+/** `GET /api/places/mentions`. */
+export interface MentionList {
+  readonly items: readonly PlaceMention[]
+}
+
+/** A place that pages are about. */
+export interface PlaceMention {
+  readonly place: {
+    readonly id: number
+    readonly name: string
+    readonly kind: string
+    readonly countryCode: string | null
+    readonly lat: number | null
+    readonly lng: number | null
+  }
+  readonly pages: number
+  readonly hubs: number
 }
 
 /** `GET /api/crawl-types`. */

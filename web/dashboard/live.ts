@@ -1,7 +1,8 @@
 import { batch, type Signal, signal } from '@preact/signals'
-import type { CrawlItem, CrawlList, LogEvent, NoteEvent, ProgressEvent } from './api.ts'
+import { takeRunEvent } from './analysis/runs.ts'
+import type { CrawlItem, CrawlList, LogEvent, NoteEvent, NoteList, ProgressEvent, RunEvent } from './api.ts'
 import { createRateWindow, type RateWindow } from './home/rate-window.ts'
-import { request } from './request.ts'
+import { request, writeQuery } from './request.ts'
 
 /** A problem or milestone that was told. */
 export interface Note {
@@ -9,7 +10,9 @@ export interface Note {
   readonly at: number
   readonly kind: string
   readonly severity: string
-  readonly text: string
+  readonly message: string
+  /** What it is about; most often an address. */
+  readonly target: string
 }
 
 /** A job that waits, runs, or ended while this page was open. */
@@ -18,15 +21,17 @@ export interface LiveJob {
   readonly item: Signal<CrawlItem>
   readonly progress: Signal<ProgressEvent | null>
   readonly rates: RateWindow
-  /** Newest first. */
-  readonly notes: Signal<readonly Note[]>
+  /** Both newest first. There are few milestones, and there can be many problems. */
+  readonly milestones: Signal<readonly Note[]>
+  readonly problems: Signal<readonly Note[]>
   /** Oldest first. */
   readonly lines: Signal<readonly string[]>
 }
 
 const YOUNG_MS = 10_000
 const ASK_MS = 5000
-const MAX_NOTES = 8
+/** So many of a job are kept here; the server has all of them. */
+const MAX_NOTES = 200
 const MAX_LINES = 200
 
 /** Jobs that wait or run, newest first. */
@@ -78,6 +83,7 @@ export function connectLive(): void {
   on<LogEvent>('log', takeLine)
   on<NoteEvent>('problem', (data) => takeNote('problem', data))
   on<NoteEvent>('milestone', (data) => takeNote('milestone', data))
+  on<RunEvent>('analysis', takeRunEvent)
   on<{ readonly jobId: string }>('done', ({ jobId }) => takeEnd(jobId))
 }
 
@@ -130,9 +136,24 @@ function addJob(item: CrawlItem): void {
     item: signal(item),
     progress: signal(null),
     rates,
-    notes: signal(before?.notes ?? []),
+    milestones: signal(before?.notes.filter(({ type }) => type === 'milestone') ?? []),
+    problems: signal(before?.notes.filter(({ type }) => type === 'problem') ?? []),
     lines: signal(before?.lines ?? []),
   })
+  if (!item.elsewhere && item.status === 'running') void readNotes(item.id)
+}
+
+/** Reads what a job had told before this page was opened. */
+async function readNotes(job: string): Promise<void> {
+  const query = writeQuery({ job, limit: MAX_NOTES })
+  for (const type of ['milestone', 'problem'] as const) {
+    const answer = await request<NoteList>(`/api/${type}s${query}`)
+    if (!('value' in answer)) continue
+    batch(() => {
+      // The oldest comes first here, so that the order stays what it was.
+      for (const item of answer.value.items.toReversed()) takeNote(type, item)
+    })
+  }
 }
 
 function takeProgress(progress: ProgressEvent): void {
@@ -161,11 +182,16 @@ function takeLine({ jobId, line, stream }: LogEvent): void {
 
 function takeNote(type: Note['type'], { jobId, kind, severity, message, target, ts }: NoteEvent): void {
   const at = ts === undefined || ts === null ? Date.now() : Date.parse(ts)
-  const text = [message, target].filter(Boolean).join(' · ')
-  const note = { type, at, kind, severity: severity ?? 'info', text }
+  const note = { type, at, kind, severity: severity ?? 'info', message: message ?? '', target: target ?? '' }
   const job = known.get(jobId)
-  if (job === undefined) eventsOf(jobId)?.notes.unshift(note)
-  else job.notes.value = [note, ...job.notes.value].slice(0, MAX_NOTES)
+  if (job === undefined) {
+    eventsOf(jobId)?.notes.unshift(note)
+    return
+  }
+  const kept = type === 'milestone' ? job.milestones : job.problems
+  // What was told while the list was read is in both.
+  if (kept.value.some((one) => one.kind === kind && one.target === note.target)) return
+  kept.value = [note, ...kept.value].toSorted((a, b) => b.at - a.at).slice(0, MAX_NOTES)
 }
 
 function eventsOf(jobId: string): { readonly notes: Note[]; readonly lines: string[] } | undefined {

@@ -11,6 +11,7 @@ describe('an address', () => {
     ['/news/storm-20240305', 'article', 'a date at its end'],
     ['/2024/03', 'nav', 'a month alone'],
     ['/archive/2024-03-05', 'nav', 'a day alone'],
+    ['/2024/03/05/index.html', 'nav', 'a day, with the name of its page'],
     ['/archive/2024', 'nav', 'a year of an archive'],
     ['/world/prime-minister-resigns-after-vote', 'article', 'a headline'],
     ['/article/4711', 'article', 'a number under a word for articles'],

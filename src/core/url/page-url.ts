@@ -23,7 +23,7 @@ export function classifyUrl(address: string): PageUrl {
   const { host, path, search } = cutAddress(address)
   const segments = segmentsOf(path)
   const isPagination = hasPageNumber(path, search)
-  const date = findDate(segments)
+  const date = findDate(INDEX.test(segments.at(-1) ?? '') ? segments.slice(0, -1) : segments)
   const hasArticleWords = date?.rest !== 0 && (hasHeadline(segments) || hasArticleWord(segments))
   return {
     kind: kindOf({ host, segments, search, isPagination, date, hasArticleWords }),

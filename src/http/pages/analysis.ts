@@ -15,6 +15,7 @@ import {
   type Html,
   type Row,
   writeCounters,
+  writeDetails,
   writeFacts,
   writeHref,
   writeMoment,
@@ -229,7 +230,7 @@ function eventRow({ id, at, stage, message, details }: EventFacts): Row {
     cells: [
       writeMoment(at, 'ts'),
       html`<span data-field="stage">${stage}</span>`,
-      html`${writeText(message, 'message')}<small class="mono" data-field="details">${details === null ? '' : writeText(JSON.stringify(details))}</small>`,
+      html`${writeText(message, 'message')}${writeDetails(details)}`,
     ],
   }
 }

@@ -3,7 +3,14 @@ import { html } from 'hono/html'
 import { HTTPException } from 'hono/http-exception'
 import { PLACE_KINDS, type Place, type PlaceKind, type PlaceName } from '../../analysis/place.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
-import type { GazetteerSummary, KeptSource, PlaceDetails, PlaceMention, PlaceQuery } from '../../library/gazetteer.ts'
+import type {
+  GazetteerSummary,
+  KeptSource,
+  PlaceArticle,
+  PlaceDetails,
+  PlaceMention,
+  PlaceQuery,
+} from '../../library/gazetteer.ts'
 import { given } from '../given.ts'
 import { readSummary } from '../place-records.ts'
 import type { HttpPorts } from '../ports.ts'
@@ -39,6 +46,8 @@ const PAGE_SIZE = 100
 /** As many countries as there are, and some. */
 const MOST_COUNTRIES = 400
 const MOST_CITIES = 50
+/** Parts of pages that name a place; most pages name it in one or two. */
+const MOST_ARTICLES = 100
 const MOST_NAMES = 300
 /** So many are shown at once; others are behind a click. */
 const FEW_NAMES = 12
@@ -291,13 +300,14 @@ async function writePlace(
   const { place, names, parents, externalIds } = details
   const { kind, countryCode, adm1Code, population, timezone, lat, lng, status, validFrom, validTo, source } = place
   const [articles, hubs] = await Promise.all([
-    gazetteer.listArticles(place.id, 20),
+    gazetteer.listArticles(place.id, MOST_ARTICLES),
     placeHubs.list({ placeId: place.id, offset: 0, limit: 50 }),
   ])
+  const pages = groupArticles(articles)
   const dot: MapDot | undefined =
     lat === null || lng === null
       ? undefined
-      : { id: place.id, name: place.name, lat, lng, pages: articles.length, hubs: hubs.total }
+      : { id: place.id, name: place.name, lat, lng, pages: pages.length, hubs: hubs.total }
   return html`<section class="panel">${writeFacts(
     [
       ['Kind', html`<a href="/gazetteer/kind/${kind}">${kind}</a>`],
@@ -321,21 +331,21 @@ async function writePlace(
     ],
     'pairs',
   )}</section>
-${dot === undefined ? '' : writeMap(await readOutlines(ports), [dot], `Where ${place.name} is`)}
+${dot === undefined ? '' : writeMap(await readOutlines(ports), [dot], `Where ${place.name} is`, 'small')}
 ${writeNames(names)}
 <h2>Pages about it</h2>
 ${writeTable({
-  caption: countOf(articles.length, 'page'),
+  caption: `${articles.length === MOST_ARTICLES ? 'The newest ' : ''}${countOf(pages.length, 'page')}`,
   columns: [
     { label: 'Page', look: 'address' },
     { label: 'Named in', look: 'word' },
     { label: 'Times', look: 'number' },
     { label: 'First seen', look: 'time' },
   ],
-  rows: articles.map(({ url, title, source: where, mentions, firstSeenAt }) => ({
+  rows: pages.map(({ url, title, parts, mentions, firstSeenAt }) => ({
     cells: [
       html`${writeAddress(url)}<small>${writeText(title)}</small>`,
-      where,
+      parts.join(', '),
       writeNumber(mentions),
       writeMoment(firstSeenAt),
     ],
@@ -344,6 +354,22 @@ ${writeTable({
 })}
 <h2>Hubs</h2>
 ${writeTable({ caption: countOf(hubs.total, 'hub'), columns: hubColumns(), rows: hubs.items.map(hubRow), empty: html`<p>No hub of it is known.</p>` })}`
+}
+
+/** A page with all the parts of it that name a place. */
+interface NamingPage extends Omit<PlaceArticle, 'source'> {
+  readonly parts: readonly PlaceArticle['source'][]
+}
+
+/** Parts of one page together, in the order of the pages. */
+function groupArticles(articles: readonly PlaceArticle[]): readonly NamingPage[] {
+  const pages = new Map<string, NamingPage>()
+  for (const { source, ...article } of articles) {
+    const known = pages.get(article.url)
+    const parts = [...(known?.parts ?? []), source]
+    pages.set(article.url, { ...article, parts, mentions: article.mentions + (known?.mentions ?? 0) })
+  }
+  return [...pages.values()]
 }
 
 /** Names, those of one kind together. */

@@ -9,6 +9,7 @@ import { renderPage } from './layout.ts'
 import {
   type Column,
   type Html,
+  isWebUrl,
   type Part,
   placeHref,
   type Row,
@@ -84,7 +85,9 @@ ${writeTable({
 }
 
 /** How well the hubs of a host cover the world, what is missing, and by which patterns that is known. */
-function writeCoverage({ host, hubs, countriesCovered, countries, missing, patterns, topics }: HubCoverage): Html {
+function writeCoverage({ host, hubs, countriesCovered, countries, missing, topics, ...learnt }: HubCoverage): Html {
+  // What has no slot is a single address.
+  const patterns = learnt.patterns.filter(({ pattern }) => pattern.includes('{'))
   const share = countries === 0 ? 0 : countriesCovered / countries
   const words = `${writeNumber(countriesCovered)} of ${writeNumber(countries)} countries have a hub of their own`
   return html`${writeCounters([
@@ -139,7 +142,7 @@ function patternRow({ pattern, role, seen, hits, misses, confidence, examples }:
       writeNumber(hits),
       writeNumber(misses),
       writePercent(confidence),
-      html`<small>${examples.map((example) => html`<div>${writeText(example)}</div>`)}</small>`,
+      html`<small>${examples.map((example) => html`<div>${isWebUrl(example) ? writeAddress(example) : writeText(example)}</div>`)}</small>`,
     ],
   }
 }

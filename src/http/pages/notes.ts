@@ -12,6 +12,7 @@ import {
   type Row,
   writeAddress,
   writeControls,
+  writeDetails,
   writeField,
   writeFilters,
   writeMoment,
@@ -132,7 +133,7 @@ function noteRow(note: NoteFacts, { severityOf }: NoteList): Row {
       writeText(note.kind, 'kind'),
       writeText(note.scope ?? '', 'scope'),
       isWebUrl(note.target ?? '') ? writeAddress(note.target ?? '') : writeText(note.target ?? '', 'target'),
-      html`${writeText(note.message ?? '', 'message')}<small class="mono" data-field="details">${note.details === null ? '' : writeText(JSON.stringify(note.details))}</small>`,
+      html`${writeText(note.message ?? '', 'message')}${writeDetails(note.details)}`,
       html`<a class="mono" href="/queues/${encodeURIComponent(note.jobId)}/ssr" data-field="jobId" data-base="/queues/" data-end="/ssr" data-cut="8">${note.jobId.slice(0, 8)}</a>`,
     ],
   }

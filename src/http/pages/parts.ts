@@ -112,6 +112,17 @@ export function writePillClasses(): string {
   return JSON.stringify(Object.fromEntries(Object.keys(TONES).map((word) => [word, pillClass(word)])))
 }
 
+/** So much of what goes with a message is shown at once. */
+const FEW_DETAILS = 200
+
+/** What goes with a message, as JSON; a lot of it is behind a click. */
+export function writeDetails(details: Readonly<Record<string, unknown>> | null): Html {
+  const text = details === null ? '' : JSON.stringify(details)
+  if (text.length > FEW_DETAILS)
+    return html`<details><summary class="quiet">Details</summary><small class="mono">${writeText(text)}</small></details>`
+  return html`<small class="mono" data-field="details">${text === '' ? '' : writeText(text)}</small>`
+}
+
 /** A column of a table. */
 export interface Column {
   readonly label: string

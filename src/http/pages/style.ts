@@ -95,6 +95,7 @@ table:not([role]) td { overflow-wrap: break-word; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 td.time, td.word { white-space: nowrap; }
 td.address { min-width: 14rem; }
+td details > summary { font-size: 0.92em; }
 td small, .detail { display: block; color: var(--text-2); font-size: 0.92em; }
 tr.fresh { animation: fresh 3s ease-out; }
 @keyframes fresh { from { background: var(--accent-ground); } }
@@ -122,6 +123,7 @@ td > .pill { vertical-align: 1px; }
 .key { display: flex; flex-wrap: wrap; gap: var(--space-1) var(--space-4); margin: var(--space-2) 0; padding: 0; list-style: none; font-size: var(--size-small); color: var(--text-2); }
 .key svg { display: inline-block; width: 0.7rem; min-width: 0; height: 0.7rem; margin-right: var(--space-1); border-radius: 2px; vertical-align: -0.05rem; }
 .map { margin: var(--space-4) 0; }
+.map.small { max-width: 44rem; }
 .map svg { display: block; width: 100%; background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); }
 .map .land { fill: var(--line); }
 .map .borders { fill: none; stroke: var(--surface); stroke-width: 3; }

@@ -58,7 +58,7 @@ export async function renderUrl(c: Context, library: Library): Promise<AddressPa
     page: renderPage({
       title: 'Address',
       section: 'URLs',
-      body: html`<p>${writeOutsideLink(url)}</p>${body}${writeForm(url)}`,
+      body: html`<p>${writeOutsideLink(url)}</p>${story.url === url ? '' : html`<p class="quiet">It is another spelling of ${writeAddress(story.url)}</p>`}${body}${writeForm(url)}`,
     }),
   }
 }
@@ -118,7 +118,7 @@ ${writeFacts([
       ? null
       : aliases.map(
           ({ other, classification, ...found }) =>
-            html`<div>${writeAddress(other)} <span class="quiet">${classification}, ${describeOther(found)}</span></div>`,
+            html`<div>${writeAddress(other)} <span class="quiet">${classification}, ${describeOther(found, row.key)}</span></div>`,
         ),
   ],
   ['The scope now', refusal === null || refusal.reason === reason ? null : writeRefusal(refusal)],
@@ -142,11 +142,11 @@ function writeContent(text: PageText | null): Part {
 }
 
 /** Whether the other address is there, and what it turned out to be. */
-function describeOther({
-  isThere,
-  row,
-  kind,
-}: Pick<KnownAddress['aliases'][number], 'isThere' | 'row' | 'kind'>): string {
+function describeOther(
+  { isThere, row, kind }: Pick<KnownAddress['aliases'][number], 'isThere' | 'row' | 'kind'>,
+  asked: string,
+): string {
+  if (row?.key === asked) return 'another spelling of this one'
   const state = row === null ? 'which nobody has asked' : STATE_WORDS[row.state]
   const what = kind === null ? '' : `, of the kind ${kind}`
   return isThere === null ? state : isThere ? `which is there${what}: ${state}` : `which is not there: ${state}`

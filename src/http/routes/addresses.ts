@@ -59,6 +59,7 @@ const listQuery = z.object({
 
 const storyShape = z.looseObject({
   url: z.string(),
+  asked: z.string(),
   story: z.array(z.object({ ts: z.string(), event: z.string(), text: z.string(), url: z.string().nullable() })),
   sources: z.array(
     z.looseObject({
@@ -163,6 +164,7 @@ export const addressRoutes: readonly Route[] = [
       const page = found.find(({ title }) => title !== null)
       return reply({
         url: first.url,
+        asked: query.url,
         ...storyRecord(answer.story),
         items: found.map(detailRecord),
         article:

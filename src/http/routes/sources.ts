@@ -3,6 +3,7 @@ import { PharosError } from '../../core/errors.ts'
 import { urlKey } from '../../core/url/key.ts'
 import { REACHES } from '../../core/url/scope.ts'
 import type { JobView } from '../../library/dispatch/dispatcher.ts'
+import { plannerSchema } from '../../library/dispatch/crawl-order.ts'
 import { writeSourceOrder } from '../../library/dispatch/source-order.ts'
 import { DISCOVERY_WORDS, LEDGER_STATES, REASON_WORDS, REASONS, STATE_WORDS } from '../../library/ledger-words.ts'
 import type { Library } from '../../library/library.ts'
@@ -74,13 +75,18 @@ export const sourceRoutes: readonly Route[] = [
       seeds: z.array(z.string().max(2000)).max(1000).optional().describe('Further addresses to start from.'),
       llmsTxtUrl: z.string().max(2000).nullable().optional().describe('Its llms.txt; null for none.'),
       llmsFull: z.enum(['auto', 'off', 'only']).optional().describe('Whether its llms-full.txt is read.'),
+      planner: plannerSchema.optional().describe('What the plan of an intelligent crawl may do.'),
+      force: z
+        .boolean()
+        .optional()
+        .describe('Begins a crawl of type history although not enough is known of the site.'),
     }),
     answers: {
       202: { what: 'It is added, and its crawl waits or runs.', schema: started },
       ...failures(400, 409, 429, 503),
     },
     async run({ body }, { ports }) {
-      const { url, name, version, crawlType, seeds, llmsTxtUrl, llmsFull } = body
+      const { url, name, version, crawlType, seeds, llmsTxtUrl, llmsFull, planner, force } = body
       return withLibrary(ports, async (library) => {
         // One whose crawl waits looks like one that never came to anything, and is not to be taken up twice.
         await refuseUnderWay(library, body, ports)
@@ -93,7 +99,7 @@ export const sourceRoutes: readonly Route[] = [
         // Somebody may have asked for the same at the same moment.
         if (isUnderWay(ports, source)) throw new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
         const job = await ports.dispatcher
-          .enqueue(writeSourceOrder(source, { kind, ...options }))
+          .enqueue(writeSourceOrder(source, { kind, ...given({ planner, force }), ...options }))
           .catch(async (error: unknown) => {
             // What was refused leaves nothing behind.
             if (found !== 'interrupted') await library.store.removeSource(source.id)
@@ -148,7 +154,17 @@ export const sourceRoutes: readonly Route[] = [
     group: GROUP,
     summary: 'Looks for new pages, reads changed ones and removes those proven gone.',
     params: id,
-    body: z.object({ full: z.boolean(), acceptLoss: z.boolean(), scope }).partial().optional(),
+    body: z
+      .object({
+        full: z.boolean(),
+        acceptLoss: z.boolean(),
+        scope,
+        crawlType: z.enum(CRAWL_TYPES).describe('Where addresses are looked for, in this crawl.'),
+        planner: plannerSchema.describe('What the plan of an intelligent crawl may do.'),
+        force: z.boolean().describe('Begins a crawl of type history although not enough is known of the site.'),
+      })
+      .partial()
+      .optional(),
     answers: { 202: { what: 'It waits or runs.', schema: started }, ...failures(400, 404, 409, 429, 503) },
     run: ({ params, body = {} }, context) => {
       const { scope: wanted, ...rest } = body

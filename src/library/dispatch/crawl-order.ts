@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
 import { REACHES, type Reach } from '../../core/url/scope.ts'
+import type { PlannerOptions } from '../../plan/planner-options.ts'
 import { parseStart } from '../operations/add-source.ts'
 import { CRAWL_TYPES, type CrawlType } from '../source.ts'
 import type { CrawlOrder } from './dispatcher.ts'
@@ -27,6 +28,17 @@ const count = (least: number, most: number) =>
     .pipe(z.int().min(least).max(most))
     .optional()
 const flag = z.boolean().optional()
+
+/** The schema of what may be asked of a planner. What is not given is not there, which is what its type wants too. */
+export const plannerSchema: z.ZodType<PlannerOptions> = z
+  .object({
+    hubMaxPages: z.int().min(1).max(1_000_000),
+    hubMaxDays: z.int().min(1).max(36_500),
+    maxSeeds: z.int().min(1).max(100_000),
+    targetHosts: z.array(z.string().max(253)).max(1000),
+    verbosity: z.int().min(0).max(10),
+  })
+  .partial() as z.ZodType<PlannerOptions>
 
 /** What is asked for with `POST /api/crawl`, in the words of the contract. */
 export interface CrawlBody {

@@ -5,7 +5,6 @@ import { createAnalysisRuns } from './analysis-runs.ts'
 import { createClassifications } from './classifications.ts'
 import type { Database, Write } from './database.ts'
 import { createDomains } from './domains.ts'
-import { packHash, type StoredHash } from './hash.ts'
 import { createHubWriter } from './place-hubs.ts'
 
 interface PendingColumns extends Omit<PageToAnalyse, 'page'> {
@@ -39,7 +38,8 @@ export function createAnalyses(db: Database, write: Write): Analyses {
     [{ version: number; revision: string; after: number; limit: number }],
     PendingColumns
   >(
-    `SELECT p.id, s.uuid AS sourceId, l.key, l.host, CAST(p.meta AS BLOB) AS meta, CAST(p.markdown AS BLOB) AS markdown
+    `SELECT p.id, s.uuid AS sourceId, l.key, l.host, l.checked_at AS checkedAt, CAST(p.meta AS BLOB) AS meta,
+       CAST(p.markdown AS BLOB) AS markdown
      ${pending} AND p.id > @after ORDER BY p.id LIMIT @limit`,
   )
   const countPending = db.prepare<[{ version: number; revision: string }], number>(`SELECT count(*) ${pending}`).pluck()
@@ -97,9 +97,11 @@ function toPending({ meta, markdown, ...page }: PendingColumns): PageToAnalyse {
 function createPageWriter(
   db: Database,
 ): (page: PageToAnalyse, analysed: AnalysedPage, of: { readonly revision: string; readonly now: number }) => void {
-  const selectHeld = db.prepare<[number], { source: number; hash: StoredHash | null }>(
-    'SELECT source, page_hash AS hash FROM ledger WHERE id = ?',
-  )
+  const selectSource = db
+    .prepare<[number, number | null], number>(
+      'SELECT source FROM ledger WHERE id = ? AND checked_at IS ? AND page_hash IS NOT NULL',
+    )
+    .pluck()
   const classifications = createClassifications(db)
   const update = db.prepare<[number, string, number, string | null, string | null, string, number]>(
     `UPDATE page_analyses SET analysis_version = ?, gazetteer_revision = ?, analysed_at = ?, published_at = ?, language = ?,
@@ -131,11 +133,11 @@ function createPageWriter(
     }
   }
 
-  return ({ id, host, page }, { classification, analysis, hub }, { revision, now }) => {
-    const held = selectHeld.get(id)
-    // It was removed or replaced meanwhile, and is to be looked at again.
-    if (held === undefined || !isSameHash(held.hash, packHash(page.contentHash))) return
-    classifications.revise(held.source, id, classification)
+  return ({ id, host, checkedAt, page }, { classification, analysis, hub }, { revision, now }) => {
+    const source = selectSource.get(id, checkedAt)
+    // It was visited meanwhile, and is to be looked at again.
+    if (source === undefined) return
+    classifications.revise(source, id, classification)
     const { analysis_version: version, published_at: publishedAt, language } = analysis
     update.run(version, revision, now, publishedAt, language, JSON.stringify(analysis), id)
     writePlaces(id, page, analysis.findings.places, now)
@@ -143,10 +145,6 @@ function createPageWriter(
     // What a crawl has confirmed is one whatever its text looks like.
     else if (selectConfirmed.get(host, page.url) === undefined) hubs.remove(page.url)
   }
-}
-
-function isSameHash(a: StoredHash | null, b: StoredHash): boolean {
-  return typeof a === 'string' || typeof b === 'string' || a === null ? a === b : Buffer.compare(a, b) === 0
 }
 
 /** What stands around a place, in one line. */

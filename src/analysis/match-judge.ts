@@ -1,0 +1,290 @@
+import { type Casing, type Draft, type GivenText, isBeside } from './match-draft.ts'
+import { FORM_BENT, FORM_EXACT, FORM_PLURAL, FORM_PREFIXED, FORM_RUN, type Mention } from './match-mentions.ts'
+import type { Regard } from './match-regard.ts'
+import { KIND_CITY, KIND_COUNTRY, KIND_REGION, NAME_DEMONYM, sizeSupport } from './match-score.ts'
+import {
+  CASE_LOWER,
+  CASE_NONE,
+  CASE_TITLE,
+  GAP_COMMA,
+  GAP_DOT,
+  GAP_HYPHEN,
+  GAP_SENTENCE,
+  GAP_SPACE,
+  SCRIPT_HANGUL,
+  SCRIPT_LATIN,
+  type Token,
+} from './match-tokens.ts'
+import * as lists from './match-words.ts'
+import { NAME_DERIVED, NAME_KIND_MASK, NAME_MAIN } from './name-index.ts'
+
+/** Weighs whether a place was meant at all. */
+export function judge(given: GivenText, drafts: readonly Draft[], at: number, regard: Regard): void {
+  const { index, tokens, casing, language, scores } = given
+  const draft = drafts[at] as Draft
+  const { mention, reading, choice } = draft
+  const place = reading.places[choice]
+  if (place === undefined) return
+  const { columns } = index
+  const name = reading.names[choice] ?? 0
+  const nameKind = name & NAME_KIND_MASK
+  const kind = columns.kinds[place] ?? KIND_CITY
+  const population = columns.populations[place] ?? 0
+  const first = tokens[mention.first] as Token
+  const around = neighboursOf(tokens, drafts, at)
+  if (nameKind === NAME_DEMONYM) {
+    draft.support = isAboutCountry(tokens, drafts, at) ? 2 : 0
+    draft.needed = 1
+    return
+  }
+  const isSingle = mention.next === mention.first + 1
+  const isCommon = isSingle && isCommonWord(first.word)
+  let support = sizeSupport(index, place)
+  if (first.script === SCRIPT_LATIN && kind === KIND_CITY && (name & NAME_MAIN) === 0)
+    support -= aliasDoubt(mention, population, language === undefined || language === 'en')
+  if (kind === KIND_REGION && (name & NAME_DERIVED) !== 0) support -= 0.5
+  if (mention.form === FORM_BENT && first.letterCase !== CASE_NONE) support -= 0.3
+  if (draft.paired) support += 4
+  if (!isSingle) support += wordsOfWeight(tokens, mention) > 1 ? 1.5 : 0.5
+  const backing = regard.of(place, reading) + (scores.get(columns.countries[place] ?? 0) ?? 0)
+  if (backing > 0) support += kind === KIND_CITY ? (backing >= 0.7 ? 1.2 : 0.8) : 0.5
+  if (around.isListed) support += 0.8
+  if (around.isRiver && kind !== KIND_COUNTRY && mention.form === FORM_EXACT) support -= 2.5
+  support += around.preposition
+  if (mention.form === FORM_PREFIXED) support += 0.5
+  draft.needed = neededFor(tokens, mention, casing, kind, population)
+  if (isCommon && !draft.paired && around.isPartOfName) support -= 1.5
+  if (around.isOtherPlace && !draft.paired && kind !== KIND_COUNTRY) support -= 3
+  if (around.isNew && !draft.paired) support -= 9
+  draft.support = support
+  if (!draft.paired && isSingle && first.letterCase === CASE_TITLE)
+    judgeAsPerson(draft, first, around, casing, kind, population)
+  if (isPressTitle(tokens, mention)) draft.support -= 9
+}
+
+function wordsOfWeight(tokens: readonly Token[], mention: Mention): number {
+  let count = 0
+  for (let i = mention.first; i < mention.next; i++) {
+    const token = tokens[i] as Token
+    if (!lists.FUNCTION_WORDS.has(token.word) && !lists.COMMON_WORDS.has(token.word) && token.word.length > 2) count++
+  }
+  return count
+}
+
+/** A name that is not the one a place is shown by may be a word of some other language, or a joke. */
+function aliasDoubt(mention: Mention, population: number, isEnglish: boolean): number {
+  if (mention.units < 4) return 2.5
+  if (population >= 1_000_000) return isEnglish ? 0.8 : 0.5
+  return isEnglish ? (population >= 500_000 ? 1 : 2) : 1
+}
+
+function isCommonWord(word: string): boolean {
+  return lists.COMMON_WORDS.has(word) || lists.PLACE_NOUNS_AFTER.has(word) || lists.PLACE_NOUNS_BEFORE.has(word)
+}
+
+/** How much must speak for a name, by what else it may be. */
+function neededFor(
+  tokens: readonly Token[],
+  mention: Mention,
+  casing: Casing,
+  kind: number,
+  population: number,
+): number {
+  const first = tokens[mention.first] as Token
+  if (mention.form === FORM_RUN)
+    return kind === KIND_CITY ? (mention.units <= 2 ? 3 : mention.units === 3 ? 2.2 : 1.8) : 1
+  if (first.letterCase === CASE_NONE) {
+    if (kind !== KIND_CITY) return 1
+    return mention.units > 3 ? 2 : first.script === SCRIPT_HANGUL ? (mention.units > 2 ? 2 : 2.6) : 3
+  }
+  if (mention.next > mention.first + 1) return wordsOfWeight(tokens, mention) === 0 ? 3 : 1.5
+  let needed = 2
+  if (lists.FUNCTION_WORDS.has(first.word)) needed = 6
+  else if (isCommonWord(first.word)) needed = kind === KIND_CITY && population < 100_000 ? 3.5 : 3
+  else if (lists.SURNAMES.has(first.word) || (lists.GIVEN_NAMES.has(first.word) && kind === KIND_CITY)) needed = 2.5
+  if (kind === KIND_REGION && needed > 2.5) needed += 1.5
+  if (kind === KIND_CITY && mention.units <= 3) needed = Math.max(needed, first.script === SCRIPT_LATIN ? 2.8 : 3.5)
+  if (kind === KIND_CITY || kind === KIND_REGION) {
+    if (casing.isFlat) needed += 0.8
+    else if (casing.small.has(first.word)) needed += 1.2
+    else if (casing.isHeadline && needed > 2) needed += 1
+  }
+  return needed
+}
+
+/** What stands beside a mention. */
+interface Neighbours {
+  readonly before: Token | undefined
+  readonly beforeIsPlace: boolean
+  readonly after: Token | undefined
+  /** Another place stands beside it, with `and` or a comma between. */
+  readonly isListed: boolean
+  /** It has an article and no noun to go with it: `across the Delaware`. */
+  readonly isRiver: boolean
+  /** A word with a capital stands beside it. */
+  readonly isPartOfName: boolean
+  /** It is a river, a street or a lake of the name. */
+  readonly isOtherPlace: boolean
+  /** `New England` is not England. */
+  readonly isNew: boolean
+  /** Points for a word before it that leads to places. */
+  readonly preposition: number
+}
+
+function neighboursOf(tokens: readonly Token[], drafts: readonly Draft[], at: number): Neighbours {
+  const { mention } = drafts[at] as Draft
+  const first = tokens[mention.first] as Token
+  const startsSentence = first.gap === GAP_SENTENCE
+  const isClose = first.gap === GAP_SPACE || first.gap === GAP_DOT || first.gap === GAP_HYPHEN
+  const before =
+    isClose || (first.gap !== GAP_SENTENCE && first.gap !== GAP_COMMA) ? tokens[mention.first - 1] : undefined
+  const following = tokens[mention.next]
+  const after = following !== undefined && following.gap === GAP_SPACE ? following : undefined
+  const isOrdinary = isCommonWord(first.word) || lists.SURNAMES.has(first.word) || lists.GIVEN_NAMES.has(first.word)
+  let preposition = startsSentence && first.letterCase !== CASE_NONE && isOrdinary ? -0.5 : 0
+  if (before !== undefined) {
+    const lead =
+      lists.ARTICLES.has(before.word) && before.letterCase === CASE_LOWER ? tokens[mention.first - 2] : before
+    const word = lead?.word ?? ''
+    if (lists.STRONG_PREPOSITIONS.has(word)) preposition = 2
+    else if (lists.PLACE_NOUNS_BEFORE.has(word) || lists.LEADING_VERBS.has(word)) preposition = 1.5
+    else if (lists.WEAK_PREPOSITIONS.has(word)) {
+      preposition = lists.PLACE_NOUNS_BEFORE.has(tokens[mention.first - 2]?.word ?? '') ? 2 : 1
+    }
+  }
+  return {
+    before,
+    beforeIsPlace: drafts[at - 1]?.mention.next === mention.first,
+    after,
+    isListed: isBeside(tokens, drafts[at - 1], drafts[at]) || isBeside(tokens, drafts[at], drafts[at + 1]),
+    isRiver:
+      before?.word === 'the' &&
+      before.letterCase === CASE_LOWER &&
+      (after === undefined || lists.FUNCTION_WORDS.has(after.word)) &&
+      following?.gap !== GAP_HYPHEN,
+    isPartOfName:
+      (after !== undefined && after.letterCase === CASE_TITLE) ||
+      (before !== undefined && before.letterCase === CASE_TITLE && before.gap !== GAP_SENTENCE),
+    isOtherPlace:
+      (after !== undefined && after.letterCase === CASE_TITLE && lists.FEATURE_NOUNS.has(after.word)) ||
+      (before !== undefined && before.letterCase === CASE_TITLE && lists.FEATURES_BEFORE.has(before.word)),
+    isNew:
+      before !== undefined &&
+      before.letterCase === CASE_TITLE &&
+      first.gap === GAP_SPACE &&
+      lists.RENAMING.has(before.word),
+    preposition,
+  }
+}
+
+/** Words before and after that make a name a person's. */
+function judgeAsPerson(
+  draft: Draft,
+  first: Token,
+  around: Neighbours,
+  casing: Casing,
+  kind: number,
+  population: number,
+): void {
+  const { before, after } = around
+  if (
+    before !== undefined &&
+    before.letterCase !== CASE_LOWER &&
+    before.letterCase !== CASE_NONE &&
+    !around.beforeIsPlace
+  ) {
+    const isInitial = before.end - before.start === 1 && first.gap === GAP_DOT
+    if (
+      lists.TITLES.has(before.word) ||
+      isInitial ||
+      (lists.GIVEN_NAMES.has(before.word) && before.letterCase === CASE_TITLE)
+    ) {
+      draft.isPerson = true
+    } else if (
+      before.letterCase === CASE_TITLE &&
+      before.gap !== GAP_SENTENCE &&
+      !casing.isHeadline &&
+      !casing.areNounsCapital &&
+      !isKnownWord(before.word)
+    ) {
+      draft.support -= kind === KIND_COUNTRY ? 1 : population >= 3_000_000 ? 1 : 2.5
+    }
+  }
+  if (
+    before !== undefined &&
+    around.beforeIsPlace &&
+    lists.GIVEN_NAMES.has(before.word) &&
+    before.letterCase === CASE_TITLE &&
+    first.gap === GAP_SPACE
+  ) {
+    draft.isPerson = true
+  }
+  const isGiven = lists.GIVEN_NAMES.has(first.word)
+  if (after !== undefined && after.letterCase === CASE_TITLE && isGiven && !isKnownWord(after.word) && !casing.isFlat)
+    draft.isPerson = true
+  if (
+    after !== undefined &&
+    lists.SPEAKING_VERBS.has(after.word) &&
+    (isGiven || lists.SURNAMES.has(first.word)) &&
+    kind !== KIND_COUNTRY
+  ) {
+    draft.support -= population >= 1_000_000 ? 0.5 : 2.5
+  }
+  if (draft.isPerson) draft.support -= 9
+}
+
+/** Words that are no part of a person's name though they may have a capital. */
+function isKnownWord(word: string): boolean {
+  return (
+    lists.PLACE_NOUNS_AFTER.has(word) ||
+    lists.PLACE_NOUNS_BEFORE.has(word) ||
+    lists.FUNCTION_WORDS.has(word) ||
+    lists.STRONG_PREPOSITIONS.has(word) ||
+    lists.WEAK_PREPOSITIONS.has(word) ||
+    lists.PRESS_NOUNS.has(word)
+  )
+}
+
+/** `The Washington Post reported` says nothing of Washington. */
+function isPressTitle(tokens: readonly Token[], mention: Mention): boolean {
+  const after = tokens[mention.next]
+  return (
+    after !== undefined &&
+    after.gap === GAP_SPACE &&
+    after.letterCase === CASE_TITLE &&
+    lists.PRESS_NOUNS.has(after.word)
+  )
+}
+
+/** Lists of peoples are looked through so far, that a text of nothing else takes linear time. */
+const MAX_LIST = 8
+
+/** `French President` and `the French` are about France; `in French` and `French fries` are not. */
+function isAboutCountry(tokens: readonly Token[], drafts: readonly Draft[], at: number): boolean {
+  // `British and Irish ministers`: the noun of the last is that of all.
+  let last = at
+  while (last - at < MAX_LIST && isDemonym(drafts[last + 1]) && isBeside(tokens, drafts[last], drafts[last + 1])) last++
+  const { mention } = drafts[last] as Draft
+  const noun = tokens[mention.next]
+  const isClose = noun !== undefined && (noun.gap === GAP_SPACE || noun.gap === GAP_HYPHEN)
+  if (isClose && lists.FIXED_AFTER_DEMONYM.has(noun.word)) return false
+  if (isClose && !lists.FUNCTION_WORDS.has(noun.word)) return true
+  const own = (drafts[at] as Draft).mention
+  return own.form === FORM_PLURAL || tokens[own.first - 1]?.word === 'the'
+}
+
+function isDemonym(draft: Draft | undefined): boolean {
+  return draft !== undefined && ((draft.reading.names[draft.choice] ?? 0) & NAME_KIND_MASK) === NAME_DEMONYM
+}
+
+/** Who was called a person once is one again, unless something says it is a place. */
+export function rejectNamesakes(tokens: readonly Token[], drafts: readonly Draft[]): void {
+  const persons = new Set<string>()
+  for (const { isPerson, mention } of drafts) if (isPerson) persons.add(tokens[mention.first]?.word ?? '')
+  if (persons.size === 0) return
+  for (const [at, draft] of drafts.entries()) {
+    if (draft.isPerson || draft.paired || !persons.has(tokens[draft.mention.first]?.word ?? '')) continue
+    if (draft.mention.next === draft.mention.first + 1 && neighboursOf(tokens, drafts, at).preposition < 2)
+      draft.support -= 9
+  }
+}

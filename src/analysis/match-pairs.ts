@@ -1,0 +1,95 @@
+import { type Draft, type GivenText, isBeside } from './match-draft.ts'
+import type { OpenIndex } from './match-index.ts'
+import { FORM_RUN } from './match-mentions.ts'
+import { KIND_CITY, KIND_COUNTRY, KIND_REGION, NAME_DEMONYM } from './match-score.ts'
+import { CASE_UPPER, GAP_COMMA, GAP_SPACE, type Token } from './match-tokens.ts'
+import { NAME_KIND_MASK } from './name-index.ts'
+
+/** `Paris, Texas`: the second says which one of the first is meant, and is no find of its own. */
+export function joinPairs({ index, tokens }: GivenText, drafts: readonly Draft[]): void {
+  for (const [at, draft] of drafts.entries()) {
+    if (draft.consumed) continue
+    const after = tokens[draft.mention.next]
+    if (after === undefined || draft.mention.form === FORM_RUN) continue
+    const next = drafts[at + 1]
+    if (next !== undefined && next.mention.first === draft.mention.next && after.gap === GAP_COMMA) {
+      const inner = bestWithin(index, draft, next, isListed(tokens, drafts, at))
+      if (inner < 0) continue
+      draft.choice = inner
+      draft.paired = true
+      next.consumed = true
+    } else if (
+      (after.gap === GAP_COMMA || after.gap === GAP_SPACE) &&
+      after.letterCase === CASE_UPPER &&
+      after.word.length === 2
+    ) {
+      const inner = bestOfDivision(index, draft, after.word.toUpperCase())
+      if (inner >= 0) {
+        draft.choice = inner
+        draft.paired = true
+      }
+    }
+  }
+}
+
+/** `Georgia, Armenia and Azerbaijan` is a list: what follows the second goes on with another. */
+function isListed(tokens: readonly Token[], drafts: readonly Draft[], at: number): boolean {
+  const before = drafts[at - 1]
+  const first = tokens[drafts[at]?.mention.first ?? 0]
+  if (
+    before !== undefined &&
+    before.mention.next === drafts[at]?.mention.first &&
+    first?.gap === GAP_COMMA &&
+    !before.paired
+  )
+    return true
+  const second = drafts[at + 1]
+  const third = drafts[at + 2]
+  if (second === undefined || third === undefined) return false
+  return isBeside(tokens, second, third)
+}
+
+/** The likeliest place of the first name that lies in one of the second; -1 where there is none, or a country is meant. */
+function bestWithin(index: OpenIndex, inner: Draft, outer: Draft, isList: boolean): number {
+  const { columns } = index
+  const top = topOf(inner.reading.base)
+  const isCountry = columns.kinds[inner.reading.places[top] ?? 0] === KIND_COUNTRY
+  let best = -1
+  for (const [i, place] of inner.reading.places.entries()) {
+    const kind = columns.kinds[place]
+    if (kind === KIND_COUNTRY || ((inner.reading.names[i] ?? 0) & NAME_KIND_MASK) === NAME_DEMONYM) continue
+    if (best >= 0 && (inner.reading.base[i] ?? 0) <= (inner.reading.base[best] ?? 0)) continue
+    const within = outer.reading.places.some((other, j) => {
+      const otherKind = columns.kinds[other]
+      if (((outer.reading.names[j] ?? 0) & NAME_KIND_MASK) === NAME_DEMONYM) return false
+      if (columns.countries[other] !== columns.countries[place] || other === place) return false
+      if (otherKind === KIND_COUNTRY) return !isCountry && !(isList && i !== top)
+      // A list of cities of one land is no pair, nor are a region and a city of one name.
+      return (
+        otherKind === KIND_REGION &&
+        kind === KIND_CITY &&
+        columns.divisions[other] === columns.divisions[place] &&
+        !(isList && i !== top)
+      )
+    })
+    if (within) best = i
+  }
+  return best
+}
+
+/** `Austin, TX` */
+function bestOfDivision(index: OpenIndex, draft: Draft, code: string): number {
+  const { columns, head } = index
+  let best = -1
+  for (const [i, place] of draft.reading.places.entries()) {
+    if (columns.kinds[place] !== KIND_CITY || head.divisions[columns.divisions[place] ?? 0] !== code) continue
+    if (best < 0 || (draft.reading.base[i] ?? 0) > (draft.reading.base[best] ?? 0)) best = i
+  }
+  return best
+}
+
+function topOf(scores: readonly number[]): number {
+  let top = 0
+  for (let i = 1; i < scores.length; i++) if ((scores[i] ?? 0) > (scores[top] ?? 0)) top = i
+  return top
+}

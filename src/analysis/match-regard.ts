@@ -1,0 +1,77 @@
+import type { Draft, Reading } from './match-draft.ts'
+import type { OpenIndex } from './match-index.ts'
+import { KIND_CITY, KIND_COUNTRY, KIND_REGION, NAME_DEMONYM } from './match-score.ts'
+import { NAME_KIND_MASK } from './name-index.ts'
+
+/** What the other places of a text say for a candidate. */
+export interface Regard {
+  take(draft: Draft): void
+  /** Points for a candidate from places other than those of its own name. */
+  of(place: number, own: Reading): number
+}
+
+/** Nothing is known of the other places yet. */
+export function createRegard(index: OpenIndex): Regard {
+  const { columns } = index
+  const ofCountries = createTally()
+  const ofDivisions = createTally()
+  const ofCities = createTally()
+  const keyOf = (place: number): number => (columns.countries[place] ?? 0) * 65_536 + (columns.divisions[place] ?? 0)
+  return {
+    take({ reading, choice, margin }) {
+      const place = reading.places[choice] ?? 0
+      const kind = columns.kinds[place]
+      const country = columns.countries[place] ?? 0
+      const isDemonym = ((reading.names[choice] ?? 0) & NAME_KIND_MASK) === NAME_DEMONYM
+      if (kind === KIND_COUNTRY) ofCountries.give(country, reading, isDemonym ? 0.4 : 0.7, 2)
+      else if (kind === KIND_REGION) {
+        ofDivisions.give(keyOf(place), reading, 3, 4)
+        ofCountries.give(country, reading, 0.5, 1)
+      } else if (kind === KIND_CITY && margin > 0.5 && (columns.populations[place] ?? 0) >= 50_000) {
+        ofCountries.give(country, reading, 0.4, 0.8)
+        ofCities.give(keyOf(place), reading, 1.5, 3)
+      }
+    },
+    of(place, own) {
+      const kind = columns.kinds[place]
+      const inCountry = ofCountries.of(columns.countries[place] ?? 0, own, 2.5)
+      if (kind === KIND_COUNTRY) return inCountry
+      const beside = ofCities.of(keyOf(place), own, 2)
+      if (kind === KIND_REGION) return inCountry + 2 * beside
+      // In a region that is spoken of lie many villages that bear the name of a city elsewhere.
+      const weight = (columns.populations[place] ?? 0) >= 15_000 ? 1 : 0.5
+      return inCountry + weight * ofDivisions.of(keyOf(place), own, 3.5) + 0.5 * beside
+    },
+  }
+}
+
+/** Points by what they are for, with who gave them: a name does not speak for itself. */
+interface Tally {
+  give(key: number, from: Reading, points: number, most: number): void
+  /** At most so many, and the fewer the more was given to others: a list of all states speaks for none. */
+  of(key: number, own: Reading, most: number): number
+}
+
+function createTally(): Tally {
+  const points = new Map<number, number>()
+  const given = new Map<Reading, Map<number, number>>()
+  const givenBy = new Map<Reading, number>()
+  let all = 0
+  return {
+    give(key, from, more, most) {
+      const byKey = given.get(from) ?? new Map<number, number>()
+      const before = byKey.get(key) ?? 0
+      const added = Math.min(most, before + more) - before
+      byKey.set(key, before + added)
+      given.set(from, byKey)
+      givenBy.set(from, (givenBy.get(from) ?? 0) + added)
+      points.set(key, (points.get(key) ?? 0) + added)
+      all += added
+    },
+    of(key, own, most) {
+      const others = (points.get(key) ?? 0) - (given.get(own)?.get(key) ?? 0)
+      if (others <= 0) return 0
+      return Math.min(most, others) * (others / (all - (givenBy.get(own) ?? 0)))
+    },
+  }
+}

@@ -1,0 +1,66 @@
+import type { OpenIndex } from './match-index.ts'
+import { NAME_DERIVED, NAME_MAIN } from './name-index.ts'
+import { NAME_KINDS, PLACE_KINDS } from './place.ts'
+
+/** Kinds as the columns of an index have them. */
+export const KIND_COUNTRY: number = PLACE_KINDS.indexOf('country')
+export const KIND_REGION: number = PLACE_KINDS.indexOf('region')
+export const KIND_CITY: number = PLACE_KINDS.indexOf('city')
+export const KIND_AREA: number = PLACE_KINDS.indexOf('supranational')
+export const NAME_ABBREV: number = NAME_KINDS.indexOf('abbrev')
+export const NAME_DEMONYM: number = NAME_KINDS.indexOf('demonym')
+
+/**
+ * How likely a place is meant by a name before anything is known of where the name stands: half the logarithm of its
+ * people, as the contract has it, and what kind of place and name it is.
+ */
+export function priorOf(index: OpenIndex, place: number, name: number): number {
+  const { columns } = index
+  const kind = columns.kinds[place]
+  let score = 0.5 * Math.log10((columns.populations[place] ?? 0) + 1)
+  if (kind === KIND_COUNTRY) score += 2
+  else if (kind === KIND_REGION) score += 0.2
+  else if (kind === KIND_AREA) score += 4
+  if (columns.capitals[place] === 1) score += 1
+  if ((name & NAME_MAIN) !== 0) score += 0.5
+  if ((name & NAME_DERIVED) !== 0) score -= (name & NAME_MAIN) !== 0 ? 0.2 : 0.5
+  return score
+}
+
+/** What the kind of a place, or how many live there, says for its being meant at all. */
+export function sizeSupport(index: OpenIndex, place: number): number {
+  const kind = index.columns.kinds[place]
+  if (kind === KIND_COUNTRY || kind === KIND_AREA) return 4
+  const population = index.columns.populations[place] ?? 0
+  if (kind === KIND_REGION) return population >= 100_000 ? 3 : 2
+  if (population >= 1_000_000) return 3
+  if (population >= 500_000 || index.columns.capitals[place] === 1) return 2.5
+  return population >= 100_000 ? 2 : population >= 15_000 ? 1 : 0
+}
+
+/**
+ * Number of the city to take instead of the best candidate, where that is a region which bears the name of a city in it:
+ * the region is rarely meant by that name alone.
+ */
+export function preferCity(
+  index: OpenIndex,
+  places: readonly number[],
+  names: readonly number[],
+  best: number,
+): number {
+  const { columns } = index
+  const region = places[best]
+  if (region === undefined || columns.kinds[region] !== KIND_REGION) return best
+  let city = best
+  let most = 99_999
+  for (const [i, place] of places.entries()) {
+    if (columns.kinds[place] !== KIND_CITY || columns.countries[place] !== columns.countries[region]) continue
+    const population = columns.populations[place] ?? 0
+    if (columns.divisions[place] !== columns.divisions[region] || population <= most) continue
+    const isMain = ((names[i] ?? 0) & NAME_MAIN) !== 0
+    if (!isMain && population < Math.min(3_000_000, 0.3 * (columns.populations[region] ?? 0))) continue
+    city = i
+    most = population
+  }
+  return city
+}

@@ -1,0 +1,34 @@
+/** The outlines that a map is drawn from; empty where the build left none. */
+export interface WorldOutlines {
+  readonly land: string
+  readonly borders: string
+}
+
+/** What is seen of the map, in tenths of a degree from its north-west corner. */
+export const MAP_VIEW = { top: 60, width: 3600, height: 1420 } as const
+
+/** Where pictures look for what is seen. */
+export const MAP_VIEW_BOX: string = `0 ${MAP_VIEW.top} ${MAP_VIEW.width} ${MAP_VIEW.height}`
+
+/** The radius of the smallest dot, and how much larger the largest is. */
+const RADIUS = { least: 12, range: 30 }
+
+/** Takes the outlines out of the picture that the build makes. Nothing but the letters and digits of a path is taken over. */
+export function parseOutlines(svg: string): WorldOutlines {
+  const pathOf = (id: string) => new RegExp(`<path id="${id}"[^>]* d="([MlLz\\d .-]+)"`).exec(svg)?.[1] ?? ''
+  return { land: pathOf('land'), borders: pathOf('borders') }
+}
+
+/** Where a place lies on the map. What lies south of it is shown at its edge. */
+export function pointOnMap(lat: number, lng: number): { readonly x: number; readonly y: number } {
+  const { top, height } = MAP_VIEW
+  return {
+    x: Math.round((lng + 180) * 10),
+    y: Math.min(Math.max(Math.round((90 - lat) * 10), top), top + height),
+  }
+}
+
+/** How large the dot of so many pages is, where the largest stands for `most`: areas can be compared. */
+export function radiusOnMap(pages: number, most: number): number {
+  return Math.round(RADIUS.least + RADIUS.range * Math.sqrt(pages / Math.max(1, most)))
+}

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { ProgressMilestones } from './progress-milestones.ts'
+
+/** Kinds that are reached by so many pages of a sort. */
+function reach(milestones: ProgressMilestones, count: number, page: { depth?: number; isArticle?: boolean } = {}) {
+  const visit = { isPage: true, depth: 1, bytes: 1, isArticle: false, ...page }
+  return Array.from({ length: count }, () => milestones.note(visit))
+    .flat()
+    .map(({ kind }) => kind)
+}
+
+test('each is told once, when it is reached', () => {
+  const milestones = new ProgressMilestones('https://news.example/')
+  expect(reach(milestones, 9, { depth: 2 })).toEqual([])
+  expect(reach(milestones, 1, { depth: 2 })).toEqual(['depth2-coverage'])
+  expect(reach(milestones, 989)).toEqual([])
+  expect(reach(milestones, 1)).toEqual(['downloads-1k'])
+  expect(reach(milestones, 999, { isArticle: true })).toEqual([])
+  const [event] = milestones.note({ isPage: true, depth: 2, bytes: 1, isArticle: true })
+  expect(event).toMatchObject({ kind: 'articles-identified-1k', target: 'https://news.example/' })
+  expect(event?.details).toEqual({ articles: 1000 })
+  expect(reach(milestones, 9000, { isArticle: true })).toEqual(['articles-identified-10k'])
+  expect(milestones.isOpen).toBe(false)
+})
+
+test('an interrupted crawl goes on counting', () => {
+  const milestones = new ProgressMilestones('https://news.example/')
+  milestones.resume({ kinds: ['depth2-coverage'], counts: { secondLevel: 12, downloads: 998, articles: 0 } })
+  expect(reach(milestones, 2, { depth: 2 })).toEqual(['downloads-1k'])
+})
+
+test('what was not downloaded, or is no page, does not count', () => {
+  const milestones = new ProgressMilestones('https://news.example/')
+  milestones.resume({ kinds: [], counts: { secondLevel: 9, downloads: 999, articles: 999 } })
+  expect(milestones.note({ isPage: false, depth: 2, bytes: 0, isArticle: true })).toEqual([])
+})

@@ -1,0 +1,22 @@
+import { readFileSync, writeSync } from 'node:fs'
+import { DATA_PACKAGES } from '../../src/gazetteer/packages.ts'
+import { readCities } from '../../src/gazetteer/read-cities.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+
+/*
+ * Imports so many lines of a file of cities into a library, and says how many it has read: `import-writer <library> <file> <lines>`.
+ */
+const [library = '', file = '', lines = '0'] = process.argv.slice(2)
+const text = readFileSync(file, 'utf8').split('\n').slice(0, Number(lines)).join('\n')
+
+function* read() {
+  let count = 0
+  for (const record of readCities(text, new Set())) {
+    yield record
+    if (++count % 500 === 0) writeSync(1, `${count}\n`)
+  }
+}
+
+const store = await openSqliteStore(library)
+await store.gazetteer.importPlaces(DATA_PACKAGES.cities.source, read(), 1)
+await store.close()

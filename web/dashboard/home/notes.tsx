@@ -1,0 +1,75 @@
+import type { JSX } from 'preact'
+import { writeNumber } from '../../../src/core/text/count.ts'
+import { now } from '../clock.ts'
+import { writeAgo, writeMoment } from '../format.ts'
+import type { LiveJob, Note } from '../live.ts'
+import { OutsideLink } from '../outside-link.tsx'
+import { Pill } from '../pill.tsx'
+import { writeQuery } from '../request.ts'
+
+/** So many problems are shown; there can be hundreds. */
+const SHOWN = 6
+
+/** What a job has reached and learnt, and what it expected and did not find. */
+export function Notes({ job }: { readonly job: LiveJob }): JSX.Element | null {
+  const [milestones, problems] = [job.milestones.value, job.problems.value]
+  if (milestones.length + problems.length === 0) return null
+  const query = writeQuery({ job: job.id })
+  return (
+    <div class="job-body">
+      {milestones.length === 0 ? null : (
+        <div class="notes">
+          <h4>
+            Milestones <a href={`/milestones/ssr${query}`}>{writeNumber(milestones.length)}</a>
+          </h4>
+          <ul>
+            {milestones.map((note) => (
+              <NoteLine key={`${note.kind} ${note.target}`} note={note} />
+            ))}
+          </ul>
+        </div>
+      )}
+      {problems.length === 0 ? null : (
+        <div class="notes">
+          <h4>
+            Problems <a href={`/problems/ssr${query}`}>{writeKinds(problems)}</a>
+          </h4>
+          <ul>
+            {problems.slice(0, SHOWN).map((note) => (
+              <NoteLine key={`${note.kind} ${note.target}`} note={note} />
+            ))}
+            {problems.length > SHOWN ? <li class="quiet">and {writeNumber(problems.length - SHOWN)} more</li> : null}
+          </ul>
+        </div>
+      )}
+    </div>
+  )
+}
+
+function NoteLine({ note: { type, at, kind, severity, message, target } }: { readonly note: Note }): JSX.Element {
+  const isWarning = severity === 'warn'
+  return (
+    <li>
+      <Pill word={kind} tone={type === 'milestone' ? 'good' : isWarning ? 'warn' : 'info'} />
+      <span class="note-text">
+        {type === 'problem' ? <span class="unseen">{isWarning ? 'Warning: ' : 'For information: '}</span> : null}
+        {message}
+        {type === 'problem' && target !== '' ? (
+          <>
+            {message === '' ? '' : ' · '}
+            <OutsideLink url={target} />
+          </>
+        ) : null}
+      </span>
+      <span class="quiet number" title={writeMoment(at)}>
+        {writeAgo(at, now.value)}
+      </span>
+    </li>
+  )
+}
+
+/** `12 missing-hub, 3 unknown-pattern` */
+function writeKinds(problems: readonly Note[]): string {
+  const kinds = [...new Set(problems.map(({ kind }) => kind))]
+  return kinds.map((kind) => `${problems.filter((one) => one.kind === kind).length} ${kind}`).join(', ')
+}
