@@ -11,24 +11,7 @@ const TLD_COUNTRY = 3
 const SECTION_COUNTRY = 2
 
 /** Top-level domains of countries that everybody uses for something else. */
-const GENERIC_TLDS = new Set([
-  'io',
-  'co',
-  'tv',
-  'me',
-  'ai',
-  'fm',
-  'am',
-  'cc',
-  'ws',
-  'to',
-  'ly',
-  'gg',
-  'sh',
-  'im',
-  'is',
-  'it',
-])
+const GENERIC_TLDS = new Set('io co tv me ai fm am cc ws to ly gg sh im'.split(' '))
 
 /** What is known of the place of a page speaks for these countries. */
 export function countryScoresOf(context: MatchContext, isCountry: (code: number) => boolean): CountryScores {
@@ -41,11 +24,14 @@ export function countryScoresOf(context: MatchContext, isCountry: (code: number)
   const url = parseUrl(context.url)
   if (url !== undefined) {
     const tld = url.hostname.split('.').at(-1) ?? ''
-    if (tld.length === 2 && (tld === 'it' || !GENERIC_TLDS.has(tld))) add(tld, TLD_COUNTRY)
+    if (tld.length === 2 && !GENERIC_TLDS.has(tld)) add(tld, TLD_COUNTRY)
     const segment = url.pathname.split('/').find((part) => part.length === 2)
     if (segment !== undefined && !isLanguageSegment(segment)) add(segment, URL_COUNTRY)
   }
-  for (const word of (context.section ?? '').split(/[^A-Za-z]+/)) if (word.length === 2) add(word, SECTION_COUNTRY)
+  // `US politics`, `uk`; but not the words of `Made in Italy`.
+  const section = context.section ?? ''
+  for (const word of section.length === 2 ? [section] : (section.match(/\b[A-Z]{2}\b/g) ?? []))
+    add(word, SECTION_COUNTRY)
   return scores
 }
 
@@ -57,11 +43,12 @@ export function countryOfCode(code: string): string {
 
 /** Two letters that are languages far more often than countries at the head of a path. */
 export function isLanguageSegment(segment: string): boolean {
-  return (
-    /^(?:en|ar|zh|ja|ko|hi|fa|he|uk|el|da|sv|cs|sl|et|vi|ms|ka|be|bs|sr|sq|hy|kk|ur|bn|ta|te|id|my)$/.test(segment) &&
-    segment !== 'uk'
-  )
+  return LANGUAGE_SEGMENTS.has(segment)
 }
+
+const LANGUAGE_SEGMENTS = new Set(
+  'en ar zh ja ko hi fa he el da sv cs sl et vi ms ka be bs sr sq hy kk ur bn ta te id my'.split(' '),
+)
 
 /** An address, where it is one. */
 export function parseUrl(url: string | undefined): URL | undefined {

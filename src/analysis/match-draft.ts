@@ -189,7 +189,7 @@ function read(given: GivenText, mention: Mention, isUpper: boolean): Reading {
 }
 
 /** Words between the parts of a list. */
-const LIST_WORDS = new Set(['and', 'or', 'et', 'ou', 'und', 'oder', 'y', 'o', 'e', 'i', 've', 'и', 'та', 'и', 'και'])
+const LIST_WORDS = new Set(['and', 'or', 'et', 'ou', 'und', 'oder', 'y', 'o', 'e', 'i', 've', 'и', 'та', 'και'])
 
 /** Two mentions with nothing but a comma or `and` between. */
 export function isBeside(tokens: readonly Token[], first: Draft | undefined, second: Draft | undefined): boolean {

@@ -42,7 +42,7 @@ export function judge(given: GivenText, drafts: readonly Draft[], at: number, re
   let support = sizeSupport(index, place)
   if (first.script === SCRIPT_LATIN && kind === KIND_CITY && (name & NAME_MAIN) === 0)
     support -= aliasDoubt(mention, population, language === undefined || language === 'en')
-  if (kind === KIND_REGION && (name & NAME_DERIVED) !== 0) support -= 0.5
+  if (kind === KIND_REGION && (name & NAME_DERIVED) !== 0) support -= 0.7
   if (mention.form === FORM_BENT && first.letterCase !== CASE_NONE) support -= 0.3
   if (draft.paired) support += 4
   if (!isSingle) support += wordsOfWeight(tokens, mention) > 1 ? 1.5 : 0.5
@@ -91,8 +91,7 @@ function neededFor(
   population: number,
 ): number {
   const first = tokens[mention.first] as Token
-  if (mention.form === FORM_RUN)
-    return kind === KIND_CITY ? (mention.units <= 2 ? 3 : mention.units === 3 ? 2.2 : 1.8) : 1
+  if (mention.form === FORM_RUN) return kind === KIND_CITY ? (mention.units <= 2 ? 3 : 2) : 1
   if (first.letterCase === CASE_NONE) {
     if (kind !== KIND_CITY) return 1
     return mention.units > 3 ? 2 : first.script === SCRIPT_HANGUL ? (mention.units > 2 ? 2 : 2.6) : 3

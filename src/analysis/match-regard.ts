@@ -16,6 +16,7 @@ export function createRegard(index: OpenIndex): Regard {
   const ofCountries = createTally()
   const ofDivisions = createTally()
   const ofCities = createTally()
+  const ofSiblings = createTally()
   const keyOf = (place: number): number => (columns.countries[place] ?? 0) * 65_536 + (columns.divisions[place] ?? 0)
   return {
     take({ reading, choice, margin }) {
@@ -26,6 +27,7 @@ export function createRegard(index: OpenIndex): Regard {
       if (kind === KIND_COUNTRY) ofCountries.give(country, reading, isDemonym ? 0.4 : 0.7, 2)
       else if (kind === KIND_REGION) {
         ofDivisions.give(keyOf(place), reading, 3, 4)
+        ofSiblings.give(country, reading, 2, 2)
         ofCountries.give(country, reading, 0.5, 1)
       } else if (kind === KIND_CITY && margin > 0.5 && (columns.populations[place] ?? 0) >= 50_000) {
         ofCountries.give(country, reading, 0.4, 0.8)
@@ -37,7 +39,10 @@ export function createRegard(index: OpenIndex): Regard {
       const inCountry = ofCountries.of(columns.countries[place] ?? 0, own, 2.5)
       if (kind === KIND_COUNTRY) return inCountry
       const beside = ofCities.of(keyOf(place), own, 2)
-      if (kind === KIND_REGION) return inCountry + 2 * beside
+      // `Georgia and Alabama`: who names one state of a country rather names another than a country.
+      if (kind === KIND_REGION) {
+        return inCountry + 2 * beside + ofSiblings.of(columns.countries[place] ?? 0, own, 2)
+      }
       // In a region that is spoken of lie many villages that bear the name of a city elsewhere.
       const weight = (columns.populations[place] ?? 0) >= 15_000 ? 1 : 0.5
       return inCountry + weight * ofDivisions.of(keyOf(place), own, 3.5) + 0.5 * beside

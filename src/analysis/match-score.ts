@@ -32,7 +32,7 @@ export function sizeSupport(index: OpenIndex, place: number): number {
   const kind = index.columns.kinds[place]
   if (kind === KIND_COUNTRY || kind === KIND_AREA) return 4
   const population = index.columns.populations[place] ?? 0
-  if (kind === KIND_REGION) return population >= 100_000 ? 3 : 2
+  if (kind === KIND_REGION) return population >= 3_000_000 ? 3 : population >= 500_000 ? 2.5 : 1.7
   if (population >= 1_000_000) return 3
   if (population >= 500_000 || index.columns.capitals[place] === 1) return 2.5
   return population >= 100_000 ? 2 : population >= 15_000 ? 1 : 0

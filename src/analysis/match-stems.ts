@@ -7,57 +7,39 @@ export const STEM_MARK = '~'
 interface Inflection {
   /** Endings of names as dictionaries have them. */
   readonly named: RegExp
-  /** Endings that words of texts have, the longest first; the empty one where a name bends by losing nothing. */
+  /** Endings that words of texts have. */
   readonly bent: readonly string[]
+}
+
+function endings(text: string): readonly string[] {
+  return text.split(' ')
 }
 
 const CYRILLIC: Inflection = {
   named: /(?:ыи|ии|ои|ая|яя|ое|ее|ые|ие|а|я|о|е|ь|и|ы|і)$/u,
-  bent: [
-    'ого', 'его', 'ому', 'ему', 'ыми', 'ими', 'ами', 'ями',
-    'ом', 'ем', 'єм', 'ои', 'еи', 'єи', 'ою', 'ею', 'єю', 'ах', 'ях', 'ам', 'ям', 'ым', 'им', 'их', 'ых', 'ую', 'юю', 'ов', 'ев', 'ів', 'ові', 'еві',
-    'а', 'я', 'ы', 'и', 'е', 'є', 'у', 'ю', 'о', 'ь', 'і',
-  ],
-} // biome-ignore format: a table
+  bent: endings(
+    'ого его ому ему ыми ими ами ями ом ем єм ои еи єи ою ею єю ах ях ам ям ым им их ых ую юю ов ев ів ові еві а я ы и е є у ю о ь і',
+  ),
+}
 
 const GREEK: Inflection = {
   named: /(?:οσ|ασ|ησ|εσ|οι|α|η|ο|ι)$/u,
-  bent: ['ουσ', 'ου', 'ασ', 'ησ', 'εσ', 'οσ', 'ων', 'οι', 'ον', 'αν', 'ην', 'α', 'η', 'ο', 'ι', 'υ'],
+  bent: endings('ουσ ου ασ ησ εσ οσ ων οι ον αν ην α η ο ι υ'),
 }
 
 const POLISH: Inflection = {
   named: /(?:a|o|e|y|i)$/u,
-  bent: ['iem', 'owi', 'ach', 'ami', 'em', 'ie', 'iu', 'ze', 'om', 'u', 'a', 'e', 'y', 'i', 'o'],
+  bent: endings('iem owi ach ami em ie iu ze om u a e y i o'),
 }
 
 const GEORGIAN: Inflection = {
   named: /(?:ი|ა|ე|ო)$/u,
-  bent: [
-    'იდან',
-    'ისთვის',
-    'იდან',
-    'ამდე',
-    'თან',
-    'დან',
-    'ისა',
-    'ში',
-    'ზე',
-    'ით',
-    'ის',
-    'ას',
-    'ოს',
-    'მა',
-    'ს',
-    'ი',
-    'ა',
-    'ე',
-    'ო',
-  ],
+  bent: endings('იდან ისთვის ამდე თან დან ისა ში ზე ით ის ას ოს მა ს ი ა ე ო'),
 }
 
 const ARMENIAN: Inflection = {
   named: /(?:ն|ը)$/u,
-  bent: ['ում', 'ից', 'ով', 'ին', 'ի', 'ն', 'ը', 'յան'],
+  bent: endings('ում ից ով ին ի ն ը յան'),
 }
 
 /** Languages that bend the names of places and write them in Latin letters. */

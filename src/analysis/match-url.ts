@@ -11,7 +11,15 @@ import {
   priorOf,
   sizeSupport,
 } from './match-score.ts'
-import { COMMON_WORDS, FUNCTION_WORDS, GIVEN_NAMES, PRESS_NOUNS, SURNAMES } from './match-words.ts'
+import {
+  COMMON_WORDS,
+  FUNCTION_WORDS,
+  GIVEN_NAMES,
+  PLACE_NOUNS_AFTER,
+  PRESS_NOUNS,
+  STRONG_PREPOSITIONS,
+  SURNAMES,
+} from './match-words.ts'
 import type { KnownPlace, MatchContext, PlaceMatch } from './matcher.ts'
 import { NAME_KIND_MASK, NAME_MAIN, packCountry } from './name-index.ts'
 import { normalizeName } from './place.ts'
@@ -32,6 +40,8 @@ interface Piece {
   readonly isWhole: boolean
   readonly word: string
   readonly isCode: boolean
+  /** The word before or behind it speaks for a place: `fire-in-bristol`, `paris-fashion-week`. */
+  readonly isLed: boolean
 }
 
 /** Names in slugs have no more words than this. */
@@ -87,7 +97,16 @@ function takeSegment(
   if (/^[A-Za-z]{2}$/.test(raw)) {
     const code = codeOf(index, raw, before)
     if (code !== undefined)
-      into.push({ candidates: [code], start, end: start + 2, words: 1, isWhole: true, word: raw, isCode: true })
+      into.push({
+        candidates: [code],
+        start,
+        end: start + 2,
+        words: 1,
+        isWhole: true,
+        word: raw,
+        isCode: true,
+        isLed: false,
+      })
     return
   }
   const words = wordsOf(raw, start)
@@ -168,7 +187,8 @@ function longestPiece(
     if (candidates.length === 0 || first === undefined || last === undefined) continue
     const next = words[at + count]?.word
     if (!isWhole && next !== undefined && PRESS_NOUNS.has(next)) continue
-    return { candidates, start: first.start, end: last.end, words: count, isWhole, word: joined, isCode: false }
+    const isLed = STRONG_PREPOSITIONS.has(words[at - 1]?.word ?? '') || PLACE_NOUNS_AFTER.has(next ?? '')
+    return { candidates, start: first.start, end: last.end, words: count, isWhole, word: joined, isCode: false, isLed }
   }
   return undefined
 }
@@ -310,15 +330,17 @@ function supportOf(
   // Names of small regions are words (`nord`, `quarter`) as often as not.
   else if (kind === KIND_REGION && (index.columns.populations[candidate.place] ?? 0) < 1_000_000) support -= 1.5
   if (hasAnchor) support += 1.5
+  if (piece.isLed) support += 1
   if (kind === KIND_CITY && (candidate.name & NAME_MAIN) === 0) support -= 1
   if (piece.words > 1) support += 1
   let needed = 3
   const { word } = piece
   const isGiven = GIVEN_NAMES.has(word)
   if (FUNCTION_WORDS.has(word)) needed = 9
+  else if (kind === KIND_COUNTRY && piece.isWhole) needed = 3
   else if (SECTION_WORDS.has(word) || COMMON_WORDS.has(word)) needed = hasAnchor && piece.isWhole ? 3.5 : 6
   // `jordan-peterson` and `jordan-protests` look the same: only what else the path says tells them apart.
-  else if (SURNAMES.has(word) || isGiven) needed = piece.isWhole ? 3 : isGiven ? 5 : 4
+  else if (SURNAMES.has(word) || isGiven) needed = piece.isWhole ? 3 : isGiven && !piece.isLed ? 5 : 4
   return support - needed
 }
 

@@ -208,7 +208,7 @@ export const COMMON_WORDS: ReadonlySet<string> = words(`
   blacks blades bland blue blur bologna bon bona bond bone boom boon boot born bottom bowling box bra brain brains
   branch brand brick bride bridge bright brilliant brook brown brush bucks buffalo bull bun burns bus but butler
   buy cabin cache cafe cal calcium caller camp camps can canal candle cant canyon carbon cardigan carry cars
-  carter cascade cash casino cast castle cat cave cedar celebration center central centre century chad chair
+  carter cascade cash casino cast castle cat cave cedar celebration center central centre century chair
   champagne champion chance change chard charge chase cheddar cherry chi chief chunking church circle cite citrus
   city clay clear clerk clever cliff clones cloud clover coal coats cobalt coin college colon combine come comet
   comfort comma commerce communal competition compound congress constitution contention continental converse
@@ -229,7 +229,7 @@ export const COMMON_WORDS: ReadonlySet<string> = words(`
   laces lack lady lag lake land lander landing lane lark laser lattes laurel law lawn lay lazy lead leaf legal
   lemon lens leo lessen liberal liberty lid lie light lil lily lime limit line linen lint lion list lit lively
   lock locking lodge lodi log logos lone long look loop lot love loves loving loyal luck lucky made magenta magna
-  magnet main major male males mali man manage many maple marathon marble march marco mari marine market marks
+  magnet main major male males man manage many maple marathon marble march marco mari marine market marks
   marlin marques mason matador maximum may meadow means media mega men mentor mercury mere merit mess meta metal
   meter metro metropolis mile miles mill miller mills min mind mine mineral minister minor minus mio mission moa
   mobile model modern mon monarch money monster moody moon moral more morning moss most mother mount mountain much

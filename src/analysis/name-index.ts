@@ -432,6 +432,8 @@ function derivedNames(kind: PlaceKind, name: string): readonly string[] {
   // `Άγκυρα (Ankyra)`
   const unexplained = /^(.{2,}?)\s*\([^)]*\)$/u.exec(name)?.[1]
   if (unexplained !== undefined) derived.push(unexplained)
+  // `Cocos (Keeling) Islands`
+  else if (name.includes('(')) derived.push(name.replace(/[()]/g, ''))
   // `Washington, D.C.`
   const short = /^(.{3,}?), .+$/u.exec(name)?.[1]
   if (short !== undefined) derived.push(short)
@@ -456,7 +458,7 @@ function slugsOf(place: IndexedPlace): readonly string[] {
     const codes = english.filter((name) => name.kind === kind).map(({ name }) => name)
     if (kind === 'abbrev') {
       take(place.countryCode ?? '')
-      codes.sort((a, b) => a.length - b.length)
+      codes.sort((a, b) => slugFormOf(a).length - slugFormOf(b).length)
     }
     for (const name of codes) take(name)
   }

@@ -34,7 +34,11 @@ export function addRecrawl(program: Command, streams: Streams): void {
     'after',
     '\nFlags of the scope hold for this run only. An interrupted crawl goes on.\n\nExamples:\n  $ pharos recrawl guide\n  $ pharos recrawl guide --full --accept-loss',
   )
-  addLibraryOptions(addDetachOption(addHeaderOption(addPlannerOptions(command))), ['maxAge', ...FETCH_SETTINGS, 'maxFileBytes'])
+  addLibraryOptions(addDetachOption(addHeaderOption(addPlannerOptions(command))), [
+    'maxAge',
+    ...FETCH_SETTINGS,
+    'maxFileBytes',
+  ])
   command.action((source: string, flags: RecrawlFlags) => {
     const { full = false, acceptLoss = false } = flags
     const asked = { full, acceptLoss, scope: scopeOf(flags), ...typeOf(flags), ...plannerOf(flags) }

@@ -10,7 +10,7 @@ import { VERSION } from './version.ts'
 
 /** Runs the command line and gives the exit code. Prints every failure in one line, with what to do next. */
 export async function run(args: readonly string[], streams: Streams): Promise<number> {
-  const program = await createProgram(args[0], streams)
+  const program = await createProgram(args, streams)
   try {
     checkVersion()
     if (args.length === 0) {
@@ -69,8 +69,8 @@ function checkVersion(): void {
   throw new PharosError('USAGE', { problem })
 }
 
-/** Makes the program with the verb that is to be run, or with all of them where that is none. */
-async function createProgram(verb: string | undefined, streams: Streams): Promise<Command> {
+/** Makes the program with the verbs that these arguments need. */
+async function createProgram(args: readonly string[], streams: Streams): Promise<Command> {
   const program = new Command('pharos')
     .usage('<verb> [options]')
     .description('Turns web sites, folders and repositories into what agents and people can search.')
@@ -90,12 +90,17 @@ async function createProgram(verb: string | undefined, streams: Streams): Promis
       'after',
       '\nExamples:\n  $ pharos pack ./docs --out docs.zip\n  $ pharos search "retry after" --pack docs.zip\n  $ pharos add https://docs.example.com/guide/ --name guide\n  $ pharos search "retry after" --source guide',
     )
-  const isVerb = verb !== undefined && Object.hasOwn(VERBS, verb)
-  for (const [name, load] of Object.entries(VERBS)) {
-    if (!isVerb || name === verb) (await load())(program, streams)
-  }
+  for (const load of verbsFor(args)) (await load())(program, streams)
   addHelp(program)
   return program
+}
+
+/** The verb that is to be run or explained, or all of them where that is none: they are listed, or the nearest is looked for. */
+function verbsFor([first, second]: readonly string[]): readonly (() => Promise<AddVerb>)[] {
+  if (first === '--version' || first === '-V') return []
+  const verb = first === 'help' ? second : first
+  const isVerb = verb !== undefined && Object.hasOwn(VERBS, verb)
+  return Object.entries(VERBS).flatMap(([name, load]) => (!isVerb || name === verb ? [load] : []))
 }
 
 /** `pharos help [verb]` */

@@ -122,7 +122,11 @@ async function visitOne(active: ActiveCrawl, visit: Visit): Promise<boolean> {
 }
 
 /** What kind of page was read, or is still there. */
-async function kindAfter({ ports, milestones, planning }: ActiveCrawl, { visit, record }: Settlement, { state }: Settled) {
+async function kindAfter(
+  { ports, milestones, planning }: ActiveCrawl,
+  { visit, record }: Settlement,
+  { state }: Settled,
+) {
   const told = record?.classification?.kind
   if (told !== undefined) return PAGE_KINDS[told]
   const isAsked = state === 'unchanged' && (planning !== undefined || milestones.isOpen)

@@ -1,5 +1,4 @@
-import { type ClientRequest, type RequestOptions, request as requestHttp } from 'node:http'
-import { request as requestHttps } from 'node:https'
+import type { ClientRequest, RequestOptions } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import { ConnectError, codeOf, describeFailure } from './connect-error.ts'
 import type { HttpProxy } from './parse-proxy.ts'
@@ -62,7 +61,9 @@ function askForTunnel({ host, port, isTls, authorization }: HttpProxy, end: Tunn
   }
   // The certificate is that of the proxy, whatever the Host field says.
   const servername = isIP(host) === 0 ? host : ''
-  return isTls ? requestHttps({ ...options, servername, rejectUnauthorized: true }) : requestHttp(options)
+  // An import would have every crawl load Node's own fetch, which is among the names of `node:http`: a tenth of a start.
+  if (!isTls) return process.getBuiltinModule('node:http').request(options)
+  return process.getBuiltinModule('node:https').request({ ...options, servername, rejectUnauthorized: true })
 }
 
 /** What is wrong with the answer of a proxy; undefined where there is a tunnel. */

@@ -5,6 +5,7 @@ import type { Job, JobProgress, Jobs } from './jobs.ts'
 import type { Library } from './library.ts'
 import type { CrawlInput } from './operations/crawl-source.ts'
 import { FILTER_REASONS } from './operations/describe-source.ts'
+import { createNoteKeeper } from './operations/keep-notes.ts'
 import { labelOf, type Source } from './source.ts'
 
 /** How crawls in the background are kept. */
@@ -103,6 +104,7 @@ class RunningJob implements Job {
   readonly #input: CrawlInput
   readonly #abort = new AbortController()
   readonly #tally = new Tally()
+  readonly #keep: (event: CrawlEvent) => Promise<void>
   #crawlId = ''
   #work: Promise<void> = Promise.resolve()
 
@@ -111,6 +113,7 @@ class RunningJob implements Job {
     this.#source = source
     this.#input = input
     this.sourceId = source.id
+    this.#keep = createNoteKeeper(library, source)
     this.startedAt = library.clock.now()
   }
 
@@ -132,6 +135,7 @@ class RunningJob implements Job {
       throw new PharosError('INTERNAL', { problem: `the crawl of ${labelOf(this.#source)} did not begin` })
     }
     this.#crawlId = first.value.crawlId
+    await this.#keep(first.value)
     if (first.value.isResumed) this.#tally.goOn((await this.#library.store.countLedger(this.sourceId)).states)
     this.#work = this.#read(events)
   }
@@ -146,6 +150,7 @@ class RunningJob implements Job {
     try {
       for await (const event of events) {
         this.#tally.note(event)
+        await this.#keep(event)
         if (event.type === 'ended') this.summary = event.summary
       }
     } catch (error) {

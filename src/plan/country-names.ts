@@ -36,7 +36,9 @@ export function openCountryNames(places: PlanPlaces): CountryNames {
   const add = (name: string, country: KnownCountry) => {
     const word = squeeze(name)
     // What is one country in one language may be another one in the next: who comes first has the word.
-    if (word.length > 2 && !bySlug.has(word)) bySlug.set(word, country)
+    // Two letters are a code; two characters of another script may be a name.
+    const isName = word.length > 2 || word.charCodeAt(0) > 0x7f
+    if (isName && !bySlug.has(word)) bySlug.set(word, country)
   }
   for (const country of all) if (country.countryCode !== null) codes.set(country.countryCode.toLowerCase(), country)
   for (const country of all) add(country.name, country)

@@ -6,12 +6,13 @@ import { type Address, parseAddress } from './address.ts'
 import { type CountryNames, openCountryNames } from './country-names.ts'
 import { coverageOf, isOpenSlot, isUnderstood, listCovered, waveStateOf } from './hubs.ts'
 import { countLinks, type HubFinding, judgeHub, type LinkCounts } from './judge-hub.ts'
+import { listPatterns } from './learned-patterns.ts'
+import type { PlanPlaces } from './places.ts'
 import type { HubVerdict, LearnedPattern, PlanMemory } from './plan-memory.ts'
 import { PlanTale } from './plan-tale.ts'
-import type { PlanPlaces } from './places.ts'
 import { DEFAULT_MAX_SEEDS, type PlannerOptions } from './planner-options.ts'
 import { SectionBook } from './sections.ts'
-import { confidenceOf, isUnknownShape, roleOf, ShapeBook } from './shapes.ts'
+import { isUnknownShape, ShapeBook } from './shapes.ts'
 import { type FoundHub, type Hub, type Slot, SlotBook, showSlot, writeHubUrl } from './slots.ts'
 import { sizeNextWave } from './waves.ts'
 import { NAVIGATION, weighAddress } from './weights.ts'
@@ -59,8 +60,7 @@ const MOST_REMEMBERED = 50_000
 /** Links of one page that are looked at, and how many of them lead to hubs on a list of hubs. */
 const MOST_LINKS = 400
 const LISTED_HUBS = 5
-/** Patterns that are told of and kept, and shapes that nobody can make anything of. */
-const MOST_PATTERNS = 60
+/** Shapes that nobody can make anything of and that are told of. */
 const MOST_UNKNOWN = 20
 
 /** What a verdict on a hub is based on. */
@@ -166,11 +166,11 @@ class SitePlanner implements CrawlPlanner {
     const address = this.#isOff ? undefined : parseAddress(find.url)
     if (address === undefined) return 0
     // What lists name was looked at when they were read.
-    if (!isList(find.discovery)) this.#note(address)
+    const found = isList(find.discovery) ? this.#slots.find(address) : this.#note(address)
     const weight = weighAddress({
       address,
       shape: this.#shapes.plan(address),
-      place: this.#placeOf(address),
+      place: this.#placeAmong(found),
       isSectionFront: this.#sections.isFront(address),
       isHistory: this.#setup.isHistory === true,
       isOnHome: find.foundOn === this.#home,
@@ -262,11 +262,11 @@ class SitePlanner implements CrawlPlanner {
   }
 
   /** Takes an address in that the site names. */
-  #note(address: Address): void {
-    if (address.host !== this.#host) return
+  #note(address: Address): readonly FoundHub[] {
+    if (address.host !== this.#host) return []
     this.#sections.note(address)
     this.#shapes.note(address)
-    this.#slots.note(address, 'listed')
+    return this.#slots.note(address, 'listed')
   }
 
   /** Takes an address in that was there before. */
@@ -330,8 +330,10 @@ class SitePlanner implements CrawlPlanner {
 
   /** What an address is, as far as countries in it tell. */
   #placeOf(address: Address): 'hub' | 'maybe' | 'none' {
-    if (address.host !== this.#host) return 'none'
-    const found = this.#slots.find(address)
+    return address.host === this.#host ? this.#placeAmong(this.#slots.find(address)) : 'none'
+  }
+
+  #placeAmong(found: readonly FoundHub[]): 'hub' | 'maybe' | 'none' {
     if (found.length === 0) return 'none'
     return found.some(({ slot }) => this.#hubSlotSet.has(slot)) ? 'hub' : 'maybe'
   }
@@ -570,12 +572,17 @@ class SitePlanner implements CrawlPlanner {
     const { slot, covered } = coverage
     if (slot === undefined || !isUnderstood(coverage, all.length)) return
     const missing = all.filter(({ id }) => !covered.has(id)).map(({ name }) => name)
-    this.#tale.milestone('full-understanding', this.#startUrl, `${covered.size} of ${all.length} countries have a hub`, {
-      countriesCovered: covered.size,
-      missing: missing.length,
-      missingList: missing,
-      pattern: showSlot(slot, 'country'),
-    })
+    this.#tale.milestone(
+      'full-understanding',
+      this.#startUrl,
+      `${covered.size} of ${all.length} countries have a hub`,
+      {
+        countriesCovered: covered.size,
+        missing: missing.length,
+        missingList: missing,
+        pattern: showSlot(slot, 'country'),
+      },
+    )
   }
 
   #reportListed({ slot, hub }: FoundHub): void {
@@ -655,43 +662,13 @@ class SitePlanner implements CrawlPlanner {
     return false
   }
 
-  /** What was learnt, as it is told and kept: patterns of places first, then the shapes that were seen most often. */
   #listPatterns(): LearnedPattern[] {
-    const ofCountries = this.#hubSlots.map((slot): LearnedPattern => {
-      const hubs = [...slot.hubs.values()]
-      const hits = hubs.filter(({ state }) => state === 'confirmed').length
-      const misses = hubs.filter(({ state }) => state === 'missing' || state === 'rejected').length
-      const seen = slot.countries.size
-      const pattern = showSlot(slot, 'country')
-      const examples = hubs.slice(0, 3).map(({ url }) => url)
-      return { pattern, role: 'place-hub', seen, hits, misses, confidence: confidenceOf(seen, hits, misses), examples }
+    return listPatterns({
+      hubSlots: this.#hubSlots,
+      placeSlots: this.#slots.listPlaceSlots(),
+      sections: this.#sections.list(),
+      shapes: this.#shapes.list(),
     })
-    const ofPlaces = this.#slots.listPlaceSlots().map(({ slot, kind }): LearnedPattern => {
-      const { seen } = slot.counts
-      const words = [...slot.words].slice(0, 3)
-      const examples = words.map((word) => writeHubUrl(slot, word))
-      const pattern = showSlot(slot, kind)
-      return { pattern, role: 'place-hub', seen, hits: 0, misses: 0, confidence: confidenceOf(seen, 0, 0), examples }
-    })
-    const ofShapes = this.#shapes.list().map((shape): LearnedPattern => {
-      const { pattern, seen, articles, hubs, others, misses, examples } = shape
-      const role = roleOf(shape)
-      const hits = role === 'article' ? articles : role === 'topic-hub' ? hubs : others
-      return { pattern, role, seen, hits, misses, confidence: confidenceOf(seen, hits, misses), examples }
-    })
-    const sections = this.#sections.list()
-    const section: LearnedPattern = {
-      pattern: '/{section}',
-      role: 'section',
-      seen: sections.length,
-      hits: sections.filter(({ front }) => front !== null).length,
-      misses: 0,
-      confidence: confidenceOf(sections.length, 0, 0),
-      examples: sections.flatMap(({ front }) => front ?? []).slice(0, 3),
-    }
-    const all = [...ofCountries, ...ofPlaces, ...(sections.length === 0 ? [] : [section]), ...ofShapes]
-    const seen = new Set<string>()
-    return all.filter(({ pattern }) => !seen.has(pattern) && seen.add(pattern)).slice(0, MOST_PATTERNS)
   }
 
   async #keepPatterns(): Promise<void> {

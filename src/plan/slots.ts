@@ -2,8 +2,8 @@ import type { KnownCountry } from '../analysis/matcher.ts'
 import { decodePart } from '../core/url/query.ts'
 import type { Address, Segment } from './address.ts'
 import { type CountryNames, learnSpelling, type SiteSpelling } from './country-names.ts'
-import type { HubVerdict } from './plan-memory.ts'
 import type { PlanPlaces } from './places.ts'
+import type { HubVerdict } from './plan-memory.ts'
 
 /** Marks the word of a path that names a place. */
 const MARK = '\u0000'
@@ -97,6 +97,11 @@ export class SlotBook {
   constructor(names: CountryNames, places: PlanPlaces) {
     this.#names = names
     this.#places = places
+  }
+
+  /** How many slots are kept. */
+  get size(): number {
+    return this.#slots.size
   }
 
   /** Takes an address in. Answers the hubs that it could be, with their slots. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
@@ -6,7 +7,8 @@ import type { Find } from '../../src/crawl/ledger.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { Workshop } from '../e2e/program.ts'
 import { type ServerProcess, startServer, until } from '../e2e/server.ts'
-import { type Answer, openSite, page as pageOf, type Site, text } from '../sites/site.ts'
+import { copyCountries } from '../gazetteer/world.ts'
+import { type Answer, type AnswerParts, openSite, page as pageOf, type Site, text } from '../sites/site.ts'
 import { openChromium } from './chromium.ts'
 
 /* The dashboard of a real `pharos serve`, in a real Chromium, with real crawls of a site on loopback. */
@@ -25,12 +27,18 @@ const workshop = new Workshop()
 let browser: Browser
 let server: ServerProcess
 let site: Site
+/** A newspaper with hubs of some countries, and one that it names although it is not there. */
+let news: Site
+/** Whether its stories go on and on, so that a crawl does not end before it was looked at. */
+let isEndless = true
 /** Whether the site takes its time, so that a crawl does not end before somebody has pressed a button. */
 let isSlow = false
 
 beforeAll(async () => {
   const opened = openChromium()
   site = await openSite(createPages())
+  news = await openSite(createNews(), { endless: ({ url = '' }) => writeStory(url) })
+  await copyCountries(workshop.path('library.db'))
   await fillLibrary(workshop.path('library.db'))
   server = await startServer(workshop, [], ENVIRONMENT)
   browser = await opened
@@ -41,10 +49,20 @@ afterAll(async () => {
   server?.kill('SIGTERM')
   await server?.ended
   await site?.close()
+  await news?.close()
   workshop.remove()
 })
 
 describe('the dashboard', () => {
+  test('is small: what is loaded before anything is seen comes in at most 42 kB', async () => {
+    const start = await (await server.ask('/')).text()
+    const paths = [...start.matchAll(/"(\/assets\/[^"]+\.(?:js|css))"/g)].map(([, path]) => path ?? '')
+    expect(paths).toHaveLength(2)
+    const files = await Promise.all(paths.map(async (path) => (await server.ask(path)).bytes()))
+    const size = files.reduce((sum, file) => sum + gzipSync(file, { level: 9 }).byteLength, 0)
+    expect(size).toBeLessThanOrEqual(42_000)
+  })
+
   test('starts a crawl, shows it live, pauses and resumes it, and tells how it ended', async () => {
     isSlow = true
     const { page, problems } = await openPage('#/')
@@ -121,10 +139,7 @@ describe('the dashboard', () => {
     const [[least, shortest], [most, longest]] = await Promise.all([readBar(bars.last()), readBar(bars.first())])
     expect(shortest / longest).toBeCloseTo(least / most, 1)
     await page.setViewportSize({ width: 390, height: 844 })
-    const wide = await page
-      .locator('main *')
-      .evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().right > 391).map((one) => one.outerHTML))
-    expect(wide).toEqual([])
+    expect(await listWide(page)).toEqual([])
     await page.setViewportSize({ width: 1280, height: 900 })
     await page.getByLabel('What to look for').focus()
     await page.keyboard.press('ArrowDown')
@@ -288,6 +303,120 @@ describe('the dashboard', () => {
     await page.close()
   })
 
+  test('refuses a history with what is missing, plans a crawl, and shows live what that understands', async () => {
+    const { page, problems } = await openPage('#/')
+    await page.getByLabel('Start at').fill(`${news.origin}/`)
+    await page.getByLabel('Crawl type').selectOption('basic')
+    expect(await page.getByLabel('Most guesses').count()).toBe(0)
+    await page.getByLabel('Crawl type').selectOption('history')
+    await page.getByRole('button', { name: 'Start crawl' }).click()
+    const needed = page.getByRole('region', { name: 'What is needed before' })
+    await needed.getByText('not yet').nth(2).waitFor()
+    expect(await needed.getByRole('listitem').allTextContents()).toEqual([
+      expect.stringContaining('full-understanding'),
+      expect.stringContaining('depth2-coverage'),
+      expect.stringContaining('articles-identified-1k'),
+    ])
+    await shoot(page, 'unprepared')
+    await page.getByLabel('Crawl type').selectOption('intelligent')
+    await page.getByLabel('Most guesses').fill('none')
+    await page.getByRole('button', { name: 'Start crawl' }).click()
+    await page.locator('.field', { hasText: 'Most guesses' }).getByText('A whole number from 1 on').waitFor()
+    await page.getByLabel('Most guesses').fill(String(GUESSES))
+    await page.getByLabel('The log tells').selectOption('everything')
+    await page.getByRole('button', { name: 'Start crawl' }).click()
+
+    const card = page.locator(`article[aria-label="Crawl of ${news.origin}/"]`)
+    await card.getByText('patterns-learned', { exact: true }).waitFor()
+    await card.getByText('missing-hub', { exact: true }).waitFor()
+    expect(await card.getByRole('link', { name: `${news.origin}/world/peru` }).count()).toBe(1)
+    const understood = card.getByRole('region', { name: 'What is understood of' })
+    await understood.getByText('hubs confirmed').waitFor()
+    await shoot(page, 'planned')
+    // Whoever comes later sees what was told before.
+    await page.reload()
+    await card.getByText('missing-hub', { exact: true }).waitFor()
+    await card.getByText('patterns-learned', { exact: true }).waitFor()
+    isEndless = false
+    const row = page.locator('[data-ended]').filter({ hasText: news.origin })
+    await row.getByText('done', { exact: true }).waitFor()
+    const guessed = news.asked().filter((path) => path.startsWith('/world/') && !news.pages.has(path))
+    expect(guessed).toContain('/world/peru')
+    expect(guessed).toHaveLength(GUESSES + 1)
+    // Browsers tell an answer of 409 as an error, and there was one.
+    expect(problems).toEqual([expect.stringContaining('status of 409')])
+    await page.close()
+  })
+
+  test('analyses what is stored, one run at a time, and shows the places on a map that keys lead through', async () => {
+    const { page, problems } = await openPage('#/')
+    const section = page.getByRole('region', { name: 'Analysis' })
+    const perform = section.getByRole('button', { name: 'Perform Analysis' })
+    // Somebody else was faster.
+    await page.route('**/api/analysis/start', async (route) => {
+      await server.post('/api/analysis/start')
+      await route.continue()
+    })
+    await perform.click()
+    await section.getByText('An analysis is under way already').waitFor()
+    await page.unroute('**/api/analysis/start')
+    const completed = section.getByText('completed', { exact: true })
+    await completed.first().waitFor()
+    await page.route('**/api/analysis/start', (route) =>
+      route.fulfill({
+        status: 500,
+        json: { error: 'the analysis could not be started: no room', code: 'X', id: 'e-1' },
+      }),
+    )
+    await perform.click()
+    await section.getByText('could not be started: no room').waitFor()
+    await page.unroute('**/api/analysis/start')
+    await perform.click()
+    expect(await section.getByRole('link', { name: 'what happens in it' }).getAttribute('href')).toMatch(
+      /^\/analysis\/[\w-]+\/ssr$/,
+    )
+    await section.getByText('running', { exact: true }).waitFor()
+    expect(await perform.isDisabled()).toBe(true)
+    await completed.nth(1).waitFor()
+    expect(await perform.isEnabled()).toBe(true)
+    await shoot(page, 'analysed')
+
+    await section.getByRole('link', { name: 'Places on a map' }).click()
+    await page.getByRole('heading', { name: 'Places' }).waitFor()
+    const rows = page.locator('tbody tr')
+    await rows.filter({ hasText: 'France' }).waitFor()
+    const dots = page.locator('.map a')
+    expect(await dots.count()).toBe(await rows.count())
+    expect((await page.locator('.land').getAttribute('d'))?.length).toBeGreaterThan(10_000)
+    await page.getByLabel('Host').focus()
+    await page.keyboard.press('Tab')
+    expect(await dots.evaluateAll((all) => all.indexOf(all[0]?.ownerDocument.activeElement as never))).toBe(0)
+    await page.keyboard.press('ArrowRight')
+    const second = await dots.nth(1).getAttribute('aria-label')
+    await page
+      .locator('figcaption')
+      .getByText(second ?? '', { exact: true })
+      .waitFor()
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/gazetteer/place/*')
+    await page.goBack()
+
+    await page.getByLabel('Host').fill(new URL(news.origin).host)
+    await page.keyboard.press('Enter')
+    const patterns = page.locator('.patterns')
+    await patterns.getByText('/world/{country}', { exact: true }).waitFor()
+    await page.getByText(/^4 of 250 countries have a hub/).waitFor()
+    expect(await page.locator('.missing a').allTextContents()).toEqual(['peru'])
+    await shoot(page, 'places')
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect(await listWide(page)).toEqual([])
+    await page.getByLabel('Host').fill('nowhere.example')
+    await page.keyboard.press('Enter')
+    await page.getByText('No page of nowhere.example is known to be about a place.').waitFor()
+    expect(problems).toEqual([expect.stringContaining('status of 409'), expect.stringContaining('status of 500')])
+    await page.close()
+  })
+
   test('says when the server is gone, and leads to the login of one that wants a token', async () => {
     const { page } = await openPage('#/sources')
     await page.getByRole('heading', { name: 'Sources' }).waitFor()
@@ -335,6 +464,13 @@ async function openPage(hash: string): Promise<{ page: Page; problems: string[] 
   return { page, problems }
 }
 
+/** What is wider than the screen of a phone. */
+function listWide(page: Page): Promise<string[]> {
+  return page
+    .locator('main *')
+    .evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().right > 391).map((one) => one.outerHTML))
+}
+
 /** What a bar says, and how wide it is. */
 async function readBar(share: Locator): Promise<[value: number, width: number]> {
   const width = await share.locator('.share-bar').evaluate((element) => element.getBoundingClientRect().width)
@@ -361,7 +497,7 @@ async function shoot(page: Page, name: string): Promise<void> {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.setViewportSize({ width, height: width === 390 ? 844 : 900 })
       await page.emulateMedia({ colorScheme })
-      await page.screenshot({ path: join(SHOTS, `dash-${name}-${colorScheme}-${width}.png`) })
+      await page.screenshot({ path: join(SHOTS, `dash-${name}-${colorScheme}-${width}.png`), fullPage: true })
     }
   }
   await page.setViewportSize({ width: 1280, height: 900 })
@@ -382,6 +518,30 @@ function createPages(): Record<string, Answer> {
     '/private/': pageOf('Private'),
     ...Object.fromEntries(chapters),
   }
+}
+
+/** Countries of which the newspaper has a hub. */
+const HUBS = ['france', 'japan', 'brazil', 'kenya']
+/** Most hubs that are supposed of it. */
+const GUESSES = 5
+
+function createNews(): Record<string, Answer> {
+  const hubs = HUBS.map((country) => `/world/${country}`)
+  const sections = ['about', 'sport', 'culture', 'business', 'science', 'weather', 'travel'].map((name) => `/${name}`)
+  const article = '/2026/01/05/a-bridge-opens-in-france'
+  const words = 'Visitors from Japan and Brazil came to see the new bridge that was opened in France this week. '
+  const text = Array.from({ length: 8 }, () => `<p>${words.repeat(2)}</p>`).join('')
+  return {
+    '/': pageOf('The Daily Test', [...hubs, '/world/peru', ...sections]),
+    ...Object.fromEntries(hubs.map((path) => [path, pageOf(`News: ${path}`, [...hubs, ...sections, article])])),
+    [article]: pageOf('A bridge opens in France', ['/story/1']).replace('<ul>', `${text}<ul>`),
+  }
+}
+
+function writeStory(path: string): AnswerParts {
+  const number = Number(/^\/story\/(\d+)$/.exec(path)?.[1] ?? Number.NaN)
+  if (Number.isNaN(number)) return { status: 404 }
+  return { body: pageOf(`Story ${number}`, isEndless ? [`/story/${number + 1}`] : []), delayMs: 100 }
 }
 
 /** A source with as many addresses as a large site has; most of them were refused. */

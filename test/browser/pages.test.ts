@@ -124,7 +124,9 @@ const FIND_TRICKS = `[
   ...[...document.querySelectorAll('[title], [aria-label]')]
     .map((one) => (one.title ?? '') + (one.ariaLabel ?? ''))
     .filter((text) => /[\\0\\u202e\\u2066]/.test(text)),
-  ...[...document.querySelectorAll('a[href]')].map(({ href }) => href).filter((href) => !/^https?:/.test(href)),
+  ...[...document.querySelectorAll('a[href]')]
+    .map((link) => new URL(link.getAttribute('href'), location.href).href)
+    .filter((href) => !/^https?:/.test(href)),
   ...[...document.querySelectorAll('main :is(script, iframe, img, style, [srcdoc], [onload], [onfocus])')].map(({ tagName }) => tagName),
 ]`
 

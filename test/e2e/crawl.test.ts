@@ -1,27 +1,32 @@
 import * as fs from 'node:fs'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { LocalSite, manyPages, writePage } from './local-site.ts'
 import { PROGRAM, Workshop } from './program.ts'
 
 let shop: Workshop
 let site: LocalSite
 
-beforeEach(async () => {
+const PAGES = {
+  '/docs/': writePage('Guide', ['/docs/install', '/docs/retry', '/docs/old/a', '/blog', 'https://other.invalid/x']),
+  '/docs/install': writePage('Install', ['/docs/', '/docs/broken']),
+  '/docs/retry': writePage('Retry', [], 'Wait for Retry-After before the next visit.'),
+  '/docs/old/a': writePage('Archive'),
+  '/blog': writePage('Blog'),
+}
+
+beforeAll(async () => {
   if (!fs.existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
-  shop = new Workshop()
-  site = await LocalSite.open({
-    '/docs/': writePage('Guide', ['/docs/install', '/docs/retry', '/docs/old/a', '/blog', 'https://other.invalid/x']),
-    '/docs/install': writePage('Install', ['/docs/', '/docs/broken']),
-    '/docs/retry': writePage('Retry', [], 'Wait for Retry-After before the next visit.'),
-    '/docs/old/a': writePage('Archive'),
-    '/blog': writePage('Blog'),
-  })
+  site = await LocalSite.open(PAGES)
 })
 
-afterEach(async () => {
-  await site.close()
-  shop.remove()
+afterAll(() => site.close())
+
+beforeEach(() => {
+  shop = new Workshop()
+  site.serve(PAGES)
 })
+
+afterEach(() => shop.remove())
 
 /** Runs the program on this shop's library, loopback allowed. `{}` stands for the origin of the site. */
 function pharos(line: string, ...more: string[]) {
@@ -62,6 +67,26 @@ describe('add', () => {
     expect(stdout).toContain('why: pharos explain guide <url>\nagain: pharos retry guide\n')
     expect(await balance()).toMatchObject({ status: 'INDEXED', indexed: 4, failed: 1, pending: 0, pages: 4, chunks: 4 })
     expect(site.countOf('/blog')).toBe(0)
+  })
+
+  test('gives a source that has a status in the layout of history', async () => {
+    await pharos(ADD)
+    const { stdout, stderr } = await pharos('status guide')
+    expect(stderr).toBe('')
+    const lines = stdout.split('\n')
+    expect(lines.slice(0, 2)).toEqual([`Source: guide (${site.origin}/docs/)`, 'Status: INDEXED'])
+    expect(lines[2]).toMatch(/^Last crawl: \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \(just now\), add, completed in \S+$/)
+    expect(lines.slice(3, 7)).toEqual([
+      'Pages: 4 crawled, 0 skipped (unchanged), 1 error',
+      'Chunks: 4 total',
+      'Ledger: 7 discovered = 4 indexed + 0 unchanged + 2 skipped + 1 failed + 0 gone + 0 pending',
+      'Errors: 1 page failed',
+    ])
+    expect(stdout).toContain('Filtered: 2 URLs excluded by scope\n')
+    expect(stdout).toContain('  - https://other.invalid/x: off-site (subpages ')
+    expect((await pharos('status')).stdout).toMatch(
+      /^guide {2}INDEXED {2}4 pages, 4 chunks, 1 error, crawled just now {2}http/,
+    )
   })
 
   test('as JSON gives the summary only', async () => {
@@ -237,10 +262,18 @@ describe('add', () => {
 })
 
 describe('a source that is there', () => {
-  beforeEach(async () => {
+  /** A library with the source, which each test has a copy of. */
+  let crawled: Buffer
+
+  beforeAll(async () => {
+    shop = new Workshop()
     expect(await pharos(ADD)).toMatchObject({ code: 0 })
-    site.asked.length = 0
+    expect(fs.readdirSync(shop.folder).filter((name) => name.startsWith('library'))).toEqual(['library.db'])
+    crawled = fs.readFileSync(shop.path('library.db'))
+    shop.remove()
   })
+
+  beforeEach(() => shop.write({ 'library.db': crawled }))
 
   test('is crawled again: new pages come, changed ones are replaced, those proven gone go', async () => {
     site.pages.set('/docs/', writePage('Guide', ['/docs/install', '/docs/retry', '/docs/old/a', '/docs/new']))
@@ -299,10 +332,8 @@ describe('a source that is there', () => {
   })
 
   test('shares its start with another, or its name: each is told as it is', async () => {
-    await pharos('add {}/docs/ --name twin')
-    await pharos('add {}/docs/ --name twin --version 2')
-    await pharos('add {}/docs/ --name other --version 1')
-    await pharos('add {}/docs/ --name other --version 2')
+    const others = ['twin', 'twin --version 2', 'other --version 1', 'other --version 2']
+    await Promise.all(others.map((other) => pharos(`add {}/docs/ --name ${other}`)))
     expect(await pharos('status {}/docs/')).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/: several sources start at \S+\/docs\/: guide, /),
@@ -341,25 +372,6 @@ describe('a source that is there', () => {
       stderr: expect.stringContaining('no source guidee in'),
     })
     expect((await pharos('status guidee')).stderr).toContain('did you mean guide?')
-  })
-
-  test('has a status in the layout of history', async () => {
-    const { stdout, stderr } = await pharos('status guide')
-    expect(stderr).toBe('')
-    const lines = stdout.split('\n')
-    expect(lines.slice(0, 2)).toEqual([`Source: guide (${site.origin}/docs/)`, 'Status: INDEXED'])
-    expect(lines[2]).toMatch(/^Last crawl: \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \(just now\), add, completed in \S+$/)
-    expect(lines.slice(3, 7)).toEqual([
-      'Pages: 4 crawled, 0 skipped (unchanged), 1 error',
-      'Chunks: 4 total',
-      'Ledger: 7 discovered = 4 indexed + 0 unchanged + 2 skipped + 1 failed + 0 gone + 0 pending',
-      'Errors: 1 page failed',
-    ])
-    expect(stdout).toContain('Filtered: 2 URLs excluded by scope\n')
-    expect(stdout).toContain('  - https://other.invalid/x: off-site (subpages ')
-    expect((await pharos('status')).stdout).toMatch(
-      /^guide {2}INDEXED {2}4 pages, 4 chunks, 1 error, crawled just now {2}http/,
-    )
   })
 
   test('explains every address, seen or not', async () => {

@@ -14,7 +14,7 @@ type Served = string | number | URL
 /** A real site on this machine. What it serves may be changed while it runs. */
 export class LocalSite {
   /** Path → body of a page, the status it fails with, or where it redirects to. */
-  readonly pages: Map<string, Served>
+  readonly pages: Map<string, Served> = new Map()
   readonly asked: Asked[] = []
   /** How long each answer takes. */
   delayMs = 0
@@ -22,8 +22,7 @@ export class LocalSite {
   retryAfter: number | undefined
   readonly #server: Server
 
-  private constructor(pages: Readonly<Record<string, Served>>) {
-    this.pages = new Map(Object.entries(pages))
+  private constructor() {
     this.#server = createServer(({ url: path = '/', headers }, response) => {
       this.asked.push({ path, headers })
       const found = this.pages.get(path) ?? 404
@@ -40,7 +39,8 @@ export class LocalSite {
   }
 
   static async open(pages: Readonly<Record<string, Served>>): Promise<LocalSite> {
-    const site = new LocalSite(pages)
+    const site = new LocalSite()
+    site.serve(pages)
     site.#server.listen(0, '127.0.0.1')
     await once(site.#server, 'listening')
     return site
@@ -49,6 +49,15 @@ export class LocalSite {
   get origin(): string {
     // It listens on a port.
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  /** Serves these pages and no others, at once, and forgets what it was asked for. */
+  serve(pages: Readonly<Record<string, Served>>): void {
+    this.pages.clear()
+    for (const [path, page] of Object.entries(pages)) this.pages.set(path, page)
+    this.asked.length = 0
+    this.delayMs = 0
+    this.retryAfter = undefined
   }
 
   /** How often a path was asked for. */

@@ -8,8 +8,6 @@ const repository = dirname(dirname(import.meta.dirname))
 /** The built program. */
 export const PROGRAM: string = join(repository, 'dist/cli/main.js')
 
-const COMPILED = join(repository, 'node_modules/.cache/pharos-compiled')
-
 /** What a run of the program gave. */
 export interface Outcome {
   readonly code: number | null
@@ -22,16 +20,13 @@ export interface Outcome {
 export class Workshop {
   readonly folder: string = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'pharos-e2e-')))
 
-  /**
-   * The environment of the program: no settings, no colours, its cache inside this folder. Only what Node remembers of compiling is
-   * shared, as it is by the runs of one user: a third of a start.
-   */
+  /** The environment of the program: no settings, no colours, its cache inside this folder. Only what Node compiled is shared. */
   get environment(): Record<string, string> {
     return {
       PATH: process.env['PATH'] ?? '',
       HOME: this.folder,
       XDG_CACHE_HOME: join(this.folder, 'cache'),
-      NODE_COMPILE_CACHE: COMPILED,
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
     }
   }
 

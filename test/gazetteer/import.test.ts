@@ -356,6 +356,47 @@ describe('an import', () => {
   }
 })
 
+test('tells on which pages a place was found, and which places on most', async () => {
+  const path = newPath()
+  await copyCountries(path)
+  const [france, egypt] = await withGazetteer(path, async (gazetteer) =>
+    [...(await gazetteer.resolve('france', 1)), ...(await gazetteer.resolve('egypt', 1))].map(({ id }) => id),
+  )
+  const db = new Sqlite(path)
+  db.pragma('foreign_keys = OFF')
+  const addPage = (id: number, host: string, found: readonly (number | undefined)[]) => {
+    const url = `https://${host}/${id}`
+    db.prepare(
+      `INSERT INTO ledger (id, source, state, depth, key, url, host, discovery, first_seen_at)
+       VALUES (?, 1, 'indexed', 0, ?, ?, ?, 'link', 1)`,
+    ).run(id, url, url, host)
+    db.prepare('INSERT INTO pages VALUES (?, 0, 0, ?, ?, ?)').run(id, `Page ${id}`, '{}', '')
+    found.forEach((place, i) => {
+      db.prepare(
+        `INSERT INTO article_places (page, article_url, place_id, place, place_kind, method, source, offset_start, offset_end, first_seen_at)
+         VALUES (?, ?, ?, '', 'country', 'gazetteer', 'text', ?, ?, ?)`,
+      ).run(id, url, place, i, i + 1, 100 + id)
+    })
+  }
+  addPage(1, 'a.example', [france, france, egypt])
+  addPage(2, 'b.example', [egypt])
+  db.prepare(
+    `INSERT INTO place_hubs (host, url, place_id, first_seen_at, last_seen_at) VALUES ('b.example', 'https://b.example/france', ?, 1, 1)`,
+  ).run(france)
+  db.close()
+  await withGazetteer(path, async (gazetteer) => {
+    expect(await gazetteer.listArticles(france ?? 0, 10)).toEqual([
+      { url: 'https://a.example/1', title: 'Page 1', source: 'text', mentions: 2, firstSeenAt: 101 },
+    ])
+    expect((await gazetteer.listArticles(egypt ?? 0, 10)).map(({ title }) => title)).toEqual(['Page 2', 'Page 1'])
+    const told = async (host?: string) =>
+      (await gazetteer.listMentions(10, host)).map(({ place, pages, hubs }) => `${place.name} ${pages} ${hubs}`)
+    expect(await told()).toEqual(['Egypt 2 0', 'France 1 1'])
+    expect(await told('a.example')).toEqual(['Egypt 1 0', 'France 1 0'])
+    expect(await told('b.example')).toEqual(['Egypt 1 0', 'France 0 1'])
+  })
+})
+
 describe('without any places', () => {
   const zeros = { countries: 0, regions: 0, cities: 0, others: 0, names: 0, sources: [], revision: '' }
   const expectNothing = async (gazetteer: Gazetteer) => {
@@ -376,7 +417,9 @@ describe('without any places', () => {
 
   test('everything answers with nothing where the tables are missing too', async () => {
     const db = new Sqlite(':memory:')
-    await expectNothing(createGazetteer(db, (work) => writeTo(db, work)))
+    const gazetteer = createGazetteer(db, (work) => writeTo(db, work))
+    await expectNothing(gazetteer)
+    await expect(gazetteer.importPlaces(OWN, [placeWith({})], 1)).rejects.toMatchObject({ code: 'LIBRARY_UNUSABLE' })
     db.close()
   })
 

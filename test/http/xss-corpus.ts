@@ -334,6 +334,10 @@ export function hostilePlaces(sourceId: string): readonly (readonly [hash: strin
     [explain(FAILED_URL), 'javascript:globalThis.pwned="found"'],
     [explain(SCRIPT_URLS[0]), 'javascript:globalThis.pwned="url"'],
     [explain('https://nowhere.example/\u202e<script>alert(1)</script>'), 'Never seen in this source'],
+    ['#/places', '<script>globalThis.pwned="place name"</script>'],
+    ['#/places?host=docs.example', '<script>globalThis.pwned="place pattern"</script>'],
+    ['#/places?host=docs.example', '<script>globalThis.pwned="missing slug"</script>'],
+    [`#/places?host=${encodeURIComponent(attackOn('host'))}`, '<script>globalThis.pwned="host"</script>'],
   ]
 }
 

@@ -50,7 +50,7 @@ describe('a body that asks for a crawl', () => {
     [{ crawlType: 'sitemap-only' }, { crawlType: 'sitemap-only' }],
     [{ crawlType: 'basic-with-sitemap' }, { crawlType: 'basic-with-sitemap' }],
     [{ crawlType: 'docs' }, { crawlType: 'docs' }],
-    [{ crawlType: 'intelligent' }, { crawlType: 'basic-with-sitemap' }],
+    [{ crawlType: 'intelligent' }, { crawlType: 'intelligent' }],
     [{ scope: 'domain' }, { scope: { reach: 'domain' } }],
     [{ depth: 0 }, { scope: { maxDepth: 0 } }],
     [{ depth: '3' }, { scope: { maxDepth: 3 } }],

@@ -20,7 +20,7 @@ export interface LabelledText {
   readonly language: string
   readonly text: string
   readonly places: readonly LabelledPlace[]
-  /** Rules were made while looking at one half only. */
+  /** Rules were made on one half; the other was looked at when they stood. */
   readonly half: 'dev' | 'held-out'
 }
 
@@ -34,6 +34,13 @@ export function readLabelled(): readonly LabelledText[] {
   return lines.filter((line) => line !== '').map(parseLine)
 }
 
+/** Where the words stand by themselves, or else at all: scripts without spaces have no edges. */
+function whereIs(words: string, text: string, from: number): number {
+  const edged = new RegExp(`(?<!\\p{L})${words.replace(/[.()]/g, '\\$&')}(?!\\p{L})`, 'gu')
+  edged.lastIndex = from
+  return edged.exec(text)?.index ?? text.indexOf(words, from)
+}
+
 function parseLine(line: string): LabelledText {
   const [language = '', text = '', labels = ''] = line.split('\t')
   let from = 0
@@ -44,7 +51,7 @@ function parseLine(line: string): LabelledText {
       const isArguable = label.startsWith('?')
       const at = label.lastIndexOf('=')
       const words = label.slice(isArguable ? 1 : 0, at)
-      const start = text.indexOf(words, from)
+      const start = whereIs(words, text, from)
       if (start < 0) throw new Error(`${words} is not in: ${text}`)
       from = start + words.length
       return { words, start, end: from, reference: label.slice(at + 1), isArguable }

@@ -109,7 +109,7 @@ export function createNewsPages(material: Material): NewsPages {
     },
     hub(country) {
       const at = positions.get(country.code) ?? 0
-      const near = Array.from({ length: FEWEST }, (_, i) => countries[(at + i + 1) % countries.length])
+      const near = Array.from({ length: 2 * FEWEST }, (_, i) => countries[(at + i + 1) % countries.length])
       const rest = near.flatMap((one) => byCountry.get(one?.code ?? '')?.slice(0, 1) ?? [])
       const neighbours = grammar.hasNeighbours
         ? [1, 7, 13].flatMap((step) => countries[(at + step) % countries.length] ?? [])

@@ -72,9 +72,9 @@ function askedOf({ site }: Seen): Set<string> {
 }
 
 /** Paths that were only supposed: the site does not have them, and does not name them. */
-function supposedOf({ site }: Seen): string[] {
+function supposedOf(seen: Seen): string[] {
   const named = new Set(made.missing)
-  return [...askedOf({ site } as Seen)].filter(
+  return [...askedOf(seen)].filter(
     (path) => !(path in made.pages) && !named.has(path) && !/llms|sitemap|robots/.test(path),
   )
 }

@@ -23,11 +23,9 @@ export async function openWorld(): Promise<World> {
   return { countries: await listCountries(path), copyTo: (place) => copyFileSync(path, place) }
 }
 
-/** A news site with a library that may know the world, and a source on it. */
+/** A library that may know the world, with a source in it. */
 export interface NewsStage {
-  readonly site: ServedNews
   readonly library: OpenLibrary
-  readonly path: string
   crawl(input?: Partial<CrawlInput>, signal?: AbortSignal): Promise<Crawled>
 }
 
@@ -38,23 +36,21 @@ export async function stageNews(news: NewsSite): Promise<ServedNews> {
   return site
 }
 
-/** Opens a library and records a source on a site. Without a template it knows no places. */
+/** Opens a library and records a source on a site. Without the world it knows no places. */
 export async function stageNewsCrawl(
-  site: ServedNews,
-  template: World | undefined,
+  site: Pick<ServedNews, 'origin'>,
+  world: World | undefined,
   {
     crawlType = 'intelligent',
     concurrency = 8,
   }: { readonly crawlType?: CrawlType; readonly concurrency?: number } = {},
 ): Promise<NewsStage> {
   const path = stagePath()
-  template?.copyTo(path)
+  world?.copyTo(path)
   const library = await stageLibrary(path, { concurrency })
   const source = await addSource(library, { url: `${site.origin}/`, settings: { crawlType } })
   return {
-    site,
     library,
-    path,
     crawl: (input = {}, signal) => runCrawl(library, source, { kind: 'add', ...input }, site.origin, signal),
   }
 }

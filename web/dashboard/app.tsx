@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { Guard } from './guard.tsx'
 import { Home } from './home/home.tsx'
 import { connection, liveJobs } from './live.ts'
+import { Places } from './places/places.tsx'
 import { type Route, route } from './route.ts'
 import { Search } from './search/search.tsx'
 import { SourcePage } from './sources/source-page.tsx'
@@ -21,7 +22,7 @@ const LINKS: readonly { readonly href: string; readonly label: string; readonly 
   { href: '/domains', label: 'Domains' },
   { href: '/urls', label: 'URLs' },
   { href: '/analysis/ssr', label: 'Analysis' },
-  { href: '/gazetteer', label: 'Gazetteer' },
+  { href: '/gazetteer', label: 'Gazetteer', pages: ['places'] },
   { href: '/docs', label: 'API' },
 ]
 
@@ -70,6 +71,7 @@ const TITLES: Readonly<Record<Route['page'], string>> = {
   sources: 'Sources',
   source: 'Source',
   search: 'Search',
+  places: 'Places',
   unknown: 'Not found',
 }
 
@@ -79,6 +81,7 @@ function Page(): JSX.Element {
   if (page === 'sources') return <Sources />
   if (page === 'source') return <SourcePage key={id} id={id} />
   if (page === 'search') return <Search />
+  if (page === 'places') return <Places />
   return (
     <div class="panel empty">
       <p>There is no such page.</p>

@@ -10,7 +10,7 @@ import type { Crawl } from '../store.ts'
 import { milestonesMet } from './milestones-met.ts'
 
 /** What has to be known of a site before its history is worth the requests. */
-export const HISTORY_MILESTONES: readonly string[] = ['full-understanding', 'depth2-coverage', 'articles-identified-1k']
+const HISTORY_MILESTONES: readonly string[] = ['full-understanding', 'depth2-coverage', 'articles-identified-1k']
 
 function typeOf({ settings }: Source, { options }: Pick<Crawl, 'options'>): CrawlType {
   return options.crawlType ?? settings.crawlType

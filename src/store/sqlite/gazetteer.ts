@@ -1,5 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises'
 import { normalizeName, type Place, type PlaceKind, type PlaceName } from '../../analysis/place.ts'
+import { PharosError } from '../../core/errors.ts'
 import type {
   ExportedPlace,
   Gazetteer,
@@ -60,7 +61,7 @@ export function createGazetteer(db: Database, write: Write): Gazetteer {
   const countTables = db.prepare<string[], number>(
     `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN (${TABLES.map(() => '?').join(', ')})`,
   )
-  return countTables.pluck().get(...TABLES) === TABLES.length ? createFull(db, write) : NOTHING
+  return countTables.pluck().get(...TABLES) === TABLES.length ? createFull(db, write) : createEmpty(db.name)
 }
 
 function createFull(db: Database, write: Write): Gazetteer {
@@ -204,21 +205,23 @@ interface Mentioned {
 }
 
 /** What answers where there are no tables. */
-const NOTHING: Gazetteer = {
-  importPlaces: async () => {
-    throw new Error('the library has no tables for places')
-  },
-  summary: async () => ({ countries: 0, regions: 0, cities: 0, others: 0, names: 0, sources: [], revision: '' }),
-  revision: async () => '',
-  listPlaces: async () => ({ total: 0, items: [] }),
-  findPlace: async () => undefined,
-  resolve: async () => [],
-  listArticles: async () => [],
-  listMentions: async () => [],
-  async *exportPlaces() {},
-  validate: async () => [],
-  inspect: async () => [],
-  readIndex: async () => undefined,
+function createEmpty(library: string): Gazetteer {
+  return {
+    importPlaces: async () => {
+      throw new PharosError('LIBRARY_UNUSABLE', { library, problem: 'it has no tables for places' })
+    },
+    summary: async () => ({ countries: 0, regions: 0, cities: 0, others: 0, names: 0, sources: [], revision: '' }),
+    revision: async () => '',
+    listPlaces: async () => ({ total: 0, items: [] }),
+    findPlace: async () => undefined,
+    resolve: async () => [],
+    listArticles: async () => [],
+    listMentions: async () => [],
+    async *exportPlaces() {},
+    validate: async () => [],
+    inspect: async () => [],
+    readIndex: async () => undefined,
+  }
 }
 
 type Values = Record<string, string | number>

@@ -98,7 +98,14 @@ export async function crawlHostile(sources: readonly SourceInput[], options: Run
   const started = performance.now()
   const child = spawn(process.execPath, [...FLAGS, CHILD, JSON.stringify(task)], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, XDG_CACHE_HOME: folder, XDG_DATA_HOME: folder },
+    env: {
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+      HOME: folder,
+      TMPDIR: folder,
+      XDG_CACHE_HOME: folder,
+      XDG_DATA_HOME: folder,
+    },
   })
   // Asked first, it can say what it was at.
   const timer = setTimeout(() => child.kill('SIGTERM'), MOST_SECONDS * 1000)

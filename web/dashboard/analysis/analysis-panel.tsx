@@ -3,6 +3,7 @@ import type { JSX } from 'preact'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import type { RunItem } from '../api.ts'
 import { now } from '../clock.ts'
+import { ErrorId } from '../error-id.tsx'
 import { writeAgo, writeMoment, writeSpan } from '../format.ts'
 import { connection } from '../live.ts'
 import { Pill, type Tone } from '../pill.tsx'
@@ -79,12 +80,12 @@ function StartRun({ isRunning }: { readonly isRunning: boolean }): JSX.Element {
   )
 }
 
-function StartRefusal({ refusal: { status, message, id } }: { readonly refusal: Refusal }): JSX.Element {
+function StartRefusal({ refusal }: { readonly refusal: Refusal }): JSX.Element {
   return (
     <p class="field-problem" role="alert">
-      {status === 409 ? 'An analysis is under way already; there is one at a time. ' : ''}
-      {message}
-      {id === null ? null : <span class="quiet"> (error {id})</span>}
+      {refusal.status === 409 ? 'An analysis is under way already; there is one at a time. ' : ''}
+      {refusal.message}
+      <ErrorId refusal={refusal} />
     </p>
   )
 }

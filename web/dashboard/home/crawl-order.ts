@@ -24,6 +24,14 @@ export interface OrderFields {
   readonly allowQueryUrls: boolean
   readonly isComplete: boolean
   readonly slow: boolean
+  /* What follows is for the plan of a crawl that has one. */
+  readonly hubMaxPages: string
+  readonly hubMaxDays: string
+  readonly intMaxSeeds: string
+  readonly intTargetHosts: string
+  readonly plannerVerbosity: string
+  /** Begins although not enough is known of the site. */
+  readonly force: boolean
 }
 
 /** A field that is wrong, and why. */
@@ -45,6 +53,17 @@ export const DEFAULT_FIELDS: OrderFields = {
   allowQueryUrls: false,
   isComplete: false,
   slow: false,
+  hubMaxPages: '',
+  hubMaxDays: '',
+  intMaxSeeds: '',
+  intTargetHosts: '',
+  plannerVerbosity: '',
+  force: false,
+}
+
+/** Whether a crawl has a plan. */
+export function isPlanned({ crawlType }: Pick<OrderFields, 'crawlType'>): boolean {
+  return crawlType === 'intelligent' || crawlType === 'history'
 }
 
 /** What is wrong with the fields; empty when they can be sent. */
@@ -53,7 +72,7 @@ export function checkFields(fields: OrderFields): FieldProblems {
   const url = readUrl(fields.startUrl)
   if (fields.startUrl.trim() === '') problems.startUrl = 'Where does it start? An address is needed.'
   else if (url === undefined) problems.startUrl = 'This is no address of the web, such as https://example.com/docs/'
-  for (const [name, least] of NUMBERS) {
+  for (const [name, least] of numbersOf(fields)) {
     const text = fields[name].trim()
     if (text === '') continue
     const value = Number(text)
@@ -68,15 +87,21 @@ export function checkFields(fields: OrderFields): FieldProblems {
   return problems
 }
 
-/** The body of `POST /api/crawl`; fields that were left empty are left to the server. */
-export function writeOrder(fields: OrderFields): Readonly<Record<string, unknown>> {
-  const numbers = NUMBERS.flatMap(([name]) => (fields[name].trim() === '' ? [] : [[name, Number(fields[name])]]))
+/**
+ * The body of `POST /api/crawl`; fields that were left empty, or that mean nothing for this way to crawl, are left to the server.
+ * `queue` tells whether it waits for its turn.
+ */
+export function writeOrder(fields: OrderFields, queue: boolean): Readonly<Record<string, unknown>> {
+  const numbers = numbersOf(fields).flatMap(([name]) =>
+    fields[name].trim() === '' ? [] : [[name, Number(fields[name])]],
+  )
   const durations = DURATIONS.flatMap((name) => (fields[name].trim() === '' ? [] : [[name, fields[name].trim()]]))
   const { crawlType, useSitemap, sitemapOnly, scope, allowQueryUrls, isComplete, slow } = fields
+  const hosts = fields.intTargetHosts.trim()
   return {
     startUrl: readUrl(fields.startUrl) ?? fields.startUrl,
     // Whoever fills in a form would rather wait for a turn than be sent away.
-    queue: true,
+    ...(queue ? { queue } : {}),
     crawlType,
     useSitemap,
     sitemapOnly,
@@ -87,6 +112,8 @@ export function writeOrder(fields: OrderFields): Readonly<Record<string, unknown
     ...(allowQueryUrls ? { allowQueryUrls } : {}),
     ...(isComplete ? { preferCache: false } : {}),
     ...(slow ? { slow } : {}),
+    ...(isPlanned(fields) && hosts !== '' ? { intTargetHosts: hosts } : {}),
+    ...(crawlType === 'history' && fields.force ? { force: true } : {}),
   }
 }
 
@@ -99,6 +126,18 @@ const NUMBERS = [
   ['concurrency', 1],
   ['requestTimeoutMs', 1],
 ] as const
+
+const PLAN_NUMBERS = [
+  ['hubMaxPages', 1],
+  ['hubMaxDays', 1],
+  ['intMaxSeeds', 1],
+  ['plannerVerbosity', 0],
+] as const
+
+/** Fields with a whole number, and the least it may be. */
+function numbersOf(fields: OrderFields) {
+  return isPlanned(fields) ? [...NUMBERS, ...PLAN_NUMBERS] : NUMBERS
+}
 
 const DURATIONS = ['refetchArticleIfOlderThan', 'refetchHubIfOlderThan'] as const
 

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact'
+import { AnalysisPanel } from '../analysis/analysis-panel.tsx'
 import { connection, liveJobs } from '../live.ts'
 import { EndedJobs } from './ended-jobs.tsx'
 import { JobCard } from './job-card.tsx'
@@ -24,6 +25,7 @@ export function Home(): JSX.Element {
           jobs.map((job) => <JobCard key={job.id} job={job} />)
         )}
       </section>
+      <AnalysisPanel />
       <EndedJobs />
     </div>
   )

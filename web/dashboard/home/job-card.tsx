@@ -5,11 +5,13 @@ import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import type { HostPace, ProgressEvent } from '../api.ts'
 import { now } from '../clock.ts'
 import { ConfirmDialog } from '../dialog.tsx'
-import { writeAgo, writeMoment, writeRate, writeSpan } from '../format.ts'
-import { type LiveJob, type Note, readJobs } from '../live.ts'
+import { writeMoment, writeRate, writeSpan } from '../format.ts'
+import { type LiveJob, readJobs } from '../live.ts'
 import { Pill } from '../pill.tsx'
 import { type Refusal, send } from '../request.ts'
+import { Understanding } from '../understanding/understanding.tsx'
 import { useReturn } from '../use-return.ts'
+import { Notes } from './notes.tsx'
 import { RateChart } from './rate-chart.tsx'
 
 /** A job that waits or runs, with everything that is known of it now. */
@@ -52,7 +54,8 @@ export function JobCard({ job }: { readonly job: LiveJob }): JSX.Element {
               <Hosts progress={progress} />
             </div>
           )}
-          <Notes notes={job.notes.value} />
+          <Notes job={job} />
+          <JobUnderstanding job={job} />
           <Lines lines={job.lines.value} />
         </>
       )}
@@ -161,24 +164,12 @@ function BackOff(props: { readonly pace: HostPace; readonly isLimited: boolean }
   return isLimited ? <Pill word="slowed down" tone="warn" /> : null
 }
 
-function Notes({ notes }: { readonly notes: readonly Note[] }): JSX.Element | null {
-  if (notes.length === 0) return null
-  return (
-    <div class="notes">
-      <h4>Problems and milestones</h4>
-      <ul>
-        {notes.map(({ type, at, kind, severity, text }) => (
-          <li key={`${at} ${kind} ${text}`}>
-            <Pill word={kind} tone={type === 'milestone' ? 'good' : severity === 'warn' ? 'warn' : 'info'} />
-            <span class="note-text">{text}</span>
-            <span class="quiet number" title={writeMoment(at)}>
-              {writeAgo(at, now.value)}
-            </span>
-          </li>
-        ))}
-      </ul>
-    </div>
-  )
+/** A plan has learnt something when it says so; before, there is nothing to ask for. */
+function JobUnderstanding({ job }: { readonly job: LiveJob }): JSX.Element | null {
+  const host = URL.parse(job.item.value.url)?.host
+  const isPlanned = job.milestones.value.some(({ kind }) => kind === 'patterns-learned')
+  const missing = job.problems.value.filter(({ kind }) => kind === 'missing-hub').length
+  return isPlanned && host !== undefined ? <Understanding host={host} look="part" told={missing} /> : null
 }
 
 function Lines({ lines }: { readonly lines: readonly string[] }): JSX.Element | null {

@@ -53,18 +53,27 @@ function NoteLine({ note: { type, at, kind, severity, message, target } }: { rea
       <Pill word={kind} tone={type === 'milestone' ? 'good' : isWarning ? 'warn' : 'info'} />
       <span class="note-text">
         {type === 'problem' ? <span class="unseen">{isWarning ? 'Warning: ' : 'For information: '}</span> : null}
-        {message}
-        {type === 'problem' && target !== '' ? (
-          <>
-            {message === '' ? '' : ' · '}
-            <OutsideLink url={target} />
-          </>
-        ) : null}
+        {type === 'problem' ? <NoteText message={message} target={target} /> : message}
       </span>
       <span class="quiet number" title={writeMoment(at)}>
         {writeAgo(at, now.value)}
       </span>
     </li>
+  )
+}
+
+/** What a problem is about leads there, where the message names it or else behind it. */
+function NoteText({ message, target }: { readonly message: string; readonly target: string }): JSX.Element {
+  if (target === '') return <>{message}</>
+  const at = message.indexOf(target)
+  const [before, after] =
+    at === -1 ? [message === '' ? '' : `${message} · `, ''] : [message.slice(0, at), message.slice(at + target.length)]
+  return (
+    <>
+      {before}
+      <OutsideLink url={target} />
+      {after}
+    </>
   )
 }
 

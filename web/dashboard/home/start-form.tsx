@@ -1,25 +1,25 @@
 import { type Signal, useSignal } from '@preact/signals'
-import type { ComponentChildren, JSX } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import type { JSX } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
 import { REACHES } from '../../../src/core/url/scope.ts'
 import type { CrawlTypeItem, CrawlTypeList } from '../api.ts'
+import { ErrorId } from '../error-id.tsx'
 import { liveJobs, readJobs } from '../live.ts'
-import { type Refusal, request, send } from '../request.ts'
+import { type Answer, type Refusal, request, send } from '../request.ts'
 import { useReturn } from '../use-return.ts'
 import {
   checkFields,
   DEFAULT_FIELDS,
   type FieldProblems,
+  isPlanned,
   type OrderFields,
   REACH_WORDS,
+  readUrl,
   writeOrder,
 } from './crawl-order.ts'
-
-/** What the fields of the form are given. */
-interface Shared {
-  readonly fields: Signal<OrderFields>
-  readonly problems: Signal<FieldProblems>
-}
+import { CheckField, Field, type SharedFields, TextField } from './fields.tsx'
+import { PlanFields } from './plan-fields.tsx'
+import { Unprepared } from './unprepared.tsx'
 
 /** Asks for a crawl. */
 export function StartForm(): JSX.Element {
@@ -59,7 +59,7 @@ export function StartForm(): JSX.Element {
     showProblems(checkFields(fields.value))
     if (Object.keys(problems.value).length > 0) return
     isBusy.value = true
-    const answer = await send<{ readonly stage: string }>('/api/crawl', writeOrder(fields.value))
+    const answer = await order(fields.value)
     isBusy.value = false
     if ('refusal' in answer) {
       const field = fieldOf(answer.refusal)
@@ -68,7 +68,7 @@ export function StartForm(): JSX.Element {
       else showProblems({ [field]: answer.refusal.message.replace(`body ${answer.refusal.field}: `, '') })
       return
     }
-    fields.value = { ...fields.value, startUrl: '' }
+    fields.value = { ...fields.value, startUrl: '', force: false }
     isQueued.value = answer.value.stage === 'queued'
     await readJobs()
   }
@@ -104,6 +104,7 @@ export function StartForm(): JSX.Element {
         <TextField {...shared} name="depth" label="Depth in links" inputMode="numeric" placeholder="any" />
         <TextField {...shared} name="maxPages" label="Most pages" inputMode="numeric" placeholder="no cap" />
       </div>
+      {isPlanned(fields.value) ? <PlanFields {...shared} /> : null}
       <details class="advanced">
         <summary>More settings</summary>
         <div class="start-row">
@@ -151,11 +152,28 @@ export function StartForm(): JSX.Element {
       {refusal.value === null ? null : (
         <p class="field-problem" role="alert">
           {refusal.value.message}
-          {refusal.value.id === null ? null : <span class="quiet"> (error {refusal.value.id})</span>}
+          <ErrorId refusal={refusal.value} />
         </p>
       )}
+      {refusal.value?.code === 'CRAWL_UNPREPARED' ? (
+        <Unprepared
+          host={URL.parse(readUrl(fields.value.startUrl) ?? '')?.host ?? ''}
+          onForce={() => {
+            fields.value = { ...fields.value, force: true }
+            form.current?.requestSubmit()
+          }}
+        />
+      ) : null}
     </form>
   )
+}
+
+/** Orders a crawl. What waits for its turn is not looked at before: one that may be refused for what it lacks is not to wait at first. */
+async function order(fields: OrderFields): Promise<Answer<{ readonly stage: string }>> {
+  const isChecked = fields.crawlType === 'history' && !fields.force
+  const answer = await send<{ readonly stage: string }>('/api/crawl', writeOrder(fields, !isChecked))
+  const isFull = isChecked && 'refusal' in answer && answer.refusal.code === 'JOBS_FULL'
+  return isFull ? send('/api/crawl', writeOrder(fields, true)) : answer
 }
 
 /** The ways to crawl that the server knows. The way that is chosen sets the boxes for sitemaps. */
@@ -163,7 +181,7 @@ function TypeField({
   fields,
   problems,
   types,
-}: Shared & { readonly types: Signal<readonly CrawlTypeItem[]> }): JSX.Element {
+}: SharedFields & { readonly types: Signal<readonly CrawlTypeItem[]> }): JSX.Element {
   const choose = (wanted: string) => {
     const found = types.value.find(({ name }) => name === wanted)
     if (found !== undefined) chooseType(fields, found)
@@ -177,7 +195,14 @@ function TypeField({
   }, [])
   const chosen = types.value.find(({ name }) => name === fields.value.crawlType)
   return (
-    <Field fields={fields} problems={problems} name="crawlType" label="Crawl type" note={chosen?.description ?? ''}>
+    <Field
+      fields={fields}
+      problems={problems}
+      name="crawlType"
+      label="Crawl type"
+      note={chosen?.description ?? ''}
+      size="middle"
+    >
       {({ onInput: _, ...props }) => (
         <select {...props} value={fields.value.crawlType} onInput={(event) => choose(event.currentTarget.value)}>
           {types.value.map(({ name }) => (
@@ -194,111 +219,6 @@ function TypeField({
 function chooseType(fields: Signal<OrderFields>, { name, declaration }: CrawlTypeItem): void {
   const { useSitemap = true, sitemapOnly = false } = declaration
   fields.value = { ...fields.value, crawlType: name, useSitemap, sitemapOnly }
-}
-
-/** What every kind of field needs. */
-interface FieldProps {
-  readonly id: string
-  readonly name: string
-  readonly 'aria-invalid': boolean
-  readonly 'aria-describedby': string
-  readonly onInput: (event: { readonly currentTarget: { readonly value: string } }) => void
-}
-
-/** A field with its label, and what is wrong with it. */
-interface FieldInput extends Shared {
-  readonly name: keyof OrderFields
-  readonly label: string
-  readonly note?: string
-  readonly size?: 'wide'
-  readonly children: (props: FieldProps) => ComponentChildren
-}
-
-function Field({ fields, problems, name, label, note, size, children }: FieldInput): JSX.Element {
-  const id = useId()
-  const problem = problems.value[name]
-  return (
-    <div class={`field ${size ?? ''}`}>
-      <label for={id}>{label}</label>
-      {children({
-        id,
-        name,
-        'aria-invalid': problem !== undefined,
-        'aria-describedby': `${id}-note`,
-        onInput: (event) => {
-          fields.value = { ...fields.value, [name]: event.currentTarget.value }
-          problems.value = without(problems.value, name)
-        },
-      })}
-      <p id={`${id}-note`} class={problem === undefined ? 'field-note' : 'field-problem'}>
-        {problem ?? note ?? ''}
-      </p>
-    </div>
-  )
-}
-
-/** A field to type into. */
-interface TextInput extends Shared {
-  readonly name: 'startUrl' | (keyof OrderFields & string)
-  readonly label: string
-  readonly placeholder?: string
-  readonly inputMode?: 'url' | 'numeric'
-  readonly size?: 'wide'
-}
-
-function TextField({ placeholder, inputMode, ...field }: TextInput): JSX.Element {
-  return (
-    <Field {...field}>
-      {(props) => (
-        <input
-          {...props}
-          type="text"
-          autocomplete="off"
-          spellcheck={false}
-          inputMode={inputMode ?? 'text'}
-          placeholder={placeholder ?? ''}
-          value={String(field.fields.value[field.name])}
-        />
-      )}
-    </Field>
-  )
-}
-
-type Flag = 'useSitemap' | 'sitemapOnly' | 'allowQueryUrls' | 'isComplete' | 'slow'
-
-function CheckField(
-  props: Shared & { readonly name: Flag; readonly label: string; readonly onChange?: () => void },
-): JSX.Element {
-  const { fields, problems, name, label, onChange } = props
-  const id = useId()
-  const problem = problems.value[name]
-  return (
-    <div class="check-field">
-      <label class="check">
-        <input
-          type="checkbox"
-          name={name}
-          checked={fields.value[name]}
-          aria-invalid={problem !== undefined}
-          aria-describedby={`${id}-note`}
-          onInput={(event) => {
-            fields.value = { ...fields.value, [name]: event.currentTarget.checked }
-            problems.value = without(problems.value, name)
-            onChange?.()
-          }}
-        />
-        {label}
-      </label>
-      <p id={`${id}-note`} class="field-problem">
-        {problem ?? ''}
-      </p>
-    </div>
-  )
-}
-
-function without(problems: FieldProblems, name: keyof OrderFields): FieldProblems {
-  const { [name]: _, ...others } = problems
-  return others
 }
 
 /** The field of the form that the server complains about; none where it is about something else. */

@@ -8,6 +8,8 @@ import { OutsideLink } from '../outside-link.tsx'
 import { Pill } from '../pill.tsx'
 import { type Refusal, request } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
+import { Understanding } from '../understanding/understanding.tsx'
+import { useFollowing } from '../use-following.ts'
 import { countOfFilter } from './coverage.ts'
 import { Coverage } from './coverage-bar.tsx'
 import { ExplainPanel } from './explain-panel.tsx'
@@ -16,7 +18,6 @@ import { Freshness } from './sources.tsx'
 import { readStand } from './stand.ts'
 import { UrlFilters } from './url-filters.tsx'
 import { UrlTable } from './url-table.tsx'
-import { useFollowing } from './use-following.ts'
 
 /** One source: what became of its addresses, and why. */
 export function SourcePage({ id }: { readonly id: string }): JSX.Element {
@@ -97,6 +98,7 @@ function Known({ item, onChange }: { readonly item: SourceItem; readonly onChang
           onChoose={(nextState, nextReason) => replaceQuery({ state: nextState, reason: nextReason, explain: '' })}
         />
       </section>
+      {URL.canParse(url) ? <Understanding host={new URL(url).host} look="short" /> : null}
       <section aria-label="Addresses" class={explained === '' ? 'split' : 'split open'}>
         <div class="split-main">
           <UrlFilters reasons={reasons} state={state} reason={reason} text={text} />

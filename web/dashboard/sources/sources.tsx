@@ -8,11 +8,11 @@ import { liveJobs } from '../live.ts'
 import { Pill, type Tone } from '../pill.tsx'
 import { type Refusal, request } from '../request.ts'
 import { replaceQuery } from '../route.ts'
+import { useFollowing } from '../use-following.ts'
 import { AddSource } from './add-source.tsx'
 import { CoverageLine } from './coverage-bar.tsx'
 import { SourceActions } from './source-actions.tsx'
 import { readStand } from './stand.ts'
-import { useFollowing } from './use-following.ts'
 
 /** All sources of the library. */
 export function Sources(): JSX.Element {

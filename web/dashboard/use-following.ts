@@ -1,6 +1,6 @@
 import { useComputed, useSignalEffect } from '@preact/signals'
-import { now } from '../clock.ts'
-import { connection, endedCount, liveJobs } from '../live.ts'
+import { now } from './clock.ts'
+import { connection, endedCount, liveJobs } from './live.ts'
 
 /** So often something is read again while crawls run. */
 const EVERY_MS = 3000

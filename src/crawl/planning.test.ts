@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest'
+import type { CrawlEvent } from './events.ts'
+import { type CrawlPlanner, NO_STEP, type PlannedVisit } from './planner.ts'
+import { Planning } from './planning.ts'
+
+const START = 'https://news.example/'
+const SITE = { startUrl: START, siteUrl: START, isResumed: false }
+const FIND = { url: START, depth: 1, foundOn: null, discovery: 'link' } as const
+const VISIT: PlannedVisit = {
+  ...{ url: START, key: START, depth: 0, discovery: 'manual', state: 'indexed', reason: null, status: 200 },
+  ...{ target: null, page: null, classification: null, kind: 'hub', links: [] },
+}
+
+/** A plan by a planner of which some calls are given. */
+function plan(given: Partial<CrawlPlanner>) {
+  const events: CrawlEvent[] = []
+  const offered: string[] = []
+  const planner: CrawlPlanner = {
+    begin: async () => NO_STEP,
+    weigh: () => 7,
+    refuse: () => null,
+    noteListed: () => {},
+    noteSeeded: () => [],
+    noteVisit: async () => NO_STEP,
+    idle: async () => NO_STEP,
+    end: async () => NO_STEP,
+    ...given,
+  }
+  const offer = async (urls: readonly string[]) => {
+    offered.push(...urls)
+    return { waiting: urls.slice(0, 1), admitted: 1 }
+  }
+  const planning = new Planning({ planner, startUrl: START, offer, tell: (event) => events.push(event) })
+  return { planning, events, offered }
+}
+
+test('one that throws ends its plan, and is told of once', async () => {
+  const { planning, events } = plan({
+    weigh: () => {
+      throw new Error('no idea')
+    },
+  })
+  expect(planning.weigh(FIND)).toBe(0)
+  expect(planning.weigh(FIND)).toBe(0)
+  expect(await planning.idle()).toBe(false)
+  expect(events).toMatchObject([{ type: 'problem', kind: 'intelligent-plan-failed', target: START }])
+})
+
+test('calls come one after the other, whatever each takes', async () => {
+  const order: string[] = []
+  const { planning } = plan({
+    begin: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      order.push('begin')
+      return NO_STEP
+    },
+    noteVisit: async ({ url }) => {
+      order.push(url)
+      return NO_STEP
+    },
+  })
+  const first = planning.begin(SITE)
+  const second = planning.noteVisit(VISIT, () => undefined)
+  await Promise.all([first, second])
+  expect(order).toEqual(['begin', START])
+})
+
+test('seeds are offered before what is told of them, and the planner learns which of them wait', async () => {
+  const told: CrawlEvent = { type: 'plan', level: 1, message: 'seeded' }
+  let seeded: readonly unknown[] = []
+  const { planning, events, offered } = plan({
+    idle: async () => ({ seeds: ['a', 'b'], events: [] }),
+    noteSeeded: (...given) => {
+      seeded = given
+      return [told]
+    },
+  })
+  expect(await planning.idle()).toBe(true)
+  expect([offered, seeded, events]).toEqual([['a', 'b'], [['a'], ['b']], [told]])
+})
+
+test('nothing is asked any more after the end, which comes once', async () => {
+  let ends = 0
+  const { planning } = plan({
+    end: async () => {
+      ends++
+      return { seeds: ['late'], events: [] }
+    },
+  })
+  await planning.end(true)
+  await planning.end(true)
+  expect([ends, planning.weigh(FIND), await planning.idle()]).toEqual([1, 0, false])
+})
+
+test('what was given by hand, or by the plan, is never refused', () => {
+  const refusal = { reason: 'hub-cap', pattern: null, target: null } as const
+  const { planning } = plan({ refuse: () => refusal })
+  expect(planning.refuse(FIND)).toBe(refusal)
+  expect(planning.refuse({ ...FIND, discovery: 'manual' })).toBeNull()
+  expect(planning.refuse({ ...FIND, discovery: 'planner' })).toBeNull()
+})

@@ -1,0 +1,66 @@
+import type { LearnedPattern } from './plan-memory.ts'
+import type { SiteSection } from './sections.ts'
+import { confidenceOf, roleOf, type Shape } from './shapes.ts'
+import { type Slot, showSlot, writeHubUrl } from './slots.ts'
+
+/** What was learnt of a site. */
+export interface Learned {
+  /** Slots of countries. */
+  readonly hubSlots: readonly Slot[]
+  readonly placeSlots: readonly { readonly slot: Slot; readonly kind: string }[]
+  readonly sections: readonly SiteSection[]
+  readonly shapes: readonly Shape[]
+}
+
+/** Patterns that are told of and kept. */
+const MOST_PATTERNS = 60
+const EXAMPLES = 3
+
+/** What was learnt, as it is told and kept: patterns of places first, then sections, then the shapes that were seen most often. */
+export function listPatterns({ hubSlots, placeSlots, sections, shapes }: Learned): LearnedPattern[] {
+  const patterns = new Map<string, LearnedPattern>()
+  const add = (pattern: Omit<LearnedPattern, 'confidence'>) => {
+    const { seen, hits, misses } = pattern
+    if (patterns.size >= MOST_PATTERNS || patterns.has(pattern.pattern)) return
+    patterns.set(pattern.pattern, { ...pattern, confidence: confidenceOf(seen, hits, misses) })
+  }
+  for (const slot of hubSlots) add(describeHubs(slot))
+  for (const { slot, kind } of placeSlots) {
+    const examples = [...slot.words].slice(0, EXAMPLES).map((word) => writeHubUrl(slot, word))
+    add({ pattern: showSlot(slot, kind), role: 'place-hub', seen: slot.counts.seen, hits: 0, misses: 0, examples })
+  }
+  if (sections.length > 0) add(describeSections(sections))
+  for (const shape of shapes) add(describeShape(shape))
+  return [...patterns.values()]
+}
+
+function describeHubs(slot: Slot): Omit<LearnedPattern, 'confidence'> {
+  const hubs = [...slot.hubs.values()]
+  return {
+    pattern: showSlot(slot, 'country'),
+    role: 'place-hub',
+    seen: slot.countries.size,
+    hits: hubs.filter(({ state }) => state === 'confirmed').length,
+    misses: hubs.filter(({ state }) => state === 'missing' || state === 'rejected').length,
+    examples: hubs.slice(0, EXAMPLES).map(({ url }) => url),
+  }
+}
+
+function describeSections(sections: readonly SiteSection[]): Omit<LearnedPattern, 'confidence'> {
+  const fronts = sections.flatMap(({ front }) => front ?? [])
+  return {
+    pattern: '/{section}',
+    role: 'section',
+    seen: sections.length,
+    hits: fronts.length,
+    misses: 0,
+    examples: fronts.slice(0, EXAMPLES),
+  }
+}
+
+function describeShape(shape: Shape): Omit<LearnedPattern, 'confidence'> {
+  const { pattern, seen, articles, hubs, others, misses, examples } = shape
+  const role = roleOf(shape)
+  const hits = role === 'article' ? articles : role === 'topic-hub' ? hubs : others
+  return { pattern, role, seen, hits, misses, examples }
+}

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { parseAddress } from './address.ts'
+import { SectionBook } from './sections.ts'
+
+const SITE = 'https://news.example'
+
+function learn(paths: readonly string[], base = 0): SectionBook {
+  const book = new SectionBook(base)
+  for (const path of paths) {
+    const address = parseAddress(SITE + path)
+    if (address !== undefined) book.note(address)
+  }
+  return book
+}
+
+/** A front with so many articles below it. */
+const section = (name: string, articles: number, hasFront = true) => [
+  ...(hasFront ? [`/${name}`] : []),
+  ...Array.from({ length: articles }, (_, n) => `/${name}/2024/05/03/an-article-with-the-number-${n}`),
+]
+
+test('sections are what addresses begin with, but for what every site has', () => {
+  const book = learn([...section('world', 5), ...section('sport', 9), ...section('about', 5), '/2024/05/03/lonely-one'])
+  const home = parseAddress(`${SITE}/world`)
+  if (home !== undefined) book.noteHome(home)
+  expect(book.list().map(({ name, count, onHome }) => [name, count, onHome])).toEqual([
+    ['world', 6, 1],
+    ['sport', 10, 0],
+  ])
+})
+
+test('a language before the section, and the folder of the start, are no sections', () => {
+  expect(learn(section('en/world', 5)).list()[0]?.name).toBe('en/world')
+  expect(learn(section('paper/world', 5), 1).list()[0]?.name).toBe('paper/world')
+})
+
+test('fronts are supposed only where most sections have one', () => {
+  const known = ['world', 'sport', 'arts'].flatMap((name) => section(name, 5))
+  expect(learn([...known, ...section('science', 6, false)]).guessFronts(SITE)).toEqual([`${SITE}/science`])
+  expect(learn([...known, ...section('science', 3, false)]).guessFronts(SITE)).toEqual([])
+  expect(learn(['a', 'b', 'c'].flatMap((name) => section(`${name}-part`, 6, false))).guessFronts(SITE)).toEqual([])
+})

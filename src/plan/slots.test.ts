@@ -1,0 +1,178 @@
+import { describe, expect, test } from 'vitest'
+import type { KnownCountry } from '../analysis/matcher.ts'
+import { slugOf } from '../analysis/place.ts'
+import { parseAddress } from './address.ts'
+import { openCountryNames } from './country-names.ts'
+import type { PlanPlaces } from './places.ts'
+import { type Naming, type Slot, SlotBook, showSlot, writeHubUrl } from './slots.ts'
+
+const NAMES: readonly (readonly [code: string, name: string, slugs?: readonly string[]])[] = [
+  ['CN', 'China'],
+  ['IN', 'India'],
+  ['US', 'United States', ['united-states', 'usa']],
+  ['FR', 'France'],
+  ['DE', 'Germany'],
+  ['GB', 'United Kingdom', ['united-kingdom', 'uk']],
+  ['CI', 'Ivory Coast', ['ivory-coast', 'cote-divoire', 'ci']],
+  ['ZA', 'South Africa'],
+  ['JP', 'Japan'],
+  ['MX', 'Mexico'],
+  ['AT', 'Austria'],
+  ['VC', 'Saint Vincent and the Grenadines'],
+]
+
+const COUNTRIES: readonly KnownCountry[] = NAMES.map(([countryCode, name, slugs = [slugOf(name)]], i) => ({
+  id: i + 1,
+  kind: 'country',
+  name,
+  countryCode,
+  adm1Code: null,
+  population: 1_000_000 * (NAMES.length - i),
+  slugs,
+}))
+
+const CITIES = ['london', 'paris', 'tokyo', 'lagos', 'berlin', 'madrid']
+
+const PLACES: PlanPlaces = {
+  countries: () => COUNTRIES,
+  bySlug: (slug) => {
+    const at = CITIES.indexOf(slug)
+    const city = { id: 100 + at, kind: 'city', name: slug, countryCode: null, adm1Code: null, population: 5e6 } as const
+    return at === -1 ? [] : [city]
+  },
+}
+
+function learn(paths: readonly string[], naming: Naming = 'listed'): SlotBook {
+  const book = new SlotBook(openCountryNames(PLACES), PLACES)
+  for (const path of paths) {
+    const address = parseAddress(`https://news.example${path}`)
+    if (address !== undefined) book.note(address, naming)
+  }
+  return book
+}
+
+/** The address that a book supposes for a country in its only slot of countries. */
+function guess(book: SlotBook, code: string): string {
+  const [slot] = book.listCountrySlots()
+  const country = COUNTRIES.find(({ countryCode }) => countryCode === code)
+  if (slot === undefined || country === undefined) return 'none'
+  return writeHubUrl(slot, book.learnSpelling(slot).write(country)).replace('https://news.example', '')
+}
+
+const shown = (slots: readonly Slot[]) => slots.map((slot) => showSlot(slot, 'country'))
+
+describe('where addresses have countries in them', () => {
+  const grammars: readonly (readonly [what: string, paths: readonly string[], pattern: string, guessed: string])[] = [
+    ['words', ['/world/france', '/world/germany', '/world/china'], '/world/{country}', '/world/south-africa'],
+    [
+      'folders',
+      ['/news/world/france/', '/news/world/germany/', '/news/world/china/'],
+      '/news/world/{country}/',
+      '/news/world/south-africa/',
+    ],
+    [
+      'files',
+      ['/nations/france.html', '/nations/germany.html', '/nations/china.html'],
+      '/nations/{country}.html',
+      '/nations/south-africa.html',
+    ],
+    ['codes', ['/c/us/', '/c/gb/', '/c/cn/', '/c/fr/', '/c/jp/'], '/c/{country}/', '/c/za/'],
+    [
+      'more words',
+      ['/topics/france-news', '/topics/germany-news', '/topics/china-news', '/topics/tech-news'],
+      '/topics/{country}-news',
+      '/topics/south-africa-news',
+    ],
+    [
+      'words before',
+      ['/t/news-from-france', '/t/news-from-germany', '/t/news-from-china'],
+      '/t/news-from-{country}',
+      '/t/news-from-south-africa',
+    ],
+    [
+      'umlauts written out',
+      ['/welt/frankreich', '/welt/oesterreich', '/welt/deutschland'],
+      '/welt/{country}',
+      '/welt/suedafrika',
+    ],
+    ['Spanish', ['/paises/francia', '/paises/alemania', '/paises/japon'], '/paises/{country}', '/paises/sudafrica'],
+    [
+      'Chinese',
+      ['/国家/法国', '/国家/德国', '/国家/日本'].map((path) => encodeURI(path)),
+      '/国家/{country}',
+      encodeURI('/国家/南非'),
+    ],
+    [
+      'capitals',
+      ['/Country/France', '/Country/Germany', '/Country/United_Kingdom'],
+      '/Country/{country}',
+      '/Country/South_Africa',
+    ],
+    [
+      'a language before',
+      ['/en/world/france', '/en/world/germany', '/en/world/china', '/de/welt/indien'],
+      '/en/world/{country}',
+      '/en/world/south-africa',
+    ],
+  ]
+
+  test.each(grammars)('%s', (_, paths, pattern, guessed) => {
+    const book = learn(paths)
+    expect(shown(book.listCountrySlots())).toEqual([pattern])
+    expect(guess(book, 'ZA')).toBe(guessed)
+  })
+
+  test('the spelling of those that are known decides among several', () => {
+    const usual = ['/world/france', '/world/germany', '/world/china']
+    expect(guess(learn(usual), 'CI')).toBe('/world/ivory-coast')
+    expect(guess(learn([...usual, '/world/usa', '/world/uk-and-ireland']), 'GB')).toBe('/world/united-kingdom')
+    expect(guess(learn(['/pays/allemagne', '/pays/chine', '/pays/japon']), 'CI')).toBe('/pays/cote-divoire')
+  })
+
+  test('a long name is no headline', () => {
+    const book = learn(['/world/saint-vincent-and-the-grenadines', '/world/france', '/world/germany'])
+    expect(book.listCountrySlots()[0]?.countries.size).toBe(3)
+  })
+})
+
+describe('nothing is supposed', () => {
+  const others: readonly (readonly [what: string, paths: readonly string[]])[] = [
+    ['of two countries', ['/world/france', '/world/germany']],
+    ['of documentation', ['/guide/install', '/guide/java', '/guide/china', '/api/client', '/api/server', '/api/japan']],
+    ['of languages', ['/de/guide', '/fr/guide', '/it/guide', '/ja/guide', '/es/guide', '/in/guide', '/gb/guide']],
+    [
+      'where most are something else',
+      ['france', 'germany', 'china', 'football', 'budget', 'films', 'weather'].map((word) => `/tag/${word}`),
+    ],
+    ['of articles', ['france', 'germany', 'china', 'india'].map((word) => `/world/${word}/2024/05/03/a-vote`)],
+    ['of further pages', ['france', 'germany', 'china'].map((word) => `/world/${word}?page=2`)],
+    ['of queries', ['france', 'germany', 'china'].map((word) => `/world/${word}?sort=date`)],
+    ['of headlines', ['france', 'germany', 'china'].map((word) => `/w/${word}-wins-the-cup-again-at-last`)],
+  ]
+
+  test.each(others)('%s', (_, paths) => {
+    expect(shown(learn(paths).listCountrySlots())).toEqual([])
+  })
+})
+
+test('other places are told apart', () => {
+  const [found] = learn(CITIES.map((city) => `/local/${city}`)).listPlaceSlots()
+  expect(found?.kind).toBe('city')
+  expect(found && showSlot(found.slot, found.kind)).toBe('/local/{city}')
+})
+
+test('what is kept is bounded, and costs little', () => {
+  const book = new SlotBook(openCountryNames(PLACES), PLACES)
+  const words = ['alpha', 'beta', 'gamma', 'delta', 'omega', 'sigma']
+  const addresses = Array.from({ length: 30_000 }, (_, n) => {
+    const path = `${words[n % 6]}${n % 977}/${words[n % 5]}${(n * 7) % 1999}/${words[n % 4]}${n}`
+    return parseAddress(`https://docs.example/${path}`)
+  })
+  for (const address of addresses) if (address !== undefined) book.note(address, 'listed')
+  for (const path of ['france', 'germany', 'china']) {
+    const address = parseAddress(`https://docs.example/world/${path}`)
+    if (address !== undefined) book.note(address, 'listed')
+  }
+  expect(book.size).toBeLessThanOrEqual(20_000)
+  expect(shown(book.listCountrySlots())).toEqual(['/world/{country}'])
+})

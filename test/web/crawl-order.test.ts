@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { checkFields, DEFAULT_FIELDS, type OrderFields, writeOrder } from '../../web/dashboard/home/crawl-order.ts'
+
+/* What the form of the dashboard orders. */
+
+const FILLED: OrderFields = {
+  ...DEFAULT_FIELDS,
+  startUrl: 'news.example/world',
+  hubMaxPages: '20',
+  hubMaxDays: '30',
+  intMaxSeeds: ' 7 ',
+  intTargetHosts: 'news.example, other.example',
+  plannerVerbosity: '0',
+  force: true,
+}
+
+const PLAN = {
+  ...{ hubMaxPages: 20, hubMaxDays: 30, intMaxSeeds: 7, plannerVerbosity: 0 },
+  intTargetHosts: 'news.example, other.example',
+}
+
+test('what is for a plan is ordered where there is one, and what forces it for a history alone', () => {
+  const basic = writeOrder({ ...FILLED, crawlType: 'basic' }, true)
+  expect(basic).toMatchObject({ startUrl: 'https://news.example/world', crawlType: 'basic', queue: true })
+  expect(Object.keys(basic).filter((name) => name in PLAN || name === 'force')).toEqual([])
+  const intelligent = writeOrder({ ...FILLED, crawlType: 'intelligent' }, true)
+  expect(intelligent).toMatchObject(PLAN)
+  expect(intelligent).not.toHaveProperty('force')
+  const history = writeOrder({ ...FILLED, crawlType: 'history' }, false)
+  expect(history).toMatchObject({ ...PLAN, force: true })
+  expect(history).not.toHaveProperty('queue')
+})
+
+test('a field that is not shown is not complained about', () => {
+  const wrong = { ...FILLED, hubMaxPages: '0', intMaxSeeds: 'many' }
+  expect(checkFields({ ...wrong, crawlType: 'docs' })).toEqual({})
+  expect(checkFields({ ...wrong, crawlType: 'intelligent' })).toEqual({
+    hubMaxPages: 'A whole number from 1 on',
+    intMaxSeeds: 'A whole number from 1 on',
+  })
+})

@@ -1,0 +1,49 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import type { MilestonesMet } from '../api.ts'
+import { Pill } from '../pill.tsx'
+import { request, writeQuery } from '../request.ts'
+
+/** What has to be known of a site before its history is worth the requests, and what each of it means. */
+const NEEDED = [
+  ['full-understanding', 'a pattern leads to verified hubs of nearly all countries'],
+  ['depth2-coverage', 'pages two links away from the start were read'],
+  ['articles-identified-1k', 'a thousand pages turned out to be articles'],
+] as const
+
+/** Whose history was asked for too early, and what happens when it is wanted all the same. */
+interface UnpreparedInput {
+  readonly host: string
+  readonly onForce: () => void
+}
+
+/** Tells what is missing before the history of a site is crawled, and how to go on. */
+export function Unprepared({ host, onForce }: UnpreparedInput): JSX.Element {
+  const met = useSignal<readonly string[]>([])
+  useEffect(() => {
+    const query = writeQuery({ host, kinds: NEEDED.map(([kind]) => kind).join(',') })
+    void request<MilestonesMet>(`/api/milestones/met${query}`).then((answer) => {
+      if ('value' in answer) met.value = answer.value.met
+    })
+  }, [host])
+  return (
+    <section class="unprepared" aria-label="What is needed before">
+      <ul>
+        {NEEDED.map(([kind, words]) => {
+          const isMet = met.value.includes(kind)
+          return (
+            <li key={kind}>
+              <Pill word={isMet ? 'reached' : 'not yet'} tone={isMet ? 'good' : 'warn'} /> <b>{kind}</b>
+              <span class="quiet">: {words}</span>
+            </li>
+          )
+        })}
+      </ul>
+      <p class="small">A crawl of the type intelligent can reach them.</p>
+      <button type="button" onClick={onForce}>
+        Start it all the same
+      </button>
+    </section>
+  )
+}

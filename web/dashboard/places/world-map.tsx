@@ -1,0 +1,108 @@
+import { signal, useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { countOf } from '../../../src/core/text/count.ts'
+import {
+  MAP_VIEW_BOX,
+  parseOutlines,
+  pointOnMap,
+  radiusOnMap,
+  type WorldOutlines,
+} from '../../../src/core/world-map.ts'
+import type { PlaceMention } from '../api.ts'
+import { placeHref } from './place-href.ts'
+
+/** The picture that the build makes is read once. */
+const outlines = signal<WorldOutlines | null>(null)
+
+async function readOutlines(): Promise<void> {
+  if (outlines.value !== null) return
+  const answer = await fetch('/world.svg').catch(() => undefined)
+  if (answer?.ok) outlines.value = parseOutlines(await answer.text())
+}
+
+/** A dot of the map. */
+interface Dot {
+  readonly id: number
+  /** What it stands for, in words. */
+  readonly words: string
+  readonly x: number
+  readonly y: number
+  readonly r: number
+}
+
+/** Keys that lead from dot to dot, and by how many. */
+const STEPS: Readonly<Record<string, number>> = {
+  ArrowRight: 1,
+  ArrowDown: 1,
+  ArrowLeft: -1,
+  ArrowUp: -1,
+  Home: Number.NEGATIVE_INFINITY,
+  End: Number.POSITIVE_INFINITY,
+}
+
+/**
+ * Places on a map of the world, the larger the more pages. One stop for the tab key: arrows lead through the places, those of most
+ * pages first, and Enter to the page of one. A table beside the map has the same.
+ */
+export function WorldMap({ mentions }: { readonly mentions: readonly PlaceMention[] }): JSX.Element {
+  const active = useSignal(0)
+  /** The one that is pointed at or has the focus. */
+  const named = useSignal<string | null>(null)
+  const picture = useRef<SVGSVGElement>(null)
+  useEffect(() => void readOutlines(), [])
+  const dots = listDots(mentions)
+  const at = Math.min(active.value, dots.length - 1)
+  const move = (event: KeyboardEvent) => {
+    const step = STEPS[event.key]
+    if (step === undefined) return
+    event.preventDefault()
+    active.value = Math.min(Math.max(at + step, 0), dots.length - 1)
+    picture.current?.querySelector<SVGAElement>(`[data-dot="${active.value}"]`)?.focus()
+  }
+  const label = `${countOf(dots.length, 'place')} on a map of the world`
+  return (
+    <figure class="map">
+      <svg ref={picture} viewBox={MAP_VIEW_BOX} aria-label={label} onKeyDown={move}>
+        <path class="land" d={outlines.value?.land ?? ''} />
+        <path class="borders" d={outlines.value?.borders ?? ''} />
+        {dots.map(({ id, words, x, y, r }, i) => (
+          <a
+            key={id}
+            href={placeHref(id)}
+            tabIndex={i === at ? 0 : -1}
+            data-dot={i}
+            aria-label={words}
+            onFocus={() => {
+              active.value = i
+              named.value = words
+            }}
+            onPointerEnter={() => {
+              named.value = words
+            }}
+          >
+            <circle class="dot-place" cx={x} cy={y} r={r} />
+          </a>
+        ))}
+      </svg>
+      <figcaption>
+        <span class="map-named">
+          {named.value ?? 'The larger a dot, the more pages. Arrow keys lead from one to the next.'}
+        </span>
+        <span class="quiet">Outlines: Natural Earth</span>
+      </figcaption>
+    </figure>
+  )
+}
+
+/** Those of most pages come first: no large dot lies over a small one then. */
+function listDots(mentions: readonly PlaceMention[]): readonly Dot[] {
+  const most = Math.max(1, ...mentions.map(({ pages }) => pages))
+  return mentions
+    .toSorted((a, b) => b.pages - a.pages)
+    .flatMap(({ place: { id, name, lat, lng }, pages, hubs }): Dot[] => {
+      if (lat === null || lng === null) return []
+      const words = `${name}: ${[countOf(pages, 'page'), ...(hubs === 0 ? [] : [countOf(hubs, 'hub')])].join(', ')}`
+      return [{ id, words, ...pointOnMap(lat, lng), r: radiusOnMap(pages, most) }]
+    })
+}

@@ -1,0 +1,173 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { countOf, writeNumber } from '../../../src/core/text/count.ts'
+import type { HubCoverage, NoteEvent, NoteList, PatternItem } from '../api.ts'
+import { now } from '../clock.ts'
+import { writeAgo, writeMoment } from '../format.ts'
+import { OutsideLink } from '../outside-link.tsx'
+import { Pill } from '../pill.tsx'
+import { request, writeQuery } from '../request.ts'
+import { useFollowing } from '../use-following.ts'
+import { PatternTable } from './pattern-table.tsx'
+
+/** Whose understanding is shown, and how much of it. */
+interface UnderstandingInput {
+  readonly host: string
+  /** All but `whole` leave out what needs room, and say nothing of a host of which nothing is known. `part` stands in another panel. */
+  readonly look: 'part' | 'short' | 'whole'
+  /** Missing hubs that a crawl has told of: those that are kept are counted at its end. */
+  readonly told?: number
+}
+
+const SHOWN_MISSING = 12
+
+/** What crawls have understood of a host: how it writes its addresses, which hubs it has, and which are missing. */
+export function Understanding({ host, look, told = 0 }: UnderstandingInput): JSX.Element | null {
+  const coverage = useSignal<HubCoverage | null>(null)
+  const milestones = useSignal<readonly NoteEvent[]>([])
+  useFollowing(async () => {
+    const [found, reached] = await Promise.all([
+      request<HubCoverage>(`/api/hubs/coverage${writeQuery({ host })}`),
+      request<NoteList>(`/api/milestones${writeQuery({ scope: host, limit: 100 })}`),
+    ])
+    if ('value' in found) coverage.value = found.value
+    if ('value' in reached) milestones.value = reached.value.items
+  })
+  const { value } = coverage
+  if (value === null) return null
+  // Patterns are kept at the end of a crawl, and told when they are learnt.
+  const patterns = value.patterns.length > 0 ? value.patterns : readPatterns(milestones.value)
+  const isKnown = value.hubs + patterns.length + value.missing.length > 0
+  if (!isKnown && look !== 'whole') return null
+  const counts = { hubs: value.hubs, missing: Math.max(value.missing.length, told), patterns: patterns.length }
+  return (
+    <section class={`understanding ${look === 'part' ? '' : 'panel'}`} aria-label={`What is understood of ${host}`}>
+      <h4>What is understood of {host}</h4>
+      <Countries coverage={value} />
+      <Figures counts={counts} milestones={milestones.value} />
+      {look === 'whole' && isKnown ? (
+        <>
+          <Reached milestones={milestones.value} />
+          <Missing coverage={value} host={host} />
+          <PatternTable patterns={patterns} />
+        </>
+      ) : null}
+      <Links host={host} look={look} />
+    </section>
+  )
+}
+
+/** Countries with a hub of their own, as a part of all that the gazetteer knows. */
+function Countries({ coverage: { countries, countriesCovered } }: { readonly coverage: HubCoverage }): JSX.Element {
+  if (countries === 0) {
+    return (
+      <p class="quiet small">
+        No countries are known yet: <code>pharos gazetteer import</code> brings them.
+      </p>
+    )
+  }
+  const percent = Math.floor((countriesCovered * 100) / countries)
+  const words = `${writeNumber(countriesCovered)} of ${writeNumber(countries)} countries have a hub (${percent} %)`
+  return (
+    <div class="countries">
+      <div class="coverage-line" role="img" aria-label={words}>
+        <span class="seg seg-indexed" style={{ flexGrow: countriesCovered }} />
+        <span class="rest" style={{ flexGrow: countries - countriesCovered }} />
+      </div>
+      <p class="small">{words}</p>
+    </div>
+  )
+}
+
+/** What is known, in numbers. */
+interface FiguresInput {
+  readonly counts: { readonly hubs: number; readonly missing: number; readonly patterns: number }
+  /** Newest first. */
+  readonly milestones: readonly NoteEvent[]
+}
+
+function Figures({ counts: { hubs, missing, patterns }, milestones }: FiguresInput): JSX.Element {
+  const seeds = milestones.find(({ kind }) => kind === 'seeds-prepared' || kind === 'hubs-seeded')?.details?.['count']
+  const figures: readonly (readonly [label: string, count: number, tone?: string])[] = [
+    ['hubs confirmed', hubs],
+    ['hubs missing', missing, missing > 0 ? 'bad' : ''],
+    ['patterns learnt', patterns],
+    ...(typeof seeds === 'number' ? [['tried first', seeds] as const] : []),
+  ]
+  return (
+    <dl class="figures">
+      {figures.map(([label, count, tone]) => (
+        <div key={label} class={tone ?? ''}>
+          <dt>{label}</dt>
+          <dd>{writeNumber(count)}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+/** The patterns that the last crawl has told of. */
+function readPatterns(milestones: readonly NoteEvent[]): readonly PatternItem[] {
+  const told = milestones.find(({ kind }) => kind === 'patterns-learned')?.details?.['patterns']
+  if (!Array.isArray(told)) return []
+  // What a plan tells of a pattern; what became of guesses is not known by then.
+  const items = told as readonly Pick<PatternItem, 'pattern' | 'role' | 'seen' | 'confidence'>[]
+  return items.map((item) => ({ hits: 0, misses: 0, examples: [], ...item }))
+}
+
+/** Each milestone once, as it was reached last. */
+function Reached({ milestones }: Pick<FiguresInput, 'milestones'>): JSX.Element | null {
+  if (milestones.length === 0) return null
+  const last = milestones.filter(({ kind }, i) => milestones.findIndex((one) => one.kind === kind) === i)
+  return (
+    <div class="notes">
+      <h4>Milestones</h4>
+      <ul>
+        {last.map(({ kind, message, ts }) => (
+          <li key={kind}>
+            <Pill word={kind} tone="good" />
+            <span class="note-text">{message}</span>
+            {ts ? (
+              <span class="quiet number" title={writeMoment(Date.parse(ts))}>
+                {writeAgo(Date.parse(ts), now.value)}
+              </span>
+            ) : null}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function Missing({ coverage, host }: { readonly coverage: HubCoverage; readonly host: string }): JSX.Element | null {
+  const { missing } = coverage
+  if (missing.length === 0) return null
+  return (
+    <div class="missing">
+      <h4>Hubs that are missing</h4>
+      <ul>
+        {missing.slice(0, SHOWN_MISSING).map(({ url, placeSlug }) => (
+          <li key={url}>
+            <OutsideLink url={url} words={placeSlug ?? ''} />
+          </li>
+        ))}
+        {missing.length > SHOWN_MISSING ? (
+          <li>
+            <a href={`/hubs${writeQuery({ host })}`}>and {countOf(missing.length - SHOWN_MISSING, 'other')}</a>
+          </li>
+        ) : null}
+      </ul>
+    </div>
+  )
+}
+
+function Links({ host, look }: Pick<UnderstandingInput, 'host' | 'look'>): JSX.Element {
+  return (
+    <p class="small understanding-links">
+      {look !== 'whole' ? <a href={`#/places${writeQuery({ host })}`}>Patterns, and places on a map</a> : null}
+      <a href={`/hubs${writeQuery({ host })}`}>Hubs</a>
+      <a href={`/problems/ssr${writeQuery({ kind: 'missing-hub', scope: host })}`}>Missing ones</a>
+      <a href={`/gazetteer${writeQuery({ host })}`}>Gazetteer</a>
+    </p>
+  )
+}
