@@ -11,7 +11,7 @@ import { allowTime, isLong, runBounded } from './bounded.ts'
  * Files nobody would write, packed by the built program in a process of its own beside two good files. Every one of
  * them has to give chunks or a warning, in time and in bounded memory, and the good files have to be in the pack.
  * With TEST_LONG each is tried alone at the full size of the limits, also of raised ones; otherwise those of a kind are
- * packed together, a megabyte each. TEST_REPORT names a file for the figures.
+ * packed together, half a megabyte each. TEST_REPORT names a file for the figures.
  */
 
 const MB = 2 ** 20
@@ -202,7 +202,7 @@ function create(cases: Cases, names: readonly string[], bytes: number): Record<s
 }
 
 describe('at the default limits', () => {
-  const size = (isLong ? 10 : 1) * MB - 100
+  const size = (isLong ? 10 : 0.5) * MB - 100
 
   test.each(group(LARGE))('%s give chunks or a warning', (_, names) => expectNoneLost(create(LARGE, names, size)))
 

@@ -113,7 +113,7 @@ test('servers that break HTTP keep nothing from their good pages', async () => {
   )
   const run = await crawlHostile(
     servers.map(({ origin }) => ({ url: `${origin}/` })),
-    { limits: isLong ? {} : { attempts: 2 }, timeouts: HASTY },
+    HASTY,
   )
   const seen = servers.map((server, i) => {
     const rows = rowsOf(run, server)
@@ -175,7 +175,7 @@ test('a server that takes connections and never speaks, or resets them at once, 
   const servers = [silent, resetting]
   const run = await crawlHostile(
     servers.map(({ origin }) => ({ url: `${origin}/` })),
-    { timeouts: HASTY },
+    HASTY,
   )
   for (const server of servers) {
     expect(run.sources.get(`${server.origin}/`)).toMatchObject({ end: 'failed' })

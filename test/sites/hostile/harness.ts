@@ -76,10 +76,13 @@ export interface RunOptions {
   readonly queries?: readonly string[]
 }
 
-/** Timeouts for the short form. */
-export const HASTY: Timeouts | undefined = isLong
-  ? undefined
-  : { connectTimeoutMs: 3000, firstByteTimeoutMs: 3000, idleTimeoutMs: 3000, answerTimeoutMs: 8000 }
+/** The short form waits less, and less often. */
+export const HASTY: RunOptions = isLong
+  ? {}
+  : {
+      limits: { attempts: 2 },
+      timeouts: { connectTimeoutMs: 3000, firstByteTimeoutMs: 3000, idleTimeoutMs: 3000, answerTimeoutMs: 8000 },
+    }
 
 const CHILD = fileURLToPath(new URL('./crawl-child.ts', import.meta.url))
 /** As the program is started. */

@@ -292,7 +292,7 @@ test.each(GROUPS)('%s that means harm keeps nothing from the good pages: %j', as
   const servers = await Promise.all(names.map((name) => openCase(CASES[name], canary)))
   const run = await crawlHostile(
     servers.map(({ origin }, i) => ({ url: `${origin}/`, scope: CASES[names[i] ?? '']?.scope ?? {} })),
-    kind === 'robots.txt' ? { timeouts: HASTY } : {},
+    kind === 'robots.txt' ? HASTY : {},
   )
   const seen = servers.map((server, i) => {
     const { states = {}, isClosed = false, told = /^/, most = 20 } = CASES[names[i] ?? ''] ?? {}
