@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import { NO_PLACES, type PlaceMatcher } from './analysis/matcher.ts'
-import { openPlaceMatcher } from './analysis/open-matcher.ts'
 import type { Grammars } from './core/chunk/code-grammars.ts'
 import { PharosError } from './core/errors.ts'
 import { DEFAULT_LIMITS } from './core/limits.ts'
@@ -143,7 +142,8 @@ function createPlaces(gazetteer: Gazetteer): () => Promise<PlaceMatcher> {
   return async () => {
     if (opened.revision !== (await gazetteer.revision())) {
       const index = await gazetteer.readIndex()
-      opened = index === undefined ? NO_PLACES : openPlaceMatcher(index)
+      // Loaded with the first names: whoever has none, or only searches, has no use for what finds them in texts.
+      opened = index === undefined ? NO_PLACES : (await import('./analysis/open-matcher.ts')).openPlaceMatcher(index)
     }
     return opened
   }

@@ -39,6 +39,8 @@ export interface Draft {
   needed: number
   /** `New York State`: the word beside it says that it is no city. */
   readonly isDivision: boolean
+  /** `San Jose Sharks`: it is the city of a team of North America. */
+  readonly isTeam: boolean
   /** It is a person's name here. */
   isPerson: boolean
 }
@@ -131,6 +133,7 @@ export function draftsOf(given: GivenText, mentions: readonly Mention[]): readon
       support: 0,
       needed: 1,
       isDivision: isDivision(tokens, mention),
+      isTeam: isTeam(tokens, mention),
       isPerson: false,
     })
   }
@@ -142,6 +145,16 @@ function isDivision(tokens: readonly Token[], mention: Mention): boolean {
   if (after !== undefined && after.gap === GAP_SPACE && lists.DIVISION_NOUNS.has(after.word)) return true
   const of = tokens[mention.first - 1]
   return of?.word === 'of' && lists.DIVISION_NOUNS.has(tokens[mention.first - 2]?.word ?? '')
+}
+
+/** `Dallas Cowboys`, and with one word between: `Boston Red Sox`. */
+function isTeam(tokens: readonly Token[], { next }: Mention): boolean {
+  for (let at = next; at <= next + 1; at++) {
+    const token = tokens[at]
+    if (token === undefined || token.gap !== GAP_SPACE || token.letterCase !== CASE_TITLE) return false
+    if (lists.TEAM_NOUNS.has(token.word)) return true
+  }
+  return false
 }
 
 /** What a name may mean, without those that it cannot as it is written. */

@@ -66,7 +66,7 @@ export function openIndex(given: Uint8Array): OpenIndex | undefined {
         id: columns.ids[place] ?? 0,
         kind: kindAt(place),
         name: decoder.decode(columns.names.subarray(columns.nameStarts[place], columns.nameStarts[place + 1])),
-        countryCode: code === 0 ? null : String.fromCharCode(code >>> 8, code & 255),
+        countryCode: code === 0 ? null : showCountry(code),
         adm1Code: division === '' ? null : division,
         population: columns.populations[place] ?? 0,
       }
@@ -88,4 +88,28 @@ export function countryPlaces(index: OpenIndex): ReadonlyMap<number, number> {
   const found = new Map(index.head.countries.map(({ place }) => [index.columns.countries[place] ?? 0, place]))
   countriesOf.set(index, found)
   return found
+}
+
+const regionsOf = new WeakMap<OpenIndex, ReadonlyMap<string, readonly number[]>>()
+
+/** Numbers of the regions by the codes of their countries. */
+export function regionPlaces(index: OpenIndex): ReadonlyMap<string, readonly number[]> {
+  const known = regionsOf.get(index)
+  if (known !== undefined) return known
+  const found = new Map<string, number[]>()
+  const { kinds, countries } = index.columns
+  for (let place = 0; place < kinds.length; place++) {
+    const code = countries[place] ?? 0
+    if (code === 0 || index.kindAt(place) !== 'region') continue
+    const country = showCountry(code)
+    const regions = found.get(country)
+    if (regions === undefined) found.set(country, [place])
+    else regions.push(place)
+  }
+  regionsOf.set(index, found)
+  return found
+}
+
+function showCountry(code: number): string {
+  return String.fromCharCode(code >>> 8, code & 255)
 }

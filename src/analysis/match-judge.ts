@@ -32,6 +32,7 @@ export function judge(given: GivenText, drafts: readonly Draft[], at: number, re
   const population = columns.populations[place] ?? 0
   const first = tokens[mention.first] as Token
   const around = neighboursOf(tokens, drafts, at)
+  if (isThing(tokens, mention)) return
   if (nameKind === NAME_DEMONYM) {
     draft.support = isAboutCountry(tokens, drafts, at) ? 2 : 0
     draft.needed = 1
@@ -39,15 +40,17 @@ export function judge(given: GivenText, drafts: readonly Draft[], at: number, re
   }
   const isSingle = mention.next === mention.first + 1
   const isCommon = isSingle && isCommonWord(first.word)
+  const backing = regard.of(place, reading) + (scores.get(columns.countries[place] ?? 0) ?? 0)
   let support = sizeSupport(index, place)
-  if (first.script === SCRIPT_LATIN && kind === KIND_CITY && (name & NAME_MAIN) === 0)
-    support -= aliasDoubt(mention, population, language === undefined || language === 'en')
+  if (first.script === SCRIPT_LATIN && kind === KIND_CITY && (name & NAME_MAIN) === 0) {
+    const doubt = aliasDoubt(mention, population, language === undefined || language === 'en')
+    support -= backing >= BACKED && mention.units > 4 ? doubt / 2 : doubt
+  }
   if (kind === KIND_REGION && (name & NAME_DERIVED) !== 0) support -= 0.7
   if (mention.form === FORM_BENT && first.letterCase !== CASE_NONE) support -= 0.3
   if (draft.paired) support += 4
   if (!isSingle) support += wordsOfWeight(tokens, mention) > 1 ? 1.5 : 0.5
-  const backing = regard.of(place, reading) + (scores.get(columns.countries[place] ?? 0) ?? 0)
-  if (backing > 0) support += kind === KIND_CITY ? (backing >= 0.7 ? 1.2 : 0.8) : 0.5
+  if (backing > 0) support += kind === KIND_CITY ? (backing >= BACKED ? 1.2 : 0.8) : 0.5
   if (around.isListed) support += 0.8
   if (around.isRiver && kind !== KIND_COUNTRY && mention.form === FORM_EXACT) support -= 2.5
   support += around.preposition
@@ -55,11 +58,33 @@ export function judge(given: GivenText, drafts: readonly Draft[], at: number, re
   draft.needed = neededFor(tokens, mention, casing, kind, population)
   if (isCommon && !draft.paired && around.isPartOfName) support -= 1.5
   if (around.isOtherPlace && !draft.paired && kind !== KIND_COUNTRY) support -= 3
+  if (around.isStreet && !draft.paired) support -= 5
+  if (isCountryAsDish(tokens, mention, casing)) support -= 9
   if (around.isNew && !draft.paired) support -= 9
   draft.support = support
   if (!draft.paired && isSingle && first.letterCase === CASE_TITLE)
-    judgeAsPerson(draft, first, around, casing, kind, population)
+    judgeAsPerson(tokens, draft, first, around, casing, kind, population)
   if (isPressTitle(tokens, mention)) draft.support -= 9
+}
+
+/** What the surroundings of a name say for its country, where that is more than a hint. */
+const BACKED = 0.7
+
+/** `Panama hats`, `Guinea pigs`: called after a place, and not there. */
+function isThing(tokens: readonly Token[], mention: Mention): boolean {
+  const after = tokens[mention.next]
+  return after !== undefined && after.gap === GAP_SPACE && lists.THING_NOUNS.has(after.word)
+}
+
+/** So far around a name the words of a kitchen are looked for. */
+const KITCHEN_REACH = 14
+
+/** `Turkey was served with cranberry sauce`: where a capital tells nothing, the words around it do. */
+function isCountryAsDish(tokens: readonly Token[], { first: at }: Mention, casing: Casing): boolean {
+  const first = tokens[at] as Token
+  if (!lists.DISHES.has(first.word) || (first.gap !== GAP_SENTENCE && !casing.isHeadline && !casing.isFlat)) return false
+  const around = tokens.slice(Math.max(0, at - KITCHEN_REACH), at + KITCHEN_REACH)
+  return around.some(({ word }) => lists.KITCHEN_WORDS.has(word))
 }
 
 function wordsOfWeight(tokens: readonly Token[], mention: Mention): number {
@@ -73,7 +98,7 @@ function wordsOfWeight(tokens: readonly Token[], mention: Mention): number {
 
 /** A name that is not the one a place is shown by may be a word of some other language, or a joke. */
 function aliasDoubt(mention: Mention, population: number, isEnglish: boolean): number {
-  if (mention.units < 4) return 2.5
+  if (mention.units < 4) return population >= 1_000_000 && !isEnglish ? 1.5 : 2.5
   if (population >= 1_000_000) return isEnglish ? 0.8 : 0.5
   return isEnglish ? (population >= 500_000 ? 1 : 2) : 1
 }
@@ -122,8 +147,9 @@ interface Neighbours {
   readonly isRiver: boolean
   /** A word with a capital stands beside it. */
   readonly isPartOfName: boolean
-  /** It is a river, a street or a lake of the name. */
+  /** It is a river or a lake of the name, or a house that is rather called after a person. */
   readonly isOtherPlace: boolean
+  readonly isStreet: boolean
   /** `New England` is not England. */
   readonly isNew: boolean
   /** Points for a word before it that leads to places. */
@@ -165,8 +191,11 @@ function neighboursOf(tokens: readonly Token[], drafts: readonly Draft[], at: nu
       (after !== undefined && after.letterCase === CASE_TITLE) ||
       (before !== undefined && before.letterCase === CASE_TITLE && before.gap !== GAP_SENTENCE),
     isOtherPlace:
-      (after !== undefined && after.letterCase === CASE_TITLE && lists.FEATURE_NOUNS.has(after.word)) ||
+      (after !== undefined &&
+        after.letterCase === CASE_TITLE &&
+        (lists.FEATURE_NOUNS.has(after.word) || (isOrdinary && lists.HOUSE_NOUNS.has(after.word)))) ||
       (before !== undefined && before.letterCase === CASE_TITLE && lists.FEATURES_BEFORE.has(before.word)),
+    isStreet: after !== undefined && after.letterCase === CASE_TITLE && lists.STREET_NOUNS.has(after.word),
     isNew:
       before !== undefined &&
       before.letterCase === CASE_TITLE &&
@@ -178,6 +207,7 @@ function neighboursOf(tokens: readonly Token[], drafts: readonly Draft[], at: nu
 
 /** Words before and after that make a name a person's. */
 function judgeAsPerson(
+  tokens: readonly Token[],
   draft: Draft,
   first: Token,
   around: Neighbours,
@@ -219,8 +249,10 @@ function judgeAsPerson(
     draft.isPerson = true
   }
   const isGiven = lists.GIVEN_NAMES.has(first.word)
-  if (after !== undefined && after.letterCase === CASE_TITLE && isGiven && !isKnownWord(after.word) && !casing.isFlat)
-    draft.isPerson = true
+  // Surnames are given names as well, but a large city is rather meant by its name.
+  const isCalled = isGiven || (lists.SURNAMES.has(first.word) && kind === KIND_CITY && population < 500_000)
+  const hasSurname = after !== undefined && after.letterCase === CASE_TITLE && !isKnownWord(after.word)
+  if (hasSurname && isCalled && !casing.isFlat && !draft.isTeam && !isHouse(tokens, draft.mention)) draft.isPerson = true
   if (
     after !== undefined &&
     lists.SPEAKING_VERBS.has(after.word) &&
@@ -230,6 +262,16 @@ function judgeAsPerson(
     draft.support -= population >= 1_000_000 ? 0.5 : 2.5
   }
   if (draft.isPerson) draft.support -= 9
+}
+
+/** `Houston Methodist Hospital`: words with capitals that end in a word for a house. */
+function isHouse(tokens: readonly Token[], { next }: Mention): boolean {
+  for (let at = next; at < next + 3; at++) {
+    const token = tokens[at]
+    if (token === undefined || token.gap !== GAP_SPACE || token.letterCase !== CASE_TITLE) return false
+    if (lists.HOUSE_NOUNS.has(token.word) || lists.PLACE_NOUNS_AFTER.has(token.word)) return true
+  }
+  return false
 }
 
 /** Words that are no part of a person's name though they may have a capital. */

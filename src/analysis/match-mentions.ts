@@ -1,9 +1,11 @@
 import { shortHan } from './match-han.ts'
 import { beginHash, extendHash, type NameHash, RUN_SALT, startSlot, WORD_SALT } from './match-hash.ts'
 import type { OpenIndex } from './match-index.ts'
+import { priorOf } from './match-score.ts'
 import { STEM_MARK, stemsOf } from './match-stems.ts'
 import {
   CASE_LOWER,
+  CASE_NONE,
   GAP_BREAK,
   GAP_COMMA,
   GAP_HYPHEN,
@@ -19,6 +21,7 @@ import {
   SCRIPT_UNSPACED,
   type Token,
 } from './match-tokens.ts'
+import { PLACE_NOUNS_BEFORE } from './match-words.ts'
 import { normalizeName } from './place.ts'
 
 /** How the words of a text became a name. */
@@ -123,6 +126,8 @@ function createSearch(
   function exact(at: number, token: Token): Mention | undefined {
     const found = longest(at, token.word)
     if (found === undefined) return undefined
+    // Where nothing has a capital, `مدينة` is a word for any city, and rarely Medina.
+    if (found.next === at + 1 && token.letterCase === CASE_NONE && PLACE_NOUNS_BEFORE.has(token.word)) return undefined
     const keys = [found.key]
     if (found.next === at + 1 && isBending(token)) keys.push(...stemKeys(token.word))
     return mentionOf(at, found.next, 0, keys, FORM_EXACT, found.units)
@@ -194,7 +199,7 @@ function createSearch(
   /** `بباريس`, `ולונדון`: what is written together with the next word. */
   function prefixed(at: number, token: Token): Mention | undefined {
     for (const { cut, word } of withoutPrefix(token)) {
-      const found = longest(at, word)
+      const found = PLACE_NOUNS_BEFORE.has(word) ? undefined : longest(at, word)
       if (found !== undefined && (word.length >= 3 || found.next > at + 1)) {
         return mentionOf(at, found.next, cut, [found.key], FORM_PREFIXED, found.units)
       }
@@ -230,6 +235,47 @@ function createSearch(
     return undefined
   }
 
+  /** The longest name that begins at a unit of a run. */
+  function windowAt(run: Run, from: number): Window | undefined {
+    const known = run.windows[from]
+    if (known !== undefined) return known === NO_WINDOW ? undefined : known
+    const { word } = run
+    const most = Math.min(starts[startSlot(word, from, from + 2, RUN_SALT)] ?? 0, MAX_RUN_UNITS, word.length - from)
+    let best: Window | undefined
+    if (most >= 2) {
+      beginHash(hash)
+      for (let units = 1; units <= most; units++) {
+        extendHash(hash, word, from + units - 1, from + units)
+        if (units < 2 || !isWholeKatakana(run, from, from + units)) continue
+        const key = index.keyOf(hash)
+        if (key >= 0) best = { key, units }
+      }
+    }
+    run.windows[from] = best ?? NO_WINDOW
+    return best
+  }
+
+  /** `抵达莫斯科`: a name that begins inside another is the right one where it is longer, or as long and better known. */
+  function isOvertaken(run: Run, from: number, window: Window): boolean {
+    for (let inner = from + 1; inner < from + window.units && inner + 2 <= run.word.length; inner++) {
+      const other = windowAt(run, inner)
+      if (other === undefined || other.units < window.units) continue
+      const lead = fameOf(other.key) - fameOf(window.key)
+      if (lead > (other.units > window.units ? -LONGER_LEAD : 0)) return true
+    }
+    return false
+  }
+
+  /** How likely the likeliest place of a name is. */
+  function fameOf(key: number): number {
+    const { keyStarts, postingPlaces, postingNames } = index.columns
+    let most = 0
+    for (let at = keyStarts[key] ?? 0; at < (keyStarts[key + 1] ?? 0); at++) {
+      most = Math.max(most, priorOf(index, postingPlaces[at] ?? 0, postingNames[at] ?? 0))
+    }
+    return most
+  }
+
   return {
     at(at, token) {
       if (token.word === '' || !canStart(token)) return undefined
@@ -241,38 +287,25 @@ function createSearch(
       return token.script === SCRIPT_HANGUL ? suffixed(at, token) : undefined
     },
     inRun(at, token, into) {
-      const { word: full, offsets } = normalRun(text.slice(token.start, token.end))
-      const word = shortHan(full)
-      for (let from = 0; from + 2 <= word.length; ) {
-        const most = Math.min(starts[startSlot(word, from, from + 2, RUN_SALT)] ?? 0, MAX_RUN_UNITS, word.length - from)
-        let length = 0
-        let key = -1
-        if (most >= 2) {
-          beginHash(hash)
-          for (let units = 1; units <= most; units++) {
-            extendHash(hash, word, from + units - 1, from + units)
-            if (units < 2 || !isWholeKatakana(word, offsets, from, from + units)) continue
-            const found = index.keyOf(hash)
-            if (found >= 0) {
-              key = found
-              length = units
-            }
-          }
-        }
-        if (key < 0) {
+      const { word: full, origins } = normalRun(text.slice(token.start, token.end))
+      const run: Run = { word: shortHan(full), origins, windows: [] }
+      for (let from = 0; from + 2 <= run.word.length; ) {
+        const window = windowAt(run, from)
+        if (window === undefined || isOvertaken(run, from, window)) {
           from++
           continue
         }
+        const last = from + window.units - 1
         into.push({
           first: at,
           next: at + 1,
-          start: token.start + (offsets?.[from] ?? from),
-          end: token.start + (offsets?.[from + length] ?? from + length),
-          keys: [key],
+          start: token.start + (origins?.[from]?.start ?? from),
+          end: token.start + (origins?.[last]?.end ?? last + 1),
+          keys: [window.key],
           form: FORM_RUN,
-          units: length,
+          units: window.units,
         })
-        from += length
+        from += window.units
       }
     },
   }
@@ -303,29 +336,55 @@ function withoutPrefix(token: Token): readonly { cut: number; word: string }[] {
   return found
 }
 
-/** A run in normal form with the place each unit of it came from; no places where they are the same. */
-function normalRun(run: string): { word: string; offsets: readonly number[] | undefined } {
+/** Where a unit came from. */
+interface Origin {
+  readonly start: number
+  readonly end: number
+}
+
+/** A name in a run. */
+interface Window {
+  readonly key: number
+  readonly units: number
+}
+
+/** A run in normal form. */
+interface Run {
+  readonly word: string
+  /** Of each unit; undefined where they are where they were. */
+  readonly origins: readonly Origin[] | undefined
+  /** The longest names that begin at its units, as far as they were looked for. */
+  readonly windows: Window[]
+}
+
+const NO_WINDOW: Window = { key: -1, units: 0 }
+
+/** So much better known a name is that stays though a longer one begins inside it. */
+const LONGER_LEAD = 1
+
+/** A run in normal form with where each unit of it came from; nothing where that is the same. */
+function normalRun(run: string): Pick<Run, 'word' | 'origins'> {
   const whole = normalizeName(run)
-  if (whole === run) return { word: run, offsets: undefined }
+  if (whole === run) return { word: run, origins: undefined }
   let word = ''
-  const offsets: number[] = []
+  const origins: Origin[] = []
   let at = 0
   for (const character of run) {
     const normal = normalizeName(character)
-    for (let i = 0; i < normal.length; i++) offsets.push(at)
+    const origin = { start: at, end: at + character.length }
+    for (let i = 0; i < normal.length; i++) origins.push(origin)
     word += normal
-    at += character.length
+    at = origin.end
   }
-  offsets.push(at)
-  return { word, offsets }
+  return { word, origins }
 }
 
 /** Part of a word in katakana is another word: `ローマ` is not in `ローマン`. A dot between two of them parts them. */
-function isWholeKatakana(word: string, offsets: readonly number[] | undefined, from: number, to: number): boolean {
+function isWholeKatakana({ word, origins }: Run, from: number, to: number): boolean {
   const goesOn = (at: number): boolean =>
     isKatakana(word, at - 1) &&
     isKatakana(word, at) &&
-    (offsets === undefined || (offsets[at] ?? 0) - (offsets[at - 1] ?? 0) === 1)
+    (origins === undefined || (origins[at]?.start ?? 0) - (origins[at - 1]?.start ?? 0) === 1)
   return !goesOn(from) && !goesOn(to)
 }
 

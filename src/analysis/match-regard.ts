@@ -45,7 +45,7 @@ export function createRegard(index: OpenIndex): Regard {
       }
       // In a region that is spoken of lie many villages that bear the name of a city elsewhere.
       const weight = (columns.populations[place] ?? 0) >= 15_000 ? 1 : 0.5
-      return inCountry + weight * ofDivisions.of(keyOf(place), own, 3.5) + 0.5 * beside
+      return inCountry + weight * ofDivisions.of(keyOf(place), own, 3.5) + 0.25 * beside
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { OpenIndex } from './match-index.ts'
-import { NAME_DERIVED, NAME_MAIN } from './name-index.ts'
+import { NAME_DERIVED, NAME_MAIN, packCountry } from './name-index.ts'
 import { NAME_KINDS, PLACE_KINDS } from './place.ts'
 
 /** Kinds as the columns of an index have them. */
@@ -38,6 +38,15 @@ export function sizeSupport(index: OpenIndex, place: number): number {
   return population >= 100_000 ? 2 : population >= 15_000 ? 1 : 0
 }
 
+const UNITED_STATES = packCountry('US')
+const CANADA = packCountry('CA')
+
+/** Whether a place lies in the United States or Canada. */
+export function isNorthAmerican(index: OpenIndex, place: number): boolean {
+  const country = index.columns.countries[place]
+  return country === UNITED_STATES || country === CANADA
+}
+
 /**
  * Number of the city to take instead of the best candidate, where that is a region which bears the name of a city in it:
  * the region is rarely meant by that name alone.
@@ -58,7 +67,7 @@ export function preferCity(
     const population = columns.populations[place] ?? 0
     if (columns.divisions[place] !== columns.divisions[region] || population <= most) continue
     const isMain = ((names[i] ?? 0) & NAME_MAIN) !== 0
-    if (!isMain && population < Math.min(3_000_000, 0.3 * (columns.populations[region] ?? 0))) continue
+    if (!isMain && population < Math.min(3_000_000, 0.4 * (columns.populations[region] ?? 0))) continue
     city = i
     most = population
   }

@@ -5,7 +5,7 @@ import { judge, rejectNamesakes } from './match-judge.ts'
 import { findMentions } from './match-mentions.ts'
 import { joinPairs } from './match-pairs.ts'
 import { createRegard, type Regard } from './match-regard.ts'
-import { KIND_REGION, preferCity } from './match-score.ts'
+import { isNorthAmerican, KIND_REGION, preferCity } from './match-score.ts'
 import { tokenize } from './match-tokens.ts'
 import type { KnownPlace, MatchContext, PlaceMatch } from './matcher.ts'
 
@@ -72,6 +72,7 @@ function choose(index: OpenIndex, draft: Draft, regard: Regard | undefined): voi
   for (const [i, place] of reading.places.entries()) {
     let score = (reading.base[i] ?? 0) + (regard?.of(place, reading) ?? 0)
     if (draft.isDivision && index.columns.kinds[place] === KIND_REGION) score += 2
+    if (draft.isTeam && isNorthAmerican(index, place)) score += 3
     if (score > bestScore) {
       second = bestScore
       bestScore = score

@@ -20,7 +20,7 @@ export const STRONG_PREPOSITIONS: ReadonlySet<string> = words(`
 
 /** Verbs before a name that make it a place. */
 export const LEADING_VERBS: ReadonlySet<string> = words(
-  'reached reach visited visit visits left entered toured hit struck fled captured seized besieged invaded bombed shelled',
+  'reached reach visited visit visits left leaves leave entered toured hit struck fled captured seized besieged invaded bombed shelled',
 )
 
 /** Words that also stand before persons and things. */
@@ -62,6 +62,36 @@ export const PLACE_NOUNS_AFTER: ReadonlySet<string> = words(`
   wall war water week west zoo fc united rovers
 `)
 
+/** What a place is not meant with: dishes, drinks, clothes, animals and plants that are called after one. */
+export const THING_NOUNS: ReadonlySet<string> = words(`
+  hat hats shorts jacket jackets sweater sweaters jersey jerseys libre libres pig pigs fowl hen hens goose geese cat cats
+  terrier terriers bulldog spaniel retriever rex worm worms nut nuts sprout sprouts bean beans pepper peppers lime limes
+  grass rose roses lily ivy violet violets cress chard squash sauce cheese ham sausage sausages steak schnitzel stew soup
+  breast breasts leg legs drumstick drumsticks burger burgers bacon meatball meatballs sandwich sandwiches gravy stuffing
+  cocktail cutlet kiev tart tarts bun buns pudding mustard mule bitter bitters leather plate plates cup cups teapot
+  doll dolls syndrome roulette
+`)
+
+/** Countries whose name is a word for something to eat, and the words that stand beside that. */
+export const DISHES: ReadonlySet<string> = words('turkey')
+export const KITCHEN_WORDS: ReadonlySet<string> = words(`
+  thanksgiving christmas cranberry cranberries roast roasted roasting oven gravy stuffing stuffed recipe recipes cook
+  cooked cooking dish dishes served serve leftover leftovers sauce smoked carve carved carving ham chicken poultry beef
+  pork meat meal feast farmer farmers frozen bird birds sandwich sandwiches bacon turkeys
+`)
+
+/** Nicknames of teams in the leagues of North America, which bear the names of cities there. */
+export const TEAM_NOUNS: ReadonlySet<string> = words(`
+  49ers angels astros athletics avalanche bears bengals bills blackhawks blazers braves brewers broncos browns bruins
+  buccaneers bucks bulls canadiens canucks capitals cardinals cavaliers celtics chargers chiefs clippers colts commanders
+  cowboys coyotes cubs devils diamondbacks dodgers dolphins ducks eagles earthquakes falcons flames flyers giants
+  grizzlies guardians hawks heat hornets hurricanes islanders jaguars jays jazz jets kings knicks knights kraken lakers
+  leafs lightning lions magic marlins mariners mavericks mets nationals nets nuggets oilers orioles packers pacers
+  padres panthers patriots pelicans penguins phillies pirates pistons predators raiders rams rangers raptors ravens
+  redskins rockets rockies royals sabres saints seahawks senators sharks sounders sox spurs steelers supersonics texans
+  thunder timberwolves timbers titans twins vikings wizards yankees
+`)
+
 /** Words beside a name that make it a division of a country. */
 export const DIVISION_NOUNS: ReadonlySet<string> = words(
   'state province oblast prefecture region governorate voivodeship',
@@ -69,9 +99,18 @@ export const DIVISION_NOUNS: ReadonlySet<string> = words(
 
 /** Capitalised nouns after a name that make it a river, a street or a valley, which may be anywhere. */
 export const FEATURE_NOUNS: ReadonlySet<string> = words(`
-  river creek brook bay sea ocean lake canyon hole falls valley mountain mountains hills peak pass street st avenue ave
-  road rd boulevard blvd drive lane highway
+  river creek brook bay sea ocean lake canyon hole falls valley mountain mountains hills peak pass county
 `)
+
+/** The same for streets, which bear the names of countries as well. */
+export const STREET_NOUNS: ReadonlySet<string> = words(
+  'street st avenue ave road rd boulevard blvd drive lane highway parkway terrace crescent',
+)
+
+/** Houses that are called after persons more often than after the place they stand in. */
+export const HOUSE_NOUNS: ReadonlySet<string> = words(
+  'university college school academy hospital clinic institute foundation library museum memorial prize award',
+)
 
 /** The same before a name. */
 export const FEATURES_BEFORE: ReadonlySet<string> = words('lake mount fort cape rio camp point river')
@@ -104,7 +143,7 @@ export const FIXED_AFTER_DEMONYM: ReadonlySet<string> = words(`
   language languages lesson lessons class classes speaking speaker speakers translation grammar dictionary literature
   word words alphabet fries toast dressing press horn door doors window windows delight pastry pastries roulette bath
   shepherd bulldog terrier wolfhound cheese chocolate wax whiskey roll muffin breakfast restaurant food cuisine horn
-  bean beans chard onion cabbage flu measles coffee cress lop mau blue
+  bean beans chard onion cabbage flu measles coffee cress lop mau blue sauce salad mustard doll dolls
 `)
 
 /** Given names, among them those that places share. */
@@ -260,7 +299,7 @@ export const COMMON_WORDS: ReadonlySet<string> = words(`
   uncertain union unity universal upper urban used uses vale valley valour vanguard vary velvet venus veteran vice
   victor victory view viking villa village vine violet virtue vision vista volcano volunteer wagon wait waits wake
   walk walker wall walls walnut war ware warm warrior washer watch water watt wave wax ways weather wedding weed
-  week welcome well wells west wheel white whites widow wild wind wine wines winner winter winters wisdom wise
+  week welcome well wells university canon rust rusty west wheel white whites widow wild wind wine wines winner winter winters wisdom wise
   wish wolf wonder wood woods wool work world worth wrangle yellow young zero zone
   pest pests english welsh scottish delta alpha beta cocoa free google amazon target chase harvard
   essen halle singen weil wissen laufen bad stade hof lage ehe werben fulda arbeit leben recht rat tag weg ort haus kirche

@@ -52,6 +52,8 @@ export interface PlaceMatcher {
   bySlug(slug: string): readonly KnownPlace[]
   /** In the order of their codes. */
   countries(): readonly KnownCountry[]
+  /** The regions of the country with this code of two capital letters, the most populous first. */
+  regionsOf(countryCode: string): readonly KnownPlace[]
 }
 
 /** What finds nothing, where there is no gazetteer. */
@@ -61,4 +63,5 @@ export const NO_PLACES: PlaceMatcher = {
   inUrl: () => [],
   bySlug: () => [],
   countries: () => [],
+  regionsOf: () => [],
 }

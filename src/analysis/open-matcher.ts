@@ -1,4 +1,4 @@
-import { openIndex } from './match-index.ts'
+import { openIndex, regionPlaces } from './match-index.ts'
 import { matchText } from './match-text.ts'
 import { matchUrl, placesBySlug } from './match-url.ts'
 import { type KnownCountry, NO_PLACES, type PlaceMatcher } from './matcher.ts'
@@ -16,6 +16,10 @@ export function openPlaceMatcher(bytes: Uint8Array): PlaceMatcher {
     countries() {
       countries ??= index.head.countries.map(({ place, slugs }) => ({ ...index.placeAt(place), slugs }))
       return countries
+    },
+    regionsOf(countryCode) {
+      const regions = regionPlaces(index).get(countryCode) ?? []
+      return regions.map((place) => index.placeAt(place)).sort((a, b) => b.population - a.population)
     },
   }
 }

@@ -5,13 +5,11 @@ import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import type { EffectiveConfig } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
-import { openDemoSite } from './demo-site.ts'
 import { askServer } from './detach-server.ts'
 import { interruptible } from './interrupt.ts'
 import { addCommonOptions, addSettings, type CommonFlags, configOf } from './options.ts'
 import { untilAborted } from './serve.ts'
 import { createServeLog } from './serve-log.ts'
-import { openServer } from './serve-open.ts'
 import { printableLine, type Streams, shellWord, Terminal } from './terminal.ts'
 
 interface DemoFlags extends CommonFlags {
@@ -75,6 +73,8 @@ interface Tour {
 }
 
 async function showTour({ config, streams, terminal, flags, signal }: Tour): Promise<void> {
+  // Help, which loads every verb, has no use for a server.
+  const [{ openDemoSite }, { openServer }] = await Promise.all([import('./demo-site.ts'), import('./serve-open.ts')])
   const site = await openDemoSite()
   try {
     // Requests would stand between the lines of the tour.

@@ -12,6 +12,7 @@ import {
   type Find,
   type FindResult,
   isRead,
+  type LedgerRow,
   type Reason,
   type Refusal,
   type Settled,
@@ -127,8 +128,9 @@ export class ActiveCrawl {
     const tell = (event: CrawlEvent) => this.events.push(event)
     const { planner } = ports
     const offer = (urls: readonly string[]) => this.#offerSeeds(urls)
+    const hasten = (urls: readonly string[]) => this.#hasten(urls)
     const { startUrl } = run
-    this.planning = planner === undefined ? undefined : new Planning({ planner, startUrl, offer, tell })
+    this.planning = planner === undefined ? undefined : new Planning({ planner, startUrl, offer, hasten, tell })
     this.milestones = new ProgressMilestones(run.startUrl)
     const pacer = new Pacer({ ledger, clock, random, limits: run.limits, tell })
     this.pacer = pacer
@@ -383,14 +385,27 @@ export class ActiveCrawl {
 
   /** Puts into the frontier what the plan wants to be visited. Answers which of it waits there now. */
   async #offerSeeds(urls: readonly string[]): Promise<{ waiting: readonly string[]; admitted: number }> {
-    const admitted = await this.offer(urls, { depth: 0, foundOn: null, discovery: 'planner' })
+    const depth = Math.max(1, this.run.scope.maxDepth ?? 1)
+    // That something was supposed which is none of the source's need not be written down.
+    const allowed = urls.filter((url) => this.gate.judge(url, depth).refusal === null)
+    const admitted = await this.offer(allowed, { depth, foundOn: null, discovery: 'planner' })
     const waiting: string[] = []
-    for (const url of urls) {
-      const row = await this.ports.ledger.findRow(this.run.sourceId, this.gate.keyOf(url) ?? url)
-      const isOurs = row?.crawlId === this.run.crawlId
-      if (isOurs && (row.state === 'pending' || row.state === 'leased')) waiting.push(url)
-    }
+    for (const url of allowed) if ((await this.#findWaiting(url)) !== undefined) waiting.push(url)
     return { waiting, admitted }
+  }
+
+  /** Has what waits in the frontier visited sooner; what was left out, for whatever reason, stays out. */
+  async #hasten(urls: readonly string[]): Promise<void> {
+    for (const url of urls) {
+      const row = await this.#findWaiting(url)
+      if (row !== undefined) await this.offer([row.url], { depth: row.depth, foundOn: null, discovery: 'planner' })
+    }
+  }
+
+  async #findWaiting(url: string): Promise<LedgerRow | undefined> {
+    const row = await this.ports.ledger.findRow(this.run.sourceId, this.gate.keyOf(url) ?? url)
+    const isWaiting = row?.crawlId === this.run.crawlId && (row.state === 'pending' || row.state === 'leased')
+    return isWaiting ? row : undefined
   }
 
   #moveSite(siteUrl: string, isKept: boolean): void {

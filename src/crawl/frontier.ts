@@ -150,10 +150,9 @@ export class Frontier {
     const now = ports.clock.now()
     const { concurrency, leaseMs } = run.limits
     const { maxDepth, maxPages } = run.scope
-    const room =
-      maxPages === null
-        ? concurrency * 2
-        : Math.min(concurrency * 2, maxPages - this.#active.pagesTaken - this.#inFlight)
+    // A plan changes what comes next with every visit: what is taken ahead would keep it waiting.
+    const wanted = this.#active.planning === undefined ? concurrency * 2 : concurrency - this.#inFlight
+    const room = maxPages === null ? wanted : Math.min(wanted, maxPages - this.#active.pagesTaken - this.#inFlight)
     const leased = await ports.ledger.lease({
       sourceId: run.sourceId,
       crawlId: run.crawlId,

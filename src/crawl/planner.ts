@@ -6,6 +6,7 @@ import type { PageKind } from './ports.ts'
 /** An address that was found, before it is offered to the ledger. */
 export interface PlannedFind {
   readonly url: string
+  readonly key: string
   readonly depth: number
   readonly foundOn: string | null
   readonly discovery: Discovery
@@ -33,8 +34,13 @@ export interface PlannedVisit {
 
 /** What a plan wants to be done and told. */
 export interface PlanStep {
-  /** Addresses to visit, the most promising first. They are seeds: of depth 0, and heavier than nothing else. */
+  /**
+   * Addresses to visit, the most promising first, before everything else. They count as one link away from the start; where a crawl goes
+   * only so far, as far away as it goes, so that nothing behind them is read that is further away by links.
+   */
   readonly seeds: readonly string[]
+  /** Addresses that wait in the frontier already, to be visited sooner. */
+  readonly further?: readonly string[]
   readonly events: readonly Extract<CrawlEvent, { type: 'problem' | 'milestone' | 'plan' }>[]
 }
 
@@ -55,7 +61,7 @@ export interface CrawlPlanner {
    * Told what became of seeds: which wait in the frontier now, and which do not, because this crawl has visited them before or they
    * are none of the source's. What is to be told because of that.
    */
-  noteSeeded(waiting: readonly string[], left: readonly string[]): PlanStep['events']
+  noteSeeded(waiting: readonly string[], left: readonly string[]): Promise<PlanStep['events']>
   /** Told of every visit that came to its end; `keyOf` gives the key of an address. */
   noteVisit(visit: PlannedVisit, keyOf: (url: string) => string | undefined): Promise<PlanStep>
   /** Called when nothing is due any more: seeds that come now are visited, and it is called again. */

@@ -5,7 +5,7 @@ import { Planning } from './planning.ts'
 
 const START = 'https://news.example/'
 const SITE = { startUrl: START, siteUrl: START, isResumed: false }
-const FIND = { url: START, depth: 1, foundOn: null, discovery: 'link' } as const
+const FIND = { url: START, key: START, depth: 1, foundOn: null, discovery: 'link' } as const
 const VISIT: PlannedVisit = {
   ...{ url: START, key: START, depth: 0, discovery: 'manual', state: 'indexed', reason: null, status: 200 },
   ...{ target: null, page: null, classification: null, kind: 'hub', links: [] },
@@ -20,7 +20,7 @@ function plan(given: Partial<CrawlPlanner>) {
     weigh: () => 7,
     refuse: () => null,
     noteListed: () => {},
-    noteSeeded: () => [],
+    noteSeeded: async () => [],
     noteVisit: async () => NO_STEP,
     idle: async () => NO_STEP,
     end: async () => NO_STEP,
@@ -30,7 +30,13 @@ function plan(given: Partial<CrawlPlanner>) {
     offered.push(...urls)
     return { waiting: urls.slice(0, 1), admitted: 1 }
   }
-  const planning = new Planning({ planner, startUrl: START, offer, tell: (event) => events.push(event) })
+  const planning = new Planning({
+    planner,
+    startUrl: START,
+    offer,
+    hasten: async () => {},
+    tell: (event) => events.push(event),
+  })
   return { planning, events, offered }
 }
 
@@ -70,7 +76,7 @@ test('seeds are offered before what is told of them, and the planner learns whic
   let seeded: readonly unknown[] = []
   const { planning, events, offered } = plan({
     idle: async () => ({ seeds: ['a', 'b'], events: [] }),
-    noteSeeded: (...given) => {
+    noteSeeded: async (...given) => {
       seeded = given
       return [told]
     },

@@ -18,6 +18,8 @@ export interface PlanningOptions {
   readonly offer: (
     urls: readonly string[],
   ) => Promise<{ readonly waiting: readonly string[]; readonly admitted: number }>
+  /** Has addresses visited sooner that wait in the frontier already. */
+  readonly hasten: (urls: readonly string[]) => Promise<void>
   readonly tell: (event: CrawlEvent) => void
 }
 
@@ -82,14 +84,16 @@ export class Planning {
 
   async #take(call: () => Promise<PlanStep>): Promise<number> {
     const step = this.#isOver ? NO_STEP : await call().catch((error: unknown) => this.#fail(error))
-    const { planner, offer, tell } = this.#options
-    const { seeds } = step
+    const { planner, offer, hasten, tell } = this.#options
+    const { seeds, further = [] } = step
     const { waiting, admitted } = seeds.length === 0 ? NOTHING_OFFERED : await offer(seeds)
+    if (further.length > 0) await hasten(further)
     for (const event of step.events) tell(event)
     if (seeds.length === 0) return 0
     const taken = new Set(waiting)
     const left = seeds.filter((url) => !taken.has(url))
-    for (const event of this.#ask(() => planner.noteSeeded(waiting, left), [])) tell(event)
+    const noted = this.#isOver ? [] : await planner.noteSeeded(waiting, left).catch((error) => this.#fail(error).events)
+    for (const event of noted) tell(event)
     return admitted
   }
 

@@ -1,25 +1,13 @@
 import type { KnownCountry } from '../analysis/matcher.ts'
 import { slugOf } from '../analysis/place.ts'
-import type { PlanPlaces } from './places.ts'
-
-/** One way in which a site can write the countries in its addresses. */
-export interface Spelling {
-  /** `code`, `slug 0`, `de`, … */
-  readonly name: string
-  /** The slug of a country; undefined where it has none of this kind. */
-  readonly write: (country: KnownCountry) => string | undefined
-}
+import type { PlaceNames, PlanPlaces, Spelling } from './places.ts'
 
 /** The countries of a gazetteer by the words that addresses have for them. */
-export interface CountryNames {
-  /** Every country, the most populous first. */
-  readonly all: readonly KnownCountry[]
+export interface CountryNames extends PlaceNames {
   /** The country that a word of an address means; a word of two letters is a code, and not asked here. */
   bySlug(word: string): KnownCountry | undefined
   /** The country with this code of two letters, in any case. */
   byCode(code: string): KnownCountry | undefined
-  /** The ways to write them, the likeliest first. */
-  readonly spellings: readonly Spelling[]
 }
 
 /** Languages of which the names of countries are known wherever this runs. */
@@ -67,7 +55,7 @@ const LETTERS = /^[a-z]+$/
 const LETTERS_AND_HYPHENS = /^[a-z_-]+$/
 
 /** A name as addresses have it, without any punctuation. */
-function writeSlug(name: string): string {
+export function writeSlug(name: string): string {
   return slugOf(name)
     .replace(/[^\p{L}\p{N}]+/gu, '-')
     .replace(/^-|-$/g, '')
@@ -116,61 +104,4 @@ function clean(name: string): string {
 
 function spellOut(text: string): string {
   return text.replace(/[äöüÄÖÜ]/g, (letter) => ({ ä: 'ae', ö: 'oe', ü: 'ue' })[letter.toLowerCase()] ?? letter)
-}
-
-/** A country and the word that a site has for it. */
-export interface WrittenCountry {
-  /** As it stands in the address, decoded. */
-  readonly text: string
-  readonly country: KnownCountry
-}
-
-/** How a site writes countries: which of their words, and how these are joined. */
-export interface SiteSpelling {
-  readonly name: string
-  /** The word for a country, not yet encoded. */
-  readonly write: (country: KnownCountry) => string
-}
-
-/** Finds out how a site writes countries from those that are known; the likeliest way where nothing is known. */
-export function learnSpelling(names: CountryNames, known: readonly WrittenCountry[]): SiteSpelling {
-  const [first] = names.spellings
-  let best = first
-  let most = 0
-  const words = known.map(({ text, country }) => ({ word: squeezeAsItIs(text), country }))
-  for (const spelling of names.spellings) {
-    const count = words.filter(({ word, country }) => word === squeezeAsItIs(spelling.write(country) ?? '')).length
-    if (count > most) {
-      best = spelling
-      most = count
-    }
-  }
-  const join = learnJoin(known.map(({ text }) => text))
-  const write = (country: KnownCountry) =>
-    join(best?.write(country) ?? country.slugs.find((slug) => slug.length > 2) ?? writeSlug(country.name))
-  return { name: best?.name ?? '', write }
-}
-
-/** A word as spellings are compared: without what stands between its parts, but with its marks. */
-function squeezeAsItIs(text: string): string {
-  return text.toLowerCase().replace(/[-_+\s]+/g, '')
-}
-
-/** What stands between the parts of words, and whether they begin with capitals, by examples. */
-function learnJoin(texts: readonly string[]): (slug: string) => string {
-  const count = (form: RegExp) => texts.filter((text) => form.test(text)).length
-  const separators: readonly (readonly [string, number])[] = [
-    ['-', count(/.-./u)],
-    ['_', count(/._./u)],
-    ['+', count(/.\+./u)],
-    [' ', count(/. ./u)],
-  ]
-  const [separator] = separators.toSorted((a, b) => b[1] - a[1])[0] ?? ['-']
-  const isUpper = texts.length > 0 && count(/^\p{Lu}\p{Lu}+$/u) * 2 > texts.length
-  const isTitle = !isUpper && count(/^\p{Lu}/u) * 2 > texts.length
-  return (slug) => {
-    const parts = slug.split('-').map((part) => (isTitle ? part.charAt(0).toUpperCase() + part.slice(1) : part))
-    const joined = parts.join(separator)
-    return isUpper ? joined.toUpperCase() : joined
-  }
 }

@@ -1,14 +1,14 @@
-import type { Slot } from './slots.ts'
+import type { Slot } from './slot.ts'
 import { isOpenPattern, type WaveState } from './waves.ts'
 
-/** How the guesses of a slot stand. `total` is the number of all countries there are, `left` what could still be guessed. */
-export function waveStateOf({ hubs, lastWave }: Slot, total: number, left: number): WaveState {
+/** How the guesses of a slot stand. */
+export function waveStateOf({ hubs, lastWave, names, places, passed }: Slot): WaveState {
   let tried = 0
   let confirmed = 0
   let waiting = 0
   const listed = new Set<number>()
-  for (const { origin, state, country, isGuess, isSeeded } of hubs.values()) {
-    if (origin === 'listed' && state !== 'missing') listed.add(country.id)
+  for (const { origin, state, place, isGuess, isSeeded } of hubs.values()) {
+    if (origin === 'listed' && state !== 'missing') listed.add(place.id)
     if (!isGuess) continue
     if (state === undefined) waiting += Number(isSeeded)
     else if (state !== 'open') {
@@ -16,38 +16,41 @@ export function waveStateOf({ hubs, lastWave }: Slot, total: number, left: numbe
       confirmed += Number(state === 'confirmed')
     }
   }
+  const total = names.all.length
+  const left = Math.max(0, total - places.size - passed.size)
   return { tried, confirmed, waiting, lastSize: lastWave, left, listedShare: total === 0 ? 0 : listed.size / total }
 }
 
-/** Whether the pattern of a slot holds for all countries. */
-export function isOpenSlot(slot: Slot, total: number): boolean {
-  return isOpenPattern(waveStateOf(slot, total, 0))
+/** Whether the pattern of a slot holds for all places of its kind. */
+export function isOpenSlot(slot: Slot): boolean {
+  return isOpenPattern(waveStateOf(slot))
 }
 
-/** Countries that a slot has a hub of that was seen. */
+/** Places that a slot has a hub of that was seen. */
 export function listCovered({ hubs }: Slot): Set<number> {
   const covered = new Set<number>()
-  for (const { state, country } of hubs.values()) if (state === 'confirmed') covered.add(country.id)
+  for (const { state, place } of hubs.values()) if (state === 'confirmed') covered.add(place.id)
   return covered
 }
 
 /** What is known of a whole site: which countries it covers, and what nobody has looked at. */
 export interface Coverage {
-  /** The open slot with most hubs; undefined where there is none. */
+  /** The open slot of countries with most hubs; undefined where there is none. */
   readonly slot: Slot | undefined
   readonly covered: ReadonlySet<number>
   readonly unverified: number
 }
 
-/** Adds up what the open slots of a site cover. */
-export function coverageOf(slots: readonly Slot[], total: number): Coverage {
+/** Adds up what the open slots of a site cover of the countries. */
+export function coverageOf(slots: readonly Slot[]): Coverage {
   const covered = new Set<number>()
   let best: Slot | undefined
   let most = -1
   let unverified = 0
   for (const slot of slots) {
+    if (slot.kind !== 'country') continue
     for (const { state } of slot.hubs.values()) unverified += Number(state === undefined || state === 'open')
-    if (!isOpenSlot(slot, total)) continue
+    if (!isOpenSlot(slot)) continue
     const own = listCovered(slot)
     for (const id of own) covered.add(id)
     if (own.size <= most) continue
@@ -61,6 +64,7 @@ export function coverageOf(slots: readonly Slot[], total: number): Coverage {
 const UNDERSTOOD = 0.95
 
 /** Whether a site is understood: it has hubs for nearly all countries, and each of them was looked at. */
-export function isUnderstood({ slot, covered, unverified }: Coverage, total: number): boolean {
-  return slot !== undefined && total > 0 && unverified === 0 && covered.size >= total * UNDERSTOOD
+export function isUnderstood({ slot, covered, unverified }: Coverage): boolean {
+  const total = slot?.names.all.length ?? 0
+  return total > 0 && unverified === 0 && covered.size >= total * UNDERSTOOD
 }

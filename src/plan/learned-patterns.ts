@@ -1,11 +1,11 @@
 import type { LearnedPattern } from './plan-memory.ts'
 import type { SiteSection } from './sections.ts'
 import { confidenceOf, roleOf, type Shape } from './shapes.ts'
-import { type Slot, showSlot, writeHubUrl } from './slots.ts'
+import { type Slot, showSlot, writeHubUrl } from './slot.ts'
 
 /** What was learnt of a site. */
 export interface Learned {
-  /** Slots of countries. */
+  /** Slots whose hubs were looked for. */
   readonly hubSlots: readonly Slot[]
   readonly placeSlots: readonly { readonly slot: Slot; readonly kind: string }[]
   readonly sections: readonly SiteSection[]
@@ -37,9 +37,9 @@ export function listPatterns({ hubSlots, placeSlots, sections, shapes }: Learned
 function describeHubs(slot: Slot): Omit<LearnedPattern, 'confidence'> {
   const hubs = [...slot.hubs.values()]
   return {
-    pattern: showSlot(slot, 'country'),
+    pattern: showSlot(slot),
     role: 'place-hub',
-    seen: slot.countries.size,
+    seen: hubs.filter(({ isGuess, origin, state }) => !isGuess || origin === 'listed' || state === 'confirmed').length,
     hits: hubs.filter(({ state }) => state === 'confirmed').length,
     misses: hubs.filter(({ state }) => state === 'missing' || state === 'rejected').length,
     examples: hubs.slice(0, EXAMPLES).map(({ url }) => url),

@@ -8,7 +8,6 @@ export class PlanTale {
   readonly #verbosity: number
   readonly #reached = new Set<string>()
   #newlyReached: string[] = []
-  #told: string[] = []
   #events: PlanStep['events'][number][] = []
 
   constructor(verbosity: number = USUAL_VERBOSITY) {
@@ -41,19 +40,11 @@ export class PlanTale {
     if (level <= this.#verbosity) this.#events.push({ type: 'plan', level, message })
   }
 
-  /** What is to be told, once. */
-  take(): PlanStep['events'] {
-    const events = this.#events
+  /** What is to be told, once, and the milestones among it. */
+  take(): { readonly events: PlanStep['events']; readonly reached: readonly string[] } {
+    const told = { events: this.#events, reached: this.#newlyReached }
     this.#events = []
-    this.#told.push(...this.#newlyReached)
     this.#newlyReached = []
-    return events
-  }
-
-  /** Milestones that were told since this was last asked. */
-  takeTold(): readonly string[] {
-    const told = this.#told
-    this.#told = []
     return told
   }
 }

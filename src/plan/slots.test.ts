@@ -4,7 +4,9 @@ import { slugOf } from '../analysis/place.ts'
 import { parseAddress } from './address.ts'
 import { openCountryNames } from './country-names.ts'
 import type { PlanPlaces } from './places.ts'
-import { type Naming, type Slot, SlotBook, showSlot, writeHubUrl } from './slots.ts'
+import { learnSpelling } from './site-spelling.ts'
+import { type Slot, showSlot, writeHubUrl } from './slot.ts'
+import { type Naming, SlotBook } from './slots.ts'
 
 const NAMES: readonly (readonly [code: string, name: string, slugs?: readonly string[]])[] = [
   ['CN', 'China'],
@@ -35,6 +37,7 @@ const CITIES = ['london', 'paris', 'tokyo', 'lagos', 'berlin', 'madrid']
 
 const PLACES: PlanPlaces = {
   countries: () => COUNTRIES,
+  regionsOf: () => [],
   bySlug: (slug) => {
     const at = CITIES.indexOf(slug)
     const city = { id: 100 + at, kind: 'city', name: slug, countryCode: null, adm1Code: null, population: 5e6 } as const
@@ -53,13 +56,16 @@ function learn(paths: readonly string[], naming: Naming = 'listed'): SlotBook {
 
 /** The address that a book supposes for a country in its only slot of countries. */
 function guess(book: SlotBook, code: string): string {
-  const [slot] = book.listCountrySlots()
+  const [slot] = book.listHubSlots()
   const country = COUNTRIES.find(({ countryCode }) => countryCode === code)
   if (slot === undefined || country === undefined) return 'none'
-  return writeHubUrl(slot, book.learnSpelling(slot).write(country)).replace('https://news.example', '')
+  return writeHubUrl(slot, learnSpelling(slot.names, [...slot.hubs.values()]).write(country)).replace(
+    'https://news.example',
+    '',
+  )
 }
 
-const shown = (slots: readonly Slot[]) => slots.map((slot) => showSlot(slot, 'country'))
+const shown = (slots: readonly Slot[]) => slots.map((slot) => showSlot(slot))
 
 describe('where addresses have countries in them', () => {
   const grammars: readonly (readonly [what: string, paths: readonly string[], pattern: string, guessed: string])[] = [
@@ -118,7 +124,7 @@ describe('where addresses have countries in them', () => {
 
   test.each(grammars)('%s', (_, paths, pattern, guessed) => {
     const book = learn(paths)
-    expect(shown(book.listCountrySlots())).toEqual([pattern])
+    expect(shown(book.listHubSlots())).toEqual([pattern])
     expect(guess(book, 'ZA')).toBe(guessed)
   })
 
@@ -131,7 +137,7 @@ describe('where addresses have countries in them', () => {
 
   test('a long name is no headline', () => {
     const book = learn(['/world/saint-vincent-and-the-grenadines', '/world/france', '/world/germany'])
-    expect(book.listCountrySlots()[0]?.countries.size).toBe(3)
+    expect(book.listHubSlots()[0]?.places.size).toBe(3)
   })
 })
 
@@ -151,7 +157,7 @@ describe('nothing is supposed', () => {
   ]
 
   test.each(others)('%s', (_, paths) => {
-    expect(shown(learn(paths).listCountrySlots())).toEqual([])
+    expect(shown(learn(paths).listHubSlots())).toEqual([])
   })
 })
 
@@ -174,5 +180,5 @@ test('what is kept is bounded, and costs little', () => {
     if (address !== undefined) book.note(address, 'listed')
   }
   expect(book.size).toBeLessThanOrEqual(20_000)
-  expect(shown(book.listCountrySlots())).toEqual(['/world/{country}'])
+  expect(shown(book.listHubSlots())).toEqual(['/world/{country}'])
 })

@@ -1,66 +1,10 @@
 import type { KnownCountry } from '../analysis/matcher.ts'
-import { decodePart } from '../core/url/query.ts'
 import type { Address, Segment } from './address.ts'
-import { type CountryNames, learnSpelling, type SiteSpelling } from './country-names.ts'
-import type { PlanPlaces } from './places.ts'
-import type { HubVerdict } from './plan-memory.ts'
+import type { CountryNames } from './country-names.ts'
+import type { NamedPlace, PlanPlaces } from './places.ts'
+import { RegionNames } from './region-names.ts'
+import { countWord, enterHub, type FoundHub, isCode, MARK, openSlot, type Slot } from './slot.ts'
 
-/** Marks the word of a path that names a place. */
-const MARK = '\u0000'
-
-/** An address where a hub of a country is, or is supposed to be. */
-export interface Hub {
-  readonly url: string
-  /** The country as it stands in the address, decoded. */
-  readonly text: string
-  readonly country: KnownCountry
-  /** `listed` as soon as the site itself names it in this crawl. */
-  origin: HubVerdict['origin']
-  /** What became of it; `open` where nobody could look, undefined while nobody has. */
-  state: HubVerdict['state'] | 'open' | undefined
-  status: number | null
-  /** Whether it was supposed because of its slot, in this crawl or before. */
-  isGuess: boolean
-  /** Whether the plan has put it into the frontier. */
-  isSeeded: boolean
-  /** Whether it was told in this crawl that it is not there. */
-  isReported: boolean
-  /** What was found out before anybody knew that its slot is one of countries. */
-  draft?: HubVerdict | undefined
-}
-
-/** Addresses that differ in one word only, and what stands in its place. */
-export interface Slot {
-  /** Path with the place of that word marked. */
-  readonly template: string
-  readonly origin: string
-  /** Hubs of countries by the words that stand there. */
-  readonly hubs: Map<string, Hub>
-  readonly countries: Set<number>
-  /** Some of the words that are no countries. */
-  readonly words: Set<string>
-  readonly counts: SlotCounts
-  /** How many hubs were supposed at a time, the last time. */
-  lastWave: number
-}
-
-/** What was counted of the addresses of a slot. */
-export interface SlotCounts {
-  seen: number
-  /** Addresses that have another word there than a country. */
-  others: number
-  /** Those that end in a slash. */
-  slashes: number
-  /** Countries that are written by a code. */
-  codes: number
-  /** Those of them whose code is no language. */
-  ownCodes: number
-  /** Languages that are the code of no country. */
-  languageCodes: number
-}
-
-/** Words that are kept of each slot to tell what they are. */
-const MOST_WORDS = 48
 /** Slots that are kept; those that were seen once go first. */
 const MOST_SLOTS = 20_000
 /** Longer paths are looked at as a whole only. */
@@ -74,28 +18,23 @@ const PLACE_SHARE = 0.6
 /** Words of a name that make a segment look like a headline. */
 const LONG_NAME = 3
 
-/** Languages that sites are commonly written in: a segment of these is a language before it is a country. */
-const LANGUAGE_CODES: ReadonlySet<string> = new Set(
-  'ar bg bn ca cs da de el en es et eu fa fi fr ga he hi hr hu hy id is it ja ka kk km ko lt lv mk ml mn mr ms my nb ne nl nn no pl ps pt ro ru sk sl so sq sr sv sw ta te th tl tr uk ur uz vi zh zu'.split(
-    ' ',
-  ),
-)
-
 /** How an address became known. */
 export type Naming = 'listed' | 'guessed' | 'earlier'
 
 /** Learns where addresses have places in them. What it keeps is bounded, and an address costs a few lookups. */
 export class SlotBook {
   readonly #names: CountryNames
+  readonly #regions: RegionNames
   readonly #places: PlanPlaces
   readonly #slots = new Map<string, Slot>()
   /** What has stood before or behind a country within a segment: `-news`, `country-`. */
   readonly #affixes = new Set<string>()
-  /** Grows whenever a slot gets another country: what was made of slots before may be different then. */
+  /** Grows whenever a slot gets another place: what was made of slots before may be different then. */
   revision = 0
 
   constructor(names: CountryNames, places: PlanPlaces) {
     this.#names = names
+    this.#regions = new RegionNames(places)
     this.#places = places
   }
 
@@ -106,15 +45,15 @@ export class SlotBook {
 
   /** Takes an address in. Answers the hubs that it could be, with their slots. */
   note(address: Address, naming: Naming): readonly FoundHub[] {
-    const words = this.#readWords(address)
     const found: FoundHub[] = []
-    for (const { at, part, segment, word, country } of words) {
-      const slot = this.#openSlot(address, at, part)
-      count(slot, address, segment, country)
-      if (country === undefined) continue
+    for (const read of this.#readWords(address)) {
+      const { part, segment, word, place } = read
+      const slot = this.#openSlot(address, read)
+      countWord(slot, address, segment, place !== undefined)
+      if (place === undefined) continue
       if (part.length > 1) this.#affixes.add(part)
-      if (!slot.hubs.has(word.toLowerCase())) this.revision++
-      const hub = enter(slot, address, word, country)
+      if (!slot.hubs.has(word)) this.revision++
+      const hub = enterHub(slot, address, word, place)
       if (naming === 'listed') hub.origin = 'listed'
       if (naming === 'guessed') hub.isGuess = true
       found.push({ slot, hub })
@@ -126,33 +65,45 @@ export class SlotBook {
   meet(address: Address, naming: Naming): readonly FoundHub[] {
     const found = this.find(address)
     if (found.length > 0) return found
-    const hasCountry = [...this.#readWords(address)].some(({ country }) => country !== undefined)
-    return hasCountry ? this.note(address, naming) : found
+    const hasPlace = [...this.#readWords(address)].some(({ place }) => place !== undefined)
+    return hasPlace ? this.note(address, naming) : found
   }
 
   /** The hubs that an address could be, as far as they are known. */
   find(address: Address): readonly FoundHub[] {
     const found: FoundHub[] = []
-    for (const { at, part, word, country } of this.#readWords(address)) {
-      const slot = country === undefined ? undefined : this.#slots.get(keyOf(address, at, part))
-      const hub = slot?.hubs.get(word.toLowerCase())
+    for (const read of this.#readWords(address)) {
+      const slot = read.place === undefined ? undefined : this.#slots.get(keyOf(address, read))
+      const hub = slot?.hubs.get(read.word)
       if (slot !== undefined && hub !== undefined) found.push({ slot, hub })
     }
     return found
   }
 
-  /** All slots of countries, those of most countries first. */
-  listCountrySlots(): Slot[] {
+  /** All slots of countries, and those of the regions of one country; those of most places first. */
+  listHubSlots(): Slot[] {
     const slots: Slot[] = []
-    for (const slot of this.#slots.values()) if (this.isOfCountries(slot)) slots.push(slot)
-    return slots.sort((a, b) => b.countries.size - a.countries.size || (a.template < b.template ? -1 : 1))
+    const ofRegions = new Map<string, Slot[]>()
+    for (const [key, slot] of this.#slots) {
+      if (slot.kind === 'country') {
+        if (this.#isOfCountries(slot)) slots.push(slot)
+      } else if (this.#isOfRegions(key, slot)) {
+        const base = baseOf(key)
+        ofRegions.set(base, [...(ofRegions.get(base) ?? []), slot])
+      }
+    }
+    for (const [best, next] of [...ofRegions.values()].map((some) => some.sort(byPlaces))) {
+      // Words that are as much the regions of one country as those of another do not tell which are meant.
+      if (best !== undefined && best.places.size > (next?.places.size ?? 0)) slots.push(best)
+    }
+    return slots.sort((a, b) => byPlaces(a, b) || (a.template < b.template ? -1 : 1))
   }
 
-  /** Slots of other places: regions, cities, or some of each. */
+  /** Slots of other places: regions of several countries, cities, or some of each. */
   listPlaceSlots(): { readonly slot: Slot; readonly kind: 'region' | 'city' | 'place' }[] {
     const found: { slot: Slot; kind: 'region' | 'city' | 'place' }[] = []
     for (const slot of this.#slots.values()) {
-      if (slot.words.size < LEAST_PLACES || this.isOfCountries(slot)) continue
+      if (slot.kind !== 'country' || slot.words.size < LEAST_PLACES || this.#isOfCountries(slot)) continue
       const kind = this.#kindOf(slot)
       if (kind !== undefined) found.push({ slot, kind })
     }
@@ -160,20 +111,25 @@ export class SlotBook {
   }
 
   /** Whether most of what stands in a slot are places, and at least three of them different countries. */
-  isOfCountries({ countries, words, counts }: Slot): boolean {
+  #isOfCountries({ places, words, counts }: Slot): boolean {
     const { others, codes, ownCodes, languageCodes } = counts
-    if (countries.size < LEAST_COUNTRIES) return false
-    const isOfCodes = codes * 2 > countries.size
+    if (places.size < LEAST_COUNTRIES) return false
+    const isOfCodes = codes * 2 > places.size
     if (isOfCodes && (ownCodes < LEAST_COUNTRIES || ownCodes <= languageCodes)) return false
-    if (others <= countries.size) return true
+    if (others <= places.size) return true
     // Continents and cities among them are places too.
     const share = words.size === 0 ? 0 : [...words].filter((word) => this.#isPlace(word)).length / words.size
-    return (countries.size + others * share) * 2 > countries.size + others
+    return (places.size + others * share) * 2 > places.size + others
   }
 
-  /** How the countries of a slot are written. */
-  learnSpelling({ hubs }: Slot): SiteSpelling {
-    return learnSpelling(this.#names, [...hubs.values()])
+  /** Whether most of what stands in a slot are regions of its country. */
+  #isOfRegions(key: string, { places, names }: Slot): boolean {
+    if (places.size < LEAST_PLACES) return false
+    const base = this.#slots.get(baseOf(key))
+    if (base === undefined || this.#isOfCountries(base)) return false
+    const ids = new Set(names.all.map(({ id }) => id))
+    const isOne = (word: string) => this.#regions.bySlug(word).some(({ id }) => ids.has(id))
+    return [...base.words].filter(isOne).length >= base.words.size * PLACE_SHARE
   }
 
   *#readWords(address: Address): Generator<ReadWord> {
@@ -185,9 +141,13 @@ export class SlotBook {
       segment.form === 'word' || countries[i] !== undefined || this.#isLongName(segment)
     if (!segments.every(isPlain)) return
     for (const [at, segment] of segments.entries()) {
-      const country = countries[at]
-      yield { at, part: MARK, segment, word: segment.text, country }
-      if (country === undefined) yield* this.#readParts(at, segment)
+      const place = countries[at]
+      const whole = { at, part: MARK, segment, word: segment.text }
+      yield { ...whole, place }
+      if (place === undefined) yield* this.#readParts(at, segment)
+      for (const region of this.#regions.bySlug(segment.word)) {
+        yield { ...whole, place: region, regionOf: region.countryCode ?? '' }
+      }
     }
   }
 
@@ -195,19 +155,19 @@ export class SlotBook {
   *#readParts(at: number, segment: Segment): Generator<ReadWord> {
     if (!/[-_]/.test(segment.word)) return
     for (const { word, before, behind } of splitWord(segment.text)) {
-      const country = word.length > 2 ? this.#names.bySlug(word.toLowerCase()) : undefined
+      const place = word.length > 2 ? this.#names.bySlug(word.toLowerCase()) : undefined
       const part = `${before}${MARK}${behind}`
-      if (country === undefined && !this.#affixes.has(part)) continue
-      yield { at, part, segment: { ...segment, word: word.toLowerCase() }, word, country }
-      if (country !== undefined) return
+      if (place === undefined && !this.#affixes.has(part)) continue
+      yield { at, part, segment: { ...segment, word: word.toLowerCase() }, word, place }
+      if (place !== undefined) return
     }
   }
 
   /** Whether a segment is as long as a headline because the name of a country in it is. */
   #isLongName(segment: Segment): boolean {
     if (segment.form !== 'headline') return false
-    for (const { word, country } of this.#readParts(0, segment)) {
-      if (country !== undefined && word.split(/[-_]/).length >= LONG_NAME) return true
+    for (const { word, place } of this.#readParts(0, segment)) {
+      if (place !== undefined && word.split(/[-_]/).length >= LONG_NAME) return true
     }
     return false
   }
@@ -217,16 +177,17 @@ export class SlotBook {
     return isCode(word) ? this.#names.byCode(word) : this.#names.bySlug(word)
   }
 
-  #openSlot(address: Address, at: number, part: string): Slot {
-    const key = keyOf(address, at, part)
+  #openSlot(address: Address, read: ReadWord): Slot {
+    const key = keyOf(address, read)
     const known = this.#slots.get(key)
     if (known !== undefined) return known
     if (this.#slots.size >= MOST_SLOTS) this.#prune()
     const { origin } = address
-    const counts = { seen: 0, others: 0, slashes: 0, codes: 0, ownCodes: 0, languageCodes: 0 }
-    const template = key.slice(origin.length)
-    const slot = { template, origin, hubs: new Map(), countries: new Set<number>(), words: new Set<string>() }
-    const opened: Slot = { ...slot, counts, lastWave: 0 }
+    const template = baseOf(key).slice(origin.length)
+    const opened =
+      read.regionOf === undefined
+        ? openSlot({ template, origin, kind: 'country', names: this.#names })
+        : openSlot({ template, origin, kind: 'region', names: this.#regions.of(read.regionOf) })
     this.#slots.set(key, opened)
     return opened
   }
@@ -254,18 +215,12 @@ export class SlotBook {
   /** Makes room: a place in paths that has had one word only says nothing, and one without countries little. */
   #prune(): void {
     for (const [key, { counts }] of this.#slots) if (counts.seen <= 1) this.#slots.delete(key)
-    for (const [key, { countries }] of this.#slots) {
+    for (const [key, { places }] of this.#slots) {
       if (this.#slots.size <= MOST_SLOTS / 2) return
-      if (countries.size === 0) this.#slots.delete(key)
+      if (places.size === 0) this.#slots.delete(key)
     }
-    for (const [key, { countries }] of this.#slots) if (countries.size < LEAST_COUNTRIES) this.#slots.delete(key)
+    for (const [key, { places }] of this.#slots) if (places.size < LEAST_COUNTRIES) this.#slots.delete(key)
   }
-}
-
-/** A hub with the slot that it stands in. */
-export interface FoundHub {
-  readonly slot: Slot
-  readonly hub: Hub
 }
 
 /** A word of an address that may be a place. */
@@ -275,45 +230,32 @@ interface ReadWord {
   readonly part: string
   readonly segment: Segment
   readonly word: string
-  readonly country: KnownCountry | undefined
+  readonly place: NamedPlace | undefined
+  /** Code of the country that it is a region of. */
+  readonly regionOf?: string
 }
 
-function isCode(word: string): boolean {
-  return word.length === 2 && word.charCodeAt(0) < 0x80
-}
+/** Stands between the key of a slot and the country whose regions are in it: in no address. */
+const OF = '\u0001'
 
 /** Origin and path of an address with one of its segments replaced. */
-function keyOf({ origin, segments }: Address, at: number, part: string): string {
+function keyOf({ origin, segments }: Address, { at, part, regionOf }: ReadWord): string {
   let path = origin
   for (let i = 0; i < segments.length; i++) {
     const segment = segments[i]
     path += `/${i === at ? part + (segment?.ending ?? '') : (segment?.raw ?? '')}`
   }
-  return path
+  return regionOf === undefined ? path : `${path}${OF}${regionOf}`
 }
 
-function count({ counts, words }: Slot, address: Address, segment: Segment, country: KnownCountry | undefined): void {
-  counts.seen++
-  if (address.hasSlash) counts.slashes++
-  if (country !== undefined) return
-  counts.others++
-  if (LANGUAGE_CODES.has(segment.word)) counts.languageCodes++
-  if (words.size < MOST_WORDS) words.add(segment.word)
+/** The key of the slot of an address, whatever stands in it. */
+function baseOf(key: string): string {
+  const end = key.indexOf(OF)
+  return end === -1 ? key : key.slice(0, end)
 }
 
-function enter({ hubs, countries, counts }: Slot, { url }: Address, text: string, country: KnownCountry): Hub {
-  const key = text.toLowerCase()
-  const known = hubs.get(key)
-  if (known !== undefined) return known
-  if (isCode(key)) {
-    counts.codes++
-    if (!LANGUAGE_CODES.has(key)) counts.ownCodes++
-  }
-  const flags = { isGuess: false, isSeeded: false, isReported: false }
-  const hub: Hub = { url, text, country, origin: 'guessed', state: undefined, status: null, ...flags }
-  hubs.set(key, hub)
-  countries.add(country.id)
-  return hub
+function byPlaces(a: Slot, b: Slot): number {
+  return b.places.size - a.places.size
 }
 
 /** The parts of a word without one or two words at its end or beginning. */
@@ -328,16 +270,4 @@ function splitWord(text: string): { readonly word: string; readonly before: stri
     parts.push({ word: text.slice(cut + 1), before: text.slice(0, cut + 1), behind: '' })
   }
   return parts
-}
-
-/** The address of a word in a slot. */
-export function writeHubUrl({ template, origin, counts }: Slot, text: string): string {
-  const path = template.replace(MARK, encodeURIComponent(text).replaceAll('%2B', '+'))
-  return `${origin}${path}${counts.slashes * 2 > counts.seen ? '/' : ''}`
-}
-
-/** A slot as people read it: `/world/{country}`, `/ausland/{country}/`. */
-export function showSlot({ template, counts }: Slot, kind: string): string {
-  const path = template.split('/').map(decodePart).join('/').replace(MARK, `{${kind}}`)
-  return counts.slashes * 2 > counts.seen ? `${path}/` : path
 }

@@ -332,8 +332,10 @@ describe('a source that is there', () => {
   })
 
   test('shares its start with another, or its name: each is told as it is', async () => {
-    const others = ['twin', 'twin --version 2', 'other --version 1', 'other --version 2']
-    await Promise.all(others.map((other) => pharos(`add {}/docs/ --name ${other}`)))
+    await pharos('add {}/docs/ --name twin')
+    await pharos('add {}/docs/ --name twin --version 2')
+    await pharos('add {}/docs/ --name other --version 1')
+    await pharos('add {}/docs/ --name other --version 2')
     expect(await pharos('status {}/docs/')).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/: several sources start at \S+\/docs\/: guide, /),

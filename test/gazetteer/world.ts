@@ -19,7 +19,7 @@ const IMPORT_CODE =
 const INDEX_CODE =
   /^src\/(?:analysis\/(?:name-index|match-(?:han|hash|stems|tokens))|store\/sqlite\/gazetteer-index)\.ts$/
 
-/** Path of a library with the whole gazetteer, made once for a checkout. Only to be read: {@link copyWorld} gives one of your own. */
+/** Path of a library with the whole gazetteer, made once for a checkout. Only to be read. */
 export async function worldGazetteer(): Promise<string> {
   const [imported, indexed] = [hashCode(IMPORT_CODE), hashCode(INDEX_CODE)]
   const world = `world-${imported}-${indexed}`
@@ -41,11 +41,6 @@ export async function worldGazetteer(): Promise<string> {
 export async function countriesGazetteer(): Promise<string> {
   const key = `countries-${hashCode(IMPORT_CODE)}-${hashCode(INDEX_CODE)}`
   return madeOnce(key, (path) => importInto(path, true))
-}
-
-/** Copies the library with the whole gazetteer. */
-export async function copyWorld(target: string): Promise<void> {
-  await copyTo(await worldGazetteer(), target)
 }
 
 /** Copies the library with countries alone. */

@@ -1,0 +1,44 @@
+import type { Refusal } from '../crawl/ledger.ts'
+import type { PlannedFind } from '../crawl/planner.ts'
+import { type Address, parseAddress } from './address.ts'
+import type { PlannerOptions } from './planner-options.ts'
+import type { SiteBook } from './site-book.ts'
+
+const DAY_MS = 86_400_000
+
+/** Keeps to how much is taken from what one hub lists, and how old it may be. */
+export class HubLimits {
+  readonly #site: SiteBook
+  readonly #options: Pick<PlannerOptions, 'hubMaxPages' | 'hubMaxDays'>
+  /** Pages taken from what each hub lists. */
+  readonly #taken = new Map<string, number>()
+
+  constructor(site: SiteBook, options: Pick<PlannerOptions, 'hubMaxPages' | 'hubMaxDays'>) {
+    this.#site = site
+    this.#options = options
+  }
+
+  /** Why an address is left out; null where it is not, and then it counts. */
+  refuse(find: PlannedFind, now: number): Refusal | null {
+    const { hubMaxPages, hubMaxDays } = this.#options
+    const address = hubMaxDays === undefined && hubMaxPages === undefined ? undefined : parseAddress(find.url)
+    if (address === undefined) return null
+    if (hubMaxDays !== undefined && isOlderThan(address, now - hubMaxDays * DAY_MS)) {
+      return { reason: 'hub-age', pattern: `${hubMaxDays} days`, target: null }
+    }
+    if (hubMaxPages === undefined || find.foundOn === null || find.discovery !== 'link') return null
+    const hub = this.#site.hubOf(find.foundOn)
+    if (hub === undefined || this.#site.placeOf(address) !== 'none' || this.#site.sections.isFront(address)) return null
+    const taken = this.#taken.get(hub) ?? 0
+    if (taken >= hubMaxPages) return { reason: 'hub-cap', pattern: `${hubMaxPages} of ${hub}`, target: null }
+    this.#taken.set(hub, taken + 1)
+    return null
+  }
+}
+
+/** Whether an address has a date in it that is before a moment; of a month, its end counts. */
+function isOlderThan({ date }: Address, moment: number): boolean {
+  if (date === null) return false
+  const at = Date.parse(date)
+  return Number.isFinite(at) && at + (date.length === 7 ? 31 : 1) * DAY_MS <= moment
+}

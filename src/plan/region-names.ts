@@ -1,0 +1,52 @@
+import { slugOf } from '../analysis/place.ts'
+import type { NamedPlace, PlaceNames, PlanPlaces } from './places.ts'
+
+/** Words of which it is remembered what regions they mean. */
+const MOST_WORDS = 20_000
+/** A word such as `central` is a region of many countries, and says little about each. */
+const MOST_MEANINGS = 4
+const LEAST_LENGTH = 3
+
+const NONE: readonly NamedPlace[] = []
+
+/** The regions of a gazetteer by the words that addresses have for them. */
+export class RegionNames {
+  readonly #places: PlanPlaces
+  readonly #meanings = new Map<string, readonly NamedPlace[]>()
+  readonly #countries = new Map<string, PlaceNames>()
+
+  constructor(places: PlanPlaces) {
+    this.#places = places
+  }
+
+  /** The regions that a word may mean, at most one of each country. */
+  bySlug(word: string): readonly NamedPlace[] {
+    if (word.length < LEAST_LENGTH) return NONE
+    const known = this.#meanings.get(word)
+    if (known !== undefined) return known
+    if (this.#meanings.size >= MOST_WORDS) this.#meanings.clear()
+    const found = this.#look(word)
+    this.#meanings.set(word, found)
+    return found
+  }
+
+  /** The regions of one country. */
+  of(countryCode: string): PlaceNames {
+    const known = this.#countries.get(countryCode)
+    if (known !== undefined) return known
+    const all = this.#places.regionsOf(countryCode).map((place) => ({ ...place, slugs: [slugOf(place.name)] }))
+    const names = { all, spellings: [{ name: 'name', write: ({ slugs: [slug] }: NamedPlace) => slug }] }
+    this.#countries.set(countryCode, names)
+    return names
+  }
+
+  #look(word: string): readonly NamedPlace[] {
+    const found = new Map<string, NamedPlace>()
+    for (const { kind, countryCode, id } of this.#places.bySlug(word)) {
+      if (kind !== 'region' || countryCode === null || found.has(countryCode)) continue
+      const place = this.of(countryCode).all.find((region) => region.id === id)
+      if (place !== undefined) found.set(countryCode, place)
+    }
+    return found.size === 0 || found.size > MOST_MEANINGS ? NONE : [...found.values()]
+  }
+}

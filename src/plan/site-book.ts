@@ -1,0 +1,95 @@
+import { foldPagination } from '../core/url/page-url.ts'
+import { type Address, parseAddress } from './address.ts'
+import { openCountryNames } from './country-names.ts'
+import { listPatterns } from './learned-patterns.ts'
+import type { PlanPlaces } from './places.ts'
+import type { LearnedPattern } from './plan-memory.ts'
+import { SectionBook } from './sections.ts'
+import { ShapeBook } from './shapes.ts'
+import type { FoundHub, Slot } from './slot.ts'
+import { type Naming, SlotBook } from './slots.ts'
+
+/** What a site has taught about its addresses: its sections, the shapes they have, and where places stand in them. */
+export class SiteBook {
+  readonly slots: SlotBook
+  readonly shapes: ShapeBook = new ShapeBook()
+  sections: SectionBook = new SectionBook(0)
+  /** Addresses of other hosts teach nothing. */
+  host = ''
+  /** Slots that are of places, as of a revision of all slots. */
+  hubSlots: readonly Slot[] = []
+  #hubSlotSet: ReadonlySet<Slot> = new Set()
+  #revision = -1
+
+  constructor(places: PlanPlaces) {
+    this.slots = new SlotBook(openCountryNames(places), places)
+  }
+
+  /** Says where the site is, and how many segments of its start come before the first that tells sections apart. */
+  begin(siteUrl: string): void {
+    const start = parseAddress(siteUrl)
+    this.host = start?.host ?? ''
+    const isFile = start?.hasSlash === false
+    this.sections = new SectionBook(Math.max(0, (start?.segments.length ?? 0) - Number(isFile)))
+  }
+
+  /** Takes note of the home page: the site is where it is, and its navigation is what it leads to. */
+  arrive(address: Address, links: readonly string[]): void {
+    this.host = address.host
+    for (const link of links) {
+      const linked = parseAddress(link)
+      if (linked !== undefined) this.sections.noteHome(linked)
+    }
+  }
+
+  /** Takes an address in. Answers the hubs that it could be. */
+  note(address: Address, naming: Naming): readonly FoundHub[] {
+    if (address.host !== this.host) return []
+    this.sections.note(address)
+    this.shapes.note(address)
+    return this.slots.note(address, naming)
+  }
+
+  isHubSlot(slot: Slot): boolean {
+    return this.#hubSlotSet.has(slot)
+  }
+
+  /** Looks again which slots are of places. Answers those that were none before. */
+  refresh(): readonly Slot[] {
+    if (this.slots.revision === this.#revision) return []
+    this.#revision = this.slots.revision
+    const before = this.#hubSlotSet
+    this.hubSlots = this.slots.listHubSlots()
+    this.#hubSlotSet = new Set(this.hubSlots)
+    return this.hubSlots.filter((slot) => !before.has(slot))
+  }
+
+  /** What an address is, as far as places in it tell. */
+  placeOf(address: Address): 'hub' | 'maybe' | 'none' {
+    return address.host === this.host ? this.placeAmong(this.slots.find(address)) : 'none'
+  }
+
+  /** The same, by the hubs that it could be. A word that is some region somewhere does not make it one. */
+  placeAmong(found: readonly FoundHub[]): 'hub' | 'maybe' | 'none' {
+    if (found.some(({ slot }) => this.#hubSlotSet.has(slot))) return 'hub'
+    return found.some(({ slot }) => slot.kind === 'country') ? 'maybe' : 'none'
+  }
+
+  /** The hub that a page belongs to, its further pages included; undefined where it is none. */
+  hubOf(url: string): string | undefined {
+    const first = foldPagination(url)
+    const address = parseAddress(first)
+    if (address === undefined || address.segments.length === 0) return undefined
+    if (first !== url || address.kind === 'nav' || address.isTag) return first
+    return this.placeOf(address) !== 'none' || this.sections.isFront(address) ? first : undefined
+  }
+
+  listPatterns(): LearnedPattern[] {
+    return listPatterns({
+      hubSlots: this.hubSlots,
+      placeSlots: this.slots.listPlaceSlots(),
+      sections: this.sections.list(),
+      shapes: this.shapes.list(),
+    })
+  }
+}

@@ -1,0 +1,59 @@
+import { writeSlug } from './country-names.ts'
+import type { NamedPlace, PlaceNames } from './places.ts'
+
+/** A place and the word that a site has for it. */
+export interface WrittenPlace {
+  /** As it stands in the address, decoded. */
+  readonly text: string
+  readonly place: NamedPlace
+}
+
+/** How a site writes places: which of their words, and how these are joined. */
+export interface SiteSpelling {
+  readonly name: string
+  /** The word for a place, not yet encoded. */
+  readonly write: (place: NamedPlace) => string
+}
+
+/** Finds out how a site writes places from those that are known; the likeliest way where nothing is known. */
+export function learnSpelling(names: PlaceNames, known: readonly WrittenPlace[]): SiteSpelling {
+  const [first] = names.spellings
+  let best = first
+  let most = 0
+  const words = known.map(({ text, place }) => ({ word: squeezeAsItIs(text), place }))
+  for (const spelling of names.spellings) {
+    const count = words.filter(({ word, place }) => word === squeezeAsItIs(spelling.write(place) ?? '')).length
+    if (count > most) {
+      best = spelling
+      most = count
+    }
+  }
+  const join = learnJoin(known.map(({ text }) => text))
+  const write = (place: NamedPlace) =>
+    join(best?.write(place) ?? place.slugs.find((slug) => slug.length > 2) ?? writeSlug(place.name))
+  return { name: best?.name ?? '', write }
+}
+
+/** A word as spellings are compared: without what stands between its parts, but with its marks. */
+function squeezeAsItIs(text: string): string {
+  return text.toLowerCase().replace(/[-_+\s]+/g, '')
+}
+
+/** What stands between the parts of words, and whether they begin with capitals, by examples. */
+function learnJoin(texts: readonly string[]): (slug: string) => string {
+  const count = (form: RegExp) => texts.filter((text) => form.test(text)).length
+  const separators: readonly (readonly [string, number])[] = [
+    ['-', count(/.-./u)],
+    ['_', count(/._./u)],
+    ['+', count(/.\+./u)],
+    [' ', count(/. ./u)],
+  ]
+  const [separator] = separators.toSorted((a, b) => b[1] - a[1])[0] ?? ['-']
+  const isUpper = texts.length > 0 && count(/^\p{Lu}\p{Lu}+$/u) * 2 > texts.length
+  const isTitle = !isUpper && count(/^\p{Lu}/u) * 2 > texts.length
+  return (slug) => {
+    const parts = slug.split('-').map((part) => (isTitle ? part.charAt(0).toUpperCase() + part.slice(1) : part))
+    const joined = parts.join(separator)
+    return isUpper ? joined.toUpperCase() : joined
+  }
+}

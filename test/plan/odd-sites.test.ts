@@ -1,0 +1,155 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { slugOf } from '../../src/analysis/place.ts'
+import { compareUtf8 } from '../../src/core/text/order.ts'
+import type { CrawlInput } from '../../src/library/operations/crawl-source.ts'
+import type { OpenLibrary } from '../../src/open-library.ts'
+import { type Crawled, stageSite } from '../sites/crawl.ts'
+import { type Answer, page, redirect, type Site, text } from '../sites/site.ts'
+import { milestonesOf, missingOf } from './replay.ts'
+import { openWorld, stageNewsCrawl, type World } from './stage.ts'
+
+let world: World
+
+beforeAll(async () => {
+  world = await openWorld()
+})
+
+const LISTED = ['france', 'germany', 'china', 'india', 'japan', 'brazil']
+const SECTIONS = ['/world', '/sport', '/money', '/science']
+const NAVIGATION = ['/', ...SECTIONS, ...LISTED.map((slug) => `/world/${slug}`)]
+
+/** The path of the request that asks for what cannot be there. */
+const PROBE = '/world/no-such-place-here'
+
+/** A hub with articles of its own. */
+function hubPage(slug: string): string {
+  const articles = [1, 2, 3].map((n) => `/2026/11/0${n}/what-has-happened-in-${slug}-this-week`)
+  return page(`News of ${slug}`, [...NAVIGATION, ...articles])
+}
+
+/** A small newspaper with hubs for six countries that it lists. */
+const GAZETTE: Readonly<Record<string, Answer>> = {
+  '/': page('The Gazette', NAVIGATION),
+  ...Object.fromEntries(SECTIONS.map((path) => [path, page(`Section ${path}`, NAVIGATION)])),
+  ...Object.fromEntries(LISTED.map((slug) => [`/world/${slug}`, hubPage(slug)])),
+}
+
+/** What came of a crawl by plan. */
+interface Planned extends Crawled {
+  readonly site: Site
+  readonly guesses: readonly string[]
+  /** Paths of hubs that were found to be something. */
+  hubs(state: string): readonly string[]
+}
+
+async function plan(
+  pages: Readonly<Record<string, Answer>>,
+  endless?: Answer,
+  input: Partial<CrawlInput> = {},
+): Promise<Planned> {
+  const site = await stageSite({ ...GAZETTE, ...pages }, endless === undefined ? {} : { endless })
+  const { crawl, library } = await stageNewsCrawl(site, world)
+  const crawled = await crawl(input)
+  expect(crawled.summary.end).toBe('completed')
+  const verdicts = await readVerdicts(library, site)
+  return {
+    ...crawled,
+    site,
+    guesses: crawled.events.flatMap((event) =>
+      event.type === 'enqueued' && event.discovery === 'planner' ? [event.url.replace(site.origin, '')] : [],
+    ),
+    hubs: (state) => verdicts.filter((one) => one.state === state).map(({ path }) => path),
+  }
+}
+
+async function readVerdicts({ planMemory }: OpenLibrary, { origin }: Site) {
+  const verdicts = await planMemory.readVerdicts(new URL(origin).host)
+  return verdicts
+    .map(({ url, state }) => ({ path: url.replace(origin, ''), state }))
+    .sort((a, b) => compareUtf8(a.path, b.path))
+}
+
+const LISTED_HUBS = LISTED.map((slug) => `/world/${slug}`).sort(compareUtf8)
+
+describe('what a site answers where it has nothing is no hub', () => {
+  const nothing = (path = '') => page(`Nothing was found for ${path}`, NAVIGATION)
+  const answers: readonly (readonly [what: string, endless: Answer, pages?: Readonly<Record<string, Answer>>])[] = [
+    ['a page that repeats what was asked for', (request) => nothing(request.url)],
+    ['the same page again and again', () => nothing()],
+    ['the home page', () => GAZETTE['/'] as string],
+    ['the home page with something new on it', (request) => page(`The Gazette, ${request.url}`, NAVIGATION)],
+    ['a redirect to the home page', () => redirect('/', 302)],
+    ['a redirect to a page for that', () => redirect('/world/lost', 302), { '/world/lost': nothing('it') }],
+    ['a redirect to the hub of another country', () => redirect('/world/france', 302)],
+  ]
+
+  test.each(answers)('%s', async (_, endless, pages = {}) => {
+    const planned = await plan(pages, endless)
+    expect(planned.hubs('confirmed')).toEqual(LISTED_HUBS)
+    expect(missingOf(planned, planned.site.origin)).toEqual([])
+    expect(planned.guesses.length).toBeLessThanOrEqual(9)
+    expect(milestonesOf(planned).map(({ kind }) => kind)).toContain('cache-primed')
+  })
+})
+
+test('hubs without anything in them are hubs where a site says what it does not have', async () => {
+  const slugs = new Set(world.countries.map(({ name }) => slugOf(name)))
+  const planned = await plan({}, (request) => {
+    const slug = /^\/world\/([^/]+)$/.exec(request.url ?? '')?.[1] ?? ''
+    return slugs.has(slug) ? page(`News of ${slug}`, NAVIGATION) : { status: 404 }
+  })
+  expect(planned.site.requests.filter(({ path }) => path === PROBE)).toHaveLength(1)
+  expect(planned.hubs('confirmed').length).toBeGreaterThan(0.95 * world.countries.length)
+  expect(milestonesOf(planned).map(({ kind }) => kind)).toContain('full-understanding')
+})
+
+test('where nobody may look, nothing is known to be missing', async () => {
+  const robots = text('User-agent: *\nDisallow: /world/united-states\nDisallow: /world/indonesia\n')
+  const planned = await plan({ '/robots.txt': robots })
+  const forbidden = ['/world/indonesia', '/world/united-states']
+  expect(planned.guesses).toEqual(expect.arrayContaining(forbidden))
+  expect(planned.hubs('missing').filter((path) => forbidden.includes(path))).toEqual([])
+  expect(planned.hubs('missing').length).toBeGreaterThan(0)
+})
+
+test('nothing is supposed outside of what is crawled', async () => {
+  const planned = await plan({}, undefined, { scope: { block: ['/world/united*', '/world/p*'] } })
+  expect(planned.guesses.length).toBeGreaterThan(0)
+  expect([...planned.rows.keys()].filter((path) => /^\/world\/(?:united|p)/.test(path))).toEqual([])
+})
+
+describe('limits that were given hold', () => {
+  const chain = (n: number) => `/world/all?page=${n}`
+  const listed = LISTED.map((slug) => `/world/${slug}`)
+  /** A list of hubs with further pages, one behind the other. */
+  const lists: Readonly<Record<string, Answer>> = {
+    '/': page('The Gazette', [...NAVIGATION, '/world/all']),
+    '/world/all': page('All countries', [...listed, chain(2)]),
+    ...Object.fromEntries([2, 3, 4, 5].map((n) => [chain(n), page(`All countries, ${n}`, [...listed, chain(n + 1)])])),
+    '/world/nigeria': page('Nigeria', [...NAVIGATION, '/2026/11/05/what-nobody-else-leads-to-in-nigeria']),
+  }
+  const read = ({ rows }: Crawled) =>
+    [...rows].flatMap(([path, { state }]) => (state === 'indexed' ? [path] : [])).sort(compareUtf8)
+
+  test.each([0, 1, 2, 3])(
+    'no page is read that is more than %i links away, but what was supposed',
+    async (maxDepth) => {
+      const planned = await plan(lists, undefined, { scope: { maxDepth } })
+      const plain = await stageNewsCrawl(planned.site, undefined, { crawlType: 'basic' })
+      const supposed = maxDepth === 0 ? [] : ['/world/nigeria']
+      const expected = read(await plain.crawl({ scope: { maxDepth } }))
+      expect(read(planned)).toEqual([...expected, ...supposed].sort(compareUtf8))
+    },
+  )
+
+  test('no more pages are read than may be', async () => {
+    const planned = await plan(lists, undefined, { scope: { maxPages: 5 } })
+    expect(read(planned)).toHaveLength(5)
+  })
+
+  test('further pages of a list are left out where enough was taken from it', async () => {
+    const planned = await plan(lists, undefined, { planner: { hubMaxPages: 2 } })
+    expect(planned.rows.get(chain(5))?.reason ?? 'never found').not.toBe(null)
+    expect(planned.site.requests.filter(({ path }) => path.startsWith('/world/all?')).length).toBeLessThanOrEqual(2)
+  })
+})
