@@ -136,16 +136,37 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
 /** How pages of a class age. */
 const KINDS: Readonly<Record<PageClass, PageKind>> = { article: 'article', nav: 'hub', other: 'unknown' }
 
-/** Reads the names of the gazetteer when they are first needed, and again when they have changed. */
+/**
+ * Reads the names of the gazetteer when they are first needed, and again when they have changed. A form of another version, or a
+ * damaged one, is written anew; where that cannot be, nothing is found, which is not tried again before the gazetteer changes.
+ */
 function createPlaces(gazetteer: Gazetteer): () => Promise<PlaceMatcher> {
-  let opened = NO_PLACES
+  let opened: { readonly of: string; readonly places: PlaceMatcher } = { of: '', places: NO_PLACES }
   return async () => {
-    if (opened.revision !== (await gazetteer.revision())) {
-      const index = await gazetteer.readIndex()
-      // Loaded with the first names: whoever has none, or only searches, has no use for what finds them in texts.
-      opened = index === undefined ? NO_PLACES : (await import('./analysis/open-matcher.ts')).openPlaceMatcher(index)
+    const revision = await gazetteer.revision()
+    if (opened.of === revision) return opened.places
+    let places = await readNames(gazetteer)
+    if (places === undefined) {
+      // A library that can only be read stays as it is.
+      await gazetteer.indexNames().catch(() => undefined)
+      places = await readNames(gazetteer)
     }
-    return opened
+    opened = { of: await gazetteer.revision(), places: places ?? NO_PLACES }
+    return opened.places
+  }
+}
+
+/** The names as they are kept; undefined where they cannot be read. */
+async function readNames(gazetteer: Gazetteer): Promise<PlaceMatcher | undefined> {
+  const index = await gazetteer.readIndex()
+  if (index === undefined) return undefined
+  // Loaded with the first names: whoever has none, or only searches, has no use for what finds them in texts.
+  const { openPlaceMatcher } = await import('./analysis/open-matcher.ts')
+  try {
+    const places = openPlaceMatcher(index)
+    return places.revision === '' ? undefined : places
+  } catch {
+    return undefined
   }
 }
 

@@ -3,24 +3,30 @@ import { extractPage } from '../core/extract/extract-page.ts'
 import type { Page } from '../core/model.ts'
 import { analysePage } from './analyse-page.ts'
 import { NO_PLACES, type PlaceMatch, type PlaceMatcher } from './matcher.ts'
-import { writeNameIndex } from './name-index.ts'
+import { type IndexedPlace, writeNameIndex } from './name-index.ts'
 import { openPlaceMatcher } from './open-matcher.ts'
 
-const NAMES = ['France', 'Japan', 'Chad']
 const PLACES = openPlaceMatcher(
   writeNameIndex(
-    NAMES.map((name, i) => ({
-      id: i + 1,
-      kind: 'country',
-      name,
-      countryCode: ['FR', 'JP', 'TD'][i] ?? null,
-      adm1Code: null,
-      population: 50_000_000,
-      names: [{ name, lang: 'en', kind: 'common', isPreferred: true }],
-    })),
+    [
+      placeOf(1, 'country', 'France', 'FR', 50_000_000),
+      placeOf(2, 'country', 'Japan', 'JP', 50_000_000),
+      placeOf(3, 'country', 'Chad', 'TD', 50_000_000),
+    ],
     'test',
   ),
 )
+
+function placeOf(
+  id: number,
+  kind: IndexedPlace['kind'],
+  name: string,
+  countryCode: string,
+  population: number,
+): IndexedPlace {
+  const names = [{ name, lang: 'en', kind: 'common' as const, isPreferred: true }]
+  return { id, kind, name, countryCode, adm1Code: null, population, names }
+}
 
 const TEXT = `<p>A <a href="/japan/chad">good trade deal</a> between France and Japan was signed on Monday, after years in which neither
   side had been happy with the old trade deal.</p><pre><code>const place = 'Chad'</code></pre><p>Ministers in France said that the
@@ -34,6 +40,23 @@ function read(body: string, path = '/world/2026/03/05/trade-deal-with-france-sig
   if (extraction.type !== 'page') throw new Error(`no page: ${extraction.reason}`)
   return extraction.page
 }
+
+test('the country of the host decides between places of one name', () => {
+  const places = ['US', 'GB'].flatMap((countryCode, i): IndexedPlace[] => [
+    placeOf(i + 1, 'city', 'Birmingham', countryCode, 200_000 + i * 800_000),
+    placeOf(i + 3, 'country', `Land ${countryCode}`, countryCode, 50_000_000),
+  ])
+  const towns = openPlaceMatcher(writeNameIndex(places, 'test'))
+  const page = read('<p>The mayor of the city resigned in Birmingham on Monday.</p>'.repeat(5))
+  const countriesOf = (hostCountry?: string) =>
+    new Set(
+      analysePage(page, towns, hostCountry === undefined ? undefined : { hostCountry }).analysis.findings.places.map(
+        ({ country_code }) => country_code,
+      ),
+    )
+  expect(countriesOf()).toEqual(new Set(['GB']))
+  expect(countriesOf('US')).toEqual(new Set(['US']))
+})
 
 describe('an article', () => {
   const page = read(TEXT)

@@ -4,7 +4,13 @@ import { classifyPage } from './classify-page.ts'
 import { findKeyPhrases } from './key-phrases.ts'
 import { readLanguage } from './language.ts'
 import type { MatchContext, PlaceMatch, PlaceMatcher } from './matcher.ts'
-import { ANALYSIS_VERSION, type AnalysePage, type FoundPlace, type PageAnalysis } from './page-analysis.ts'
+import {
+  ANALYSIS_VERSION,
+  type AnalysePage,
+  type FoundPlace,
+  type PageAnalysis,
+  type PageContext,
+} from './page-analysis.ts'
 import { detectPlaceHub } from './place-hub.ts'
 import { readSentiment } from './sentiment.ts'
 
@@ -17,11 +23,12 @@ const MAX_PLACES = 500
 const MAX_CHARS = 500_000
 
 /** Finds out everything about a page that is kept of it. */
-export const analysePage: AnalysePage = (page, places) => {
+export const analysePage: AnalysePage = (page, places, given = {}) => {
   const classification = classifyPage(page)
   const text = readableText(page.markdown.slice(0, MAX_CHARS))
   const { language, source } = readLanguage(page.language, text)
   const section = page.section ?? classification.url.section
+  const context = contextOf(page, section, language, given)
   const isShort = page.wordCount < MINIMAL_WORDS && page.markdown.length < MINIMAL_CHARS
   const isMinimal = isShort && classification.kind !== 'nav'
   return {
@@ -36,7 +43,7 @@ export const analysePage: AnalysePage = (page, places) => {
       section,
       language,
       language_source: source,
-      findings: { places: findPlaces(page, text, places, contextOf(page, section, language)) },
+      findings: { places: findPlaces(page, text, places, context) },
       notes: text.length < page.markdown.length ? [`only the first ${MAX_CHARS} characters were analysed`] : [],
       meta: {
         wordCount: page.wordCount,
@@ -44,7 +51,7 @@ export const analysePage: AnalysePage = (page, places) => {
         deepAnalysis: analyseText(page, text, language),
       },
     },
-    hub: detectPlaceHub(page, classification, places),
+    hub: detectPlaceHub(page, classification, places, context),
   }
 }
 
@@ -66,10 +73,11 @@ function analyseText(page: Page, text: string, language: string | null): DeepAna
 }
 
 /** Languages in which words are not told apart here. */
-const UNSPACED: ReadonlySet<string> = new Set(['zh', 'ja', 'ko', 'th', 'lo', 'km', 'my'])
+const UNSPACED: ReadonlySet<string> = new Set(['zh', 'ja', 'th', 'lo', 'km', 'my'])
 
-function contextOf(page: Page, section: string | null, language: string | null): MatchContext {
+function contextOf(page: Page, section: string | null, language: string | null, given: PageContext): MatchContext {
   return {
+    ...given,
     url: page.url,
     title: page.title,
     ...(section === null ? {} : { section }),

@@ -9,6 +9,7 @@ export type PhraseStop = (word: string) => boolean
  */
 export function phraseStopOf(language: string | null, counts: ReadonlyMap<string, number>, total: number): PhraseStop {
   if (language === 'en') return (word) => isStopWord(word.replaceAll("'", '')) || ENGLISH.has(word) || word.length < 2
+  if (language === 'ko') return (word) => word.length < 2 || KOREAN.has(word) || KOREAN_VERB.test(word)
   const list = language === null ? undefined : LISTS.get(language)
   if (list !== undefined) return (word) => list.has(word) || word.length < 2
   return (word) => word.length <= SHORT_WORD || (word.length <= LONG_WORD && (counts.get(word) ?? 0) > total * FREQUENT)
@@ -17,6 +18,21 @@ export function phraseStopOf(language: string | null, counts: ReadonlyMap<string
 const SHORT_WORD = 3
 const LONG_WORD = 6
 const FREQUENT = 0.01
+
+/** A word of Korean without the particle behind it, where at least two syllables are left. */
+export function withoutParticle(word: string): string {
+  return word.replace(KOREAN_PARTICLE, '')
+}
+
+const KOREAN_PARTICLE =
+  /(?<=\p{Script=Hangul}{2})(?:에서는|에서도|에서|에게|에는|에도|으로는|으로|까지|부터|보다|처럼|이라고|라고|은|는|이|가|을|를|의|과|와|도|에|로|만)$/u
+/** Sentences end so, and what goes before a noun as a verb does. */
+const KOREAN_VERB = /(?:다|하는|되는|있는|없는|하고|하며|되고|했던|위한|대한|관한|통한|따른)$/u
+const KOREAN: ReadonlySet<string> = new Set(
+  `그리고 그러나 하지만 그런데 따라서 또한 또는 이번 지난 지난해 올해 내년 오늘 어제 내일 그는 그녀 우리 이는 이를 이런 그런 저런 이것 그것
+  위해 위해서 대해 대해서 통해 따라 함께 모두 다시 이미 아직 가장 매우 정말 때문 경우 정도 이후 이전 당시 현재 최근 이날 동안 한편 특히
+  그대로 바로 역시 여러 다른 같은 많은 모든 어떤 새로운 관련 가운데 이상 이하 약간 사이 것으로 것이`.split(/\s+/),
+)
 
 /** Words that are part of no English phrase one would keep, though they may be what somebody searches for. */
 const ENGLISH: ReadonlySet<string> = new Set(

@@ -80,6 +80,15 @@ describe('key phrases', () => {
     expect(phrasesOf('tidal mill tidal mill tidal mill')).toEqual([])
   })
 
+  test('are found in Korean, without the particles behind its words', () => {
+    const korean = `정부는 월요일 새로운 재생 에너지 정책을 발표했다. 재생 에너지 정책은 내년부터 시행된다. 서울시는 태양광 발전소를 확대하겠다고
+      밝혔다. 태양광 발전소는 부산에서도 건설된다. 환경 단체는 재생 에너지 투자가 부족하다고 비판했다. 국회는 재생 에너지 법안을 심의하고 있다.`
+    const phrases = phrasesOf(korean, '재생 에너지 정책 발표', 'ko')
+    expect(phrases[0]).toBe('재생 에너지')
+    expect(phrases).toContain('태양광 발전소')
+    expect(phrases.join(' ')).not.toMatch(/밝혔다|발표했다/)
+  })
+
   test('are found in bounded time however long the text is', () => {
     expect(phrasesOf(`${ENGLISH} `.repeat(2000))).toContain('tidal mill')
   })

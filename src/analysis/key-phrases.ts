@@ -1,5 +1,5 @@
-import { kindAt, MARK, PAIRED, UNDERSCORE, WORD } from '../core/text/characters.ts'
-import { isLooseEnd, JOINTS, phraseStopOf } from './key-phrase-words.ts'
+import { kindAt, LETTER, MARK, PAIRED, UNDERSCORE, WORD } from '../core/text/characters.ts'
+import { isLooseEnd, JOINTS, phraseStopOf, withoutParticle } from './key-phrase-words.ts'
 
 /** A phrase that a text is about. */
 export interface KeyPhrase {
@@ -27,7 +27,7 @@ const LEAST_WORDS = 20
 /**
  * The phrases that a text is about, the best first: stretches of up to three words between stop words and signs, as RAKE has them,
  * weighed by how often they stand there, how early, whether they are names and whether the title has them, as YAKE does. A word
- * that is part of a phrase is not given alone. Scripts that are written without spaces, and Korean, give none.
+ * that is part of a phrase is not given alone. Scripts that are written without spaces give none.
  */
 export function findKeyPhrases(text: string, { title, language }: PhraseContext): KeyPhrase[] {
   const lexicon = createLexicon(language)
@@ -105,7 +105,7 @@ function readWords(text: string, lexicon: Lexicon): Word[] {
   let isCut = true
   let isFirst = true
   for (let i = 0; i < text.length && words.length < MAX_WORDS; ) {
-    const kind = kindAt(text, i)
+    const kind = phraseKindAt(text, i)
     if ((kind & WORD) === 0 || kind === UNDERSCORE || kind === MARK) {
       const unit = text.charCodeAt(i)
       // The lines of a paragraph go on; a blank one ends it, and what begins with a sign is another one.
@@ -118,29 +118,43 @@ function readWords(text: string, lexicon: Lexicon): Word[] {
     }
     const start = i
     i = endOfWord(text, i)
-    const form = formOf(text.slice(start, i), lexicon, words.length)
+    const written = text.slice(start, i)
+    const form = formOf(written, lexicon, words.length)
     words.push({ form, isCut, isFirst })
-    isCut = false
+    // A particle of Korean ends what belongs together.
+    isCut = form.text.length < written.length
     isFirst = false
   }
   return words
 }
 
+/** Korean is searched for by pairs of characters, but it is written with spaces. */
+function phraseKindAt(text: string, i: number): number {
+  const kind = kindAt(text, i)
+  if (kind !== PAIRED) return kind
+  const unit = text.charCodeAt(i)
+  return unit >= FIRST_HANGUL && unit <= LAST_HANGUL ? LETTER : PAIRED
+}
+
+const FIRST_HANGUL = 0xac00
+const LAST_HANGUL = 0xd7a3
+
 /** Words go on across single hyphens and apostrophes. */
 function endOfWord(text: string, from: number): number {
   let i = from
   for (;;) {
-    while ((kindAt(text, i) & WORD) !== 0) i++
+    while ((phraseKindAt(text, i) & WORD) !== 0) i++
     const unit = text.charCodeAt(i)
     const isJoiner = unit === HYPHEN || unit === APOSTROPHE || unit === CURLY_APOSTROPHE
-    if (!isJoiner || (kindAt(text, i + 1) & WORD) === 0) return i
+    if (!isJoiner || (phraseKindAt(text, i + 1) & WORD) === 0) return i
     i++
   }
 }
 
-function formOf(text: string, { forms, bases, language }: Lexicon, at: number): Form {
-  const known = forms.get(text)
+function formOf(written: string, { forms, bases, language }: Lexicon, at: number): Form {
+  const known = forms.get(written)
   if (known !== undefined) return known
+  const text = language === 'ko' ? withoutParticle(written) : written
   const word = text.toLowerCase().replaceAll('’', "'")
   const name = baseOf(word, language)
   let base = bases.get(name)
@@ -158,7 +172,7 @@ function formOf(text: string, { forms, bases, language }: Lexicon, at: number): 
     bases.set(name, base)
   }
   const form: Form = { text, word, base, hasCapital: text.charAt(0) !== word.charAt(0), count: 0, kind: 'word' }
-  forms.set(text, form)
+  forms.set(written, form)
   return form
 }
 
@@ -214,12 +228,15 @@ interface Candidate {
 /** A word alone says less than a phrase, and has to be repeated. */
 const LEAST_ALONE = 3
 const ALONE_CHARS = 4
+/** A syllable of Korean is one character. */
+const ALONE_SYLLABLES = 2
 
-function singleWords({ forms }: Lexicon): Candidate[] {
+function singleWords({ forms, language }: Lexicon): Candidate[] {
+  const least = language === 'ko' ? ALONE_SYLLABLES : ALONE_CHARS
   const seen = new Set<Base>()
   const candidates: Candidate[] = []
   for (const { base, kind } of forms.values()) {
-    if (kind !== 'word' || seen.has(base) || base.count < LEAST_ALONE || base.surface.length < ALONE_CHARS) continue
+    if (kind !== 'word' || seen.has(base) || base.count < LEAST_ALONE || base.surface.length < least) continue
     seen.add(base)
     const { id, surface, count, first } = base
     candidates.push({ parts: [id], surface, frequency: count, first, score: 0.4 * weigh(base) * Math.sqrt(count) })

@@ -10,8 +10,10 @@ const URL_COUNTRY = 4
 const TLD_COUNTRY = 3
 const SECTION_COUNTRY = 2
 
-/** Top-level domains of countries that everybody uses for something else. */
-const GENERIC_TLDS = new Set('io co tv me ai fm am cc ws to ly gg sh im'.split(' '))
+/** Top-level domains of two letters that anybody uses, whatever country they were given to. */
+export const ANYBODYS_TLDS: ReadonlySet<string> = new Set(
+  'ai am cc co fm gg im io la ly me nu sh st to tv vc ws'.split(' '),
+)
 
 /** What is known of the place of a page speaks for these countries. */
 export function countryScoresOf(context: MatchContext, isCountry: (code: number) => boolean): CountryScores {
@@ -24,7 +26,7 @@ export function countryScoresOf(context: MatchContext, isCountry: (code: number)
   const url = parseUrl(context.url)
   if (url !== undefined) {
     const tld = url.hostname.split('.').at(-1) ?? ''
-    if (tld.length === 2 && !GENERIC_TLDS.has(tld)) add(tld, TLD_COUNTRY)
+    if (tld.length === 2 && !ANYBODYS_TLDS.has(tld)) add(tld, TLD_COUNTRY)
     const segment = url.pathname.split('/').find((part) => part.length === 2)
     if (segment !== undefined && !isLanguageSegment(segment)) add(segment, URL_COUNTRY)
   }

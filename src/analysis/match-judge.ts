@@ -51,13 +51,16 @@ export function judge(given: GivenText, drafts: readonly Draft[], at: number, re
   if (draft.paired) support += 4
   if (!isSingle) support += wordsOfWeight(tokens, mention) > 1 ? 1.5 : 0.5
   if (backing > 0) support += kind === KIND_CITY ? (backing >= BACKED ? 1.2 : 0.8) : 0.5
-  if (around.isListed) support += 0.8
+  if (around.isListed) support += isAfterSure(tokens, drafts, at) ? 1.5 : 0.8
+  if (!isSingle && !draft.paired && lists.TITLES.has(first.word) && around.preposition < 1) support -= 2
   if (around.isRiver && kind !== KIND_COUNTRY && mention.form === FORM_EXACT) support -= 2.5
   support += around.preposition
   if (mention.form === FORM_PREFIXED) support += 0.5
   draft.needed = neededFor(tokens, mention, casing, kind, population)
-  if (isCommon && !draft.paired && around.isPartOfName) support -= 1.5
-  if (around.isOtherPlace && !draft.paired && kind !== KIND_COUNTRY) support -= 3
+  // Nearly every word with a capital is the name of some hamlet: a preposition before it is not enough.
+  if (kind === KIND_CITY && population < 15_000 && first.letterCase !== CASE_NONE) draft.needed += 0.5
+  if (isCommon && !draft.paired && !draft.isTeam && around.isPartOfName) support -= 1.5
+  if (around.isOtherPlace && !draft.paired && (kind !== KIND_COUNTRY || around.isHouse)) support -= 3
   if (around.isStreet && !draft.paired) support -= 5
   if (isCountryAsDish(tokens, mention, casing)) support -= 9
   if (around.isNew && !draft.paired) support -= 9
@@ -76,13 +79,20 @@ function isThing(tokens: readonly Token[], mention: Mention): boolean {
   return after !== undefined && after.gap === GAP_SPACE && lists.THING_NOUNS.has(after.word)
 }
 
+/** `through Rotterdam and Antwerp`: the place before it in the list is one beyond doubt. */
+function isAfterSure(tokens: readonly Token[], drafts: readonly Draft[], at: number): boolean {
+  const before = drafts[at - 1]
+  return before !== undefined && before.support >= before.needed + 1 && isBeside(tokens, before, drafts[at])
+}
+
 /** So far around a name the words of a kitchen are looked for. */
 const KITCHEN_REACH = 14
 
 /** `Turkey was served with cranberry sauce`: where a capital tells nothing, the words around it do. */
 function isCountryAsDish(tokens: readonly Token[], { first: at }: Mention, casing: Casing): boolean {
   const first = tokens[at] as Token
-  if (!lists.DISHES.has(first.word) || (first.gap !== GAP_SENTENCE && !casing.isHeadline && !casing.isFlat)) return false
+  if (!lists.DISHES.has(first.word) || (first.gap !== GAP_SENTENCE && !casing.isHeadline && !casing.isFlat))
+    return false
   const around = tokens.slice(Math.max(0, at - KITCHEN_REACH), at + KITCHEN_REACH)
   return around.some(({ word }) => lists.KITCHEN_WORDS.has(word))
 }
@@ -149,6 +159,7 @@ interface Neighbours {
   readonly isPartOfName: boolean
   /** It is a river or a lake of the name, or a house that is rather called after a person. */
   readonly isOtherPlace: boolean
+  readonly isHouse: boolean
   readonly isStreet: boolean
   /** `New England` is not England. */
   readonly isNew: boolean
@@ -166,6 +177,8 @@ function neighboursOf(tokens: readonly Token[], drafts: readonly Draft[], at: nu
   const following = tokens[mention.next]
   const after = following !== undefined && following.gap === GAP_SPACE ? following : undefined
   const isOrdinary = isCommonWord(first.word) || lists.SURNAMES.has(first.word) || lists.GIVEN_NAMES.has(first.word)
+  const isHouse =
+    isOrdinary && after !== undefined && after.letterCase === CASE_TITLE && lists.HOUSE_NOUNS.has(after.word)
   let preposition = startsSentence && first.letterCase !== CASE_NONE && isOrdinary ? -0.5 : 0
   if (before !== undefined) {
     const lead =
@@ -190,10 +203,10 @@ function neighboursOf(tokens: readonly Token[], drafts: readonly Draft[], at: nu
     isPartOfName:
       (after !== undefined && after.letterCase === CASE_TITLE) ||
       (before !== undefined && before.letterCase === CASE_TITLE && before.gap !== GAP_SENTENCE),
+    isHouse,
     isOtherPlace:
-      (after !== undefined &&
-        after.letterCase === CASE_TITLE &&
-        (lists.FEATURE_NOUNS.has(after.word) || (isOrdinary && lists.HOUSE_NOUNS.has(after.word)))) ||
+      isHouse ||
+      (after !== undefined && after.letterCase === CASE_TITLE && lists.FEATURE_NOUNS.has(after.word)) ||
       (before !== undefined && before.letterCase === CASE_TITLE && lists.FEATURES_BEFORE.has(before.word)),
     isStreet: after !== undefined && after.letterCase === CASE_TITLE && lists.STREET_NOUNS.has(after.word),
     isNew:
@@ -252,7 +265,8 @@ function judgeAsPerson(
   // Surnames are given names as well, but a large city is rather meant by its name.
   const isCalled = isGiven || (lists.SURNAMES.has(first.word) && kind === KIND_CITY && population < 500_000)
   const hasSurname = after !== undefined && after.letterCase === CASE_TITLE && !isKnownWord(after.word)
-  if (hasSurname && isCalled && !casing.isFlat && !draft.isTeam && !isHouse(tokens, draft.mention)) draft.isPerson = true
+  if (hasSurname && isCalled && !casing.isFlat && !draft.isTeam && !isHouse(tokens, draft.mention))
+    draft.isPerson = true
   if (
     after !== undefined &&
     lists.SPEAKING_VERBS.has(after.word) &&
@@ -282,7 +296,8 @@ function isKnownWord(word: string): boolean {
     lists.FUNCTION_WORDS.has(word) ||
     lists.STRONG_PREPOSITIONS.has(word) ||
     lists.WEAK_PREPOSITIONS.has(word) ||
-    lists.PRESS_NOUNS.has(word)
+    lists.PRESS_NOUNS.has(word) ||
+    lists.TITLE_NOUNS.has(word)
   )
 }
 

@@ -21,7 +21,7 @@ import {
   SCRIPT_UNSPACED,
   type Token,
 } from './match-tokens.ts'
-import { PLACE_NOUNS_BEFORE } from './match-words.ts'
+import { ARTICLES, PLACE_NOUNS_BEFORE } from './match-words.ts'
 import { normalizeName } from './place.ts'
 
 /** How the words of a text became a name. */
@@ -73,7 +73,7 @@ export function findMentions(
       continue
     }
     const mention = search.at(at, token)
-    if (mention === undefined) {
+    if (mention === undefined || isOvertaken(search, tokens, mention)) {
       at++
     } else {
       mentions.push(mention)
@@ -81,6 +81,13 @@ export function findMentions(
     }
   }
   return mentions
+}
+
+/** `La Nouvelle-Zélande`: what begins with an article gives way to a name behind that which reaches further. */
+function isOvertaken(search: Search, tokens: readonly Token[], { first, next }: Mention): boolean {
+  const second = tokens[first + 1]
+  if (next < first + 2 || second === undefined || !ARTICLES.has(tokens[first]?.word ?? '')) return false
+  return (search.at(first + 1, second)?.next ?? 0) > next
 }
 
 interface Search {
@@ -256,7 +263,7 @@ function createSearch(
   }
 
   /** `抵达莫斯科`: a name that begins inside another is the right one where it is longer, or as long and better known. */
-  function isOvertaken(run: Run, from: number, window: Window): boolean {
+  function isShadowing(run: Run, from: number, window: Window): boolean {
     for (let inner = from + 1; inner < from + window.units && inner + 2 <= run.word.length; inner++) {
       const other = windowAt(run, inner)
       if (other === undefined || other.units < window.units) continue
@@ -291,7 +298,7 @@ function createSearch(
       const run: Run = { word: shortHan(full), origins, windows: [] }
       for (let from = 0; from + 2 <= run.word.length; ) {
         const window = windowAt(run, from)
-        if (window === undefined || isOvertaken(run, from, window)) {
+        if (window === undefined || isShadowing(run, from, window)) {
           from++
           continue
         }
@@ -317,7 +324,7 @@ function isJoined(token: Token): boolean {
 
 /** Particles of Korean, behind words for what a place is. */
 const KOREAN_PARTICLES =
-  /^(?:특별시|광역시|시|도|주|군|구|현|산|인|계|발|행|측)?(?:에서는|에서도|에서의|에서|에는|에도|에만|에게|에|으로부터|으로는|으로|로부터|로는|로|은|는|이나|이라는|이|가|을|를|의|과의|과는|과|와의|와는|와|도|만|까지|부터|보다|처럼|이며|이고)?$/u
+  /^(?:특별시|광역시|국제공항|공항|대학교|대학|경찰청|경찰|지방법원|지법|시청|시장|시민|역|항|시|도|주|군|구|현|산|인|계|발|행|측)?(?:에서는|에서도|에서의|에서|에는|에도|에만|에게|에|으로부터|으로는|으로|로부터|로는|로|은|는|이나|이라는|이|가|을|를|의|과의|과는|과|와의|와는|와|도|만|까지|부터|보다|처럼|이며|이고)?$/u
 
 const ARABIC_PREFIXES = ['وال', 'بال', 'كال', 'فال', 'لل', 'ال', 'وب', 'ول', 'و', 'ب', 'ل', 'ف', 'ك']
 const HEBREW_PREFIXES = ['וב', 'ול', 'ומ', 'שב', 'של', 'מה', 'וה', 'ש', 'ב', 'ל', 'מ', 'ה', 'ו', 'כ']
@@ -329,9 +336,11 @@ function withoutPrefix(token: Token): readonly { cut: number; word: string }[] {
   for (const prefix of prefixes) {
     if (!token.word.startsWith(prefix) || token.word.length - prefix.length < 2) continue
     const rest = token.word.slice(prefix.length)
+    // The article belongs to the name, whether the gazetteer has it with one or not.
+    const cut = prefix.endsWith('ال') ? prefix.length - 2 : prefix.length
     if (prefix === 'لل') found.push({ cut: 1, word: `ال${rest}` })
     else if (prefix.length === 3 && prefix.endsWith('ال')) found.push({ cut: 1, word: `ال${rest}` })
-    found.push({ cut: prefix.length, word: rest })
+    found.push({ cut, word: rest })
   }
   return found
 }

@@ -23,7 +23,9 @@ export function priorOf(index: OpenIndex, place: number, name: number): number {
   else if (kind === KIND_AREA) score += 4
   if (columns.capitals[place] === 1) score += 1
   if ((name & NAME_MAIN) !== 0) score += 0.5
-  if ((name & NAME_DERIVED) !== 0) score -= (name & NAME_MAIN) !== 0 ? 0.2 : 0.5
+  // `Frankfurt (Oder)` is less often called by a part of its name than its namesakes, but `Washington, D.C.` is nearly always.
+  const isShortened = (name & NAME_DERIVED) !== 0
+  if (isShortened) score -= (name & NAME_MAIN) !== 0 && columns.capitals[place] === 1 ? 0.2 : 0.5
   return score
 }
 

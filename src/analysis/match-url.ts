@@ -13,12 +13,17 @@ import {
 } from './match-score.ts'
 import {
   COMMON_WORDS,
+  DISHES,
   FUNCTION_WORDS,
   GIVEN_NAMES,
+  isOrdinaryName,
+  KITCHEN_WORDS,
   PLACE_NOUNS_AFTER,
   PRESS_NOUNS,
   STRONG_PREPOSITIONS,
   SURNAMES,
+  THING_LEADS,
+  THING_NOUNS,
 } from './match-words.ts'
 import type { KnownPlace, MatchContext, PlaceMatch } from './matcher.ts'
 import { NAME_KIND_MASK, NAME_MAIN, packCountry } from './name-index.ts'
@@ -42,6 +47,10 @@ interface Piece {
   readonly isCode: boolean
   /** The word before or behind it speaks for a place: `fire-in-bristol`, `paris-fashion-week`. */
   readonly isLed: boolean
+  /** The slug has a word of the news: `israel-hamas-war-live`. */
+  readonly isNews: boolean
+  /** It stands under a word for things or persons: `/recipes/turkey`, `/author/jordan`. */
+  readonly isAmongThings: boolean
 }
 
 /** Names in slugs have no more words than this. */
@@ -106,12 +115,14 @@ function takeSegment(
         word: raw,
         isCode: true,
         isLed: false,
+        isNews: false,
+        isAmongThings: false,
       })
     return
   }
   const words = wordsOf(raw, start)
   for (let at = 0; at < words.length; ) {
-    const piece = longestPiece(index, words, at, scores)
+    const piece = longestPiece(index, words, at, before, scores)
     if (piece === undefined) at++
     else {
       into.push(piece)
@@ -171,6 +182,7 @@ function longestPiece(
   index: OpenIndex,
   words: readonly Word[],
   at: number,
+  before: string | undefined,
   scores: ReadonlyMap<number, number>,
 ): Piece | undefined {
   for (let count = Math.min(MAX_WORDS, words.length - at); count > 0; count--) {
@@ -186,9 +198,23 @@ function longestPiece(
     const last = window.at(-1)
     if (candidates.length === 0 || first === undefined || last === undefined) continue
     const next = words[at + count]?.word
-    if (!isWhole && next !== undefined && PRESS_NOUNS.has(next)) continue
+    if (!isWhole && next !== undefined && (PRESS_NOUNS.has(next) || THING_NOUNS.has(next))) continue
+    const isAmongThings =
+      THING_LEADS.has(before ?? '') || (DISHES.has(joined) && words.some(({ word }) => KITCHEN_WORDS.has(word)))
+    const isNews = words.some(({ word }) => NEWS_WORDS.has(word))
     const isLed = STRONG_PREPOSITIONS.has(words[at - 1]?.word ?? '') || PLACE_NOUNS_AFTER.has(next ?? '')
-    return { candidates, start: first.start, end: last.end, words: count, isWhole, word: joined, isCode: false, isLed }
+    return {
+      candidates,
+      start: first.start,
+      end: last.end,
+      words: count,
+      isWhole,
+      word: joined,
+      isCode: false,
+      isLed,
+      isNews,
+      isAmongThings,
+    }
   }
   return undefined
 }
@@ -222,6 +248,14 @@ function candidatesOf(
   return found
 }
 
+/** Words of headlines about countries. */
+const NEWS_WORDS = new Set(
+  `war live attack attacks strike strikes airstrike airstrikes protest protests crisis conflict ceasefire truce border
+  troops army military minister government parliament election elections vote referendum coup president sanctions talks
+  deal treaty earthquake flood floods wildfire wildfires killed kills missile missiles drone drones hostage hostages
+  embassy invasion economy inflation refugees migrants tariffs ambassador`.split(/\s+/),
+)
+
 /** Short words of slugs that are nothing else. */
 const SAFE_IN_SLUGS = new Set(['usa', 'uae', 'uk'])
 
@@ -253,6 +287,7 @@ function resolve(index: OpenIndex, url: string, pieces: readonly Piece[]): reado
     const best = leadsOn(index, pieces, at, piece.candidates[top]?.place) ? top : cityOf(index, piece, top)
     const candidate = piece.candidates[best]
     if (candidate === undefined || isStateCode(index, piece, pieces[at + 1])) continue
+    if (isPartOfWorld(index, piece, candidate, pieces[at + 1])) continue
     const hasAnchor = pieces.some(
       ({ candidates }, other) =>
         other !== at &&
@@ -288,6 +323,20 @@ function leadsOn(index: OpenIndex, pieces: readonly Piece[], at: number, region:
           columns.divisions[place] === columns.divisions[region],
       ),
     )
+}
+
+/** `/america/argentina`: what is only another name of a country is a part of the world where another country follows. */
+function isPartOfWorld(
+  { columns }: OpenIndex,
+  { isWhole, isCode }: Piece,
+  { place, name }: Piece['candidates'][number],
+  next: Piece | undefined,
+): boolean {
+  if (!isWhole || isCode || columns.kinds[place] !== KIND_COUNTRY || (name & NAME_MAIN) !== 0) return false
+  const following =
+    next?.isWhole === true ? next.candidates[bestOf(next.candidates.map(({ score }) => score)).at] : undefined
+  if (following === undefined || columns.kinds[following.place] !== KIND_COUNTRY) return false
+  return columns.countries[following.place] !== columns.countries[place]
 }
 
 function cityOf(index: OpenIndex, { candidates }: Piece, best: number): number {
@@ -336,11 +385,13 @@ function supportOf(
   let needed = 3
   const { word } = piece
   const isGiven = GIVEN_NAMES.has(word)
-  if (FUNCTION_WORDS.has(word)) needed = 9
+  const isThing = piece.isAmongThings && isOrdinaryName(word)
+  if (FUNCTION_WORDS.has(word) || isThing) needed = 9
   else if (kind === KIND_COUNTRY && piece.isWhole) needed = 3
   else if (SECTION_WORDS.has(word) || COMMON_WORDS.has(word)) needed = hasAnchor && piece.isWhole ? 3.5 : 6
   // `jordan-peterson` and `jordan-protests` look the same: only what else the path says tells them apart.
-  else if (SURNAMES.has(word) || isGiven) needed = piece.isWhole ? 3 : isGiven && !piece.isLed ? 5 : 4
+  else if (SURNAMES.has(word) || isGiven)
+    needed = piece.isWhole || (kind === KIND_COUNTRY && piece.isNews) ? 3 : isGiven && !piece.isLed ? 5 : 4
   return support - needed
 }
 

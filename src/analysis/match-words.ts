@@ -64,11 +64,11 @@ export const PLACE_NOUNS_AFTER: ReadonlySet<string> = words(`
 
 /** What a place is not meant with: dishes, drinks, clothes, animals and plants that are called after one. */
 export const THING_NOUNS: ReadonlySet<string> = words(`
-  hat hats shorts jacket jackets sweater sweaters jersey jerseys libre libres pig pigs fowl hen hens goose geese cat cats
-  terrier terriers bulldog spaniel retriever rex worm worms nut nuts sprout sprouts bean beans pepper peppers lime limes
-  grass rose roses lily ivy violet violets cress chard squash sauce cheese ham sausage sausages steak schnitzel stew soup
+  cow cows cattle rug rugs hat hats shorts jacket jackets sweater sweaters jersey jerseys libre libres pig pigs fowl hen hens goose geese cat cats
+  terrier terriers bulldog spaniel retriever nut nuts sprout sprouts bean beans pepper peppers lime limes
+  lily cress chard sauce cheese ham sausage sausages steak schnitzel stew soup
   breast breasts leg legs drumstick drumsticks burger burgers bacon meatball meatballs sandwich sandwiches gravy stuffing
-  cocktail cutlet kiev tart tarts bun buns pudding mustard mule bitter bitters leather plate plates cup cups teapot
+  cocktail cutlet tart tarts bun buns pudding mustard leather teapot
   doll dolls syndrome roulette
 `)
 
@@ -80,6 +80,20 @@ export const KITCHEN_WORDS: ReadonlySet<string> = words(`
   pork meat meal feast farmer farmers frozen bird birds sandwich sandwiches bacon turkeys
 `)
 
+/** Names of countries that are goods as well. */
+export const GOODS: ReadonlySet<string> = words('china jersey guinea panama bermuda')
+
+/** Segments of addresses under which names are those of persons and goods. */
+export const THING_LEADS: ReadonlySet<string> = words(`
+  author authors writer writers profile profiles user users people person staff team player players cast actor actors
+  recipe recipes food foods cooking dish dishes ingredient ingredients shop store product products brand brands item items
+`)
+
+/** Whether a word is a name of persons, a word of texts or goods, besides being a place. */
+export function isOrdinaryName(word: string): boolean {
+  return [COMMON_WORDS, GIVEN_NAMES, SURNAMES, DISHES, GOODS].some((list) => list.has(word))
+}
+
 /** Nicknames of teams in the leagues of North America, which bear the names of cities there. */
 export const TEAM_NOUNS: ReadonlySet<string> = words(`
   49ers angels astros athletics avalanche bears bengals bills blackhawks blazers braves brewers broncos browns bruins
@@ -88,7 +102,7 @@ export const TEAM_NOUNS: ReadonlySet<string> = words(`
   grizzlies guardians hawks heat hornets hurricanes islanders jaguars jays jazz jets kings knicks knights kraken lakers
   leafs lightning lions magic marlins mariners mavericks mets nationals nets nuggets oilers orioles packers pacers
   padres panthers patriots pelicans penguins phillies pirates pistons predators raiders rams rangers raptors ravens
-  redskins rockets rockies royals sabres saints seahawks senators sharks sounders sox spurs steelers supersonics texans
+  redskins rockets rockies royals sabres saints seahawks senators sharks sounders sox spurs steelers suns supersonics texans
   thunder timberwolves timbers titans twins vikings wizards yankees
 `)
 
@@ -124,6 +138,12 @@ export const PRESS_NOUNS: ReadonlySet<string> = words(`
   dispatch sun star bulletin standard sentinel register
 `)
 
+/** Words for parts of a site, which follow a name in titles: `Jordan News`. */
+export const TITLE_NOUNS: ReadonlySet<string> = words(`
+  news politics sport sports business economy travel weather headlines latest live today opinion culture media map guide
+  profile holidays hotels jobs
+`)
+
 /** Come before the name of a person. */
 export const TITLES: ReadonlySet<string> = words(`
   mr mrs ms miss dr sir dame lady lord prof professor judge justice senator sen rep congressman congresswoman captain
@@ -148,7 +168,7 @@ export const FIXED_AFTER_DEMONYM: ReadonlySet<string> = words(`
 
 /** Given names, among them those that places share. */
 export const GIVEN_NAMES: ReadonlySet<string> = words(`
-  aaron abdul abdullah abigail abraham adam adelaide adrian ahmed alan albert alejandro alessandro alex alexander
+  kendall lindsey aaron abdul abdullah abigail abraham adam adelaide adrian ahmed alan albert alejandro alessandro alex alexander
   alexandra alexandria alexei alfred ali alice alicia amanda america amelia amy ana anastasia anatoly andre andrea
   andreas andrei andrew andy angel angela angelina anita ann anna anne anthony antoine anton antonio ariel arnold arthur
   asia aurora austin barack barbara barry beatrice benjamin bernard bernie beth betty bill bob bobby boris brad bradley
@@ -161,7 +181,7 @@ export const GIVEN_NAMES: ReadonlySet<string> = words(`
   francesco francis francisco frank franklin fred frederick gabriel gabriela gary gavin geoffrey george georgia gerald
   gerard gianni giorgio giovanni giulia giuseppe gloria gordon graham greg gregory guillermo hannah hans harold harriet
   harrison harry harvey hassan heather helen helena helmut henri henry herbert holly houston howard hugh hugo hussein
-  ian ibrahim igor india ingrid irene iris isaac isabel isabella israel ivan jack jackson jacob jacqueline jacques jake
+  ian ibrahim igor india ingrid irene iris irving isaac isabel isabella israel ivan jack jackson jacob jacqueline jacques jake
   james jamie jan jane janet jason javier jay jean jeff jeffrey jennifer jeremy jerome jerry jesse jessica jill jim
   jimmy joan joao joe joel johann john johnny jon jonathan jordan jorge jose joseph josephine joshua juan juanita judith
   judy julia julian julie justin karen karl kate katherine kathleen kathy keith kelly ken kenneth kenya kerry kevin kim

@@ -1,5 +1,5 @@
 import type { Classification, Page } from '../core/model.ts'
-import type { PlaceMatcher } from './matcher.ts'
+import type { MatchContext, PlaceMatcher } from './matcher.ts'
 import type { PlaceKind } from './place.ts'
 
 /** What the analyser of this program finds in a page; grows when it would find something else. */
@@ -84,5 +84,8 @@ export interface AnalysedPage {
   readonly hub: PlaceHub | null
 }
 
-/** Analyses a page; the same page and gazetteer give the same answer. */
-export type AnalysePage = (page: Page, places: PlaceMatcher) => AnalysedPage
+/** What is known of a page that it does not say itself. */
+export type PageContext = Pick<MatchContext, 'hostCountry'>
+
+/** Analyses a page; the same page, gazetteer and context give the same answer. */
+export type AnalysePage = (page: Page, places: PlaceMatcher, context?: PageContext) => AnalysedPage

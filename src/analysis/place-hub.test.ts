@@ -16,6 +16,16 @@ const PLACES = openPlaceMatcher(
       placeOf(4, 'city', 'Gaming', 'AT', 3_000),
       placeOf(5, 'city', 'Reading', 'GB', 230_000),
       placeOf(6, 'region', 'Normandy', 'FR', 3_300_000),
+      placeOf(7, 'country', 'United States', 'US', 335_000_000, ['US', 'USA']),
+      placeOf(8, 'country', 'Georgia', 'GE', 3_700_000, ['GE']),
+      placeOf(9, 'region', 'Georgia', 'US', 10_700_000),
+      placeOf(10, 'country', 'Turkey', 'TR', 85_000_000, ['TR']),
+      placeOf(11, 'country', 'China', 'CN', 1_400_000_000, ['CN']),
+      placeOf(12, 'country', 'Jordan', 'JO', 11_000_000, ['JO']),
+      placeOf(13, 'country', 'Jersey', 'JE', 103_000, ['JE']),
+      placeOf(14, 'city', 'Amman', 'JO', 1_200_000),
+      placeOf(15, 'city', 'Springfield', 'FR', 9_000),
+      placeOf(16, 'city', 'Springfield', 'US', 160_000),
     ],
     'test',
   ),
@@ -110,8 +120,34 @@ describe('a hub', () => {
     expect(hubOf(read('/france', { head }))).toMatchObject({ topicKind: 'section', topicSlug: 'world-news' })
   })
 
-  test.each(['/world/france?page=2', '/world/france/page/2', '/world/france-p2'])('%s is its first page', (path) => {
-    expect(hubOf(read(path))?.url).toBe('https://news.example/world/france')
+  test.each([
+    ['/world/france?page=2', 'France - Page 2 of 9'],
+    ['/world/france/page/2', 'France (page 2)'],
+    ['/world/france-p2', 'France | Seite 2'],
+    ['/world/france/seite/3', 'Page 3 France'],
+  ])('%s is its first page, and has no number in its title', (path, title) => {
+    expect(hubOf(read(path, { title }))).toMatchObject({ url: 'https://news.example/world/france', title: 'France' })
+  })
+
+  test('of one page keeps its title as it is', () => {
+    expect(hubOf(read('/world/france', { title: 'France: page 2 of history' }))?.title).toBe(
+      'France: page 2 of history',
+    )
+  })
+
+  test('is about the place that its address leads to, of several of the name', () => {
+    expect(hubOf(read('/us/georgia', { title: 'Georgia' }))).toMatchObject({ placeId: 9, placeKind: 'region' })
+    expect(hubOf(read('/world/georgia', { title: 'Georgia' }))).toMatchObject({ placeId: 8, placeKind: 'country' })
+    expect(hubOf(read('/france/springfield', { title: 'Springfield' }))?.placeId).toBe(15)
+    expect(hubOf(read('/us/springfield', { title: 'Springfield' }))?.placeId).toBe(16)
+  })
+
+  test('may have the name of a person or a thing where its address and heading say that it is about the place', () => {
+    expect(hubOf(read('/world/jordan', { title: 'Jordan' }))?.placeId).toBe(12)
+    expect(hubOf(read('/topics/turkey', { title: 'Turkey: latest news' }))?.placeId).toBe(10)
+    expect(hubOf(read('/china', { title: 'China' }))?.placeId).toBe(11)
+    const body = `<p>What happens in Amman.</p><ul>${ITEMS}</ul>`
+    expect(hubOf(read('/sports/jordan', { title: 'Jordan', body }))?.placeId).toBe(12)
   })
 })
 
@@ -130,6 +166,21 @@ describe('no hub', () => {
   test('is a word that is also a town', () => {
     expect(hubOf(read('/reading', { title: 'Reading' }))).toBeNull()
     expect(hubOf(read('/topics/gaming', { title: 'Gaming' }))).toBeNull()
+  })
+
+  test.each([
+    ['/about/us', 'About us'],
+    ['/contact/us', 'Contact us'],
+    ['/recipes/turkey', 'Turkey recipes'],
+    ['/recipes/turkey', 'Turkey'],
+    ['/shop/china', 'China'],
+    ['/author/jordan', 'Jordan'],
+    ['/author/jordan', 'Articles by Jordan Smith'],
+    ['/sports/jersey', 'Jersey'],
+    ['/world/jordan', 'The week in pictures'],
+    ['/author/lyon', 'Lyon'],
+  ])('is %s with the title %s', (path, title) => {
+    expect(hubOf(read(path, { title }))).toBeNull()
   })
 
   test('is a town that the page does not name', () => {

@@ -1,17 +1,28 @@
 import type { Classification, Page } from '../core/model.ts'
 import { classifyUrl, foldPagination } from '../core/url/page-url.ts'
+import { decodePart } from '../core/url/query.ts'
 import { saysArticle } from './classify-signs.ts'
 import { shortCode } from './language.ts'
-import type { KnownPlace, PlaceMatcher } from './matcher.ts'
+import { isOrdinaryName, THING_LEADS } from './match-words.ts'
+import type { KnownPlace, MatchContext, PlaceMatch, PlaceMatcher } from './matcher.ts'
 import type { PlaceHub } from './page-analysis.ts'
 import { normalizeName, slugOf } from './place.ts'
 
 /** The hub that a page is, under the address of its first page; null where it is none, or the gazetteer does not know the place. */
-export function detectPlaceHub(page: Page, classification: Classification, places: PlaceMatcher): PlaceHub | null {
+export function detectPlaceHub(
+  page: Page,
+  classification: Classification,
+  places: PlaceMatcher,
+  given: MatchContext = {},
+): PlaceHub | null {
   if (!leadsOn(page, classification)) return null
   const url = foldPagination(page.url)
   const { segments } = classifyUrl(url)
-  const found = findPlace(segments, page, places)
+  const context = { ...given, url }
+  const matches = places.inUrl(url, context)
+  const title = url === page.url ? page.title : withoutPageNumber(page.title)
+  const heads = [title, page.sections[0]?.title ?? '']
+  const found = findPlace({ page, segments, places, context, matches, heads })
   if (found === undefined) return null
   const { place, slug, at } = found
   const topic = topicOf(segments, at, page.section ?? null)
@@ -25,7 +36,7 @@ export function detectPlaceHub(page: Page, classification: Classification, place
     topicSlug: topic?.slug ?? null,
     topicLabel: topic?.label ?? null,
     topicKind: topic?.kind ?? null,
-    title: page.title === '' ? null : page.title,
+    title: title === '' ? null : title,
     navLinks,
     articleLinks,
     evidence: {
@@ -34,7 +45,7 @@ export function detectPlaceHub(page: Page, classification: Classification, place
       placeKind: place.kind,
       placeLabel: place.name,
       placeSource: 'url',
-      urlMatches: places.inUrl(url).map((match) => match.place.name),
+      urlMatches: matches.map((match) => match.place.name),
       nav_links_count: navLinks,
       article_links_count: articleLinks,
       word_count: wordCount,
@@ -42,6 +53,15 @@ export function detectPlaceHub(page: Page, classification: Classification, place
     },
   }
 }
+
+/** `France - Page 2 of 9`: a further page is the hub itself, whose title has no number. */
+function withoutPageNumber(title: string): string {
+  const bare = title.replace(PAGE_NUMBER, '').trim()
+  return bare === '' ? title : bare
+}
+
+const PAGE_NUMBER =
+  /\s*(?:[-–—|:•·,]\s*)?[([]?\b(?:page|seite|p[aá]gina|pagina|strona|sivu|sida|страница)\s*\d+(?:\s*(?:of|\/|von|de|sur|di|из|z|av)\s*\d+)?[)\]]?/iu
 
 /** With so many links within the site a page that is no article leads on. */
 const MANY_LINKS = 10
@@ -65,30 +85,72 @@ interface FoundPlace {
   readonly at: number
 }
 
+/** A page with everything that its place is found by. */
+interface Evidence {
+  readonly page: Page
+  readonly segments: readonly string[]
+  readonly places: PlaceMatcher
+  readonly context: MatchContext
+  /** Places that the address names, in its order. */
+  readonly matches: readonly PlaceMatch[]
+  /** Title and first heading. */
+  readonly heads: readonly string[]
+}
+
 /** Most segments after the place: `/world/france/politics` is about France, `/uk/shop/shoes/red` is not about the United Kingdom. */
 const MOST_AFTER = 1
 
 /** The last segment that is a place. */
-function findPlace(segments: readonly string[], page: Page, places: PlaceMatcher): FoundPlace | undefined {
+function findPlace(evidence: Evidence): FoundPlace | undefined {
+  const { segments } = evidence
   for (let at = segments.length - 1; at >= 0 && at >= segments.length - 1 - MOST_AFTER; at--) {
-    const segment = (segments[at] ?? '').replace(ENDING, '')
-    const parent = segments[at - 1]
-    const around: Around = {
-      page,
-      isLast: at === segments.length - 1,
-      isAlone: segments.length === 1,
-      isAmongPlaces: parent !== undefined && (PLACE_WORDS.has(parent) || isDivision(places.bySlug(slugOf(parent))[0])),
-    }
-    for (const slug of slugsIn(segment)) {
-      const place = places.bySlug(slug)[0]
-      if (place !== undefined && isMeant(place, slug, around)) return { place, slug, at }
+    for (const slug of slugsIn((segments[at] ?? '').replace(ENDING, ''))) {
+      if (OTHERWISE_MEANT.has(slug)) continue
+      const place = placeOf(evidence, at, slug)
+      if (place !== undefined && isMeant(evidence, place, slug, at)) return { place, slug, at }
     }
   }
   return undefined
 }
 
-function isDivision(place: KnownPlace | undefined): boolean {
-  return place?.kind === 'country' || place?.kind === 'region'
+/** The place that the address names there, by the places it leads through; else one of the name that the page itself names. */
+function placeOf(evidence: Evidence, at: number, slug: string): KnownPlace | undefined {
+  const match = evidence.matches.findLast(({ text }) => slugOf(decodePart(text)) === slug)
+  if (match !== undefined) return match.place
+  const { places, heads, segments, matches } = evidence
+  if (!heads.some((head) => hasName(head, slug)) && slug.length > 2) return undefined
+  const before = segments.slice(0, at).map((segment) => slugOf(segment.replace(ENDING, '')))
+  const outer = matches.findLast(({ text, place }) => isArea(place) && before.includes(slugOf(decodePart(text))))?.place
+  return places.bySlug(slug).find((place) => {
+    if (place.kind === 'country') return isNamed(evidence, place)
+    if (outer === undefined || outer.countryCode === null) return slug.length > 2
+    const isInRegion = outer.kind === 'country' || outer.adm1Code === place.adm1Code
+    return outer.countryCode === place.countryCode && isInRegion
+  })
+}
+
+function isArea({ kind }: KnownPlace): boolean {
+  return kind !== 'city' && kind !== 'poi'
+}
+
+function hasName(text: string, slug: string): boolean {
+  return ` ${normalizeName(text)} `.includes(` ${slug.replaceAll('-', ' ')} `)
+}
+
+/** Whether title or heading name a place, and no dish or person of its name. */
+function isNamed({ places, heads, context }: Evidence, { id }: KnownPlace): boolean {
+  return heads.some((head) => places.inText(head, context).some(({ place }) => place.id === id))
+}
+
+/** So much of a page is read for other places of the country. */
+const LOOKED_AT = 4000
+
+/** Whether a page speaks of a country by more than the word in its address: by its people, its cities. */
+function speaksOf({ page, places, context }: Evidence, country: string | null, slug: string): boolean {
+  const text = page.markdown.slice(0, LOOKED_AT)
+  return places
+    .inText(text, context)
+    .some(({ place, text: name }) => place.countryCode === country && slugOf(name) !== slug)
 }
 
 const ENDING = /\.[a-z]{3,5}$/
@@ -100,26 +162,34 @@ function slugsIn(segment: string): string[] {
   return bare === slug || bare === '' ? [slug] : [slug, bare]
 }
 
-/** Where a slug stands. */
-interface Around {
-  readonly page: Page
-  readonly isLast: boolean
-  readonly isAlone: boolean
-  /** Whether the segment before it is a place, or a word for places. */
-  readonly isAmongPlaces: boolean
-}
-
-function isMeant(place: KnownPlace, slug: string, { page, isLast, isAlone, isAmongPlaces }: Around): boolean {
-  if (OTHERWISE_MEANT.has(slug)) return false
+/** Whether the place was meant, and no language, word or person. */
+function isMeant(evidence: Evidence, place: KnownPlace, slug: string, at: number): boolean {
+  const { page, segments, heads } = evidence
+  const parent = segments[at - 1]
   if (slug.length <= 2) {
     // `/fr/` is more often a language than a country, and never a city.
-    const isLanguage = isAlone && (page.language === null || shortCode(page.language) === slug)
-    return place.kind === 'country' && isLast && !isLanguage
+    const isLanguage = segments.length === 1 && (page.language === null || shortCode(page.language) === slug)
+    return place.kind === 'country' && at === segments.length - 1 && !isLanguage
   }
-  if (place.kind === 'country' || place.kind === 'supranational') return true
+  const isAmongPlaces = parent !== undefined && leadsToPlaces(evidence, parent)
+  if (place.kind === 'country' || place.kind === 'supranational') {
+    const isAmongThings = parent !== undefined && THING_LEADS.has(parent)
+    if (!isAmongThings && !isOrdinaryName(slug)) return true
+    if (!isAmongThings && (parent === undefined || isAmongPlaces) && isNamed(evidence, place)) return true
+    return isNamed(evidence, place) && speaksOf(evidence, place.countryCode, slug)
+  }
   // Nearly every word is the name of some town: the page has to say that it is about this one.
-  if (!` ${normalizeName(page.title)} `.includes(` ${slug.replaceAll('-', ' ')} `)) return false
+  if (!heads.some((head) => hasName(head, slug))) return false
+  if (parent !== undefined && THING_LEADS.has(parent)) return false
+  if (isOrdinaryName(slug) && !isAmongPlaces && !isNamed(evidence, place)) return false
   return place.kind !== 'city' || place.population >= KNOWN_TOWN || isAmongPlaces
+}
+
+/** Whether a segment is a place, or has a word for places. */
+function leadsToPlaces({ matches }: Evidence, segment: string): boolean {
+  if (segment.split(/[-_]/).some((word) => PLACE_WORDS.has(word))) return true
+  const slug = slugOf(segment.replace(ENDING, ''))
+  return matches.some(({ place, text }) => isArea(place) && slugOf(decodePart(text)) === slug)
 }
 
 /** Towns of fewer people are meant only where the address leads through a place, or a word for places, to them. */
@@ -127,8 +197,9 @@ const KNOWN_TOWN = 50_000
 
 /** Words of addresses under which places stand. */
 const PLACE_WORDS: ReadonlySet<string> = new Set(
-  `world region regions city cities town towns place places local location locations country countries nation nations state states
-  destination destinations travel news`.split(/\s+/),
+  `world global international region regions regional city cities town towns place places local location locations country
+  countries nation nations state states geo area areas destination destinations travel news politics economy topic topics tag tags
+  section category weather`.split(/\s+/),
 )
 
 /** Words of addresses that are places too, but are hardly ever meant as such. */

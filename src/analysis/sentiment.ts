@@ -90,9 +90,7 @@ const ADVERBS: ReadonlyMap<string, number> = new Map([
   ...'very extremely really incredibly deeply highly hugely especially particularly so utterly totally absolutely remarkably'
     .split(' ')
     .map((word) => [word, 1.3] as const),
-  ...'slightly somewhat fairly partly rather marginally mildly barely little'
-    .split(' ')
-    .map((word) => [word, 0.7] as const),
+  ...'slightly somewhat fairly partly rather marginally mildly little'.split(' ').map((word) => [word, 0.7] as const),
 ])
 
 let known: ReadonlyMap<string, number> | undefined

@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { PharosError } from '../core/errors.ts'
-import { DEFAULT_SCOPE, REACHES, type Reach, type Scope } from '../core/url/scope.ts'
+import { DEFAULT_SCOPE, REACHES, type Reach } from '../core/url/scope.ts'
 import type { Library } from '../library/library.ts'
 import { DEFAULT_SETTINGS } from '../library/operations/add-source.ts'
-import { takeUpSource } from '../library/operations/take-up-source.ts'
-import { CRAWL_TYPES, type CrawlType, labelOf, type Source, type SourceSettings } from '../library/source.ts'
+import { type TakenUp, takeUpSource } from '../library/operations/take-up-source.ts'
+import { CRAWL_TYPES, type CrawlType, labelOf, type Source } from '../library/source.ts'
 import { crawlInForeground, withCrawling } from './crawling.ts'
 import { addDetachOption, leaveToServer } from './detach.ts'
 import { embedInForeground, requireEmbedder } from './embed.ts'
 import { parseHeaders } from './headers.ts'
 import { addLibraryOptions, FETCH_SETTINGS, nameOf } from './library.ts'
 import { type CommonFlags, oneOf, repeat } from './options.ts'
-import { addPlannerOptions, type PlannerFlags, plannerOf } from './planner-options.ts'
+import { addPlannerOptions, type PlannerFlags, plannerOf, refuseStrayFlags } from './planner-options.ts'
 import { addHeaderOption, addScopeOptions, type ScopeFlags, scopeOf, withoutUndefined } from './scope-options.ts'
 import type { Streams } from './terminal.ts'
 
@@ -68,6 +68,7 @@ export function addAdd(program: Command, streams: Streams): void {
       const problem = 'it is no address, and there is no folder or file of that name'
       throw new PharosError('URL_INVALID', { url: given, problem })
     }
+    refuseStrayFlags(flags, flags.crawlType ?? DEFAULT_SETTINGS.crawlType)
     if (flags.version?.trim() === '')
       throw new PharosError('USAGE', { problem: '--version: expected a label, got an empty one' })
     const scope = { ...scopeOf(flags), ...withoutUndefined({ reach: flags.scope }) }
@@ -93,8 +94,9 @@ export function addAdd(program: Command, streams: Streams): void {
         version: flags.version,
         scope,
         settings,
+        force: flags.force,
       })
-      if (found === 'interrupted' && isOther(source, scope, settings)) {
+      if (found === 'interrupted' && isOther(source, options, { ...scope, ...settings })) {
         const remove = (await crawling.hintFor(source))('remove', labelOf(source))
         const problem = `${labelOf(source)} exists with other settings: go on without them, or \`${remove}\` first`
         throw new PharosError('USAGE', { problem })
@@ -107,12 +109,14 @@ export function addAdd(program: Command, streams: Streams): void {
   })
 }
 
-/** Whether a source has other settings than those that were given. */
-function isOther(source: Source, scope: Partial<Scope>, settings: Partial<SourceSettings>): boolean {
-  const stored: Readonly<Record<string, unknown>> = { ...source.scope, ...source.settings }
-  return Object.entries({ ...scope, ...settings }).some(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(stored[name]),
-  )
+/** Whether a source, or the crawl of it that goes on, has other settings than those that were given. */
+function isOther(
+  source: Source,
+  { crawlType = source.settings.crawlType }: TakenUp['options'],
+  given: Readonly<Record<string, unknown>>,
+): boolean {
+  const stored: Readonly<Record<string, unknown>> = { ...source.scope, ...source.settings, crawlType }
+  return Object.entries(given).some(([name, value]) => JSON.stringify(value) !== JSON.stringify(stored[name]))
 }
 
 /** Whether a text names something on this machine: by its form, or because there is something of that name. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { storeNews } from '../../test/analysis/stored-news.ts'
+import { analyseLibrary } from '../library/operations/analyse-library.ts'
 import { openLibrary } from '../open-library.ts'
 import { writeAnalyzing } from './analyze.ts'
 import { run } from './run.ts'
@@ -73,6 +74,18 @@ test.each([
   expect(stderr).toContain(message)
 })
 
+test('a second run is told to wait, in words for who has no server', async () => {
+  const library = await openLibrary({ path, version: '0' })
+  const first = analyseLibrary(library)
+  await first.next()
+  const { code, stderr } = await analyze([])
+  expect(code).toBe(1)
+  expect(stderr).toContain('wait for it to end, then run the same command again')
+  expect(stderr).not.toContain('/api/')
+  await first.return()
+  await library.close()
+})
+
 test('a run that nobody knows is refused', async () => {
   const { code, stderr } = await analyze(['--run-id', 'none', '--frames'])
   expect(code).toBe(3)
@@ -81,7 +94,7 @@ test('a run that nobody knows is refused', async () => {
 
 test('the live line says how far it is, how fast, and how long it takes', () => {
   const progress = { pages: 1200, totalPages: 13_441, articles: 0, navs: 0, others: 0, places: 0, hubs: 0 }
-  const more = { failed: 0, domains: 3, news: 0, milestones: 0, lastPage: 0 }
+  const more = { failed: 0, domains: 3, news: 0, milestones: 0, lastPage: 0, gazetteerRevision: '' }
   expect(writeAnalyzing('pages', { ...progress, ...more }, 320)).toBe(
     'analyzing: 1,200 of 13,441 pages, 8 %, 320/s, 39s left',
   )

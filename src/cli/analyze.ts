@@ -7,6 +7,7 @@ import type { Library } from '../library/library.ts'
 import { AdvisedError } from './advised.ts'
 import { interruptible } from './interrupt.ts'
 import { addLibraryOptions, createHint, type Hint, timeRecord, withLibrary } from './library.ts'
+import { hasNoPlaces, writeNoPlaces } from './no-places.ts'
 import { type CommonFlags, configOf, wholeNumber } from './options.ts'
 import { PageRate, writeRate } from './progress.ts'
 import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
@@ -68,9 +69,11 @@ async function analyze(command: Command, flags: AnalyzeFlags, streams: Streams):
     await interruptible(
       (signal) =>
         withLibrary(config, async (library) => {
-          const run = await analyzeInForeground({ library, terminal, signal }, optionsOf(flags))
+          if (await hasNoPlaces(library)) terminal.note(writeNoPlaces(createHint(config)))
+          const began = performance.now()
+          const run = await analyzeInForeground({ library, terminal, signal }, optionsOf(flags)).catch(adviseToWait)
           if (run.status === 'cancelled') throw interrupted(createHint(config), flags)
-          terminal.answer(writeRun(run), runRecord(run))
+          terminal.answer(writeRun(run, performance.now() - began), runRecord(run))
         }),
       () => {
         if (terminal.isLive) terminal.note('stopping … (Ctrl-C once more ends it at once)')
@@ -94,6 +97,12 @@ function interrupted(hint: Hint, flags: AnalyzeFlags): AdvisedError {
     return value === true ? [flag] : [flag, String(value)]
   })
   return new AdvisedError(new PharosError('INTERRUPTED'), `nothing is lost; go on with: ${hint('analyze', ...words)}`)
+}
+
+/** Who runs another one from here has no server to ask. */
+function adviseToWait(error: unknown): never {
+  if (!(error instanceof PharosError) || error.code !== 'ANALYSIS_RUNNING') throw error
+  throw new AdvisedError(error, 'wait for it to end, then run the same command again')
 }
 
 /** What a run in the foreground works with. */
@@ -142,10 +151,10 @@ export function writeAnalyzing(stage: string, { pages, totalPages, domains }: Ru
   return facts.join(', ')
 }
 
-/** What a run came to, in a few lines. */
-export function writeRun({ options, progress, startedAt, endedAt }: AnalysisRun): string {
+/** What a run came to, in a few lines, and how long that took since it was begun or taken up. */
+function writeRun({ options, progress }: AnalysisRun, ms: number): string {
   const { pages, articles, navs, others, places, hubs, failed, domains, news, milestones } = progress
-  const took = writeDuration(Math.ceil(Math.max(0, (endedAt ?? startedAt) - startedAt) / 1000) * 1000)
+  const took = writeDuration(Math.ceil(ms / 1000) * 1000)
   const kinds = `${countOf(articles, 'article')}, ${countOf(navs, 'hub')}, ${countOf(others, 'other')}`
   const problems = failed === 0 ? [] : [`${countOf(failed, 'page')} could not be analyzed`]
   return [
@@ -156,20 +165,12 @@ export function writeRun({ options, progress, startedAt, endedAt }: AnalysisRun)
   ].join('\n')
 }
 
-function runRecord({
-  id,
-  status,
-  startedAt,
-  endedAt,
-  options,
-  progress,
-  summary,
-}: AnalysisRun): Record<string, unknown> {
-  const { lastPage, totalPages, ...counts } = progress
+function runRecord({ id, status, startedAt, endedAt, options, progress }: AnalysisRun): Record<string, unknown> {
+  const { lastPage, totalPages, gazetteerRevision, ...counts } = progress
   return {
     ...{ run_id: id, status, started_at: timeRecord(startedAt), ended_at: timeRecord(endedAt) },
     analysis_version: options.analysisVersion,
-    gazetteer_revision: summary?.['gazetteerRevision'] ?? '',
+    gazetteer_revision: gazetteerRevision,
     dry_run: options.dryRun,
     total_pages: totalPages,
     ...counts,

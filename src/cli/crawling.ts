@@ -4,7 +4,6 @@ import { writeDuration } from '../core/text/duration.ts'
 import { urlKey } from '../core/url/key.ts'
 import type { CrawlEvent, CrawlSummary, PauseCause } from '../crawl/events.ts'
 import type { Clock } from '../crawl/ports.ts'
-import { severityOf } from '../library/dispatch/severity.ts'
 import { isFolder } from '../library/folder.ts'
 import { REASON_WORDS } from '../library/ledger-words.ts'
 import type { Library } from '../library/library.ts'
@@ -13,11 +12,13 @@ import { findSource } from '../library/operations/find-source.ts'
 import { findStartUrl } from '../library/operations/find-start.ts'
 import { createNoteKeeper } from '../library/operations/keep-notes.ts'
 import { capOf } from '../library/operations/source-status.ts'
-import { labelOf, type Source } from '../library/source.ts'
+import { hasPlan, labelOf, type Source } from '../library/source.ts'
 import { AdvisedError } from './advised.ts'
 import { interruptible } from './interrupt.ts'
 import { createHintFor, type Hint, nameOf, withLibrary } from './library.ts'
+import { hasNoPlaces, writeNoPlaces } from './no-places.ts'
 import { type CommonFlags, configOf } from './options.ts'
+import { ProblemLines } from './problem-lines.ts'
 import { PageRate, writeProgress, writeSettled } from './progress.ts'
 import { startAdvice } from './reasons.ts'
 import { type ScopeFlags, scopeWords } from './scope-options.ts'
@@ -83,11 +84,16 @@ export async function crawlInForeground(crawling: Crawling, source: Source, inpu
   const { library, terminal, maxAgeMs, signal } = crawling
   // Loaded when it is needed: the engine knows every public suffix, which takes longer to read than most verbs run.
   const { crawlSource } = await import('../library/operations/crawl-source.ts')
+  const hint = await crawling.hintFor(source)
+  if (isPlanned(source, input) && (await hasNoPlaces(library))) terminal.note(writeNoPlaces(hint))
   terminal.live(`${nameOf(source)}: starting`)
   const view: View = {
     source,
     cap: capOf(source, input.scope),
     isFirst: input.kind === 'add',
+    showsPlan: (input.planner?.verbosity ?? 0) > 0,
+    problems: new ProblemLines(terminal),
+    milestones: new Set(),
     terminal,
     rate: new PageRate(),
     clock: library.clock,
@@ -105,13 +111,13 @@ export async function crawlInForeground(crawling: Crawling, source: Source, inpu
   } catch (error) {
     throw isUnknown(error) ? removedError(library, source, error) : error
   }
+  view.problems.end(hint)
   if (summary === undefined) throw new Error('the crawl ended without saying so')
   const { store } = library
   const content = await store.countContent(source.id)
   const failures = await store.listRows(source.id, { state: 'failed', limit: MAX_EXAMPLES })
   const startedAt = await findStartUrl(library, source)
   const result: CrawlResult = { source, summary, startedAt, failures, ...content }
-  const hint = await crawling.hintFor(source)
   const failure = findFailure(crawling, result, pausedBy, hint)
   // Where there is nothing, the failure says it all.
   if (failure?.code !== 'CRAWL_START_FAILED' || content.pages > 0) {
@@ -128,6 +134,12 @@ export async function crawlInForeground(crawling: Crawling, source: Source, inpu
     const command = `${hint('search', '…', '--source', labelOf(source))}`
     terminal.note(terminal.noteColors.dim(`search it: ${command}`))
   }
+}
+
+/** Whether a crawl is to have a plan, which knows more of a site where it knows places. */
+function isPlanned({ settings }: Source, { kind, crawlType = settings.crawlType }: CrawlInput): boolean {
+  const isSearching = kind === 'add' || kind === 'recrawl'
+  return isSearching && hasPlan(crawlType)
 }
 
 function isUnknown(error: unknown): boolean {
@@ -147,6 +159,11 @@ interface View {
   readonly cap: number | null
   /** Whether the source is crawled for the first time. */
   readonly isFirst: boolean
+  /** Whether somebody asked for what the plan tells of itself. */
+  readonly showsPlan: boolean
+  readonly problems: ProblemLines
+  /** What the milestones that were told say. */
+  readonly milestones: Set<string>
   readonly terminal: Terminal
   readonly rate: PageRate
   readonly clock: Clock
@@ -194,15 +211,20 @@ function show(event: CrawlEvent, view: View): void {
       terminal.notice(`going on after ${writeDuration(event.pausedMs)}`)
       return
     case 'milestone':
+      view.milestones.add(event.message)
       terminal.note(printableLine(`milestone ${event.kind}: ${event.message}`))
       return
     case 'problem':
-      if (severityOf(event.kind) === 'warn') terminal.notice(printableLine(`${event.kind}: ${event.message}`))
-      else terminal.detail(printableLine(`${event.kind}: ${event.message}`))
+      view.problems.tell(event)
       return
-    case 'plan':
-      terminal.detail(printableLine(`[plan] ${event.message}`))
+    case 'plan': {
+      // A plan tells its milestones in its own words as well.
+      if (view.milestones.has(event.message)) return
+      const line = printableLine(`[plan] ${event.message}`)
+      if (view.showsPlan) terminal.note(terminal.noteColors.dim(line))
+      else terminal.detail(line)
       return
+    }
     case 'progress': {
       const pagesPerSecond = rate.add(event.elapsedMs, event.indexed + event.unchanged)
       terminal.live(writeProgress(nameOf(source), event, pagesPerSecond, cap))

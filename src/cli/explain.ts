@@ -22,9 +22,11 @@ export function addExplain(program: Command, streams: Streams): void {
       const { explainUrl } = await import('../library/operations/explain.ts')
       const source = await findSource(library, text)
       const explanation = await explainUrl(library, source, url)
-      terminal.answer(writeExplanation(explanation, source, library.clock.now()), {
+      const { row } = explanation
+      const kept = row?.hasPage === true ? ((await library.analyses.read(source.id, row.key)) ?? null) : null
+      terminal.answer(writeExplanation(explanation, source, library.clock.now(), kept), {
         source: sourceRecord(source),
-        ...explanationRecord(explanation),
+        ...explanationRecord(explanation, kept),
       })
     })
   })

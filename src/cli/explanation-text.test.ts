@@ -51,7 +51,7 @@ test('an address that failed has its whole story', () => {
       'Why: the server failed',
       'Found: as a link on https://docs.example/, 1 link from the start, 2026-02-20T10:28:30Z (1m 30s ago)',
       'Attempts: 3 since its last good answer',
-      'Last answer: 503, answered 503',
+      'Last answer: 503',
       'Content checked: 2026-02-20T10:29:59Z (just now)',
       'Last asked: after that, without success',
       'Changed: 2026-02-20T08:30:00Z (2h ago)',
@@ -71,6 +71,14 @@ test('an alias names where its content is, and the other addresses', () => {
   expect(lines).toContain('Why: it names another address as its proper one')
   expect(lines).toContain('Content: held by https://docs.example/b (indexed)')
   expect(lines).toContain('Alias: https://docs.example/b (canonical)')
+  for (const [exists, words] of [
+    [true, 'something is there'],
+    [false, 'nothing is there'],
+    [null, 'nobody knows whether something is there'],
+  ] as const) {
+    const looked = aliases.map((alias) => ({ ...alias, exists }))
+    expect(explain({ row, target, aliases: looked })).toContain(`\nAlias: https://docs.example/b (canonical; ${words})`)
+  }
 })
 
 test('a redirect to what holds no content leads there, and holds nothing', () => {

@@ -1,5 +1,7 @@
+import type { PageClass } from '../core/model.ts'
 import { writeDuration } from '../core/text/duration.ts'
 import type { Alias, LedgerRow, Refusal } from '../crawl/ledger.ts'
+import type { KeptAnalysis } from '../library/analyses.ts'
 import { isFolder } from '../library/folder.ts'
 import { DISCOVERY_WORDS, REASON_WORDS, STATE_WORDS } from '../library/ledger-words.ts'
 import type { Explanation } from '../library/operations/explain.ts'
@@ -9,7 +11,12 @@ import { writeDetail } from './summary.ts'
 import { countOf, printableLine } from './terminal.ts'
 
 /** The story of an address, for people. */
-export function writeExplanation(explanation: Explanation, source: Source, now: number): string {
+export function writeExplanation(
+  explanation: Explanation,
+  source: Source,
+  now: number,
+  kept: KeptAnalysis | null = null,
+): string {
   const { url, row, target, aliases } = explanation
   // An address whose query says nothing, or that is one of a session, is known by the one without, and so is what became of it.
   const without = STRIPPED_WORDS[explanation.refusal?.reason ?? '']
@@ -21,7 +28,7 @@ export function writeExplanation(explanation: Explanation, source: Source, now: 
           `Never seen in ${nameOf(source)}.`,
           ...(isFolder(source) ? [] : [writeVerdict(refusal, explainAbsence(explanation))]),
         ]
-      : [...writeRow(row, now), ...(target === null ? [] : [writeTarget(target)])]
+      : [...writeRow(row, now), ...writeAnalysis(kept), ...(target === null ? [] : [writeTarget(target)])]
   const stripped = isStripped ? [`Known without its ${without} as ${row?.url ?? explanation.key}`] : []
   const known = aliases.map((alias) => `Alias: ${writeAlias(alias, url)}`)
   const changed =
@@ -50,7 +57,8 @@ function writeTarget(target: LedgerRow): string {
 
 function writeRow(row: LedgerRow, now: number): string[] {
   const { reason, pattern, discovery, foundOn, depth, attempts, status, detail, changedAt, dueAt } = row
-  const words = detail === null ? null : writeDetail(detail)
+  // What a status says need not be said twice.
+  const words = detail === null || detail === `answered ${status}` ? null : writeDetail(detail)
   const outcome = [status === null ? null : String(status), words].filter((part) => part !== null && part !== '')
   return [
     `State: ${stateOf(row)}, ${reason === 'unlinked' ? 'not kept any more' : STATE_WORDS[row.state]}`,
@@ -81,9 +89,43 @@ function writeMoment(at: number, now: number): string {
   return `${writeTime(at)} (${now - at < 1000 ? 'just now' : `${writeDuration(Math.floor((now - at) / 1000) * 1000)} ago`})`
 }
 
-function writeAlias({ url, aliasUrl, classification, reason }: Alias, asked: string): string {
+function writeAlias({ url, aliasUrl, classification, reason, exists }: Alias, asked: string): string {
   const other = url === asked ? aliasUrl : url
-  return `${other} (${classification}${reason === null ? '' : `, ${reason}`})`
+  // What was looked up is the one of the two that is named as the other.
+  const there = other === aliasUrl && exists !== undefined ? `; ${THERE_WORDS[String(exists)]}` : ''
+  return `${other} (${classification}${reason === null ? '' : `, ${reason}`}${there})`
+}
+
+const THERE_WORDS: Readonly<Record<string, string>> = {
+  true: 'something is there',
+  false: 'nothing is there',
+  null: 'nobody knows whether something is there',
+}
+
+/** Places that are named; a page may be about hundreds. */
+const MAX_PLACES = 8
+
+/** What was found out about its page. */
+function writeAnalysis(kept: KeptAnalysis | null): string[] {
+  if (kept === null) return []
+  const { kind, confidence } = kept.classification
+  const places = listPlaces(kept)
+  const more = places.length > MAX_PLACES ? `, and ${countOf(places.length - MAX_PLACES, 'other')}` : ''
+  return [
+    `Page: ${CLASS_WORDS[kind]}, ${Math.round(confidence * 100)} % sure`,
+    ...(kept.analysis === null ? [] : [`Places: ${places.slice(0, MAX_PLACES).join(', ') || 'none'}${more}`]),
+  ]
+}
+
+const CLASS_WORDS: Readonly<Record<PageClass, string>> = {
+  article: 'an article',
+  nav: 'navigation, which mainly leads to others',
+  other: 'neither an article nor navigation',
+}
+
+/** The places of a page, each once, in the order in which they are kept. */
+function listPlaces({ analysis }: KeptAnalysis): string[] {
+  return [...new Set(analysis?.findings.places.map(({ place }) => place))]
 }
 
 /** Whether the scope says something else today than what is recorded. */
@@ -98,7 +140,7 @@ function writeVerdict(refusal: Refusal | null, otherwise: string): string {
 }
 
 /** The same as JSON. */
-export function explanationRecord(explanation: Explanation): Record<string, unknown> {
+export function explanationRecord(explanation: Explanation, kept: KeptAnalysis | null = null): Record<string, unknown> {
   const { url, key, row, target, aliases, refusal, lastProblem } = explanation
   return {
     url,
@@ -111,7 +153,10 @@ export function explanationRecord(explanation: Explanation): Record<string, unkn
       alias_url: alias.aliasUrl,
       classification: alias.classification,
       reason: alias.reason,
+      exists: alias.exists ?? null,
     })),
+    page_class: kept === null ? null : kept.classification.kind,
+    places: kept === null || kept.analysis === null ? null : listPlaces(kept),
     refusal,
     last_crawl_problem: lastProblem,
   }

@@ -3,10 +3,12 @@ import type { Command } from 'commander'
 import { PharosError } from '../core/errors.ts'
 import { writeNumber } from '../core/text/count.ts'
 import { writeDuration } from '../core/text/duration.ts'
-import type { GazetteerIssue, GazetteerSummary, ImportResult, KeptSource } from '../library/gazetteer.ts'
+import { COLUMNS } from '../gazetteer/csv.ts'
+import type { Gazetteer, GazetteerIssue, GazetteerSummary, ImportResult, KeptSource } from '../library/gazetteer.ts'
 import { ChecksFailed } from './checks-failed.ts'
 import { interruptible } from './interrupt.ts'
 import { addLibraryOptions, createHint, type Hint, timeRecord, withLibrary } from './library.ts'
+import { hasNoPlaces, writeNoPlaces } from './no-places.ts'
 import { type CommonFlags, configOf, oneOf, someText } from './options.ts'
 import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
 
@@ -48,13 +50,19 @@ export function addGazetteer(program: Command, streams: Streams): void {
     .option('-o, --out <file>', 'for export: write here instead of to standard output', someText('--out'))
     .addHelpText(
       'after',
-      '\nCountries come from world-countries (ODbL), regions and cities from\nGeoNames (CC BY), fetched once by the npm of this machine.\n\nExamples:\n  $ pharos gazetteer import\n  $ pharos gazetteer import --file towns.csv\n  $ pharos gazetteer export --out places.ndjson\n  $ pharos gazetteer status --json',
+      `\nCountries come from world-countries (ODbL), regions and cities from\nGeoNames (CC BY), fetched once by the npm of this machine. A record of your own with the\nref of a place that is known replaces its names and all else of it.\n\nA CSV file names its columns in its first line: name, and any of\n${otherColumns()}.\n\nExamples:\n  $ pharos gazetteer import\n  $ pharos gazetteer import --file towns.csv\n  $ pharos gazetteer export --out places.ndjson\n  $ pharos gazetteer status --json`,
     )
   addLibraryOptions(command)
   command.action((what: Action, flags: GazetteerFlags) => {
     refuseStrays(what, flags)
     return RUNS[what]({ command, flags, streams, terminal: new Terminal(flags, streams) })
   })
+}
+
+/** What a table of places may tell besides names, in lines that fit a terminal. */
+function otherColumns(): string {
+  const others = COLUMNS.filter((column) => column !== 'name')
+  return `${others.slice(0, 8).join(', ')},\n${others.slice(8).join(', ')}`
 }
 
 const RUNS: Readonly<Record<Action, (run: Run) => Promise<void>>> = {
@@ -89,24 +97,26 @@ async function runImport({ command, flags, terminal }: Run): Promise<void> {
         read++
         if (read % 500 === 0) terminal.live(`importing: ${countOf(read, 'place')}`)
       }
-      const parts = await importParts()
+      const total = await importPlaces()
       terminal.clear()
       const summary = await gazetteer.summary()
-      const total = addUp(parts)
       const ms = Math.round(performance.now() - began)
       for (const problem of total.problems) terminal.note(printableLine(`left out: ${problem}`))
-      terminal.answer([writeResult(total, ms), ...summary.sources.map(writeCredit)].join('\n'), {
+      if (flags.file !== undefined && total.places === 0) throw noPlace(flags.file, total.refused)
+      // Whoever brings a file of their own knows where it is from.
+      const credits = flags.file === undefined ? summary.sources.map(writeCredit) : []
+      terminal.answer([writeResult(total, ms), ...credits].join('\n'), {
         ...total,
         elapsed_ms: ms,
         ...summaryRecord(summary),
       })
 
-      async function importParts(): Promise<readonly ImportResult[]> {
+      async function importPlaces(): Promise<ImportResult> {
         const shared = { signal, now: clock.now(), onRecord }
         // Loaded when it is needed: no other verb reads data.
         if (flags.file !== undefined) {
           const { importFile } = await import('../gazetteer/own-file.ts')
-          return [await importFile(gazetteer, { ...shared, path: flags.file })]
+          return importFile(gazetteer, { ...shared, path: flags.file })
         }
         const { importWorld } = await import('../gazetteer/import-world.ts')
         return importWorld(gazetteer, {
@@ -122,17 +132,11 @@ async function runImport({ command, flags, terminal }: Run): Promise<void> {
   )
 }
 
-function addUp(parts: readonly ImportResult[]): ImportResult {
-  const sum = (key: 'places' | 'names' | 'added' | 'changed' | 'refused'): number =>
-    parts.reduce((all, part) => all + part[key], 0)
-  return {
-    places: sum('places'),
-    names: sum('names'),
-    added: sum('added'),
-    changed: sum('changed'),
-    refused: sum('refused'),
-    problems: parts.flatMap(({ problems }) => problems),
-  }
+/** A file that holds no place at all is most likely another one than was meant. */
+function noPlace(path: string, refused: number): PharosError {
+  const problem = refused === 0 ? 'there is no place in it' : `none of its ${countOf(refused, 'line')} is a place`
+  const advice = `give NDJSON as \`pharos gazetteer export\` writes it, or CSV with columns of ${COLUMNS.join(', ')}`
+  return new PharosError('INPUT_UNREADABLE', { source: path, problem, advice })
 }
 
 function writeResult({ places, names, added, changed, refused }: ImportResult, ms: number): string {
@@ -164,17 +168,28 @@ async function runExport({ command, flags, streams, terminal }: Run): Promise<vo
 }
 
 async function runValidate({ command, terminal }: Run): Promise<void> {
-  const issues = await withLibrary(configOf(command), ({ gazetteer }) => gazetteer.validate())
-  terminal.answer(issues.length === 0 ? 'nothing is against the rules' : writeIssues(issues), {
-    ok: issues.length === 0,
-    issues,
-  })
+  const { issues, text } = await lookOver(command, 'nothing is against the rules', (gazetteer) => gazetteer.validate())
+  terminal.answer(text, { ok: issues.length === 0, issues })
   if (issues.length > 0) throw new ChecksFailed(issues.map(({ kind }) => kind).join(', '))
 }
 
 async function runQa({ command, terminal }: Run): Promise<void> {
-  const issues = await withLibrary(configOf(command), ({ gazetteer }) => gazetteer.inspect())
-  terminal.answer(issues.length === 0 ? 'nothing looks wrong' : writeIssues(issues), { issues })
+  const { issues, text } = await lookOver(command, 'nothing looks wrong', (gazetteer) => gazetteer.inspect())
+  terminal.answer(text, { issues })
+}
+
+/** What is found wrong, in words too. Where there are no places, nothing is wrong and nothing is well either. */
+async function lookOver(
+  command: Command,
+  nothing: string,
+  look: (gazetteer: Gazetteer) => Promise<readonly GazetteerIssue[]>,
+): Promise<{ readonly issues: readonly GazetteerIssue[]; readonly text: string }> {
+  const config = configOf(command)
+  return withLibrary(config, async (library) => {
+    const issues = await look(library.gazetteer)
+    if (issues.length > 0) return { issues, text: writeIssues(issues) }
+    return { issues, text: (await hasNoPlaces(library)) ? writeNoPlaces(createHint(config)) : nothing }
+  })
 }
 
 /** `duplicate: 67 × cities of one region …; for example 114992, 83467` */
@@ -197,7 +212,7 @@ async function runStatus({ command, terminal }: Run): Promise<void> {
 
 function writeStatus(summary: GazetteerSummary, hint: Hint): string {
   const { countries, regions, cities, others, names, sources, revision } = summary
-  if (revision === '') return `there are no places yet; import them: ${hint('gazetteer', 'import')}`
+  if (names === 0) return writeNoPlaces(hint)
   const counts = [
     `${writeNumber(countries)} countr${countries === 1 ? 'y' : 'ies'}`,
     countOf(regions, 'region'),
@@ -205,12 +220,19 @@ function writeStatus(summary: GazetteerSummary, hint: Hint): string {
     countOf(others, 'other place'),
     countOf(names, 'name'),
   ]
-  return [counts.join(', '), `revision: ${revision}`, ...sources.map(writeCredit)].join('\n')
+  const state =
+    revision === ''
+      ? `an import was broken off, and nothing is found yet; do it again: ${hint('gazetteer', 'import')}`
+      : `revision: ${revision}`
+  return [counts.join(', '), state, ...sources.map(writeCredit)].join('\n')
 }
 
+/** Who made data, and what it is; of a file of one's own as much as it says of itself. */
 function writeCredit({ name, version, license, attribution, url }: KeptSource): string {
   const where = url === null ? '' : ` – ${url}`
-  return printableLine(`  ${attribution} (${name} ${version}, ${license})${where}`)
+  const label = version === 'own' ? name : `${name} ${version}`
+  const facts = [name === `file:${attribution}` ? 'a file of your own' : label, license === 'unknown' ? '' : license]
+  return printableLine(`  ${attribution} (${facts.filter((fact) => fact !== '').join(', ')})${where}`)
 }
 
 function summaryRecord({ sources, ...counts }: GazetteerSummary): Record<string, unknown> {

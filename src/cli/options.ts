@@ -96,10 +96,15 @@ export function languageTag(flag: string): (text: string) => string {
 }
 
 /** Reads a whole number from `least` up. */
-export function wholeNumber(flag: string, least: number): (text: string) => number {
+export function wholeNumber(
+  flag: string,
+  least: number,
+  most: number = Number.MAX_SAFE_INTEGER,
+): (text: string) => number {
+  const range = most === Number.MAX_SAFE_INTEGER ? `${least} up` : `${least} to ${most}`
   return (text) => {
-    if (/^\d+$/.test(text) && Number(text) >= least && Number.isSafeInteger(Number(text))) return Number(text)
-    const problem = `${flag}: expected a whole number from ${least} up, got ${JSON.stringify(text)}`
+    if (/^\d+$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text)
+    const problem = `${flag}: expected a whole number from ${range}, got ${JSON.stringify(text)}`
     throw new PharosError('USAGE', { problem })
   }
 }

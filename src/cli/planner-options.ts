@@ -1,4 +1,6 @@
 import type { Command } from 'commander'
+import { PharosError } from '../core/errors.ts'
+import { type CrawlType, hasPlan } from '../library/source.ts'
 import type { PlannerOptions } from '../plan/planner-options.ts'
 import { collect, wholeNumber } from './options.ts'
 
@@ -34,9 +36,28 @@ export function addPlannerOptions(command: Command): Command {
     .option(
       '--planner-verbosity <level>',
       'how much the plan tells of itself, from 0 to 3',
-      wholeNumber('--planner-verbosity', 0),
+      wholeNumber('--planner-verbosity', 0, 3),
     )
     .option('--force', 'begin a history crawl although not enough is known of the site')
+}
+
+/** Refuses what would do nothing: only some types of crawls have a plan, and only that of a history needs force. */
+export function refuseStrayFlags(flags: PlannerFlags, type: CrawlType): void {
+  const { hubMaxPages, hubMaxDays, intMaxSeeds, intTargetHosts, plannerVerbosity, force } = flags
+  const refuse = (flag: string, types: string): never => {
+    throw new PharosError('USAGE', { problem: `--${flag} is for --crawl-type ${types}, and this crawl is ${type}` })
+  }
+  if (force === true && type !== 'history') refuse('force', 'history')
+  if (hasPlan(type)) return
+  const planned = {
+    'hub-max-pages': hubMaxPages,
+    'hub-max-days': hubMaxDays,
+    'int-max-seeds': intMaxSeeds,
+    'int-target-hosts': intTargetHosts,
+    'planner-verbosity': plannerVerbosity,
+  }
+  const [stray] = Object.entries(planned).find(([, value]) => value !== undefined) ?? []
+  if (stray !== undefined) refuse(stray, 'intelligent or history')
 }
 
 /** What was said about the plan of a crawl, as the crawl is asked for it; nothing where nothing was said. */

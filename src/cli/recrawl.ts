@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
+import { findSource } from '../library/operations/find-source.ts'
 import { CRAWL_TYPES, type CrawlType } from '../library/source.ts'
 import { crawlKnown, withCrawling } from './crawling.ts'
 import { addDetachOption, leaveToServer } from './detach.ts'
 import { parseHeaders } from './headers.ts'
 import { addLibraryOptions, FETCH_SETTINGS } from './library.ts'
 import { type CommonFlags, oneOf } from './options.ts'
-import { addPlannerOptions, type PlannerFlags, plannerOf } from './planner-options.ts'
+import { addPlannerOptions, type PlannerFlags, plannerOf, refuseStrayFlags } from './planner-options.ts'
 import { addHeaderOption, addScopeOptions, type ScopeFlags, scopeOf } from './scope-options.ts'
 import type { Streams } from './terminal.ts'
 
@@ -41,15 +42,18 @@ export function addRecrawl(program: Command, streams: Streams): void {
   ])
   command.action((source: string, flags: RecrawlFlags) => {
     const { full = false, acceptLoss = false } = flags
+    if (flags.crawlType !== undefined) refuseStrayFlags(flags, flags.crawlType)
     const asked = { full, acceptLoss, scope: scopeOf(flags), ...typeOf(flags), ...plannerOf(flags) }
     if (flags.detach === true) {
       const path = `/api/sources/${encodeURIComponent(source)}/recrawl`
       return leaveToServer(command, streams, { path, body: asked })
     }
     const headers = parseHeaders(flags.header)
-    return withCrawling(command, streams, (crawling) =>
-      crawlKnown(crawling, source, { kind: 'recrawl', headers, ...asked }),
-    )
+    return withCrawling(command, streams, async (crawling) => {
+      const { settings } = await findSource(crawling.library, source)
+      refuseStrayFlags(flags, flags.crawlType ?? settings.crawlType)
+      await crawlKnown(crawling, source, { kind: 'recrawl', headers, ...asked })
+    })
   })
 }
 

@@ -2,20 +2,38 @@ import { writeDuration } from '../core/text/duration.ts'
 import type { LedgerRow } from '../crawl/ledger.ts'
 import { FILTER_REASONS, type SourceDescription } from '../library/operations/describe-source.ts'
 import { capOf, type SourceReport, totalPages } from '../library/operations/source-status.ts'
+import type { HubCoverage } from '../library/place-hubs.ts'
 import { labelOf } from '../library/source.ts'
 import { type Hint, nameOf, sourceRecord, timeRecord, writeTime } from './library.ts'
 import { failureRecord, writeCap, writeFailure } from './summary.ts'
 import { countOf, printableLine, widthOf } from './terminal.ts'
 
 /** Where a source stands: while it is crawled how far that is, else what the last crawl came to. */
-export function writeStatus(about: SourceDescription, hint: Hint, now: number): string {
+export function writeStatus(
+  about: SourceDescription,
+  hint: Hint,
+  now: number,
+  coverage: HubCoverage | null = null,
+): string {
   const { source, status } = about
   return [
     ...writeCapLine(about, hint),
     `Source: ${nameOf(source)} (${printableLine(source.url)})`,
     `Status: ${status}`,
+    ...(coverage === null ? [] : [writeUnderstood(coverage)]),
     ...(about.isRunning ? writeRunning(about, now) : writeFinished(about, hint, now)),
   ].join('\n')
+}
+
+/** `Understood: 238 of 250 countries have a hub, 12 hubs are missing, 7 patterns of addresses` */
+function writeUnderstood({ countriesCovered, countries, hubs, missingCount, patterns }: HubCoverage): string {
+  const covered = `${countriesCovered.toLocaleString('en')} of ${countries.toLocaleString('en')} countries have a hub`
+  const facts = [
+    countries === 0 ? countOf(hubs, 'hub') : covered,
+    ...(missingCount === 0 ? [] : [`${countOf(missingCount, 'hub')} ${missingCount === 1 ? 'is' : 'are'} missing`]),
+    `${patterns.length.toLocaleString('en')} ${patterns.length === 1 ? 'pattern' : 'patterns'} of addresses`,
+  ]
+  return `Understood: ${facts.join(', ')}`
 }
 
 function writeRunning(about: SourceDescription, now: number): string[] {
@@ -160,7 +178,11 @@ function writeList(lines: readonly string[], count: number): string[] {
 }
 
 /** The same as JSON. */
-export function statusRecord(about: SourceDescription, now: number): Record<string, unknown> {
+export function statusRecord(
+  about: SourceDescription,
+  now: number,
+  coverage: HubCoverage | null = null,
+): Record<string, unknown> {
   const { source, status, balance, reasons, pages, chunks, crawl, isRunning, isInterrupted, waiting } = about
   return {
     ...sourceRecord(source),
@@ -172,6 +194,16 @@ export function statusRecord(about: SourceDescription, now: number): Record<stri
     pages,
     chunks,
     capped_at: crawl?.summary?.cappedAt ?? null,
+    understood:
+      coverage === null
+        ? null
+        : {
+            countries_covered: coverage.countriesCovered,
+            countries: coverage.countries,
+            hubs: coverage.hubs,
+            missing: coverage.missingCount,
+            patterns: coverage.patterns.length,
+          },
     waiting: waiting.map(({ host, until }) => ({ host, until: timeRecord(until) })),
     last_crawl:
       crawl === null

@@ -1,6 +1,10 @@
 import type { Command } from 'commander'
-import { describeSource } from '../library/operations/describe-source.ts'
+import { isFolder } from '../library/folder.ts'
+import type { Library } from '../library/library.ts'
+import { describeSource, type SourceDescription } from '../library/operations/describe-source.ts'
 import { findSource } from '../library/operations/find-source.ts'
+import type { HubCoverage } from '../library/place-hubs.ts'
+import type { Source } from '../library/source.ts'
 import { addLibraryOptions, createHint, createHintFor, withLibrary, writeEmpty } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
 import { statusRecord, writeSourceLines, writeStatus } from './status-text.ts'
@@ -35,13 +39,24 @@ export function addStatus(program: Command, streams: Streams): void {
       const now = library.clock.now()
       const isList = text === undefined && flags.all !== true
       const lines = isList ? writeSourceLines(reports, now) : []
+      const understood = new Map<string, HubCoverage | null>()
+      for (const { source } of isList && !terminal.isJson ? [] : reports)
+        understood.set(source.id, await readUnderstanding(library, source))
+      const coverageOf = ({ source }: SourceDescription) => understood.get(source.id) ?? null
       for (const one of isList ? [] : reports) {
-        lines.push(writeStatus(one, await createHintFor(config, one.source), now))
+        lines.push(writeStatus(one, await createHintFor(config, one.source), now, coverageOf(one)))
       }
       terminal.answer(lines.join('\n'), {
         library: library.store.location,
-        sources: reports.map((one) => statusRecord(one, now)),
+        sources: reports.map((one) => statusRecord(one, now, coverageOf(one))),
       })
     })
   })
+}
+
+/** How well a site is understood; null where no plan has ever looked at it. */
+async function readUnderstanding({ planMemory, placeHubs }: Library, source: Source): Promise<HubCoverage | null> {
+  if (isFolder(source) || planMemory === undefined || placeHubs === undefined) return null
+  const { host } = new URL(source.siteUrl)
+  return (await planMemory.readPatterns(host)).length === 0 ? null : placeHubs.coverage(host)
 }

@@ -283,6 +283,13 @@ export const ERRORS = {
     httpStatus: 502,
     exitCode: 3,
   },
+  GAZETTEER_UNREADABLE: {
+    message: 'the names of the gazetteer cannot be read, and could not be written anew',
+    advice:
+      'see that the library can be written, then run `pharos gazetteer import` again; nothing that was found is lost',
+    httpStatus: 503,
+    exitCode: 1,
+  },
   EMBEDDER_UNUSABLE: {
     message: 'the embedding model in {folder} cannot be used: {problem}',
     advice: 'install it anew with `pharos embed install`; search goes on by words',

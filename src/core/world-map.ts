@@ -19,13 +19,12 @@ export function parseOutlines(svg: string): WorldOutlines {
   return { land: pathOf('land'), borders: pathOf('borders') }
 }
 
-/** Where a place lies on the map. What lies south of it is shown at its edge. */
-export function pointOnMap(lat: number, lng: number): { readonly x: number; readonly y: number } {
-  const { top, height } = MAP_VIEW
-  return {
-    x: Math.round((lng + 180) * 10),
-    y: Math.min(Math.max(Math.round((90 - lat) * 10), top), top + height),
-  }
+/** Where the middle of a dot of a place is on the map. What lies beyond its edges is shown at them, as a whole. */
+export function pointOnMap(lat: number, lng: number, radius = 0): { readonly x: number; readonly y: number } {
+  const { top, width, height } = MAP_VIEW
+  const within = (at: number, from: number, to: number) =>
+    Math.min(Math.max(Math.round(at), from + radius), to - radius)
+  return { x: within((lng + 180) * 10, 0, width), y: within((90 - lat) * 10, top, top + height) }
 }
 
 /** How large the dot of so many pages is, where the largest stands for `most`: areas can be compared. */

@@ -109,6 +109,8 @@ export class ActiveCrawl {
   readonly #stripped = new Set<string>()
   /** Keys that only the plan has named so far. */
   readonly #guesses = new Set<string>()
+  /** Keys of guesses that this run has tried in vain. */
+  readonly #missed = new Set<string>()
   /** Hosts of the site: the one that was given, and those it turned out to be at. */
   readonly #hosts = new Set<string>()
   readonly #traps = new ContentTraps(this.#hosts)
@@ -192,6 +194,7 @@ export class ActiveCrawl {
         return
       }
       this.#offered.set(find.key, refusal === null ? depth : (this.#offered.get(find.key) ?? Infinity))
+      if (results[i] === 'named') this.#countNamed(find.key)
       if (results[i] === 'admitted') this.events.push({ type: 'enqueued', url, depth, discovery })
       if (results[i] !== 'refused' || refusal === null) return
       if (refusal.reason === 'new-in-refresh') this.newInRefresh++
@@ -331,6 +334,7 @@ export class ActiveCrawl {
     if (state === 'pending') return false
     this.#noteSame(reason, settlement.pattern)
     this.visited++
+    if (reason === 'guess-missed') this.#missed.add(visit.key)
     if (state === 'indexed' || state === 'unchanged' || state === 'skipped' || state === 'failed') this[state]++
     const chunks = state === 'indexed' ? (record?.chunks.length ?? 0) : 0
     const told = { state, reason, status: status ?? null, detail: detail ?? null, bytes, chunks }
@@ -476,6 +480,13 @@ export class ActiveCrawl {
   /** What was left out for being the same may have been something else. */
   #noteSame(reason: Reason | null, pattern: string | null | undefined): void {
     if (reason === 'same-content') this.incomplete ??= `addresses like ${pattern} were left out as repetitions`
+  }
+
+  /** A guess that was tried in vain fails after all where the site names it. What an earlier run tried is not of this one's count. */
+  #countNamed(key: string): void {
+    if (!this.#missed.delete(key)) return
+    this.skipped--
+    this.failed++
   }
 
   #noteOverflow({ key, url, depth }: Find): void {

@@ -221,9 +221,10 @@ export interface Refusal {
 
 /**
  * What a find did to the ledger: `admitted` and `refused` changed a row in this crawl, `known` did not (it was settled, admitted
- * or refused before in the same crawl), and `overflow` was to be a row more than the source may have: nothing was recorded.
+ * or refused before in the same crawl), `named` made a failure of what a plan had supposed in vain, and `overflow` was to be a row more
+ * than the source may have: nothing was recorded.
  */
-export type FindResult = 'admitted' | 'refused' | 'known' | 'overflow'
+export type FindResult = 'admitted' | 'refused' | 'known' | 'named' | 'overflow'
 
 /** A row taken out of the frontier to be fetched. */
 export interface Visit {

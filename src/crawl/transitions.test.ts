@@ -101,6 +101,16 @@ describe('a find', () => {
     },
   )
 
+  test('that names what a plan of this crawl supposed in vain makes a failure of it', () => {
+    const missed = row('skipped', { crawlId: 'now', reason: 'guess-missed' })
+    expect(applyFind(missed, find, 'now')).toMatchObject({ result: 'named', write: 'name', state: 'failed' })
+    expect(applyFind(missed, { ...find, discovery: 'planner' }, 'now')).toMatchObject({
+      result: 'known',
+      write: 'none',
+    })
+    expect(applyFind({ ...missed, crawlId: 'before' }, find, 'now')).toMatchObject({ result: 'admitted' })
+  })
+
   test('by a shorter way overrules a refusal of the same crawl', () => {
     const tooDeep = row('skipped', { crawlId: 'now', reason: 'max-depth' })
     expect(applyFind(tooDeep, find, 'now')).toMatchObject({ result: 'admitted', state: 'pending', depth: 2 })

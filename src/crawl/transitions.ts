@@ -154,7 +154,7 @@ export function applyFind(row: FoundRow | undefined, find: Find, crawlId: string
   }
   // What a plan supposed in vain is not there for the site either, once the site itself names it.
   const isNamed = isOfThisCrawl && row.reason === 'guess-missed' && find.discovery !== 'planner'
-  if (isNamed) return { ...leaveAlone(row), write: 'name', state: 'failed' }
+  if (isNamed) return { ...leaveAlone(row), result: 'named', write: 'name', state: 'failed' }
   const wasRefused = row.state === 'skipped' && isGateReason(row.reason)
   const state = nextState(row.state, 'admit')
   if ((isOfThisCrawl && !wasRefused) || state === undefined) return leaveAlone(row)

@@ -1,5 +1,5 @@
 /** Columns that a table of places may have. */
-const COLUMNS = [
+export const COLUMNS: readonly string[] = [
   'ref',
   'name',
   'names',
@@ -28,24 +28,75 @@ export function readColumns(
   return { columns, separator }
 }
 
-/** A row as far as it was read. */
-export interface OpenRow {
+/** A line of a file. */
+export interface NumberedLine {
   readonly text: string
-  /** Of its beginning. */
-  readonly line: number
-  /** Whether it goes on in the next line. */
-  readonly isOpen: boolean
+  readonly number: number
 }
 
-/** Adds a line to a row, or begins one with it. */
-export function joinCsvRows(open: OpenRow | undefined, line: string, number: number): OpenRow {
-  const text = open === undefined ? line : `${open.text}\n${line}`
-  const quotes = text.split('"').length - 1
-  return { text, line: open?.line ?? number, isOpen: quotes % 2 === 1 }
+/** A row of a table, or what is wrong with it. */
+export type CsvRow =
+  | { readonly line: number; readonly fields: readonly string[] }
+  | { readonly line: number; readonly problem: string }
+
+/** Lines that a row may have: a quotation mark that is not closed would take in the rest of the file. */
+const MAX_ROW_LINES = 50
+/** Characters of such a row. */
+const MAX_ROW_LENGTH = 1_000_000
+
+/**
+ * Reads rows, whose fields in quotes may have line breaks. Where a row is none, its first line is left out, and those after it are read
+ * by themselves.
+ */
+export async function* readRows(
+  lines: AsyncIterator<NumberedLine, unknown>,
+  { columns, separator }: { readonly columns: readonly string[]; readonly separator: string },
+): AsyncGenerator<CsvRow> {
+  const again: NumberedLine[] = []
+  let row: NumberedLine[] = []
+  let length = 0
+  let isOpen = false
+  const take = async (): Promise<NumberedLine | undefined> => {
+    const waiting = again.pop()
+    if (waiting !== undefined) return waiting
+    const next = await lines.next()
+    return next.done === true ? undefined : next.value
+  }
+  const leave = (): readonly NumberedLine[] => {
+    const left = row
+    row = []
+    length = 0
+    isOpen = false
+    return left
+  }
+  const fail = (problem: string): CsvRow => {
+    const [first, ...others] = leave()
+    again.push(...others.reverse())
+    const more = others.length === 0 ? '' : `; the ${others.length} lines after it were read by themselves`
+    return { line: first?.number ?? 0, problem: problem + more }
+  }
+  for (;;) {
+    const line = await take()
+    if (line === undefined && row.length === 0) return
+    if (line !== undefined) {
+      if (line.text.trim() === '' && !isOpen) continue
+      row.push(line)
+      length += line.text.length
+      // Only what is new is counted: a row of many lines would be gone through once for each. A mark within a field opens nothing.
+      const isOdd = line.text.split('"').length % 2 === 0
+      isOpen = row.length === 1 ? isOdd && splitRow(line.text, separator) === undefined : isOpen !== isOdd
+    }
+    if (isOpen && line !== undefined && row.length < MAX_ROW_LINES && length <= MAX_ROW_LENGTH) continue
+    const fields = isOpen ? undefined : splitRow(row.map(({ text }) => text).join('\n'), separator)
+    if (fields === undefined) yield fail('a quotation mark is not closed')
+    else if (fields.length > columns.length)
+      yield fail(`${fields.length} fields, more than the ${columns.length} columns`)
+    else yield { line: leave()[0]?.number ?? 0, fields }
+  }
 }
 
 /** The fields of a row, as RFC 4180 writes them; undefined where it is none. */
-export function splitRow(row: string, separator: string): string[] | undefined {
+function splitRow(row: string, separator: string): string[] | undefined {
   const fields: string[] = []
   for (let at = 0; at <= row.length; ) {
     if (row[at] !== '"') {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { PlaceRecord } from '../analysis/place.ts'
-import type { Gazetteer, ImportResult } from '../library/gazetteer.ts'
+import type { Gazetteer, ImportResult, SourcedPlace } from '../library/gazetteer.ts'
 import { type DataOptions, installData } from './install-data.ts'
 import { DATA_PACKAGES, type DataName } from './packages.ts'
 import { readCities, sumPopulations } from './read-cities.ts'
@@ -15,18 +15,21 @@ export interface WorldOptions extends DataOptions {
   readonly onRecord?: (name: DataName) => void
 }
 
-/** What became of one part of the world. */
-export interface ImportedPart extends ImportResult {
-  readonly name: DataName
-}
-
 /** Takes the countries of the world into a gazetteer, and their regions and cities. */
-export async function importWorld(gazetteer: Gazetteer, options: WorldOptions): Promise<ImportedPart[]> {
-  const { now, signal, onRecord = () => undefined, onStep = () => undefined } = options
+export async function importWorld(gazetteer: Gazetteer, options: WorldOptions): Promise<ImportResult> {
+  const { now, signal } = options
   const names: readonly DataName[] = options.countriesOnly === true ? ['countries'] : ['countries', 'regions', 'cities']
   // All of them first: without one there is nothing to begin with.
   const files = new Map<DataName, string>()
   for (const name of names) files.set(name, await readFile(await installData(name, options), 'utf8'))
+  return gazetteer.importMixed(readWorld(names, files, options), now, signal)
+}
+
+function* readWorld(
+  names: readonly DataName[],
+  files: ReadonlyMap<DataName, string>,
+  { onRecord = () => undefined, onStep = () => undefined }: WorldOptions,
+): Generator<SourcedPlace> {
   const cities = files.get('cities') ?? ''
   const regions = new Set<string>()
   const readers: Readonly<Record<DataName, () => Iterable<PlaceRecord>>> = {
@@ -34,21 +37,13 @@ export async function importWorld(gazetteer: Gazetteer, options: WorldOptions): 
     regions: () => readRegions(files.get('regions') ?? '[]', sumPopulations(cities)),
     cities: () => readCities(cities, regions),
   }
-  const parts: ImportedPart[] = []
   for (const name of names) {
     onStep(`importing ${name}`)
-    const records = watch(readers[name](), ({ ref }) => {
-      if (name === 'regions') regions.add(ref)
+    const { source } = DATA_PACKAGES[name]
+    for (const record of readers[name]()) {
+      if (name === 'regions') regions.add(record.ref)
       onRecord(name)
-    })
-    parts.push({ name, ...(await gazetteer.importPlaces(DATA_PACKAGES[name].source, records, now, signal)) })
-  }
-  return parts
-}
-
-function* watch(records: Iterable<PlaceRecord>, see: (record: PlaceRecord) => void): Generator<PlaceRecord> {
-  for (const record of records) {
-    see(record)
-    yield record
+      yield { record, source }
+    }
   }
 }

@@ -1,4 +1,4 @@
-import type { NameKind, PlaceName } from '../analysis/place.ts'
+import type { NameKind, PlaceFacts, PlaceName } from '../analysis/place.ts'
 
 /** A name that is neither preferred nor official. */
 export function nameOf(name: string, lang: string | null, kind: NameKind): PlaceName {
@@ -8,4 +8,20 @@ export function nameOf(name: string, lang: string | null, kind: NameKind): Place
 /** The name a place is shown by. */
 export function commonName(name: string, lang: string | null): PlaceName {
   return { name, lang, kind: 'common', isPreferred: true, isOfficial: false }
+}
+
+/** What is known of a place whose data tells its names alone. */
+export const NOTHING_KNOWN: Omit<PlaceFacts, 'kind'> = {
+  countryCode: null,
+  adm1Code: null,
+  adm2Code: null,
+  population: null,
+  timezone: null,
+  lat: null,
+  lng: null,
+  bbox: null,
+  status: 'current',
+  validFrom: null,
+  validTo: null,
+  extra: null,
 }

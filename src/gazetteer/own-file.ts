@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { PlaceRecord } from '../analysis/place.ts'
 import { PharosError } from '../core/errors.ts'
-import type { Gazetteer, GazetteerSource, ImportResult } from '../library/gazetteer.ts'
-import { joinCsvRows, type OpenRow, readColumns, splitRow } from './csv.ts'
+import type { Gazetteer, GazetteerSource, ImportResult, SourcedPlace } from '../library/gazetteer.ts'
+import { type NumberedLine, readColumns, readRows } from './csv.ts'
 import { isJsonObject, parsePlace, parseSource, type Raw } from './parse-place.ts'
 
 /** A file of places, and who is told of it. */
@@ -21,12 +21,6 @@ const MAX_PROBLEMS = 20
 /** Longer lines are no places. */
 const MAX_LINE = 1_000_000
 
-/** A place of a file, and where it is from. */
-interface OwnPlace {
-  readonly record: PlaceRecord
-  readonly source: GazetteerSource
-}
-
 /**
  * Takes a file of one's own into a gazetteer: NDJSON as the export writes it, or CSV whose first line names its columns. Lines that
  * are no place are left out and counted.
@@ -35,36 +29,118 @@ export async function importFile(gazetteer: Gazetteer, options: OwnFileOptions):
   const { path, now, signal, onRecord = () => undefined } = options
   const problems: string[] = []
   let refused = 0
-  const places = readPlaces(path, (problem) => {
+  const refuse = (problem: string): void => {
     refused++
     if (problems.length < MAX_PROBLEMS) problems.push(problem)
-  })
-  const total = { places: 0, names: 0, added: 0, changed: 0 }
+  }
   try {
-    let next = await places.next()
-    while (next.done !== true) {
-      const { source } = next.value
-      // One after the other, as long as they are from the same source.
-      const group = async function* (): AsyncGenerator<PlaceRecord> {
-        for (; next.done !== true && next.value.source.name === source.name; next = await places.next()) {
-          onRecord()
-          yield next.value.record
-        }
-      }
-      const result = await gazetteer.importPlaces(source, group(), now, signal)
-      for (const key of ['places', 'names', 'added', 'changed'] as const) total[key] += result[key]
-      refused += result.refused
-      problems.push(...result.problems.slice(0, MAX_PROBLEMS - problems.length))
-    }
+    await requireText(path)
+    const result = await gazetteer.importMixed(readPlaces(path, refuse, onRecord), now, signal)
+    const { problems: others, refused: alsoRefused, ...total } = result
+    const all = [...problems, ...others].slice(0, MAX_PROBLEMS)
+    return { ...total, refused: refused + alsoRefused, problems: all }
   } catch (error) {
     throw explain(error, path)
   }
-  return { ...total, refused, problems }
 }
 
-async function* readPlaces(path: string, refuse: (problem: string) => void): AsyncGenerator<OwnPlace> {
+/** So much of a file tells whether it is text. */
+const LOOKED_AT_BYTES = 65_536
+/** Characters that cannot be read: more are another encoding, fewer are slips. */
+const MOST_UNREADABLE = 20
+const MOST_UNREADABLE_SHARE = 0.01
+
+/** Refuses what is written otherwise than in UTF-8, by its beginning: its names would be damaged. */
+async function requireText(path: string): Promise<void> {
+  const file = await open(path)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(LOOKED_AT_BYTES), 0, LOOKED_AT_BYTES, 0)
+    const text = new TextDecoder().decode(buffer.subarray(0, bytesRead), { stream: true })
+    const unreadable = text.match(UNREADABLE)?.length ?? 0
+    if (unreadable > MOST_UNREADABLE || unreadable > MOST_UNREADABLE_SHARE * text.length) {
+      throw new FileProblem(`it is not text in UTF-8: ${unreadable} of its first ${text.length} characters are none`)
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+const UNREADABLE = /[\0\ufffd]/g
+
+async function* readPlaces(
+  path: string,
+  refuse: (problem: string) => void,
+  onRecord: () => void,
+): AsyncGenerator<SourcedPlace> {
+  const lines = readLines(path)
+  const sources = createSources(basename(path))
+  const take = (line: number, raw: Raw): SourcedPlace | undefined => {
+    onRecord()
+    const record = parsePlace(raw)
+    if (typeof record !== 'string') return { record, source: sources.of(raw) }
+    refuse(`line ${line}: ${record}`)
+    return undefined
+  }
+  let isJson = false
+  let isEmpty = true
+  for (let next = await lines.next(); next.done !== true; next = await lines.next()) {
+    const { text, number } = next.value
+    if (text.trim() === '') continue
+    isEmpty = false
+    if (text.length > MAX_LINE) {
+      refuse(`line ${number}: it has ${text.length} characters, more than a place needs`)
+    } else if (text.trimStart().startsWith('{')) {
+      isJson = true
+      const raw = parseJson(text)
+      if (isJsonObject(raw) && Array.isArray(raw['sources'])) {
+        sources.add(raw['sources'])
+        continue
+      }
+      if (!isJsonObject(raw)) refuse(`line ${number}: it is not valid JSON`)
+      const place = isJsonObject(raw) ? take(number, raw) : undefined
+      if (place !== undefined) yield place
+    } else if (isJson) {
+      refuse(`line ${number}: expected a place as JSON, got ${JSON.stringify(text.slice(0, 40))}`)
+    } else {
+      yield* readTable(text, lines, take, refuse)
+    }
+  }
+  if (isEmpty) throw new FileProblem('it is empty')
+}
+
+/** Reads the rest of a file as the table that its first line names the columns of. */
+async function* readTable(
+  head: string,
+  lines: AsyncIterator<NumberedLine, unknown>,
+  take: (line: number, raw: Raw) => SourcedPlace | undefined,
+  refuse: (problem: string) => void,
+): AsyncGenerator<SourcedPlace> {
+  const table = readColumns(head)
+  if (typeof table === 'string') throw new FileProblem(table)
+  for await (const row of readRows(lines, table)) {
+    if ('problem' in row) {
+      refuse(`line ${row.line}: ${row.problem}`)
+      continue
+    }
+    const place = take(row.line, Object.fromEntries(table.columns.map((column, i) => [column, row.fields[i] ?? ''])))
+    if (place !== undefined) yield place
+  }
+}
+
+async function* readLines(path: string): AsyncGenerator<NumberedLine> {
   const lines = createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY })
-  const name = basename(path)
+  let number = 0
+  for await (const text of lines) {
+    number++
+    yield { number, text: number === 1 ? text.replace(/^\uFEFF/, '') : text }
+  }
+}
+
+/** Whom places of a file are from: its own, and those that it names. */
+function createSources(name: string): {
+  add(named: readonly unknown[]): void
+  of(raw: Raw): GazetteerSource
+} {
   const own: GazetteerSource = {
     name: `file:${name}`,
     version: 'own',
@@ -73,68 +149,17 @@ async function* readPlaces(path: string, refuse: (problem: string) => void): Asy
     url: null,
   }
   const sources = new Map<string, GazetteerSource>([[own.name, own]])
-  const take = (line: number, raw: Raw): OwnPlace | undefined => {
-    const place = parsePlace(raw)
-    if (typeof place === 'string') {
-      refuse(`line ${line}: ${place}`)
-      return undefined
-    }
-    const named = typeof raw['source'] === 'string' ? sources.get(raw['source']) : undefined
-    // What names no source is of the one that the file names, where that is a single one.
-    const only = sources.size === 2 ? [...sources.values()][1] : undefined
-    return { record: place, source: named ?? only ?? own }
+  return {
+    add: (named) => {
+      for (const source of named.map(parseSource)) if (source !== undefined) sources.set(source.name, source)
+    },
+    of: (raw) => {
+      const named = typeof raw['source'] === 'string' ? sources.get(raw['source']) : undefined
+      // What names no source is of the one that the file names, where that is a single one.
+      const only = sources.size === 2 ? [...sources.values()][1] : undefined
+      return named ?? only ?? own
+    },
   }
-  let number = 0
-  let columns: readonly string[] | undefined
-  let separator = ','
-  let open: OpenRow | undefined
-  for await (const text of lines) {
-    number++
-    const line = number === 1 ? text.replace(/^\uFEFF/, '') : text
-    if (line.trim() === '' && open === undefined) continue
-    if (line.length > MAX_LINE) {
-      refuse(`line ${number}: it has ${line.length} characters, more than a place needs`)
-      continue
-    }
-    if (columns === undefined && line.trimStart().startsWith('{')) {
-      const raw = parseJson(line)
-      const head = isJsonObject(raw) && Array.isArray(raw['sources']) ? raw['sources'] : undefined
-      if (head !== undefined) {
-        for (const source of head.map(parseSource)) if (source !== undefined) sources.set(source.name, source)
-        continue
-      }
-      if (!isJsonObject(raw)) refuse(`line ${number}: it is not valid JSON`)
-      const place = isJsonObject(raw) ? take(number, raw) : undefined
-      if (place !== undefined) yield place
-      continue
-    }
-    if (columns === undefined) {
-      if (number > 1) {
-        refuse(`line ${number}: expected a place as JSON, got ${JSON.stringify(line.slice(0, 40))}`)
-        continue
-      }
-      const found = readColumns(line)
-      if (typeof found === 'string') throw new FileProblem(found)
-      ;({ columns, separator } = found)
-      continue
-    }
-    // A field in quotes may have line breaks.
-    open = joinCsvRows(open, line, number)
-    if (open.isOpen && open.text.length <= MAX_LINE) continue
-    const row = open
-    open = undefined
-    const fields = row.isOpen ? undefined : splitRow(row.text, separator)
-    if (fields === undefined || fields.length > columns.length) {
-      refuse(
-        `line ${row.line}: ${fields === undefined ? 'a quotation mark is not closed' : `${fields.length} fields, more than the ${columns.length} columns`}`,
-      )
-      continue
-    }
-    const place = take(row.line, Object.fromEntries(columns.map((column, i) => [column, fields[i] ?? ''])))
-    if (place !== undefined) yield place
-  }
-  if (open !== undefined) refuse(`line ${open.line}: a quotation mark is not closed`)
-  if (number === 0) throw new FileProblem('it is empty')
 }
 
 /** Why a whole file cannot be read. */

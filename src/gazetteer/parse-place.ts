@@ -4,6 +4,7 @@ import {
   normalizeName,
   PLACE_KINDS,
   PLACE_RELATIONS,
+  type PlaceKind,
   type PlaceName,
   type PlaceRecord,
   slugOf,
@@ -52,12 +53,16 @@ function toRecord(raw: Raw): PlaceRecord {
   const names = readNames(raw)
   const shown = names.find(({ isPreferred }) => isPreferred) ?? names[0]
   if (shown === undefined || normalizeName(shown.name) === '') throw new PlaceProblem('it has no name')
+  const strange = names.find(({ name }) => CONTROL.test(name))
+  if (strange !== undefined) {
+    const text = JSON.stringify(strange.name.slice(0, 40))
+    throw new PlaceProblem(`names: expected text, got characters that are none in ${text}`)
+  }
   const kind = oneOf('kind', PLACE_KINDS, raw['kind'] || 'city')
   const countryCode = readCode(raw, 'country')
   const adm1Code = readCode(raw, 'adm1')
-  const where = [countryCode, adm1Code].filter((code) => code !== null)
   return {
-    ref: readText(raw, 'ref') ?? `own:${[kind, ...where, slugOf(shown.name)].join(':')}`,
+    ref: readText(raw, 'ref') ?? refOf(kind, countryCode, adm1Code, shown.name),
     kind,
     countryCode,
     adm1Code,
@@ -78,6 +83,17 @@ function toRecord(raw: Raw): PlaceRecord {
       id: readText(one, 'id') ?? lack('externalIds', 'an id'),
     })),
   }
+}
+
+/** Line breaks and tabs may stand in a field of a table. The last one stands for what could not be read. */
+const CONTROL = /[^\P{Cc}\n\r\t]|\ufffd/u
+
+/** What a place is known by that has no reference: countries and regions by their codes, so that they are those of the world. */
+function refOf(kind: PlaceKind, country: string | null, adm1: string | null, name: string): string {
+  if (kind === 'country' && country !== null) return `iso:${country}`
+  if (kind === 'region' && country !== null && adm1 !== null) return regionRef(country, adm1)
+  const where = [country, adm1].filter((code) => code !== null)
+  return `own:${[kind, ...where, slugOf(name)].join(':')}`
 }
 
 function readNames(raw: Raw): PlaceName[] {

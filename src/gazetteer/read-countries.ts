@@ -1,6 +1,6 @@
 import { normalizeName, type PlaceName, type PlaceRecord } from '../analysis/place.ts'
 import { InstallProblem } from '../install/install-problem.ts'
-import { commonName, nameOf } from './names.ts'
+import { commonName, NOTHING_KNOWN, nameOf } from './names.ts'
 import { COUNTRY_DEMONYMS, COUNTRY_NAMES, EU_MEMBERS } from './own-names.ts'
 import { POPULATIONS } from './populations.ts'
 
@@ -133,21 +133,6 @@ function areaRecord(
     externalIds: code === undefined ? [] : [{ source: 'm49', id: code }],
   }
 }
-
-const NOTHING_KNOWN = {
-  countryCode: null,
-  adm1Code: null,
-  adm2Code: null,
-  population: null,
-  timezone: null,
-  lat: null,
-  lng: null,
-  bbox: null,
-  status: 'current',
-  validFrom: null,
-  validTo: null,
-  extra: null,
-} as const
 
 function toRecord(country: CountryEntry, inLanguages: readonly PlaceName[]): PlaceRecord {
   const { cca2, ccn3, cca3, capital, tld, languages, independent, region, subregion } = country

@@ -1,6 +1,6 @@
 import type { PlaceRecord } from '../analysis/place.ts'
 import { InstallProblem } from '../install/install-problem.ts'
-import { commonName, nameOf } from './names.ts'
+import { commonName, NOTHING_KNOWN, nameOf } from './names.ts'
 import { REGION_NAMES } from './own-names.ts'
 import { regionRef } from './read-cities.ts'
 
@@ -33,17 +33,10 @@ function toRecord({ code, name }: RegionEntry, populations: ReadonlyMap<string, 
   return {
     ref,
     kind: 'region',
+    ...NOTHING_KNOWN,
     countryCode: country,
     adm1Code: adm1,
-    adm2Code: null,
     population: population === 0 ? null : population,
-    timezone: null,
-    lat: null,
-    lng: null,
-    bbox: null,
-    status: 'current',
-    validFrom: null,
-    validTo: null,
     extra: population === 0 ? null : { population: 'of its cities' },
     names: [
       commonName(name, null),

@@ -41,26 +41,36 @@ export function bodyId({ sourceId, key }: Pick<AddressEntry, 'sourceId' | 'key'>
 /** The story of an address that somebody knows. */
 export function storyRecord(story: AddressStory): Record<string, unknown> {
   const { hub, verdict, problems, known } = story
-  const kept = known.find((one) => one.kept !== null)?.kept ?? null
+  const all = known.flatMap(({ kept }) => kept ?? [])
+  // One that was only classified tells less than one that was looked into.
+  const kept = all.find(({ analysedAt }) => analysedAt !== null) ?? all[0] ?? null
   return {
     story: listMoments(story).map(({ at, ...rest }) => ({ ts: isoOf(at), ...rest })),
     sources: known.map(knownRecord),
-    classification: kept?.classification ?? null,
-    analysis: kept?.analysis ?? null,
-    analysedAt: isoOrNull(kept?.analysedAt ?? null),
+    ...keptRecord(kept),
     hub: hub === null ? null : hubRecord(hub),
     verdict: verdict === null ? null : { ...verdict, checkedAt: isoOf(verdict.checkedAt) },
     problems: problems.map(({ at, ...problem }) => ({ ts: isoOf(at), ...problem })),
   }
 }
 
-function knownRecord({ source, row, target, aliases, refusal }: KnownAddress): Record<string, unknown> {
+/** What was found out about the content of an address. */
+function keptRecord(kept: KnownAddress['kept']): Record<string, unknown> {
+  return {
+    classification: kept?.classification ?? null,
+    analysis: kept?.analysis ?? null,
+    analysedAt: isoOrNull(kept?.analysedAt ?? null),
+  }
+}
+
+function knownRecord({ source, row, target, aliases, refusal, kept }: KnownAddress): Record<string, unknown> {
   return {
     source: { id: source.id, name: source.name, version: source.version },
     row: rowRecord(row),
     target: target === null ? null : rowRecord(target),
     aliases: aliases.map(aliasRecord),
     refusal,
+    ...keptRecord(kept),
     words: {
       state: STATE_WORDS[row.state],
       reason: row.reason === null ? null : REASON_WORDS[row.reason],
@@ -98,7 +108,7 @@ export interface AddressMoment {
 
 /** What happened to an address, the oldest first. */
 export function listMoments({ known, hub, verdict, problems }: AddressStory): readonly AddressMoment[] {
-  const moments: AddressMoment[] = known.flatMap(listOwnMoments)
+  const moments: AddressMoment[] = known.flatMap((one) => listOwnMoments(one, known.length > 1))
   if (hub !== null) {
     moments.push({ at: hub.firstSeenAt, event: 'hub', text: 'was first seen as a hub', url: null })
   }
@@ -118,7 +128,9 @@ export function listMoments({ known, hub, verdict, problems }: AddressStory): re
   return moments.toSorted((a, b) => a.at - b.at)
 }
 
-function listOwnMoments({ source, row, target, kept }: KnownAddress): readonly AddressMoment[] {
+/** What happened to it in one source, which is named where several know it. */
+function listOwnMoments({ source, row, target, kept }: KnownAddress, isNamed: boolean): readonly AddressMoment[] {
+  const whose = isNamed ? ` for ${labelOf(source)}` : ''
   const { status, reason, state } = row
   const why = reason === null ? STATE_WORDS[state] : REASON_WORDS[reason]
   const moments: AddressMoment[] = [
@@ -129,14 +141,15 @@ function listOwnMoments({ source, row, target, kept }: KnownAddress): readonly A
       url: row.foundOn,
     },
   ]
-  if (row.changedAt !== null) moments.push({ at: row.changedAt, event: 'changed', text: 'had new content', url: null })
+  if (row.changedAt !== null)
+    moments.push({ at: row.changedAt, event: 'changed', text: `had new content${whose}`, url: null })
   if (row.checkedAt !== null) {
-    const text = `was last asked${status === null ? '' : `, answered ${status}`}: ${why}`
+    const text = `was last asked${whose}${status === null ? '' : `, answered ${status}`}: ${why}`
     moments.push({ at: row.checkedAt, event: 'asked', text, url: target?.url ?? null })
   }
   if (kept !== null && kept.analysedAt !== null) {
     const { kind, confidence } = kept.classification
-    const text = `was analysed: ${kind}, ${Math.round(confidence * 100)} % sure`
+    const text = `was analysed${whose}: ${kind}, ${Math.round(confidence * 100)} % sure`
     moments.push({ at: kept.analysedAt, event: 'analysed', text, url: null })
   }
   return moments

@@ -1,4 +1,5 @@
 import type { ErrorCode, PharosError } from '../core/errors.ts'
+import { runHref } from './run-records.ts'
 
 type Details = PharosError['details']
 
@@ -15,6 +16,8 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, string | ((details: Details) =>
       : `wait for it to end; GET ${routeOf(details)} tells how far it is`,
   CRAWL_UNFINISHED: (details) => `finish it with POST ${routeOf(details)}/recrawl, then ask again`,
   CRAWL_UNPREPARED: 'crawl it with "crawlType": "intelligent" first, or ask again with "force": true',
+  ANALYSIS_RUNNING: ({ run = '' }) =>
+    `wait for it to end; GET /api/analysis/${run} tells how far it is, and ${runHref(String(run))} shows it`,
   JOBS_FULL: 'wait for one of them to end, then ask again; POST /api/crawl with "queue": true waits for its turn',
 }
 

@@ -1,6 +1,7 @@
 import { type ErrorCode, PharosError } from '../core/errors.ts'
 import { redactSecrets } from '../core/secrets.ts'
 import { adviceOf } from './advice.ts'
+import { runHref } from './run-records.ts'
 
 /** What whoever asked in vain is told. */
 export interface FailureBody {
@@ -12,6 +13,9 @@ export interface FailureBody {
   readonly advice?: string
   /** What is wrong of what was given, by the name it was given under; the first where several are. */
   readonly field?: string
+  /** The run that is in the way, and its page. */
+  readonly runId?: string
+  readonly detailUrl?: string
 }
 
 /** A failure as it is answered, and as it is logged. */
@@ -48,9 +52,14 @@ export function describeFailure(error: unknown, id: string): Failure {
   const { code, details } = failure
   const told = new PharosError(code, 'library' in details ? { ...details, library: 'the library' } : details)
   const advice = adviceOf(told)
-  const { field } = details
-  const body = { error: told.message, code, id, ...(advice === undefined ? {} : { advice }) }
-  return { status, body: typeof field === 'string' ? { ...body, field } : body, internal }
+  const { field, run } = details
+  const body = {
+    ...{ error: told.message, code, id },
+    ...(advice === undefined ? {} : { advice }),
+    ...(typeof field === 'string' ? { field } : {}),
+    ...(code === 'ANALYSIS_RUNNING' ? { runId: String(run), detailUrl: runHref(String(run)) } : {}),
+  }
+  return { status, body, internal }
 }
 
 /** Whether a failure is about the library as a whole: it cannot be opened, read or written at the moment. */

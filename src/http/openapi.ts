@@ -76,10 +76,9 @@ function describeRoute(route: Route, settings: HttpSettings): Operation {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: describeBody(body, route.required?.(settings) ?? []) }),
     responses: Object.fromEntries(
-      Object.entries({ ...answers, ...failures(401, 403, 421) }).map(([status, answer]) => [
-        status,
-        describeAnswer(answer),
-      ]),
+      Object.entries({ ...answers, ...failures(...(body === undefined ? [] : [413, 415]), 401, 403, 421) }).map(
+        ([status, answer]) => [status, describeAnswer(answer)],
+      ),
     ),
   }
 }

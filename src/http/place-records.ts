@@ -1,4 +1,4 @@
-import type { GazetteerSummary, PlaceArticle } from '../library/gazetteer.ts'
+import type { GazetteerSummary, PlaceArticle, PlaceMention } from '../library/gazetteer.ts'
 import type { KeptHub } from '../library/place-hubs.ts'
 import type { HttpPorts } from './ports.ts'
 import { withUnderstanding } from './store-access.ts'
@@ -45,5 +45,45 @@ export function readSummary(ports: HttpPorts): Promise<GazetteerSummary> {
       return summary
     },
     () => NO_SUMMARY,
+  )
+}
+
+/** How long a map is good, in milliseconds: it is drawn from all mentions of all pages. */
+const MAP_GOOD_MS = 10_000
+const MOST_MAPS = 50
+
+interface KeptMap {
+  readonly at: number
+  /** What it was drawn from: other places, or another run, make another map. */
+  readonly stamp: string
+  readonly mentions: readonly PlaceMention[]
+}
+
+const maps = new WeakMap<HttpPorts, Map<string, KeptMap>>()
+
+/** Places that pages are about, those of most pages first: counted anew every ten seconds at most, or when a run has gone on. */
+export function readMentions(
+  ports: HttpPorts,
+  limit: number,
+  host: string | undefined,
+): Promise<readonly PlaceMention[]> {
+  return withUnderstanding<readonly PlaceMention[]>(
+    ports,
+    async ({ gazetteer, analyses }) => {
+      const [run] = (await analyses.listRuns({ limit: 1, offset: 0 })).items
+      const stamp = JSON.stringify([await gazetteer.revision(), run?.id, run?.status, run?.progress.pages])
+      const kept = maps.get(ports) ?? new Map<string, KeptMap>()
+      maps.set(ports, kept)
+      const name = JSON.stringify([limit, host])
+      const known = kept.get(name)
+      if (known !== undefined && known.stamp === stamp && performance.now() - known.at < MAP_GOOD_MS) {
+        return known.mentions
+      }
+      const mentions = await gazetteer.listMentions(limit, host)
+      if (kept.size >= MOST_MAPS) kept.clear()
+      kept.set(name, { at: performance.now(), stamp, mentions })
+      return mentions
+    },
+    () => [],
   )
 }

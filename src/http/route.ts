@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { PharosError } from '../core/errors.ts'
 import type { HttpContext } from './context.ts'
+import { expectedBy } from './expected.ts'
+import { describeSchema } from './fields.ts'
 import type { HttpSettings, Peer } from './ports.ts'
 
 /** How something is asked for. */
@@ -113,7 +115,8 @@ function check<T>(schema: z.ZodType<T> | undefined, value: unknown, where: strin
   if (parsed.success) return parsed.data
   const { issues } = parsed.error
   const [field = ''] = issues[0]?.path.map(String) ?? []
-  const problem = issues.map((issue) => writeIssue(issue, where)).join('; ')
+  const described = where === 'body' ? describeSchema(schema, 'input') : undefined
+  const problem = issues.map((issue) => writeIssue(issue, where, described)).join('; ')
   throw new PharosError('USAGE', field === '' ? { problem } : { problem, field })
 }
 
@@ -138,9 +141,14 @@ function addNotices(answer: Reply | Response, unknown: readonly string[]): Reply
 
 const MOST_SHOWN = 100
 
-function writeIssue({ path, message, input }: z.core.$ZodIssue, where: string): string {
+function writeIssue(
+  { path, message, input }: z.core.$ZodIssue,
+  where: string,
+  schema: Readonly<Record<string, unknown>> | undefined,
+): string {
   const place = path.length === 0 ? where : `${where} ${path.map(String).join('.')}`
   const shown = input === undefined ? 'nothing' : (JSON.stringify(input) ?? typeof input)
   const got = shown.length > MOST_SHOWN ? `${shown.slice(0, MOST_SHOWN)}…` : shown
-  return `${place}: ${message.replace(/, received .*$/, '')}, got ${got}`
+  const expected = /^(?:Invalid|Too) /.test(message) && schema !== undefined ? expectedBy(schema, path) : undefined
+  return `${place}: ${expected ?? message.replace(/, received .*$/, '')}, got ${got}`
 }

@@ -11,6 +11,8 @@ export const failureShape: z.ZodType = z.object({
   id: z.string(),
   advice: z.string().optional(),
   field: z.string().optional(),
+  runId: z.string().optional(),
+  detailUrl: z.string().optional(),
 })
 
 const FAILURES: Readonly<Record<number, string>> = {

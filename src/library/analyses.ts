@@ -44,6 +44,8 @@ export interface RunProgress {
   readonly milestones: number
   /** Id of the last page that was looked at. */
   readonly lastPage: number
+  /** The gazetteer that places are looked for by: with another one, all pages are to be looked at again. */
+  readonly gazetteerRevision: string
 }
 
 /** A run as it is kept. */
@@ -104,12 +106,35 @@ export interface PageToAnalyse {
   readonly page: Page
 }
 
+/** What pages are to be analysed by: those that were not, or by something older, are pending. */
+export interface PendingBy {
+  readonly version: number
+  /** Of the gazetteer. */
+  readonly revision: string
+  /** Of the rules that tell articles from hubs. */
+  readonly classifierVersion: number
+}
+
 /** What is kept of an analysis. */
 export interface KeptAnalysis {
   readonly classification: Classification
   /** Null while nobody has looked closer. */
   readonly analysis: PageAnalysis | null
   readonly analysedAt: number | null
+}
+
+/** The country that a host is of, as far as that is known. */
+export interface HostLocale {
+  /** ISO 3166-1 alpha-2. */
+  readonly countryCode: string | null
+  /** From 0 to 1. */
+  readonly confidence: number
+}
+
+/** On how many pages of a host the title names places of a country. */
+export interface CountryMentions {
+  readonly countryCode: string
+  readonly pages: number
 }
 
 /** What the pages of a host come to. */
@@ -128,7 +153,7 @@ export interface DomainAnalysis {
   /** Addresses whose last answer, within so many minutes, was 429. */
   readonly rateLimited15: number
   readonly rateLimited60: number
-  /** The country of its name, where that is one's; ISO 3166-1 alpha-2. */
+  /** The country of its name, or else the one that its titles name by far the most; ISO 3166-1 alpha-2. */
   readonly countryCode: string | null
   /** Languages of its pages, those of most pages first. */
   readonly languages: readonly string[]
@@ -152,16 +177,11 @@ export interface HostAchievements {
  */
 export interface Analyses {
   /**
-   * Pages with larger ids that have no analysis of this version and gazetteer, in the order of ids: none when there are no more, fewer
-   * than the limit where they are large. What a newer version has analysed is left alone.
+   * Pages with larger ids that have no analysis of this version, gazetteer and classifier, in the order of ids: none when there are no
+   * more, fewer than the limit where they are large. What a newer version has analysed is left alone.
    */
-  listPending(of: {
-    readonly version: number
-    readonly revision: string
-    readonly after: number
-    readonly limit: number
-  }): Promise<readonly PageToAnalyse[]>
-  countPending(version: number, revision: string): Promise<number>
+  listPending(of: PendingBy & { readonly after: number; readonly limit: number }): Promise<readonly PageToAnalyse[]>
+  countPending(by: PendingBy): Promise<number>
   /**
    * Keeps analyses of pages, their places and hubs, and how far the run is, in one transaction. What changed meanwhile is left out.
    * False, and nothing is kept, when somebody else has taken the run over.
@@ -180,6 +200,10 @@ export interface Analyses {
   /** What its pages and answers tell of a host. */
   measureDomain(host: string, now: number): Promise<DomainFigures>
   writeDomain(domain: DomainAnalysis): Promise<void>
+  /** Countries of the places in titles of a host, those of most pages first. */
+  listTitleCountries(host: string): Promise<readonly CountryMentions[]>
+  readLocale(host: string): Promise<HostLocale | undefined>
+  writeLocale(host: string, locale: HostLocale): Promise<void>
   readDomain(host: string): Promise<DomainAnalysis | undefined>
   /** What hosts have come to, for milestones. */
   listAchievements(): Promise<readonly HostAchievements[]>

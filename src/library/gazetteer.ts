@@ -46,6 +46,12 @@ export interface ExportedPlace extends PlaceRecord {
   readonly source: string
 }
 
+/** A place as it is imported: with where it is from. */
+export interface SourcedPlace {
+  readonly record: PlaceRecord
+  readonly source: GazetteerSource
+}
+
 /** Which places are asked for. */
 export interface PlaceQuery {
   /** Beginning of a name, or any of its words. */
@@ -60,6 +66,20 @@ export interface PlaceQuery {
   readonly order?: 'ascending' | 'descending'
   readonly offset: number
   readonly limit: number
+}
+
+/** What a place is called. */
+export interface NamedPlace {
+  readonly id: number
+  readonly name: string
+}
+
+/** A place in a list. */
+export interface ListedPlace extends Place {
+  /** The name that it was found by, where that is another one. */
+  readonly matched: string | null
+  /** What it lies in. */
+  readonly region: NamedPlace | null
 }
 
 /** A place with everything around it. */
@@ -77,6 +97,7 @@ export interface PlaceDetails {
 export interface PlaceArticle {
   readonly url: string
   readonly title: string
+  /** The part of it that tells most: its title, its address, or only its text. */
   readonly source: 'title' | 'text' | 'url'
   /** How often. */
   readonly mentions: number
@@ -109,13 +130,25 @@ export interface Gazetteer {
     now: number,
     signal?: AbortSignal,
   ): Promise<ImportResult>
+  /** The same for places of several sources. */
+  importMixed(
+    places: Iterable<SourcedPlace> | AsyncIterable<SourcedPlace>,
+    now: number,
+    signal?: AbortSignal,
+  ): Promise<ImportResult>
+  /** Makes what a name needs to be found anew, from what is kept: for a form that cannot be read. */
+  indexNames(): Promise<void>
   summary(): Promise<GazetteerSummary>
   /** Changes with everything that is imported; empty while there is nothing. Quick to ask. */
   revision(): Promise<string>
-  listPlaces(query: PlaceQuery): Promise<{ readonly total: number; readonly items: readonly Place[] }>
+  /** Without an order of its own, what is called just as the text comes first. */
+  listPlaces(query: PlaceQuery): Promise<{ readonly total: number; readonly items: readonly ListedPlace[] }>
+  /** What places are called, by their ids. */
+  listNames(ids: readonly number[]): Promise<ReadonlyMap<number, string>>
   findPlace(id: number): Promise<PlaceDetails | undefined>
   /** Places of a name: cities first, then regions, then the others; each by population. */
   resolve(name: string, limit: number): Promise<readonly Place[]>
+  /** Pages that name a place: in their title first, then in their address; the newest of these first. */
   listArticles(placeId: number, limit: number): Promise<readonly PlaceArticle[]>
   /** Places that pages are about, those of most pages first. */
   listMentions(limit: number, host?: string): Promise<readonly PlaceMention[]>

@@ -21,6 +21,14 @@ export interface HubQuery {
   readonly limit: number
 }
 
+/** A hub that is not there. */
+export interface MissingHub {
+  readonly url: string
+  readonly placeId: number | null
+  readonly placeSlug: string | null
+  readonly checkedAt: number
+}
+
 /** How well the hubs of a host cover the world. */
 export interface HubCoverage {
   readonly host: string
@@ -28,8 +36,9 @@ export interface HubCoverage {
   /** Countries of the gazetteer with a hub of their own, and all of them. */
   readonly countriesCovered: number
   readonly countries: number
-  /** Hubs that the site names, or its pattern implies, and that are not there. */
-  readonly missing: readonly { readonly url: string; readonly placeSlug: string | null; readonly checkedAt: number }[]
+  /** Hubs that the site names, or its pattern implies, and that are not there: the first 500, and how many there are. */
+  readonly missing: readonly MissingHub[]
+  readonly missingCount: number
   readonly patterns: readonly LearnedPattern[]
   readonly topics: readonly { readonly slug: string; readonly label: string; readonly hubs: number }[]
 }
@@ -43,6 +52,8 @@ export interface PlaceHubs {
   /** Hosts with hubs or with patterns, those with most hubs first. */
   listHosts(limit: number): Promise<readonly { readonly host: string; readonly hubs: number }[]>
   coverage(host: string): Promise<HubCoverage>
+  /** What was found out about an address that was supposed to be a hub. */
+  findVerdict(url: string): Promise<HubVerdict | undefined>
   /** What was found out about supposed hubs of a host. */
   listVerdicts(host: string, state: HubVerdict['state'], limit: number): Promise<readonly HubVerdict[]>
 }

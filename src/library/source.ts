@@ -24,8 +24,8 @@ export interface SourceSettings {
   readonly llmsTxtUrl: string | null
   /** Whether llms-full.txt is used: as far as it helps, not at all, or instead of every other page. */
   readonly llmsFull: 'auto' | 'off' | 'only'
-  /** Where addresses are looked for. */
-  readonly crawlType: CrawlType
+  /** Where addresses are looked for, unless a crawl is told otherwise. */
+  readonly crawlType: UsualType
 }
 
 /**
@@ -36,6 +36,14 @@ export const CRAWL_TYPES = ['docs', 'basic', 'sitemap-only', 'basic-with-sitemap
 
 /** One of {@link CRAWL_TYPES}. */
 export type CrawlType = (typeof CRAWL_TYPES)[number]
+
+/** Whether crawls of a type plan what they visit. */
+export function hasPlan(type: CrawlType | undefined): boolean {
+  return type === 'intelligent' || type === 'history'
+}
+
+/** What a source may usually be crawled as. Its history is gone through when somebody asks for it, not again and again. */
+export type UsualType = Exclude<CrawlType, 'history'>
 
 /** How a source is called: its name, with the version where it has one. */
 export function labelOf({ name, version }: Pick<Source, 'name' | 'version'>): string {

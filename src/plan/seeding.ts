@@ -30,7 +30,14 @@ export class Seeding {
   readonly #seeded = new Set<string>()
   /** Seeds that got no answer yet. */
   readonly #awaited = new Set<string>()
-  readonly #kinds: Record<SeedKind, number> = { remembered: 0, countries: 0, regions: 0, topics: 0, sections: 0, probes: 0 }
+  readonly #kinds: Record<SeedKind, number> = {
+    remembered: 0,
+    countries: 0,
+    regions: 0,
+    topics: 0,
+    sections: 0,
+    probes: 0,
+  }
 
   constructor(setup: SeedingSetup) {
     this.#setup = setup
@@ -68,6 +75,7 @@ export class Seeding {
   /** Whatever has not answered by now is not going to. */
   giveUp(): void {
     this.#awaited.clear()
+    this.#topics.giveUp()
     for (const { hubs } of this.#setup.site.hubSlots) {
       for (const hub of hubs.values()) if (hub.isSeeded) hub.state ??= 'open'
     }
@@ -95,7 +103,9 @@ export class Seeding {
     }
     for (const hub of this.#topics.list()) {
       // What is known from before is not tried again.
-      if (hub.state === undefined && hub.origin === 'guessed') hub.isSeeded = add(hub.url, 'topics')
+      if (hub.state !== undefined || hub.origin === 'listed') continue
+      hub.isSeeded = add(hub.url, 'topics')
+      if (!hub.isSeeded) hub.state = 'open'
     }
     if (hasSections) for (const url of site.sections.guessFronts(origin)) add(url, 'sections')
     return seeds

@@ -1,49 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import type { KnownCountry } from '../analysis/matcher.ts'
-import { slugOf } from '../analysis/place.ts'
+import { CITIES, COUNTRIES, PLACES } from '../../test/plan/small-world.ts'
 import { parseAddress } from './address.ts'
 import { openCountryNames } from './country-names.ts'
-import type { PlanPlaces } from './places.ts'
 import { learnSpelling } from './site-spelling.ts'
 import { type Slot, showSlot, writeHubUrl } from './slot.ts'
 import { type Naming, SlotBook } from './slots.ts'
 
-const NAMES: readonly (readonly [code: string, name: string, slugs?: readonly string[]])[] = [
-  ['CN', 'China'],
-  ['IN', 'India'],
-  ['US', 'United States', ['united-states', 'usa']],
-  ['FR', 'France'],
-  ['DE', 'Germany'],
-  ['GB', 'United Kingdom', ['united-kingdom', 'uk']],
-  ['CI', 'Ivory Coast', ['ivory-coast', 'cote-divoire', 'ci']],
-  ['ZA', 'South Africa'],
-  ['JP', 'Japan'],
-  ['MX', 'Mexico'],
-  ['AT', 'Austria'],
-  ['VC', 'Saint Vincent and the Grenadines'],
-]
-
-const COUNTRIES: readonly KnownCountry[] = NAMES.map(([countryCode, name, slugs = [slugOf(name)]], i) => ({
-  id: i + 1,
-  kind: 'country',
-  name,
-  countryCode,
-  adm1Code: null,
-  population: 1_000_000 * (NAMES.length - i),
-  slugs,
-}))
-
-const CITIES = ['london', 'paris', 'tokyo', 'lagos', 'berlin', 'madrid']
-
-const PLACES: PlanPlaces = {
-  countries: () => COUNTRIES,
-  regionsOf: () => [],
-  bySlug: (slug) => {
-    const at = CITIES.indexOf(slug)
-    const city = { id: 100 + at, kind: 'city', name: slug, countryCode: null, adm1Code: null, population: 5e6 } as const
-    return at === -1 ? [] : [city]
-  },
-}
+const shown = (slots: readonly Slot[]) => slots.map((slot) => showSlot(slot))
 
 function learn(paths: readonly string[], naming: Naming = 'listed'): SlotBook {
   const book = new SlotBook(openCountryNames(PLACES), PLACES)
@@ -64,8 +27,6 @@ function guess(book: SlotBook, code: string): string {
     '',
   )
 }
-
-const shown = (slots: readonly Slot[]) => slots.map((slot) => showSlot(slot))
 
 describe('where addresses have countries in them', () => {
   const grammars: readonly (readonly [what: string, paths: readonly string[], pattern: string, guessed: string])[] = [
@@ -165,6 +126,42 @@ test('other places are told apart', () => {
   const [found] = learn(CITIES.map((city) => `/local/${city}`)).listPlaceSlots()
   expect(found?.kind).toBe('city')
   expect(found && showSlot(found.slot, found.kind)).toBe('/local/{city}')
+})
+
+describe('regions of one country', () => {
+  test('are told from cities and from countries of the same name', () => {
+    const book = learn(['/us/texas', '/us/ohio', '/us/georgia', '/us/utah'])
+    const [slot] = book.listHubSlots()
+    expect(shown(book.listHubSlots())).toEqual(['/us/{region}'])
+    expect([...(slot?.hubs.values() ?? [])].map(({ place }) => place.countryCode)).toEqual(['US', 'US', 'US', 'US'])
+    expect(slot?.names.all.map(({ name }) => name)).toEqual([
+      'Texas',
+      'Florida',
+      'Ohio',
+      'Georgia',
+      'New Mexico',
+      'Utah',
+    ])
+  })
+
+  test.each([
+    ['of three', ['/us/texas', '/us/ohio', '/us/utah']],
+    [
+      'where most are something else',
+      ['texas', 'ohio', 'utah', 'florida', 'a', 'b', 'c', 'd'].map((it) => `/tag/x${it}`),
+    ],
+    [
+      'among other words',
+      ['texas', 'ohio', 'utah', 'florida', 'sport', 'film', 'food', 'art'].map((it) => `/tag/${it}`),
+    ],
+  ])('are not supposed %s', (_, paths) => {
+    expect(shown(learn(paths).listHubSlots())).toEqual([])
+  })
+})
+
+test('to a site, another case is another address', () => {
+  const book = learn(['/wiki/France', '/wiki/Germany', '/wiki/FRANCE', '/wiki/China'])
+  expect([...(book.listHubSlots()[0]?.hubs.keys() ?? [])]).toEqual(['France', 'Germany', 'FRANCE', 'China'])
 })
 
 test('what is kept is bounded, and costs little', () => {

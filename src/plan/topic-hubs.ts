@@ -29,6 +29,11 @@ export class TopicHubs {
     return [...this.#tried.values()].some((hubs) => hubs.some(({ state }) => state === undefined))
   }
 
+  /** Whatever has not answered by now is not going to. */
+  giveUp(): void {
+    for (const hubs of this.#tried.values()) for (const hub of hubs) hub.state ??= 'open'
+  }
+
   /** The hubs that are to be tried now. */
   list(): Hub[] {
     const hubs: Hub[] = []

@@ -1,8 +1,14 @@
+import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { afterEach, describe, expect, test } from 'vitest'
 import { analysePage } from '../../src/analysis/analyse-page.ts'
+import { CLASSIFIER_VERSION } from '../../src/analysis/classify-page.ts'
 import { ANALYSIS_VERSION, type AnalysePage } from '../../src/analysis/page-analysis.ts'
-import type { AnalysisRun } from '../../src/library/analyses.ts'
-import { judgeDomain } from '../../src/library/judge-domain.ts'
+import type { AnalysisRun, PendingBy } from '../../src/library/analyses.ts'
+import { judgeDomain, judgeLocale } from '../../src/library/judge-domain.ts'
 import { type AnalyseInput, type AnalysisEvent, analyseLibrary } from '../../src/library/operations/analyse-library.ts'
 import { listReached } from '../../src/library/operations/reached-milestones.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
@@ -45,11 +51,29 @@ async function analyse(library: OpenLibrary, input: AnalyseInput = {}, signal?: 
 }
 
 async function pendingOf(library: OpenLibrary, version = ANALYSIS_VERSION): Promise<number> {
-  return library.analyses.countPending(version, await library.gazetteer.revision())
+  return library.analyses.countPending(await byOf(library, { version }))
+}
+
+/** What pages are analysed by today, or by something else. */
+async function byOf(library: OpenLibrary, other: Partial<PendingBy> = {}): Promise<PendingBy> {
+  const revision = await library.gazetteer.revision()
+  return { version: ANALYSIS_VERSION, revision, classifierVersion: CLASSIFIER_VERSION, ...other }
 }
 
 function keyOf(path: string): [string, string] {
   return [`source of ${HOST}`, `https://${HOST}${path}`]
+}
+
+/** Stores a page again, as a crawl that comes by. */
+async function visit(library: OpenLibrary, path: string, more = ''): Promise<void> {
+  const [sourceId, key] = keyOf(path)
+  const stored = await library.store.readPage(sourceId, key)
+  if (stored === undefined) throw new Error(`${path} was stored`)
+  const { markdown, contentHash } = stored.page
+  const changed = { markdown: markdown + more, contentHash: more === '' ? contentHash : 'f'.repeat(64) }
+  const find = { key, url: key, host: HOST, depth: 1, foundOn: null, discovery: 'link', refusal: null } as const
+  const record = { page: { ...stored.page, ...changed }, chunks: [], links: [] }
+  await library.store.adopt({ sourceId, crawlId: 'again', now: 5, find, record, finds: [] })
 }
 
 describe('a run', () => {
@@ -130,18 +154,6 @@ describe('only what must be is analysed again', () => {
     expect(await library.analyses.read(...keyOf('/world'))).toEqual(before)
   })
 
-  /** Stores a page again, as a crawl that comes by. */
-  async function visit(library: OpenLibrary, path: string, more = ''): Promise<void> {
-    const [sourceId, key] = keyOf(path)
-    const stored = await library.store.readPage(sourceId, key)
-    if (stored === undefined) throw new Error(`${path} was stored`)
-    const { markdown, contentHash } = stored.page
-    const changed = { markdown: markdown + more, contentHash: more === '' ? contentHash : 'f'.repeat(64) }
-    const find = { key, url: key, host: HOST, depth: 1, foundOn: null, discovery: 'link', refusal: null } as const
-    const record = { page: { ...stored.page, ...changed }, chunks: [], links: [] }
-    await library.store.adopt({ sourceId, crawlId: 'again', now: 5, find, record, finds: [] })
-  }
-
   test('a page whose content changed, and none that was confirmed', async () => {
     const library = await open()
     await analyse(library)
@@ -188,11 +200,30 @@ describe('only what must be is analysed again', () => {
         const analysed = analysePage(page, places)
         return { ...analysed, analysis: { ...analysed.analysis, analysis_version: version } }
       }
-    await analyse(library, { analyse: analyseBy(ANALYSIS_VERSION + 1) })
+    const versionOf = async () => (await library.analyses.read(...keyOf('/world')))?.analysis?.analysis_version
+    await analyse(library, { analyse: analyseBy(ANALYSIS_VERSION - 1) })
+    expect(await versionOf()).toBe(ANALYSIS_VERSION - 1)
+    expect((await analyse(library)).run.progress.pages).toBe(PAGES)
+    expect(await versionOf()).toBe(ANALYSIS_VERSION)
+    const next = ANALYSIS_VERSION + 1
+    await importPlaces(library.gazetteer)
+    await analyse(library, { analyse: analyseBy(next) })
+    expect(await versionOf()).toBe(next)
     expect(await pendingOf(library)).toBe(0)
-    expect(await pendingOf(library, ANALYSIS_VERSION + 2)).toBe(PAGES)
-    expect(await library.analyses.countPending(ANALYSIS_VERSION, 'another gazetteer')).toBe(0)
-    expect(await library.analyses.countPending(ANALYSIS_VERSION + 1, 'another gazetteer')).toBe(PAGES)
+    expect(await pendingOf(library, next + 1)).toBe(PAGES)
+    const revision = 'another gazetteer'
+    expect(await library.analyses.countPending(await byOf(library, { revision }))).toBe(0)
+    expect(await library.analyses.countPending(await byOf(library, { revision, version: next }))).toBe(PAGES)
+  })
+
+  test('everything when the rules that tell articles from hubs are newer', async () => {
+    const library = await open()
+    await analyse(library)
+    const classifierVersion = CLASSIFIER_VERSION + 1
+    expect(await library.analyses.countPending(await byOf(library, { classifierVersion }))).toBe(PAGES)
+    const by = { ...(await byOf(library, { classifierVersion })), after: 0, limit: 3 }
+    expect(await library.analyses.listPending(by)).toHaveLength(3)
+    expect(await pendingOf(library)).toBe(0)
   })
 
   test('what is known of a page goes with it', async () => {
@@ -200,10 +231,92 @@ describe('only what must be is analysed again', () => {
     await analyse(library)
     const [france] = await library.gazetteer.resolve('France', 1)
     expect((await library.gazetteer.listArticles(france?.id ?? 0, 5)).length).toBeGreaterThan(0)
+    expect(await library.analyses.readLocale(HOST)).toEqual({ countryCode: 'GB', confidence: 1 })
     await library.store.removeSource(`source of ${HOST}`)
+    expect(await library.analyses.readLocale(HOST)).toBeUndefined()
     expect(await library.analyses.read(...keyOf('/world/france'))).toBeUndefined()
     expect(await library.gazetteer.listArticles(france?.id ?? 0, 5)).toEqual([])
     expect(await library.placeHubs.find(`https://${HOST}/world/france`)).toBeUndefined()
+  })
+})
+
+describe('a gazetteer whose names cannot be read', () => {
+  /** As another version of this program would have written them. */
+  function spoil(path: string): void {
+    const db = new Sqlite(path)
+    const index = db.prepare<[], Buffer>('SELECT name_index FROM gazetteer_state').pluck().get()
+    if (index === undefined) throw new Error('there are names')
+    index.writeUInt32LE(index.readUInt32LE(4) + 1, 4)
+    db.prepare('UPDATE gazetteer_state SET name_index = ?').run(index)
+    db.close()
+  }
+
+  test('is read anew from its places, and nothing that was found is lost', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'pharos-names-'))
+    const path = join(folder, 'library.db')
+    const openHere = () => openLibrary({ path, version: '0', patienceMs: 50 })
+    try {
+      const library = await openHere()
+      await storeNews(library.store, { articles: ARTICLES })
+      await importPlaces(library.gazetteer)
+      const { run: first } = await analyse(library)
+      await library.close()
+      spoil(path)
+      const writer = new Sqlite(path)
+      writer.exec('BEGIN IMMEDIATE')
+      const kept = await openHere()
+      // Nobody can write them now: whoever looks for places finds none, and does not try again and again.
+      const none = await kept.openPlaces()
+      expect(none.revision).toBe('')
+      writer.exec('ROLLBACK')
+      writer.close()
+      expect(await kept.openPlaces()).toBe(none)
+      await expect(analyse(kept)).rejects.toMatchObject({ code: 'GAZETTEER_UNREADABLE' })
+      await kept.close()
+      const again = await openHere()
+      const { run } = await analyse(again)
+      expect(run.progress).toMatchObject({ pages: 0, totalPages: 0 })
+      expect(run.summary).toMatchObject({ gazetteerRevision: first.summary?.['gazetteerRevision'] })
+      const [france] = await again.gazetteer.resolve('France', 1)
+      expect((await again.gazetteer.listArticles(france?.id ?? 0, 5)).length).toBeGreaterThan(0)
+      expect((await again.openPlaces()).bySlug('france')).toHaveLength(1)
+      await again.close()
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})
+
+test('further pages of a hub add nothing to what its first one tells, and are no hubs of their own', async () => {
+  const library = await open({ hasPlaces: true })
+  const [sourceId, key] = keyOf('/world/france')
+  const stored = await library.store.readPage(sourceId, key)
+  if (stored === undefined) throw new Error('it was stored')
+  const store = async (path: string) => {
+    const url = `https://${HOST}${path}`
+    const page = {
+      ...stored.page,
+      url,
+      title: `France, ${path}`,
+      contentHash: createHash('sha256').update(url).digest('hex'),
+    }
+    const find = { key: url, url, host: HOST, depth: 1, foundOn: null, discovery: 'link', refusal: null } as const
+    await library.store.adopt({
+      sourceId,
+      crawlId: 'again',
+      now: 5,
+      find,
+      record: { page, chunks: [], links: [] },
+      finds: [],
+    })
+  }
+  for (const path of ['/world/france?page=2', '/world/nigeria?page=2', '/world/nigeria?page=3']) await store(path)
+  const { run } = await analyse(library, { batch: 7 })
+  const { total } = await library.placeHubs.list({ offset: 0, limit: 1 })
+  expect(run.progress).toMatchObject({ pages: PAGES + 3, hubs: total })
+  expect(await library.placeHubs.find(key)).toMatchObject({ title: 'France' })
+  expect(await library.placeHubs.find(`https://${HOST}/world/nigeria`)).toMatchObject({
+    title: 'France, /world/nigeria?page=2',
   })
 })
 
@@ -314,6 +427,32 @@ describe('a run that was broken off', () => {
     expect(run.progress).toEqual(whole.run.progress)
   })
 
+  test('begins with the first page again where the gazetteer is another', async () => {
+    const library = await open({ hasPlaces: true })
+    const broken = await breakOff(library, {}, 2)
+    await importPlaces(library.gazetteer, ['Warsaw', 'Lima'])
+    const { run } = await analyse(library)
+    expect(run).toMatchObject({ id: broken.id, progress: { pages: 10 + PAGES, totalPages: 10 + PAGES } })
+    expect(await pendingOf(library)).toBe(0)
+    expect(run.summary).toMatchObject({ gazetteerRevision: await library.gazetteer.revision() })
+  })
+
+  test('begins with the first page again after a while: what it has passed may be pending by now', async () => {
+    const library = await open()
+    const later = { ...library.clock, now: () => Date.now() + 7_200_000 }
+    const broken = await breakOff(library, {}, 2)
+    await visit(library, '/world', '\n\nMore.')
+    const { run } = await analyse({ ...library, clock: later })
+    expect(run).toMatchObject({ id: broken.id, progress: { pages: PAGES + 1, totalPages: PAGES + 1 } })
+    expect(await pendingOf(library)).toBe(0)
+    // Of a dry run nothing was kept: it begins anew.
+    const other = await open()
+    const options = { dryRun: true }
+    await breakOff(other, { options }, 2)
+    const dry = await analyse({ ...other, clock: later }, { options })
+    expect(dry.run.progress).toMatchObject({ pages: PAGES, totalPages: PAGES, articles: ARTICLES })
+  })
+
   test.each([
     ['hosts', (event: AnalysisEvent) => event.type === 'progress' && event.stage === 'domains'],
     ['milestones, with one noted', (event: AnalysisEvent) => event.type === 'milestone'],
@@ -389,7 +528,7 @@ describe('hosts', () => {
     [{ articles: 1000, sections: 100, datedRatio: 1 }, 1, true],
     [{ articles: 5, sections: 2, datedRatio: 0.2 }, 0.33, false],
   ])('%j score %d', (given, score, isNews) => {
-    const judged = judgeDomain({ ...FIGURES, ...given })
+    const judged = judgeDomain({ ...FIGURES, ...given }, null)
     expect(judged.score).toBeCloseTo(score, 10)
     expect(judged.isNews).toBe(isNews)
   })
@@ -402,7 +541,35 @@ describe('hosts', () => {
     ['127.0.0.1', null],
     ['europa.eu', null],
   ])('%s is of %s', (host, country) => {
-    expect(judgeDomain({ ...FIGURES, host }).countryCode).toBe(country)
+    expect(judgeLocale(host, [])).toEqual({ countryCode: country, confidence: country === null ? 0 : 1 })
+  })
+
+  test.each([
+    ['example.com', { CA: 15, US: 5 }, 'CA', 0.75],
+    ['example.com', { CA: 11, US: 9 }, null, 0],
+    ['example.com', { CA: 19 }, null, 0],
+    ['example.fr', { CA: 99 }, 'FR', 1],
+  ])('%s with titles of %j is of %s', (host, titles, countryCode, confidence) => {
+    const mentions = Object.entries(titles).map(([code, pages]) => ({ countryCode: code, pages }))
+    expect(judgeLocale(host, mentions)).toEqual({ countryCode, confidence })
+  })
+
+  test('tell where they are at home before their pages are looked at', async () => {
+    const library = await open({ hasPlaces: true })
+    await storeNews(library.store, { host: 'news.example.com', articles: 30 })
+    const told = new Map<string, Set<string | undefined>>()
+    await analyse(library, {
+      analyse: (page, places, context) => {
+        const { host } = new URL(page.url)
+        told.set(host, (told.get(host) ?? new Set()).add(context?.hostCountry))
+        return analysePage(page, places, context)
+      },
+    })
+    expect(told.get(HOST)).toEqual(new Set(['GB']))
+    expect(told.get('news.example.com')).toEqual(new Set([undefined]))
+    const found = await library.analyses.listTitleCountries('news.example.com')
+    expect(found.length).toBeGreaterThan(1)
+    expect(found.map(({ pages }) => pages)).toEqual(found.map(({ pages }) => pages).sort((a, b) => b - a))
   })
 
   test('remember answers that asked for patience', async () => {
@@ -455,6 +622,19 @@ describe('milestones', () => {
     await other.jobLog.append([{ jobId: 'a crawl', at: 1, type: 'milestone', data }])
     expect((await analyse(other)).run.progress.milestones).toBe(0)
     expect(await other.jobLog.listMilestones({ limit: 10 })).toMatchObject([{ jobId: 'a crawl' }])
+  })
+
+  test('are noted again for a site that was removed and added again', async () => {
+    const library = await open()
+    await analyse(library)
+    await library.store.removeSource(`source of ${HOST}`)
+    expect(await library.jobLog.listMilestones({ limit: 10 })).toEqual([])
+    const data = { kind: 'depth2-coverage', scope: HOST, target: null, message: null, details: null }
+    await library.jobLog.append([{ jobId: 'a crawl', at: 0, type: 'milestone', data }])
+    await storeNews(library.store, { articles: ARTICLES })
+    expect((await analyse(library)).run.progress.milestones).toBe(1)
+    expect(await library.jobLog.listMilestones({ limit: 10 })).toHaveLength(2)
+    expect((await analyse(library)).run.progress.milestones).toBe(0)
   })
 
   test('hold from their figures on', () => {

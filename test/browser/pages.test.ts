@@ -210,8 +210,7 @@ test('an analysis is watched until it ends, and begun by a button', async () => 
     // There is one at a time.
     await page.goto(`${origin}/analysis/ssr`)
     await page.getByRole('button', { name: 'Perform Analysis' }).click()
-    await page.getByText('an analysis run goes on already').waitFor()
-    await page.goto(`${origin}/analysis/${HOSTILE_RUN}/ssr`)
+    await page.waitForURL(`${origin}/analysis/${HOSTILE_RUN}/ssr`)
     await status.getByText('Live').waitFor()
     await analyses.changeRun(holder, {
       status: 'completed',

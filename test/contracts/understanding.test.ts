@@ -214,6 +214,36 @@ describe('place hubs', () => {
     ])
   })
 
+  test('go with the last page that is theirs', async () => {
+    const pages = ['/world/chad', '/world/chad?page=2', '/world/chad/page/3']
+    for (const page of [...pages, '/world/chad/news']) await index(page)
+    await store.placeHubs.write([hubOf('/world/chad'), hubOf('/world/mali')], 50)
+    const isThere = async () => (await store.placeHubs.find(at('/world/chad'))) !== undefined
+    const remove = async (page: string) => {
+      await settle(page, `c ${page}`, { state: 'failed', reason: 'removed', isProvenGone: true })
+      await store.removeProven('docs', `c ${page}`, false, 50)
+    }
+    for (const page of pages) {
+      expect(await isThere()).toBe(true)
+      await remove(page)
+    }
+    expect(await isThere()).toBe(false)
+    expect((await list()).total).toBe(1)
+  })
+
+  test('of a site that another source has too stay as long as it has the page', async () => {
+    await addSourceTo(store, 'more')
+    await index('/world/chad')
+    await index('/world/mali')
+    await store.placeHubs.write([hubOf('/world/chad'), hubOf('/world/mali')], 50)
+    const url = at('/world/chad?page=2')
+    const find = { key: url, url, host: HOST, depth: 0, foundOn: null, discovery: 'link', refusal: null } as const
+    const record = recordWith('/world/chad?page=2', 'more')
+    await store.adopt({ sourceId: 'more', crawlId: 'c9', now: 5, find, record, finds: [] })
+    await store.removeSource('docs')
+    expect(pathsOf((await list()).items)).toEqual(['/world/chad'])
+  })
+
   test('cover so many countries, and what is missing is told', async () => {
     expect(await store.placeHubs.coverage(HOST)).toEqual({
       host: HOST,
@@ -221,6 +251,7 @@ describe('place hubs', () => {
       countries: 0,
       countriesCovered: 0,
       missing: [],
+      missingCount: 0,
       patterns: [],
       topics: [],
     })
@@ -248,6 +279,39 @@ describe('place hubs', () => {
     expect(topics).toEqual([{ slug: 'sport', label: 'Sport', hubs: 1 }])
     expect(patterns).toEqual([patternOf('/world/{country}')])
     expect(pathsOf(await store.placeHubs.listVerdicts(HOST, 'confirmed', 1))).toEqual(['/world/mali'])
+    expect(await store.placeHubs.findVerdict(at('/c/td'))).toMatchObject({ pattern: '/c/{country}', state: 'missing' })
+    expect(await store.placeHubs.findVerdict(at('/c/none'))).toBeUndefined()
+  })
+
+  test('that were only supposed are missing once a place, and not where it has one under another spelling', async () => {
+    addPlaces()
+    const missing = { state: 'missing', status: 404 } as const
+    const niger = { placeId: 8, placeSlug: 'niger' }
+    await store.planMemory.writeVerdicts(HOST, [
+      verdictOf('/world/chad'),
+      verdictOf('/world/td', missing),
+      verdictOf('/world/mali', { placeId: 9, placeSlug: 'mali' }),
+      verdictOf('/world/ml', { placeId: 9, ...missing, placeSlug: 'mali' }),
+      verdictOf('/world/ne', { ...niger, ...missing }),
+      verdictOf('/world/niger', { ...niger, ...missing }),
+      verdictOf('/world/tchad', { origin: 'listed', ...missing }),
+      verdictOf('/world/africa', { origin: 'listed', placeId: 7, placeSlug: 'chad', ...missing }),
+      verdictOf('/world/more-1'),
+      verdictOf('/world/more-2'),
+    ])
+    const { missing: told, missingCount } = await store.placeHubs.coverage(HOST)
+    // Whatever the site itself names is missing, each address of it.
+    expect(pathsOf(told)).toEqual(['/world/africa', '/world/tchad', '/world/ne'])
+    expect([missingCount, told[2]?.placeId]).toEqual([3, 8])
+  })
+
+  test('that are missing are told up to a bound, with how many there are', async () => {
+    const verdicts = Array.from({ length: 503 }, (_, i) =>
+      verdictOf(`/c/${i}`, { placeId: null, origin: 'listed', state: 'missing', status: 404 }),
+    )
+    await store.planMemory.writeVerdicts(HOST, verdicts)
+    const { missing, missingCount } = await store.placeHubs.coverage(HOST)
+    expect([missing.length, missingCount]).toEqual([500, 503])
   })
 })
 
@@ -334,6 +398,22 @@ test('a host has met what a crawl of its source has reached, also where no job t
   const answer = { met: ['patterns-learned'], unmet: ['full-understanding'] }
   expect(await milestonesMet({ store, jobLog, planMemory }, host, kinds)).toEqual(answer)
   expect(await milestonesMet({ store, jobLog, planMemory }, 'more.test', kinds)).toEqual({ met: [], unmet: kinds })
+})
+
+test('what was reached before a site was removed is not reached when it is added again', async () => {
+  const { jobLog, planMemory } = store
+  const data = { kind: 'full-understanding', scope: HOST, target: null, message: null, details: null }
+  await jobLog.append([{ jobId: 'a', at: 5, type: 'milestone', data }])
+  const met = async () => (await milestonesMet({ store, jobLog, planMemory }, HOST, [data.kind])).met
+  expect(await met()).toEqual([data.kind])
+  const [source] = await store.listSources()
+  if (source === undefined) throw new Error('it was added')
+  await store.removeSource('docs')
+  expect(await met()).toEqual([])
+  await store.addSource({ ...source, createdAt: 9 })
+  expect(await met()).toEqual([])
+  await jobLog.append([{ jobId: 'b', at: 9, type: 'milestone', data }])
+  expect(await met()).toEqual([data.kind])
 })
 
 test('what was learnt of a site goes with its last source', async () => {

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { run } from '../../src/cli/run.ts'
 import { installData } from '../../src/gazetteer/install-data.ts'
@@ -34,10 +35,14 @@ test('a library without places says how to get them', async () => {
     gazetteer: { countries: 0, regions: 0, cities: 0, others: 0, names: 0, revision: '' },
     sources: [],
   })
+  // Nothing is wrong where there is nothing, and nobody is to take that for well.
+  for (const what of ['validate', 'qa']) {
+    expect(await runHere(what)).toMatchObject({ code: 0, stdout: expect.stringContaining('there are no places yet') })
+  }
 })
 
 test('countries are imported from files that are there, credited, looked over and exported', async () => {
-  const first = await gazetteer('import', '--countries-only', '--from', DATA_FOLDER)
+  const first = await runHere('import', '--countries-only', '--from', DATA_FOLDER)
   expect(first.code, first.stderr).toBe(0)
   expect(first.stdout).toMatch(/^281 places with [\d,]+ names in \d+s, 281 new, 0 changed\n/)
   expect(first.stdout).toContain('world-countries by Mohammed Le Doze and contributors, ODbL 1.0')
@@ -61,7 +66,7 @@ test('countries are imported from files that are there, credited, looked over an
   expect((await runHere('qa')).stdout).toContain('no-city: 250 × countries without any city')
 
   const out = workshop.path('places.ndjson')
-  const exported = await gazetteer('export', '--out', out, '--json')
+  const exported = await runHere('export', '--out', out, '--json')
   expect(JSON.parse(exported.stdout)).toMatchObject({ file: out, places: 281 })
   const text = readFileSync(out, 'utf8')
   expect(JSON.parse(text.slice(0, text.indexOf('\n')))).toMatchObject({
@@ -82,6 +87,34 @@ test('a file of one’s own is added; what is wrong with its lines is told', asy
   expect(code).toBe(0)
   expect(stdout).toMatch(/^1 place with 1 name in \d+s, 1 new, 0 changed, 1 left out\n/)
   expect(stderr).toContain('left out: line 3: country: expected two letters such as FR, got "EGY"')
+  // It is credited as far as it says something of itself, and nobody else is credited for it.
+  expect(stdout.trim().split('\n')).toHaveLength(1)
+  expect((await runHere('status')).stdout).toContain('\n  towns.csv (a file of your own)\n')
+})
+
+test('an import that was broken off says what is there', async () => {
+  // As one leaves it that is killed before the names can be looked for.
+  const db = new Sqlite(workshop.path('library.db'))
+  const state = db.prepare('SELECT revision, name_index FROM gazetteer_state').raw().get() as unknown[]
+  const setState = db.prepare('UPDATE gazetteer_state SET revision = ?, name_index = ?')
+  setState.run('', null)
+  const { stdout } = await runHere('status')
+  setState.run(...state)
+  db.close()
+  expect(stdout).toMatch(/^250 countries, 0 regions, 1 city, /)
+  expect(stdout).toContain('an import was broken off, and nothing is found yet; do it again: pharos gazetteer import')
+})
+
+test('a file without any place is refused, and why is told', async () => {
+  workshop.write({ 'codes.csv': 'name,country\nNowhere,EGY\nElsewhere,FRA\n', 'head.csv': 'name,country\n' })
+  const { code, stdout, stderr } = await runHere('import', '--file', workshop.path('codes.csv'))
+  expect([code, stdout]).toEqual([3, ''])
+  expect(stderr).toContain('left out: line 3: country: expected two letters such as FR, got "FRA"')
+  expect(stderr).toContain('none of its 2 lines is a place')
+  expect((await runHere('import', '--file', workshop.path('head.csv'))).stderr).toContain('there is no place in it')
+  expect((await runHere('--help')).stdout).toMatch(
+    /names its columns in its first line: name, and any of\nref, names, /,
+  )
 })
 
 test.each([

@@ -1,22 +1,22 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { installData } from '../../src/gazetteer/install-data.ts'
 import { importFile } from '../../src/gazetteer/own-file.ts'
+import { DATA_PACKAGES } from '../../src/gazetteer/packages.ts'
+import { readCountries } from '../../src/gazetteer/read-countries.ts'
 import { writeExport } from '../../src/gazetteer/write-export.ts'
 import type { Gazetteer } from '../../src/library/gazetteer.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { copyCountries } from './world.ts'
+import { DATA_FOLDER } from './world.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'pharos-own-places-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 let made = 0
-async function withPlaces<T>(
-  work: (gazetteer: Gazetteer) => Promise<T>,
-  path = join(root, `${made++}.db`),
-): Promise<T> {
-  const store = await openSqliteStore(path)
+async function withPlaces<T>(work: (gazetteer: Gazetteer) => Promise<T>): Promise<T> {
+  const store = await openSqliteStore(join(root, `${made++}.db`))
   try {
     return await work(store.gazetteer)
   } finally {
@@ -24,7 +24,7 @@ async function withPlaces<T>(
   }
 }
 
-function fileWith(name: string, text: string): { path: string; now: number } {
+function fileWith(name: string, text: string | Buffer): { path: string; now: number } {
   const path = join(root, name)
   writeFileSync(path, text)
   return { path, now: 1 }
@@ -115,8 +115,83 @@ test('lines that are no place are left out with their numbers, and never end an 
   })
 })
 
+test('a quotation mark that is not closed takes one line with it, and not the rest of the file', async () => {
+  const rows = Array.from({ length: 300 }, (_, i) => `Town ${i},FR`)
+  rows[100] = '"Broken,FR'
+  rows[290] = 'Town "290,FR'
+  rows[295] = '"Two\nLines",FR'
+  const file = fileWith('quotes.csv', `\n\nname,country\n${rows.join('\n')}\n`)
+  await withPlaces(async (gazetteer) => {
+    const result = await importFile(gazetteer, file)
+    expect(result).toMatchObject({ places: 299, refused: 1 })
+    expect(result.problems).toEqual([
+      'line 104: a quotation mark is not closed; the 49 lines after it were read by themselves',
+    ])
+    expect(await gazetteer.resolve('town 101', 1)).toHaveLength(1)
+    expect(await gazetteer.resolve('town 299', 1)).toHaveLength(1)
+  })
+})
+
+test('places of two sources in turns are taken in at once', async () => {
+  const source = (name: string) => ({ name, version: '1', license: 'CC0-1.0', attribution: name, url: null })
+  const lines = Array.from({ length: 40 }, (_, i) =>
+    JSON.stringify({ name: `Place ${i}`, source: i % 2 === 0 ? 'a' : 'b' }),
+  )
+  const text = [JSON.stringify({ sources: [source('a'), source('b')] }), ...lines].join('\n')
+  await withPlaces(async (gazetteer) => {
+    let made = 0
+    // Whoever asks for one import makes what names need once.
+    const counted: Gazetteer = {
+      ...gazetteer,
+      importPlaces: async () => {
+        throw new Error('one import was asked for')
+      },
+      importMixed: (...given) => {
+        made++
+        return gazetteer.importMixed(...given)
+      },
+    }
+    expect(await importFile(counted, fileWith('turns.ndjson', text))).toMatchObject({ places: 40, refused: 0 })
+    expect(made).toBe(1)
+    expect((await gazetteer.summary()).sources).toMatchObject([
+      { name: 'a', places: 20 },
+      { name: 'b', places: 20 },
+    ])
+  })
+})
+
+test('a country or region of one’s own is the one of the world, by its codes', async () => {
+  await withPlaces(async (gazetteer) => {
+    const countries =
+      '{"name":"Francia","kind":"country","country":"fr"}\n{"ref":"iso:FR","name":"France","kind":"country","country":"FR"}'
+    await importFile(gazetteer, fileWith('countries.ndjson', countries))
+    const regions =
+      '{"name":"Paris and around","kind":"region","country":"FR","adm1":"11"}\n{"name":"Paris","country":"FR","adm1":"11"}'
+    await importFile(gazetteer, fileWith('regions.ndjson', regions))
+    expect(await gazetteer.summary()).toMatchObject({ countries: 1, regions: 1, cities: 1 })
+    const [paris] = await gazetteer.resolve('Paris', 1)
+    const parents = (await gazetteer.findPlace(paris?.id ?? 0))?.parents.map(({ name }) => name)
+    expect(parents).toEqual(['Paris and around', 'France'])
+  })
+})
+
+test('names that are no text are left out', async () => {
+  const lines = [{ name: 'Bell\u0007' }, { name: 'Fine', names: [{ name: 'Caf\ufffd' }] }, { name: 'Good' }]
+  await withPlaces(async (gazetteer) => {
+    const file = fileWith('control.ndjson', lines.map((line) => JSON.stringify(line)).join('\n') + '\n'.repeat(200))
+    const { places, problems } = await importFile(gazetteer, file)
+    expect(places).toBe(1)
+    expect(problems).toEqual([
+      'line 1: names: expected text, got characters that are none in "Bell\\u0007"',
+      'line 2: names: expected text, got characters that are none in "Caf\ufffd"',
+    ])
+  })
+})
+
 test.each([
   ['empty.csv', '', 'it is empty'],
+  ['latin1.csv', Buffer.from('name,country\nOrléans,FR\nNîmes,FR\n', 'latin1'), 'it is not text in UTF-8: 2 of'],
+  ['utf16.csv', Buffer.from('name,country\nParis,FR\n', 'utf16le'), 'it is not text in UTF-8'],
   ['strange.csv', 'name,colour\nA,red\n', 'there is no column "colour"; there are ref, name'],
   ['headless.csv', 'Paris,FR\n', 'its first line names no column "name", got "Paris,FR"'],
 ])('%s is refused as a whole, with what it should be', async (name, text, problem) => {
@@ -131,18 +206,20 @@ test.each([
 })
 
 test('an export that is imported into an empty library gives the same export, credits included', async () => {
-  const from = join(root, 'from.db')
-  await copyCountries(from)
+  const countries = readFileSync(await installData('countries', { folder: DATA_FOLDER }), 'utf8')
+  // The parts of the world come first: with some countries that lie in them.
+  const some = readCountries(countries).take(50)
   const text = await withPlaces(async (gazetteer) => {
+    await gazetteer.importPlaces(DATA_PACKAGES.countries.source, some, 1)
     await importFile(gazetteer, fileWith('more.csv', 'name,country,lat,lng\nPharos,EG,31.2,29.9\n'))
     return exportText(gazetteer)
-  }, from)
+  })
   const [head = '', ...places] = text.trimEnd().split('\n')
   expect(JSON.parse(head)).toMatchObject({ sources: [{ license: 'unknown' }, { license: 'ODbL-1.0' }] })
-  expect(places).toHaveLength(282)
+  expect(places).toHaveLength(51)
   const file = { ...fileWith('export.ndjson', text), now: 5 }
   await withPlaces(async (gazetteer) => {
-    expect(await importFile(gazetteer, file)).toMatchObject({ places: 282, added: 282, refused: 0 })
+    expect(await importFile(gazetteer, file)).toMatchObject({ places: 51, added: 51, refused: 0 })
     const again = (await exportText(gazetteer)).trimEnd().split('\n')
     expect(again.slice(1)).toEqual(places)
     const credits = (line = '') => (JSON.parse(line) as { sources: { name: string }[] }).sources

@@ -15,7 +15,7 @@ export const DATA_FOLDER: string = join(CACHE, 'data')
 
 /** What decides what is in the tables, and what is in the index of names. */
 const IMPORT_CODE =
-  /^src\/(?:gazetteer\/(?:.*names|populations|packages|read-.*|import-world)|analysis\/place|store\/sqlite\/(?:schema|script-of|gazetteer-import))\.ts$/
+  /^src\/(?:gazetteer\/(?:.*names|populations|packages|read-.*|import-world)|analysis\/place|store\/sqlite\/(?:schema|script-of|gazetteer-(?:import|hierarchy)))\.ts$/
 const INDEX_CODE =
   /^src\/(?:analysis\/(?:name-index|match-(?:han|hash|stems|tokens))|store\/sqlite\/gazetteer-index)\.ts$/
 

@@ -438,6 +438,10 @@ describe('the server', () => {
       Object.values(methods).map(({ operationId }) => operationId),
     )
     expect(new Set(ids).size).toBe(ids.length)
+    for (const path of ['/api/crawl', '/api/analysis/start']) {
+      const statuses = Object.keys(body.paths[path].post.responses)
+      expect([path, statuses]).toEqual([path, expect.arrayContaining(['413', '415'])])
+    }
     const [limit] = body.paths['/api/queues'].get.parameters
     expect(limit).toMatchObject({
       name: 'limit',

@@ -77,6 +77,8 @@ describe('a request', () => {
       for (const [path, method] of [
         ['/api/stop', 'POST'],
         ['/api/crawl', 'POST'],
+        ['/api/analysis/start', 'POST'],
+        ['/analysis/start', 'POST'],
         ['/api/sources/x', 'DELETE'],
         ['/api/crawls', 'GET'],
         ['/events', 'GET'],
@@ -91,7 +93,9 @@ describe('a request', () => {
 
   test('that a browser says to be of another site changes nothing', async () => {
     for (const site of ['cross-site', 'same-site']) {
-      expect((await ask('/api/stop', { 'sec-fetch-site': site }, 'POST')).status).toBe(403)
+      for (const path of ['/api/stop', '/api/analysis/start', '/analysis/start']) {
+        expect([path, (await ask(path, { 'sec-fetch-site': site }, 'POST')).status]).toEqual([path, 403])
+      }
       for (const path of ['/events', '/mcp']) {
         expect([path, (await ask(path, { 'sec-fetch-site': site })).status]).toEqual([path, 403])
       }

@@ -15,6 +15,8 @@ export const failure = z.strictObject({
   id: z.uuid(),
   advice: z.string().optional(),
   field: z.string().optional(),
+  runId: z.string().optional(),
+  detailUrl: z.string().optional(),
 })
 
 const jobStatus = z.enum(['queued', 'running', 'done', 'failed', 'stopped', 'cancelled'])
@@ -319,7 +321,17 @@ export const coverage = z.strictObject({
   hubs: count,
   countriesCovered: count,
   countries: count,
-  missing: z.array(z.strictObject({ url: z.string(), placeSlug: z.string().nullable(), checkedAt: moment })),
+  missing: z
+    .array(
+      z.strictObject({
+        url: z.string(),
+        placeId: z.int().nullable(),
+        placeSlug: z.string().nullable(),
+        checkedAt: moment,
+      }),
+    )
+    .max(500),
+  missingCount: count,
   patterns: z.array(z.looseObject({ pattern: z.string(), seen: count, confidence: z.number().min(0).max(1) })),
   topics: z.array(z.strictObject({ slug: z.string(), label: z.string(), hubs: count })),
 })
@@ -344,6 +356,9 @@ export const story = z.looseObject({
           kind: z.string().nullable(),
         }),
       ),
+      classification: z.looseObject({ kind: z.string(), confidence: z.number() }).nullable(),
+      analysis: z.looseObject({}).nullable(),
+      analysedAt: momentOrNull,
     }),
   ),
   classification: z.looseObject({ kind: z.string(), confidence: z.number() }).nullable(),

@@ -4,6 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import type { PlaceRecord } from '../../src/analysis/place.ts'
+import { addSource } from '../../src/library/operations/add-source.ts'
+import { openLibrary } from '../../src/open-library.ts'
+import { runCrawl } from '../sites/crawl.ts'
 import type { Site } from '../sites/site.ts'
 import { ARTICLE, COUNTRIES, fillNews } from './news-stage.ts'
 import { type Answer, openStream, openTestServer, type TestServer, until } from './server.ts'
@@ -50,6 +53,16 @@ const OWN_PLACE: PlaceRecord = {
   names: [{ name: 'Ruritania', lang: 'en', kind: 'common', isPreferred: true, isOfficial: false }],
 }
 
+/** Sends the form that begins a run. */
+function send(fields: string): Promise<Answer> {
+  return server.ask('/analysis/start', {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' },
+    body: fields,
+  })
+}
+
 /** The page as a browser gets it. */
 async function show(path: string, status = 200): Promise<string> {
   const answer = await server.ask(path, { headers: { accept: 'text/html' } })
@@ -65,7 +78,7 @@ describe('before any analysis', () => {
     expect((await server.ask('/analysis/latest')).headers.get('location')).toBe('/analysis/ssr')
     expect(await get('/api/hubs', shapes.hubs)).toEqual({ total: 0, items: [] })
     expect(await get('/api/places/mentions', shapes.mentions)).toEqual({ count: 0, items: [] })
-    expect(await show('/gazetteer')).toContain('No page is known to be about a place')
+    expect(await show('/gazetteer')).toContain('No page is known to name a place')
     expect(await show('/hubs')).toContain('No hub is known yet')
   })
 
@@ -91,7 +104,23 @@ describe('an analysis run', () => {
       notices: [expect.stringContaining('"pagelimit"')],
     })
     // There is one at a time, and it is named.
-    expect(await refused(server.post('/api/analysis/start'), 409, 'ANALYSIS_RUNNING')).toContain(runId)
+    const busy = await server.post('/api/analysis/start')
+    expect(shapes.failure.parse(busy.body)).toMatchObject({
+      ...{
+        code: 'ANALYSIS_RUNNING',
+        error: expect.stringContaining(runId),
+        runId,
+        detailUrl: `/analysis/${runId}/ssr`,
+      },
+      advice: expect.stringContaining(`/analysis/${runId}/ssr`),
+    })
+    expect(busy.status).toBe(409)
+    // Whoever has no script is led to it, and their browser asks again by itself.
+    const { status: led, headers } = await send('')
+    expect([led, headers.get('location')]).toEqual([303, `/analysis/${runId}/ssr`])
+    expect(await show(`/analysis/${runId}/ssr`)).toContain('<noscript><meta http-equiv="refresh"')
+    await refused(server.post('/api/analysis/start', { pageLimit: 0 }), 400, 'USAGE')
+    await refused(server.post('/api/analysis/start', { analysisVersion: 999_999 }), 400, 'USAGE')
     const done = await stream.until(({ name, data }) => name === 'analysis' && data.status === 'completed')
     expect(done.data).toMatchObject({ runId, stage: 'done', jobId: null, error: null })
     expect(done.data.lastProgress.pages).toBeGreaterThan(4)
@@ -127,8 +156,14 @@ describe('an analysis run', () => {
     const body = await show(`/analysis/${runId}/ssr`)
     expect(body).toMatch(/<progress data-progress max="(\d+)" value="\1">/)
     expect(body).toContain('verbose')
+    for (const label of ['Navigation pages', 'Mentions of places', 'Hubs of places']) {
+      expect(body).toMatch(new RegExp(`<dt>${label}</dt><dd data-counter="\\w+">[1-9]`))
+    }
+    // What the figures tell is not told again.
+    expect(body).not.toContain('{&quot;analysisVersion')
     // Of one that is over nothing new is to be told.
     expect(body).not.toContain('data-poll')
+    expect(body).not.toContain('http-equiv')
     expect((await server.ask('/analysis/latest')).headers.get('location')).toBe(`/analysis/${runId}/ssr`)
     // What a run has reached is told with its own name instead of that of a job.
     expect((await server.ask('/queues/analysis-run/ssr')).headers.get('location')).toBe('/analysis/latest')
@@ -148,23 +183,27 @@ describe('an analysis run', () => {
       const answer = await server.post('/api/analysis/start', { [field]: value })
       expect([answer.status, answer.body]).toMatchObject([400, { code: 'USAGE', field }])
       expect(answer.body.error).toContain(`got ${JSON.stringify(value)}`)
+      const wanted = typeof value === 'number' && field !== 'skipDomains' ? 'a whole number from 1 to' : 'expected '
+      expect(answer.body.error).toContain(wanted)
+      expect(answer.body.error).not.toMatch(/Invalid|Too /)
     }
     await refused(server.post('/api/analysis/start', { analysisVersion: 999_999 }), 400, 'USAGE')
     expect((await get('/api/analysis', shapes.runs)).total).toBe(1)
   })
 
   test('begins from a form without script as well', async () => {
-    const send = (fields: string) =>
-      server.ask('/analysis/start', {
-        method: 'POST',
-        headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' },
-        body: fields,
-      })
     const wrong = await send('pageLimit=many')
     expect([wrong.status, wrong.text]).toMatchObject([
       400,
       expect.stringContaining('pageLimit: expected a whole number'),
     ])
+    expect((await send('analysisVersion=999999')).status).toBe(400)
+    // Nothing is wrong here that the log would have to tell how this is made for.
+    const noted = server.lines.filter((line) => line.includes('a page could not be rendered')).join()
+    expect(noted).toContain('this program analyses by version')
+    expect(noted).not.toMatch(/\bat .*\.ts:\d/)
+    const got = await server.ask('/analysis/start', { redirect: 'manual' })
+    expect([got.status, got.headers.get('location')]).toEqual([302, '/analysis/ssr'])
     const { status, headers } = await send('pageLimit=1&domainLimit=&dryRun=1&skipDomains=1')
     expect(status).toBe(303)
     const [, id = ''] = /^\/analysis\/([\w-]+)\/ssr$/.exec(headers.get('location') ?? '') ?? []
@@ -173,6 +212,10 @@ describe('an analysis run', () => {
       (answer) => answer.run.status !== 'running',
     )
     expect(run).toMatchObject({ status: 'completed', pageLimit: 1, dryRun: true, skipDomains: true, verbose: false })
+    // Everything was analysed before.
+    const body = await show(`/analysis/${id}/ssr`)
+    expect(body).toContain('Nothing new to analyse')
+    expect(body).not.toContain('data-counter="articles"')
   })
 
   test('that cannot be started is 500, and is not left running', async () => {
@@ -223,7 +266,10 @@ describe('the gazetteer', () => {
     expect(names.map(({ name }) => name)).toContain('フランス')
     expect(size.names).toBe(names.length)
     const { items: articles } = await get(`/api/gazetteer/articles?id=${id}`, shapes.articles)
-    expect(articles.map(({ url }) => url)).toContain(`${site.origin}${ARTICLE}`)
+    // It is named in the title, the address and the text, and told once.
+    expect(articles[0]).toMatchObject({ url: `${site.origin}${ARTICLE}`, source: 'title' })
+    expect(articles[0]?.mentions).toBeGreaterThan(2)
+    expect(new Set(articles.map(({ url }) => url)).size).toBe(articles.length)
     expect((await get('/api/gazetteer/resolve?q=nowhere-at-all', shapes.resolved)).items).toEqual([])
     expect((await get('/api/gazetteer/articles?id=999999', shapes.articles)).items).toEqual([])
     await refused(server.ask('/api/gazetteer/place/999999'), 404, 'PLACE_UNKNOWN')
@@ -240,6 +286,19 @@ describe('the gazetteer', () => {
         expect(shown).toContain(part)
     }
     expect(await show('/gazetteer/places?q=japan')).toContain('>Japan</a>')
+    // What a place is called elsewhere is told where it was found by that.
+    expect(await show('/gazetteer/places?q=frankreich')).toMatch(/>France<\/a><small><span[^>]*>Frankreich</)
+    const first = async (query: string) =>
+      /href="\/gazetteer\/place\/\d+">([^<]+)/.exec(await show(`/gazetteer/places?kind=country&${query}`))?.[1]
+    expect(await first('q=niger')).toBe('Niger')
+    expect(await first('q=niger&sort=population')).toBe('Nigeria')
+    expect([await first('sort=name&dir=asc'), await first('sort=name&dir=desc')]).toEqual(['Afghanistan', 'Zimbabwe'])
+    // Where it is, on all four sides.
+    for (const [country, sides] of [
+      ['fr', /° N, [\d.]+° E/],
+      ['br', /° S, [\d.]+° W/],
+    ] as const)
+      expect(await show(`/gazetteer/country/${country}`)).toMatch(sides)
     expect(await show('/gazetteer/kind/country')).toContain('href="/gazetteer/kind/country?offset=100"')
     expect(await show('/gazetteer/kind/country?offset=200')).toContain('201–250 of 250')
     expect(await show('/gazetteer/kind/planet', 404)).toContain('There is no such kind of place')
@@ -270,7 +329,8 @@ describe('hubs', () => {
     // What a plan would have learnt of the site.
     const { planMemory, jobLog } = await server.library()
     const pattern = '/world/{country}'
-    const examples = COUNTRIES.map((country) => `/world/${country}`)
+    const paths = COUNTRIES.map((country) => `/world/${country}`)
+    const examples = [...paths.map((path) => site.origin + path), ...paths]
     await planMemory.writePatterns(
       host,
       [{ pattern, role: 'place-hub', seen: 4, hits: 3, misses: 1, confidence: 0.75, examples }],
@@ -330,6 +390,7 @@ describe('hubs', () => {
     const coverage = await get(`/api/hubs/coverage?host=${host}`, shapes.coverage)
     expect(coverage).toMatchObject({ host, hubs: 3, countriesCovered: 3, countries: 250 })
     expect(coverage.missing.map(({ placeSlug }) => placeSlug)).toEqual(['atlantis'])
+    expect(coverage.missingCount).toBe(1)
     expect(coverage.patterns).toMatchObject([{ pattern: '/world/{country}', seen: 4, confidence: 0.75 }])
     expect(coverage.topics).toMatchObject([{ slug: 'world', hubs: 3 }])
     const nothing = await get('/api/hubs/coverage?host=elsewhere.example', shapes.coverage)
@@ -343,6 +404,11 @@ describe('hubs', () => {
     const body = await show(`/hubs?host=${host}`)
     for (const part of ['3 of 250 countries have a hub', '/world/{country}', 'atlantis', '75 %', '?host='])
       expect(body).toContain(part)
+    expect(body).toMatch(/href="\/gazetteer\/place\/\d+">Brazil<\/a>/)
+    expect(body).toContain('hubs of places')
+    expect(body.match(/\/world\/france<\/span><\/div>/g)).toHaveLength(1)
+    expect(await show('/hubs?place=Frankreich')).toContain('1 of 1 hub')
+    expect(await show('/hubs?place=nowhere-at-all')).toContain('No hub passes these filters')
     expect(await show('/hubs?topic=world')).toContain('3 of 3 hubs')
     expect(await show('/hubs?host=elsewhere.example')).toContain('No hub passes these filters')
     expect(await show('/hubs?kind=planet', 400)).toContain('kind: expected one of country')
@@ -357,6 +423,13 @@ describe('hubs', () => {
     const order = { startUrl: `${site.origin}/`, crawlType: 'history' }
     const why = await refused(server.post('/api/crawl', order), 409, 'CRAWL_UNPREPARED')
     for (const kind of ['full-understanding', 'depth2-coverage', 'articles-identified-1k']) expect(why).toContain(kind)
+    const list = async () => (await server.ask('/api/sources')).body
+    const before = await list()
+    const added = { url: `${site.origin}/elsewhere/`, crawlType: 'history' }
+    await refused(server.post('/api/sources', added), 409, 'CRAWL_UNPREPARED')
+    expect(await list()).toEqual(before)
+    const again = `/api/sources/${encodeURIComponent(`${site.origin}/`)}/recrawl`
+    await refused(server.post(again, { crawlType: 'history' }), 409, 'CRAWL_UNPREPARED')
     await refused(server.ask(`/api/milestones/met?host=${host}`), 400, 'USAGE')
     await refused(server.ask(`/api/milestones/met?host=${host}&kinds=,`), 400, 'USAGE')
     await refused(server.ask(`/api/milestones/met?host=${host}&kinds=What%20ever`), 400, 'USAGE')
@@ -384,6 +457,18 @@ describe('addresses', () => {
       await refused(server.ask(`/api/urls?${query}`), 400, 'USAGE')
     const body = await show('/urls?classification=article')
     expect(body).toContain(ARTICLE)
+    expect(body).toContain('Signals sure by %')
+    // The page chooses as the API does, and by the same names.
+    const counted = async (query: string) => /(\d+) of (\d+) address/.exec(await show(`/urls?${query}`))?.[2]
+    const least = 'minCombinedConfidence=75'
+    expect(await totals(least)).toBeLessThan(await totals(''))
+    for (const query of ['combinedHint=nav', 'combinedHint=article', least, 'minConfidence=0.75', 'q=/world/'])
+      expect([query, await counted(query)]).toEqual([query, String(await totals(query))])
+    // What the single signals say is told only where the class is another.
+    for (const [, kind, rest = ''] of (await show('/urls')).matchAll(
+      /<span class="pill[^"]*" data-field="">(article|nav|other)<\/span>(.*?)<\/td>/gs,
+    ))
+      expect(rest).not.toContain(`signals: ${kind}`)
     expect(body).toMatch(/<span class="pill pill-good" data-field="">article<\/span> \d+ %/)
     expect(body).toContain('<option value="article" selected>')
     expect(await show('/urls?minCombinedConfidence=900', 400)).toContain('expected a number from 0 to 100')
@@ -405,12 +490,23 @@ describe('addresses', () => {
     expect(moments.map(({ event }) => event)).toEqual(expect.arrayContaining(['found', 'asked', 'analysed']))
     expect(moments.map(({ ts }) => ts)).toEqual(moments.map(({ ts }) => ts).toSorted())
     const body = await show(`/url?url=${encodeURIComponent(site.origin + ARTICLE)}`)
-    for (const part of ['Ada Example', 'Its story', 'hasDatePath', '>France</a>', 'best effort'])
+    for (const part of [
+      'Ada Example',
+      'Its story',
+      'hasDatePath',
+      '>France</a>',
+      'best effort',
+      'Published',
+      'Sentiment',
+    ])
       expect(body).toContain(part)
   })
 
   test('of a hub tell its place, and which others lead to it', async () => {
     const { hub, sources } = await story('/world/france')
+    // Dates and moods of what it leads to are none of its own.
+    const shown = await show(`/url?url=${encodeURIComponent(`${site.origin}/world/france`)}`)
+    expect(shown).not.toMatch(/<dt>(?:Published|Modified|Sentiment)<\/dt>/)
     expect(hub).toMatchObject({ placeSlug: 'france', topicSlug: 'world' })
     const aliases = sources[0]?.aliases ?? []
     expect(aliases.map(({ classification }) => classification)).toContain('redirect')
@@ -451,10 +547,41 @@ describe('addresses', () => {
     expect(body).toContain('The page with the most similar address is')
   })
 
+  test('that several sources know are told by source, and by the one that was looked into', async () => {
+    const url = `${site.origin}${ARTICLE}`
+    const path = join(server.folder, 'library.db')
+    const limits = { intervalMs: 1, startIntervalMs: 1, jitterMs: [0, 0] as const }
+    const library = await openLibrary({ path, version: '0.0.0', allowPrivate: ['127.0.0.0/8'], limits })
+    try {
+      const source = await addSource(library, { url, name: 'again', settings: { crawlType: 'basic' } })
+      await runCrawl(library, source, { kind: 'add' }, site.origin)
+    } finally {
+      await library.close()
+    }
+    // The one that was asked last comes first, and nobody has looked into that yet.
+    const { analysis, sources, story: moments } = await story(ARTICLE)
+    expect(analysis).toMatchObject({ author: 'Ada Example' })
+    expect(sources.map((one) => [one.classification?.kind, one.analysis !== null])).toEqual([
+      ['article', false],
+      ['article', true],
+    ])
+    const asked = moments.filter(({ event }) => event === 'asked').map(({ text }) => text)
+    expect(asked).toEqual([expect.stringMatching(/^was last asked for news, /), expect.stringMatching(/for again, /)])
+    expect(moments.find(({ event }) => event === 'analysed')?.text).toContain('analysed for news: article')
+    expect(moments.map(({ ts }) => ts)).toEqual(moments.map(({ ts }) => ts).toSorted())
+  })
+
   test('come to what is known of their host', async () => {
     const { body } = await server.ask(`/api/domain-summary?host=${host}`)
-    expect(body.analysis).toMatchObject({ host, articles: 1, isNews: expect.any(Boolean) })
+    expect(body.analysis).toMatchObject({ host, articles: 1, isNews: false })
     expect(await show(`/domains?host=${host}`)).toContain('Its hubs')
+    expect(await show('/domains')).toContain('data-label="Kind">no news</td>')
+    const { analyses } = await server.library()
+    const domain = await analyses.readDomain(host)
+    if (domain === undefined) throw new Error('nothing is known of it')
+    await analyses.writeDomain({ ...domain, isNews: true })
+    expect((await server.ask(`/api/domain-summary?host=${host}`)).body.analysis.isNews).toBe(true)
+    expect(await show('/domains')).toContain('data-label="Kind">news</td>')
   })
 })
 

@@ -224,7 +224,10 @@ async function addHostilePlaces(library: OpenLibrary): Promise<void> {
     ...{ runId: run.id, at: now, stage: 'pages', message: attackOn('run message') },
     details: { [attackOn('run key')]: attackOn('run detail') },
   })
-  await analyses.changeRun(holder, { error: attackOn('run error'), summary: { [attackOn('summary')]: 1 } })
+  await analyses.changeRun(holder, {
+    error: attackOn('run error'),
+    summary: { gazetteerRevision: attackOn('summary') },
+  })
 }
 
 const HOSTILE_PLACE: PlaceRecord = {

@@ -71,7 +71,7 @@ function readMarkup(body: string): { readonly elements: readonly Element[]; read
 
 /** Elements that the pages are made of. */
 const OURS = new Set(
-  'html head meta title link script body a header div nav ul ol li main h1 h2 p span small code time table caption thead tbody tr th td template form label input select option button dl dt dd section svg rect details summary figure figcaption path circle progress'.split(
+  'html head meta title link script body a header div nav ul ol li main h1 h2 p span small code time table caption thead tbody tr th td template form label input select option button dl dt dd section svg rect details summary figure figcaption path circle progress noscript'.split(
     ' ',
   ),
 )

@@ -143,6 +143,7 @@ describe('a body that asks for a crawl', () => {
     [{ refetchHubIfOlderThan: '-1h' }, 'refetchHubIfOlderThan'],
     [{ pacerJitterMinMs: 9, pacerJitterMaxMs: 3 }, 'pacerJitterMinMs'],
     [{ intTargetHosts: ['a b'] }, 'intTargetHosts'],
+    [{ plannerVerbosity: 4 }, 'plannerVerbosity'],
     [{ dbPath: '/etc/passwd' }, 'dbPath'],
     [{ dbPath: '../other.db' }, 'dbPath'],
     [{ dbPath: '/data/../other.db' }, 'dbPath'],

@@ -38,6 +38,19 @@ test('a name that is taken does not keep a start out', async () => {
   expect(new Set(names)).toEqual(new Set(['docs.example/guide', 'docs.example/guide-2', 'docs.example/guide-3']))
 })
 
+test('a history of what is not understood leaves no source behind, and one that is forced is of one crawl', async () => {
+  const library = await stageLibrary()
+  const asked = { url: URL_OF_SITE, scope: {}, crawlType: 'history' } as const
+  await expect(takeUpStart(library, asked)).rejects.toMatchObject({ code: 'CRAWL_UNPREPARED' })
+  expect(await library.store.listSources()).toEqual([])
+  const forced = await takeUpStart(library, { ...asked, force: true })
+  expect(forced.source.settings.crawlType).toBe('intelligent')
+  expect(forced.input).toEqual({ kind: 'add', crawlType: 'history', force: true })
+  // Nor does it become what is usual for a source that is there.
+  const again = await takeUpStart(library, { ...asked, force: true })
+  expect(again.input).toEqual({ kind: 'recrawl', scope: {}, crawlType: 'history', force: true })
+})
+
 test('another type of crawl holds for one run, and proves nothing gone', async () => {
   const { site, library, source, crawl } = await stage(
     { '/': page('Start', ['/linked']), '/linked': page('Linked') },

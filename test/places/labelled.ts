@@ -20,11 +20,15 @@ export interface LabelledText {
   readonly language: string
   readonly text: string
   readonly places: readonly LabelledPlace[]
-  /** Rules were made on one half; the other was looked at when they stood. */
+  /** The first rules were made on one half; the other was looked at when they stood. */
   readonly half: 'dev' | 'held-out'
 }
 
-/** Rules were made with the first; the others were written before anybody looked at what is found in them. */
+/**
+ * Rules were made with the texts of the first. Those of the second were written before anybody looked at what is found in them, in
+ * three goes, with better rules between: its first 60 gave a precision of 0.84 and a recall of 0.88 when they were first looked
+ * at, the next 30 then 0.98 and 0.98, and the last 70, which are the hardest, 0.95 and 0.89.
+ */
 export type LabelledFile = 'labelled.tsv' | 'fresh.tsv'
 
 /**
@@ -32,7 +36,7 @@ export type LabelledFile = 'labelled.tsv' | 'fresh.tsv'
  * cities, parts of the world, and demonyms with a capital for their country; in `Paris, Texas` the city, with the region
  * arguable. What does not: persons, languages, rivers, newspapers, adjectives in small letters.
  */
-export function readLabelled(file: LabelledFile = 'labelled.tsv'): readonly LabelledText[] {
+export function readLabelled(file: LabelledFile): readonly LabelledText[] {
   const lines = readFileSync(new URL(file, import.meta.url), 'utf8').split('\n')
   return lines.filter((line) => line !== '').map(parseLine)
 }

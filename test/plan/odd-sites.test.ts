@@ -83,7 +83,7 @@ describe('what a site answers where it has nothing is no hub', () => {
     ['a redirect to the hub of another country', () => redirect('/world/france', 302)],
   ]
 
-  test.each(answers)('%s', async (_, endless, pages = {}) => {
+  test.each(answers.map(([what, ...site]) => [what, site] as const))('%s', async (_, [endless, pages = {}]) => {
     const planned = await plan(pages, endless)
     expect(planned.hubs('confirmed')).toEqual(LISTED_HUBS)
     expect(missingOf(planned, planned.site.origin)).toEqual([])

@@ -2,7 +2,7 @@ import { copyFileSync } from 'node:fs'
 import { onTestFinished } from 'vitest'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import type { CrawlInput } from '../../src/library/operations/crawl-source.ts'
-import type { CrawlType } from '../../src/library/source.ts'
+import type { UsualType } from '../../src/library/source.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
 import { countriesGazetteer } from '../gazetteer/world.ts'
 import { type Crawled, runCrawl, stageLibrary } from '../sites/crawl.ts'
@@ -43,7 +43,7 @@ export async function stageNewsCrawl(
   {
     crawlType = 'intelligent',
     concurrency = 8,
-  }: { readonly crawlType?: CrawlType; readonly concurrency?: number } = {},
+  }: { readonly crawlType?: UsualType; readonly concurrency?: number } = {},
 ): Promise<NewsStage> {
   const path = stagePath()
   world?.copyTo(path)

@@ -1,9 +1,11 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { HTTPException } from 'hono/http-exception'
+import { PharosError } from '../../core/errors.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import { writeDuration } from '../../core/text/duration.ts'
 import type { AnalysisRun, RunEvent, RunProgress } from '../../library/analyses.ts'
+import { NO_PROGRESS } from '../../library/operations/begin-run.ts'
 import { given } from '../given.ts'
 import type { HttpPorts } from '../ports.ts'
 import { readForm } from '../read-body.ts'
@@ -65,7 +67,7 @@ ${writeTable({
     { label: 'Took', look: 'number' },
     { label: 'Pages', look: 'number' },
     { label: 'Articles', look: 'number' },
-    { label: 'Places', look: 'number' },
+    { label: 'Mentions of places', look: 'number' },
     { label: 'Hubs', look: 'number' },
     { label: 'Options', look: 'wide' },
   ],
@@ -89,7 +91,7 @@ function writeStartForm(): Html {
 </form>`
 }
 
-/** `POST /analysis/start`: begins a run; where its page is. */
+/** `POST /analysis/start`: begins a run, unless one goes on; where its page is. */
 export async function startRun(c: Context, ports: HttpPorts): Promise<string> {
   const form = await readForm(c.req.raw)
   const read = (name: string) => form.get(name)?.trim() ?? ''
@@ -104,23 +106,14 @@ export async function startRun(c: Context, ports: HttpPorts): Promise<string> {
     const message = `${field}: expected a whole number from 1 on, got ${JSON.stringify(read(field).slice(0, 100))}`
     throw new HTTPException(400, { message })
   }
-  const { id } = await ports.analysis.start(given(parsed.data))
-  return runHref(id)
-}
-
-const NO_PROGRESS: RunProgress = {
-  pages: 0,
-  totalPages: 0,
-  articles: 0,
-  navs: 0,
-  others: 0,
-  places: 0,
-  hubs: 0,
-  failed: 0,
-  domains: 0,
-  news: 0,
-  milestones: 0,
-  lastPage: 0,
+  try {
+    const { id } = await ports.analysis.start(given(parsed.data))
+    return runHref(id)
+  } catch (error) {
+    // There is one at a time, and its page is what somebody who pressed the button twice wants to see.
+    if (error instanceof PharosError && error.code === 'ANALYSIS_RUNNING') return runHref(String(error.details['run']))
+    throw error
+  }
 }
 
 const BLANK_RUN: RunFacts = {
@@ -230,13 +223,16 @@ function eventRow({ id, at, stage, message, details }: EventFacts): Row {
     cells: [
       writeMoment(at, 'ts'),
       html`<span data-field="stage">${stage}</span>`,
-      html`${writeText(message, 'message')}${writeDetails(details)}`,
+      // What it came to is told by the figures above.
+      html`${writeText(message, 'message')}${writeDetails(stage === 'done' ? null : details)}`,
     ],
   }
 }
 
 function writeRun(run: AnalysisRun): Html {
-  const { progress, error, summary } = run
+  const { progress, error, summary, options } = run
+  const isIdle = run.status === 'completed' && progress.totalPages === 0
+  const revision = summary?.['gazetteerRevision']
   return html`<section class="panel" data-run="${run.id}" aria-label="This run">
 ${writeFacts(
   [
@@ -249,21 +245,37 @@ ${writeFacts(
   ],
   'pairs',
 )}
-<label class="progress">Pages <progress data-progress max="${Math.max(1, progress.totalPages)}" value="${progress.pages}">${progress.pages}</progress> <span data-field="share">${writeNumber(progress.pages)} of ${writeNumber(progress.totalPages)}</span></label>
+${isIdle ? html`<p>${options.skipPages ? 'Pages were left alone, as it was asked.' : 'Nothing new to analyse: all stored pages were analysed by these rules and places before.'}</p>` : writeProgress(progress)}
 ${error === null ? html`<p class="bad" data-field="error"></p>` : html`<p class="bad" data-field="error">${writeText(error)}</p>`}
 ${writeFacts([
-  ['Summary', html`<code data-field="summary">${summary === null ? '' : writeText(JSON.stringify(summary))}</code>`],
+  ['Places of', typeof revision !== 'string' || revision === '' ? null : html`the gazetteer ${writeText(revision)}`],
   ['Id', html`<code>${run.id}</code>`],
 ])}</section>
-${writeCounters([
-  ['Pages', 'pages', progress.pages],
-  ['Articles', 'articles', progress.articles],
-  ['Navigation', 'navs', progress.navs],
-  ['Other', 'others', progress.others],
-  ['Places', 'places', progress.places],
-  ['Hubs', 'hubs', progress.hubs],
-  ['Hosts', 'domains', progress.domains],
-  ['Milestones', 'milestones', progress.milestones],
-  ['Failed', 'failed', progress.failed],
-])}`
+${writeCounters([...(isIdle ? [] : listPageCounters(progress)), ...listHostCounters(progress)])}`
+}
+
+function writeProgress({ pages, totalPages }: RunProgress): Html {
+  return html`<label class="progress">Pages <progress data-progress max="${Math.max(1, totalPages)}" value="${pages}">${pages}</progress> <span data-field="share">${writeNumber(pages)} of ${writeNumber(totalPages)}</span></label>`
+}
+
+type Counters = Parameters<typeof writeCounters>[0]
+
+function listPageCounters(progress: RunProgress): Counters {
+  return [
+    ['Pages', 'pages', progress.pages],
+    ['Articles', 'articles', progress.articles],
+    ['Navigation pages', 'navs', progress.navs],
+    ['Other pages', 'others', progress.others],
+    ['Mentions of places', 'places', progress.places],
+    ['Hubs of places', 'hubs', progress.hubs],
+    ['Failed', 'failed', progress.failed],
+  ]
+}
+
+function listHostCounters(progress: RunProgress): Counters {
+  return [
+    ['Hosts', 'domains', progress.domains],
+    ['With news', 'news', progress.news],
+    ['Milestones', 'milestones', progress.milestones],
+  ]
 }

@@ -64,6 +64,8 @@ export function createPages(ports: HttpPorts): Hono {
   app.get('/analysis/ssr', async (c) => c.html(await renderAnalyses(c, ports)))
   app.get('/analysis/latest', async (c) => c.redirect(await findLatestRun(ports)))
   app.get('/analysis/:id/ssr', async (c) => c.html(await renderRun(c, ports)))
+  // Whoever reloads, or comes back after having logged in.
+  app.get('/analysis/start', (c) => c.redirect('/analysis/ssr'))
   app.post('/analysis/start', async (c) => c.redirect(await startRun(c, ports), 303))
   app.get('/gazetteer', async (c) => c.html(await renderGazetteer(c, ports)))
   app.get('/gazetteer/places', withPlaces(renderPlaces))
@@ -111,7 +113,12 @@ function answerTrouble(error: Error, c: Context, ports: HttpPorts): Response | P
   }
   const id = crypto.randomUUID()
   const { status, body, internal } = describeFailure(error, id)
-  ports.log.warn('a page could not be rendered', { id, path: c.req.path, code: body.code, problem: internal })
+  ports.log.warn('a page could not be rendered', {
+    id,
+    path: c.req.path,
+    code: body.code,
+    problem: status < 500 ? body.error : internal,
+  })
   const trouble = isStoreTrouble(error) ? STORE_TROUBLE : { message: body.error, advice: body.advice ?? LOOK_IN_LOG }
   const title = status < 500 ? 'That cannot be shown' : 'Something is wrong'
   return c.html(renderTrouble({ title, ...trouble, code: body.code, id }), status as ContentfulStatusCode)

@@ -33,6 +33,7 @@ export async function renderDomains(
   const host = readText(c, 'host')
   if (host !== undefined) return renderDomain(host, addresses, analyses)
   const hosts = await addresses.listHosts(readLimit(c, 100, 500))
+  const domains = await Promise.all(hosts.map((one) => analyses?.readDomain(one.host)))
   return renderPage({
     title: 'Domains',
     section: 'Domains',
@@ -46,10 +47,11 @@ ${writeTable({
     { label: 'Addresses', look: 'number' },
     { label: 'Pages', look: 'number' },
     { label: 'Failed', look: 'number' },
+    { label: 'Kind', look: 'word' },
     { label: 'Balance', look: 'wide' },
     { label: 'Last asked', look: 'time' },
   ],
-  rows: hosts.map(hostRow),
+  rows: hosts.map((one, i) => hostRow(one, domains[i])),
   empty: html`<p>No host has been asked yet.</p><p><a href="/">Start a crawl</a></p>`,
 })}`,
   })
@@ -104,7 +106,7 @@ function writeDomain({ score, isNews, sections, datedRatio, languages, ...domain
   )}</section>`
 }
 
-function hostRow(summary: HostSummary): Row {
+function hostRow(summary: HostSummary, domain: DomainAnalysis | undefined): Row {
   return {
     cells: [
       html`<a href="${writeHref('/domains', { host: summary.host })}">${writeText(summary.host)}</a>`,
@@ -113,6 +115,7 @@ function hostRow(summary: HostSummary): Row {
       summary.failed === 0
         ? '0'
         : html`<a href="${writeHref('/urls', { host: summary.host, state: 'failed' })}">${writeNumber(summary.failed)}</a>`,
+      domain === undefined ? '' : domain.isNews ? 'news' : 'no news',
       writeBar(summary),
       writeMoment(summary.lastAt),
     ],

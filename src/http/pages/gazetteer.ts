@@ -6,16 +6,16 @@ import { countOf, writeNumber } from '../../core/text/count.ts'
 import type {
   GazetteerSummary,
   KeptSource,
-  PlaceArticle,
+  ListedPlace,
   PlaceDetails,
   PlaceMention,
   PlaceQuery,
 } from '../../library/gazetteer.ts'
 import { given } from '../given.ts'
-import { readSummary } from '../place-records.ts'
+import { readMentions, readSummary } from '../place-records.ts'
 import type { HttpPorts } from '../ports.ts'
-import { type Understanding, withUnderstanding } from '../store-access.ts'
-import { hubColumns, hubRow } from './hubs.ts'
+import type { Understanding } from '../store-access.ts'
+import { writeHubTable } from './hubs.ts'
 import { renderPage } from './layout.ts'
 import {
   type Column,
@@ -46,7 +46,6 @@ const PAGE_SIZE = 100
 /** As many countries as there are, and some. */
 const MOST_COUNTRIES = 400
 const MOST_CITIES = 50
-/** Parts of pages that name a place; most pages name it in one or two. */
 const MOST_ARTICLES = 100
 const MOST_NAMES = 300
 /** So many are shown at once; others are behind a click. */
@@ -60,11 +59,7 @@ const NO_PLACES: Part = html`<p>No places are known yet.</p><p class="quiet">Run
 export async function renderGazetteer(c: Context, ports: HttpPorts): Promise<Html> {
   const host = readText(c, 'host')?.toLowerCase()
   const summary = await readSummary(ports)
-  const mentions = await withUnderstanding<readonly PlaceMention[]>(
-    ports,
-    ({ gazetteer }) => gazetteer.listMentions(MOST_ON_MAP, host),
-    () => [],
-  )
+  const mentions = await readMentions(ports, MOST_ON_MAP, host)
   const isEmpty = summary.countries + summary.regions + summary.cities + summary.others === 0
   return renderPage({
     title: 'Gazetteer',
@@ -78,7 +73,7 @@ export async function renderGazetteer(c: Context, ports: HttpPorts): Promise<Htm
     ])}
 ${isEmpty ? html`<div class="panel notice">${NO_PLACES}</div>` : ''}
 <div class="controls">${writeFilters('/gazetteer/places', [writeField('Name of a place', 'q', '')])}${writeWays()}</div>
-<h2>${host === undefined ? 'Places that the pages are about' : html`Places that the pages of ${writeText(host)} are about`}</h2>
+<h2>${host === undefined ? 'Places that the pages name' : html`Places that the pages of ${writeText(host)} name`}</h2>
 ${writeMentions(await readOutlines(ports), mentions, host)}
 ${writeSources(summary)}`,
   })
@@ -125,7 +120,7 @@ ${writeTable({
       hubs === 0 ? '0' : html`<a href="${writeHref('/hubs', { place: place.id })}">${writeNumber(hubs)}</a>`,
     ],
   })),
-  empty: html`<p>No page is known to be about a place.</p><p class="quiet">Places are found by an <a href="/analysis/ssr">analysis</a> of the stored pages, once there are places to look for.</p>`,
+  empty: html`<p>No page is known to name a place.</p><p class="quiet">Places are found by an <a href="/analysis/ssr">analysis</a> of the stored pages, once there are places to look for.</p>`,
 })}`
 }
 
@@ -205,6 +200,7 @@ async function renderList(
       writeField('Name', 'q', text),
       ...(isPlain ? [writeChoice('Kind', 'kind', kind, PLACE_KINDS)] : []),
       writeField('Country', 'cc', cc),
+      writeField('Region', 'adm1', adm1),
       writeField('Inhabitants from', 'minpop', minpop, 'number'),
       writeChoice('Sorted by', 'sort', sort, SORTS, 'population'),
       writeChoice('Order', 'dir', dir, ['asc', 'desc'], 'usual'),
@@ -223,18 +219,21 @@ const PLACE_COLUMNS: readonly Column[] = [
   { label: 'Where', look: 'word' },
 ]
 
-function writePlaceTable(places: readonly Place[], caption: string, empty: Part): Html {
+function writePlaceTable(places: readonly ShownPlace[], caption: string, empty: Part): Html {
   return writeTable({ caption, columns: PLACE_COLUMNS, rows: places.map(placeRow), empty })
 }
 
-function placeRow(place: Place): Row {
-  const { kind, countryCode, adm1Code, population, lat, lng } = place
+/** A place of a list, or one of those in another. */
+type ShownPlace = Place & Partial<Pick<ListedPlace, 'matched' | 'region'>>
+
+function placeRow(place: ShownPlace): Row {
+  const { kind, countryCode, population, lat, lng, matched = null, region = null } = place
   return {
     cells: [
-      writePlaceLink(place),
+      html`${writePlaceLink(place)}${matched === null ? '' : html`<small>${writeText(matched)}</small>`}`,
       kind,
       writeCountryLink(countryCode),
-      adm1Code === null ? '' : writeText(adm1Code),
+      region === null ? '' : writePlaceLink(region),
       population === null ? '' : writeNumber(population),
       lat === null || lng === null ? '' : writePosition(lat, lng),
     ],
@@ -283,13 +282,20 @@ export async function renderPlace(c: Context, understanding: Understanding, port
   if (!/^[1-9]\d{0,14}$/.test(text)) throw new HTTPException(400, { message: 'This is no number of a place.' })
   const details = await understanding.gazetteer.findPlace(Number(text))
   if (details === undefined) throw new HTTPException(404, { message: 'There is no place with this number.' })
-  const { children, childCount } = details
+  const { place, children, childCount } = details
   return renderPage({
-    title: details.place.name,
+    title: place.name,
     section: 'Gazetteer',
     body: html`${await writePlace(details, understanding, ports)}
-<h2>Places in it</h2>${writePlaceTable(children, `The largest ${writeNumber(children.length)} of ${writeNumber(childCount)}`, html`<p>None are known.</p>`)}`,
+<h2>Places in it</h2>${writePlaceTable(children, `The largest ${writeNumber(children.length)} of ${writeNumber(childCount)}`, html`<p>None are known.</p>`)}${childCount === 0 ? '' : writeInner(place)}`,
   })
+}
+
+/** Where all the places of a country or region are. */
+function writeInner({ kind, name, countryCode, adm1Code }: Place): Part {
+  if (countryCode === null || (kind !== 'country' && (kind !== 'region' || adm1Code === null))) return ''
+  const query = { cc: countryCode, adm1: kind === 'region' ? (adm1Code ?? undefined) : undefined }
+  return html`<p><a href="${writeHref('/gazetteer/places', query)}">All places of ${writeText(name)}</a></p>`
 }
 
 async function writePlace(
@@ -298,12 +304,12 @@ async function writePlace(
   ports: HttpPorts,
 ): Promise<Html> {
   const { place, names, parents, externalIds } = details
-  const { kind, countryCode, adm1Code, population, timezone, lat, lng, status, validFrom, validTo, source } = place
-  const [articles, hubs] = await Promise.all([
+  const region = parents.find((one) => one.kind === 'region')
+  const { kind, countryCode, population, timezone, lat, lng, status, validFrom, validTo, source } = place
+  const [pages, hubs] = await Promise.all([
     gazetteer.listArticles(place.id, MOST_ARTICLES),
     placeHubs.list({ placeId: place.id, offset: 0, limit: 50 }),
   ])
-  const pages = groupArticles(articles)
   const dot: MapDot | undefined =
     lat === null || lng === null
       ? undefined
@@ -312,7 +318,7 @@ async function writePlace(
     [
       ['Kind', html`<a href="/gazetteer/kind/${kind}">${kind}</a>`],
       ['Country', countryCode === null ? null : writeCountryLink(countryCode)],
-      ['Region', adm1Code === null ? null : writeText(adm1Code)],
+      ['Region', region === undefined ? null : writePlaceLink(region)],
       ['Inhabitants', population === null ? null : writeNumber(population)],
       ['Where', lat === null || lng === null ? null : writePosition(lat, lng)],
       ['Time zone', timezone === null ? null : writeText(timezone)],
@@ -333,43 +339,27 @@ async function writePlace(
   )}</section>
 ${dot === undefined ? '' : writeMap(await readOutlines(ports), [dot], `Where ${place.name} is`, 'small')}
 ${writeNames(names)}
-<h2>Pages about it</h2>
+<h2>Pages that name it</h2>
 ${writeTable({
-  caption: `${articles.length === MOST_ARTICLES ? 'The newest ' : ''}${countOf(pages.length, 'page')}`,
+  caption: `${pages.length === MOST_ARTICLES ? 'The first ' : ''}${countOf(pages.length, 'page')}, those that name it in their title or address first`,
   columns: [
     { label: 'Page', look: 'address' },
     { label: 'Named in', look: 'word' },
     { label: 'Times', look: 'number' },
     { label: 'First seen', look: 'time' },
   ],
-  rows: pages.map(({ url, title, parts, mentions, firstSeenAt }) => ({
+  rows: pages.map(({ url, title, source: part, mentions, firstSeenAt }) => ({
     cells: [
       html`${writeAddress(url)}<small>${writeText(title)}</small>`,
-      parts.join(', '),
+      part === 'url' ? 'address' : part,
       writeNumber(mentions),
       writeMoment(firstSeenAt),
     ],
   })),
-  empty: html`<p>No stored page is known to be about it.</p>`,
+  empty: html`<p>No stored page is known to name it.</p>`,
 })}
 <h2>Hubs</h2>
-${writeTable({ caption: countOf(hubs.total, 'hub'), columns: hubColumns(), rows: hubs.items.map(hubRow), empty: html`<p>No hub of it is known.</p>` })}`
-}
-
-/** A page with all the parts of it that name a place. */
-interface NamingPage extends Omit<PlaceArticle, 'source'> {
-  readonly parts: readonly PlaceArticle['source'][]
-}
-
-/** Parts of one page together, in the order of the pages. */
-function groupArticles(articles: readonly PlaceArticle[]): readonly NamingPage[] {
-  const pages = new Map<string, NamingPage>()
-  for (const { source, ...article } of articles) {
-    const known = pages.get(article.url)
-    const parts = [...(known?.parts ?? []), source]
-    pages.set(article.url, { ...article, parts, mentions: article.mentions + (known?.mentions ?? 0) })
-  }
-  return [...pages.values()]
+${writeHubTable(hubs.items, new Map([[place.id, place.name]]), countOf(hubs.total, 'hub'), html`<p>No hub of it is known.</p>`)}`
 }
 
 /** Names, those of one kind together. */

@@ -11,7 +11,6 @@ import {
   type Html,
   isWebUrl,
   type Part,
-  placeHref,
   type Row,
   writeAddress,
   writeChoice,
@@ -23,6 +22,7 @@ import {
   writeMoment,
   writePages,
   writePercent,
+  writePlaceLink,
   writeTable,
   writeText,
 } from './parts.ts'
@@ -33,41 +33,56 @@ const PAGE_SIZE = 100
 const MOST_HOSTS = 100
 const MOST_MISSING = 200
 const MOST_PATTERNS = 100
+/** So many places of a name are looked at for one with hubs. */
+const MOST_NAMED = 10
 
 /** `/hubs`: pages that lead to what is about a place, by host, place and topic; of a host also how well they cover the world. */
 export async function renderHubs(c: Context, { placeHubs, gazetteer }: Understanding): Promise<Html> {
   const host = readText(c, 'host')?.toLowerCase()
-  const placeId = readNumber(c, 'place')
+  const asked = readText(c, 'place')
+  const placeId = asked === undefined ? undefined : await findPlaceId(asked, { placeHubs, gazetteer })
   const placeKind = readWord(c, 'kind', PLACE_KINDS)
   const topicSlug = readText(c, 'topic')
   const offset = readNumber(c, 'offset') ?? 0
   const filter: Omit<HubQuery, 'offset' | 'limit'> = given({ host, placeId, placeKind, topicSlug })
   const { total, items } = await placeHubs.list({ ...filter, offset, limit: PAGE_SIZE })
   const coverage = host === undefined ? undefined : await placeHubs.coverage(host)
-  const place = placeId === undefined ? undefined : await gazetteer.findPlace(placeId)
-  const query = { host, place: placeId, kind: placeKind, topic: topicSlug }
+  const shown = [...items, ...(coverage?.missing.slice(0, MOST_MISSING) ?? [])]
+  const ids = [placeId ?? null, ...shown.map((one) => one.placeId)].filter((id) => id !== null)
+  const names = await gazetteer.listNames([...new Set(ids)])
+  const query = { host, place: asked, kind: placeKind, topic: topicSlug }
   return renderPage({
     title: 'Hubs',
     section: 'Gazetteer',
     body: html`<p class="quiet">Pages that mainly lead to what is about a place, and maybe to one topic there. Crawls of the type intelligent look for them, and an <a href="/analysis/ssr">analysis</a> finds them among stored pages.</p>
 <div class="controls">${writeFilters(PATH, [
       writeField('Host', 'host', host),
-      writeField('Number of a place', 'place', placeId, 'number'),
+      writeField('Place, by name or number', 'place', asked),
       writeChoice('Kind of place', 'kind', placeKind, PLACE_KINDS),
       writeField('Topic', 'topic', topicSlug),
     ])}</div>
-${place === undefined ? '' : html`<p>Of <a class="text" href="${placeHref(place.place.id)}">${writeText(place.place.name)}</a></p>`}
-${coverage === undefined ? '' : writeCoverage(coverage)}
+${placeId === undefined ? '' : html`<p>Of ${writePlaceName(names, placeId, asked ?? '')}</p>`}
+${coverage === undefined ? '' : writeCoverage(coverage, names)}
 ${coverage === undefined && placeId === undefined && topicSlug === undefined ? await writeHosts(placeHubs.listHosts(MOST_HOSTS)) : ''}
 <h2>${host === undefined ? 'Hubs' : html`Hubs of ${writeText(host)}`}</h2>
-${writeTable({
-  caption: `${writeNumber(items.length)} of ${countOf(total, 'hub')}`,
-  columns: hubColumns(),
-  rows: items.map(hubRow),
-  empty: html`<p>No hub ${total === 0 && Object.keys(filter).length === 0 ? 'is known yet' : 'passes these filters'}.</p><p class="quiet">Run <code>pharos gazetteer import</code> for the places of the world, then crawl with the type intelligent, or <a href="/analysis/ssr">analyse</a> what is stored.</p>`,
-})}
+${writeHubTable(
+  items,
+  names,
+  `${writeNumber(items.length)} of ${countOf(total, 'hub')}`,
+  html`<p>No hub ${total === 0 && Object.keys(filter).length === 0 ? 'is known yet' : 'passes these filters'}.</p><p class="quiet">Run <code>pharos gazetteer import</code> for the places of the world, then crawl with the type intelligent, or <a href="/analysis/ssr">analyse</a> what is stored.</p>`,
+)}
 ${writePages({ path: PATH, query, offset, limit: PAGE_SIZE, total })}`,
   })
+}
+
+/** A place by its number, or by its name: of several the one with a hub. No place has the number 0. */
+async function findPlaceId(text: string, { placeHubs, gazetteer }: Pick<Understanding, 'placeHubs' | 'gazetteer'>) {
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  const named = await gazetteer.resolve(text, MOST_NAMED)
+  for (const { id } of named) {
+    if ((await placeHubs.list({ placeId: id, offset: 0, limit: 1 })).total > 0) return id
+  }
+  return named[0]?.id ?? 0
 }
 
 async function writeHosts(list: Promise<readonly { readonly host: string; readonly hubs: number }[]>): Promise<Html> {
@@ -85,7 +100,10 @@ ${writeTable({
 }
 
 /** How well the hubs of a host cover the world, what is missing, and by which patterns that is known. */
-function writeCoverage({ host, hubs, countriesCovered, countries, missing, topics, ...learnt }: HubCoverage): Html {
+function writeCoverage(
+  { host, hubs, countriesCovered, countries, missing, missingCount, topics, ...learnt }: HubCoverage,
+  names: PlaceNames,
+): Html {
   // What has no slot is a single address.
   const patterns = learnt.patterns.filter(({ pattern }) => pattern.includes('{'))
   const share = countries === 0 ? 0 : countriesCovered / countries
@@ -94,7 +112,7 @@ function writeCoverage({ host, hubs, countriesCovered, countries, missing, topic
     ['Hubs', 'hubs', hubs],
     ['Countries covered', 'countriesCovered', countriesCovered],
     ['Countries', 'countries', countries],
-    ['Missing hubs', 'missing', missing.length],
+    ['Missing hubs', 'missing', missingCount],
     ['Patterns', 'patterns', patterns.length],
   ])}
 <section class="panel"><svg class="bar" viewBox="0 0 100 6" preserveAspectRatio="none" role="img" aria-label="${words}"><title>${words}</title><rect class="held" x="0" y="0" width="${(share * 100).toFixed(2)}" height="6"/></svg>
@@ -103,16 +121,16 @@ ${topics.length === 0 ? '' : html`<p>Topics: ${topics.map(({ slug, label, hubs: 
 <h2>Missing hubs</h2>
 ${writeTable({
   caption:
-    missing.length > MOST_MISSING
-      ? `The first ${MOST_MISSING} of ${writeNumber(missing.length)}`
-      : countOf(missing.length, 'missing hub'),
+    missingCount > MOST_MISSING
+      ? `The first ${MOST_MISSING} of ${writeNumber(missingCount)}`
+      : countOf(missingCount, 'missing hub'),
   columns: [
     { label: 'Address', look: 'address' },
     { label: 'Place', look: 'word' },
     { label: 'Checked', look: 'time' },
   ],
-  rows: missing.slice(0, MOST_MISSING).map(({ url, placeSlug, checkedAt }) => ({
-    cells: [writeAddress(url), placeSlug === null ? '' : writeText(placeSlug), writeMoment(checkedAt)],
+  rows: missing.slice(0, MOST_MISSING).map(({ url, placeId, placeSlug, checkedAt }) => ({
+    cells: [writeAddress(url), writePlaceName(names, placeId, placeSlug), writeMoment(checkedAt)],
   })),
   empty: html`<p>None: whatever the site names, or its patterns imply, is there.</p>`,
 })}
@@ -122,52 +140,79 @@ ${writeTable({
   columns: [
     { label: 'Pattern', look: 'address' },
     { label: 'Leads to', look: 'word' },
-    { label: 'Seen', look: 'number' },
-    { label: 'Right', look: 'number' },
-    { label: 'Wrong', look: 'number' },
+    { label: 'Addresses', look: 'number' },
+    { label: 'Read and found so', look: 'number' },
+    { label: 'Read and found otherwise', look: 'number' },
     { label: 'Confidence', look: 'number' },
     { label: 'Examples', look: 'wide' },
   ],
-  rows: patterns.slice(0, MOST_PATTERNS).map(patternRow),
+  rows: patterns.slice(0, MOST_PATTERNS).map((pattern) => patternRow(pattern, host)),
   empty: html`<p>No patterns were learnt yet.</p>`,
 })}`
 }
 
-function patternRow({ pattern, role, seen, hits, misses, confidence, examples }: HubCoverage['patterns'][number]): Row {
+type Pattern = HubCoverage['patterns'][number]
+
+/** What is behind addresses of a pattern. */
+const ROLE_WORDS: Readonly<Record<Pattern['role'], string>> = {
+  section: 'sections',
+  'place-hub': 'hubs of places',
+  'topic-hub': 'hubs of topics',
+  article: 'articles',
+  pagination: 'further pages',
+  tag: 'tags',
+  other: 'others',
+}
+
+function patternRow({ pattern, role, seen, hits, misses, confidence, examples }: Pattern, host: string): Row {
+  // Some are kept as addresses and some as paths.
+  const paths = new Map(
+    examples.map((example) => [URL.parse(example, `https://${host}`)?.pathname ?? example, example]),
+  )
   return {
     cells: [
       html`<code>${writeText(pattern)}</code>`,
-      role,
+      ROLE_WORDS[role],
       writeNumber(seen),
       writeNumber(hits),
       writeNumber(misses),
       writePercent(confidence),
-      html`<small>${examples.map((example) => html`<div>${isWebUrl(example) ? writeAddress(example) : writeText(example)}</div>`)}</small>`,
+      html`<small>${[...paths.values()].map((example) => html`<div>${isWebUrl(example) ? writeAddress(example) : writeText(example)}</div>`)}</small>`,
     ],
   }
 }
 
-/** The columns of a table of hubs. */
-export function hubColumns(): readonly Column[] {
-  return [
-    { label: 'Address', look: 'address' },
-    { label: 'Place', look: 'word' },
-    { label: 'Kind', look: 'word' },
-    { label: 'Topic', look: 'word' },
-    { label: 'Leads on', look: 'number' },
-    { label: 'To articles', look: 'number' },
-    { label: 'Last seen', look: 'time' },
-  ]
+/** What places are called, by their ids. */
+type PlaceNames = ReadonlyMap<number, string>
+
+/** A place by its name, which leads to its page; where nobody knows it, as the address has it. */
+function writePlaceName(names: PlaceNames, id: number | null, slug: string | null): Part {
+  const name = id === null ? undefined : names.get(id)
+  if (id === null || name === undefined) return slug === null ? '' : writeText(slug)
+  return writePlaceLink({ id, name })
 }
 
-/** A hub in such a table. */
-export function hubRow(hub: KeptHub): Row {
+const HUB_COLUMNS: readonly Column[] = [
+  { label: 'Address', look: 'address' },
+  { label: 'Place', look: 'word' },
+  { label: 'Kind', look: 'word' },
+  { label: 'Topic', look: 'word' },
+  { label: 'Leads on', look: 'number' },
+  { label: 'To articles', look: 'number' },
+  { label: 'Last seen', look: 'time' },
+]
+
+/** Hubs with the names of their places. */
+export function writeHubTable(hubs: readonly KeptHub[], names: PlaceNames, caption: string, empty: Part): Html {
+  return writeTable({ caption, columns: HUB_COLUMNS, rows: hubs.map((hub) => hubRow(hub, names)), empty })
+}
+
+function hubRow(hub: KeptHub, names: PlaceNames): Row {
   const { url, title, placeId, placeSlug, placeKind, topicLabel, topicSlug, navLinks, articleLinks, lastSeenAt } = hub
-  const slug: Part = placeSlug === null ? '' : writeText(placeSlug)
   return {
     cells: [
       html`${writeAddress(url)}<small>${title === null ? '' : writeText(title)}</small>`,
-      placeId === null ? slug : html`<a class="text" href="${placeHref(placeId)}">${slug}</a>`,
+      writePlaceName(names, placeId, placeSlug),
       placeKind ?? '',
       topicSlug === null
         ? ''

@@ -60,7 +60,7 @@ export function renderPage({ title, section, body, live }: PageInput): Html {
 <title>${plain(title)} · Pharos</title>
 <link rel="icon" href="/pages/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/pages/style.css">
-<script type="module" src="/pages/live.js"></script>
+<script type="module" src="/pages/live.js"></script>${live?.poll === undefined ? '' : raw('\n<noscript><meta http-equiv="refresh" content="10"></noscript>')}
 </head>
 <body${live === undefined ? '' : writeLive(live)}>
 <a class="skip" href="#main">Skip to the content</a>

@@ -26,10 +26,14 @@ function sinceWords(iso) {
 
 function showTimes(root) {
   for (const time of root.querySelectorAll('time[datetime]')) {
-    const iso = time.getAttribute('datetime')
-    if (time.title === '') time.title = time.textContent || iso
-    time.textContent = time.closest('.facts') === null ? sinceWords(iso) : time.title + ', ' + sinceWords(iso)
+    if (time.title === '') time.title = time.textContent || time.getAttribute('datetime')
+    showTime(time)
   }
+}
+
+function showTime(time) {
+  const words = sinceWords(time.getAttribute('datetime'))
+  time.textContent = time.closest('.facts') === null ? words : time.title + ', ' + words
 }
 
 const writers = {
@@ -38,7 +42,7 @@ const writers = {
     if (iso === undefined || Number.isNaN(iso.valueOf())) return
     element.setAttribute('datetime', iso.toISOString())
     element.title = iso.toISOString().slice(0, 19).replace('T', ' ') + ' UTC'
-    element.textContent = sinceWords(iso.toISOString())
+    showTime(element)
   },
   A(element, value) {
     const base = element.dataset.base ?? '/url?url='
@@ -145,7 +149,10 @@ function rowOf(id, list = 'jobs') {
 
 function addNote(name) {
   return (values) => {
-    if (passes(values)) schedule(() => addRow(name, { ...values, at: values.ts ?? Date.now() }))
+    if (!passes(values)) return
+    const { target, message, ts } = values
+    const said = target && message ? message.replaceAll(target, 'it') : message
+    schedule(() => addRow(name, { ...values, message: said, at: ts ?? Date.now() }))
   }
 }
 
@@ -271,7 +278,7 @@ function showRun(run) {
   const took = seconds < 60 ? seconds.toFixed(1) + 's' : Math.floor(seconds / 60) + 'm ' + Math.round(seconds % 60) + 's'
   const share = show(lastProgress.pages) + ' of ' + show(lastProgress.totalPages)
   const panel = document.querySelector('[data-run]')
-  fill(panel, { status: run.status, stage: run.stage, took, share, error: run.error, summary: run.summary })
+  fill(panel, { status: run.status, stage: run.stage, took, share, error: run.error })
   if (run.endedAt !== null) fill(panel, { endedAt: run.endedAt })
   const bar = panel.querySelector('[data-progress]')
   bar.max = Math.max(1, lastProgress.totalPages)

@@ -118,11 +118,16 @@ function columnsOf({ severityOf }: NoteList): readonly Column[] {
     { label: 'When', look: 'time' },
     ...(severityOf === null ? [] : [{ label: 'Severity', look: 'word' }]),
     { label: 'Kind', look: 'word' },
-    { label: 'Scope' },
+    { label: 'Scope', look: 'word' },
     { label: 'About' },
     { label: 'Message', look: 'address' },
     { label: 'Queue', look: 'word' },
   ]
+}
+
+/** The message without the address that stands beside it already. */
+function shorten({ message, target }: NoteFacts): string {
+  return message === null || target === null || target === '' ? (message ?? '') : message.replaceAll(target, 'it')
 }
 
 function noteRow(note: NoteFacts, { severityOf }: NoteList): Row {
@@ -133,7 +138,7 @@ function noteRow(note: NoteFacts, { severityOf }: NoteList): Row {
       writeText(note.kind, 'kind'),
       writeText(note.scope ?? '', 'scope'),
       isWebUrl(note.target ?? '') ? writeAddress(note.target ?? '') : writeText(note.target ?? '', 'target'),
-      html`${writeText(note.message ?? '', 'message')}${writeDetails(note.details)}`,
+      html`${writeText(shorten(note), 'message')}${writeDetails(note.details)}`,
       html`<a class="mono" href="/queues/${encodeURIComponent(note.jobId)}/ssr" data-field="jobId" data-base="/queues/" data-end="/ssr" data-cut="8">${note.jobId.slice(0, 8)}</a>`,
     ],
   }

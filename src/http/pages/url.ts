@@ -197,7 +197,7 @@ ${writeFacts([
     analysedAt === null ? html`not yet; <a href="/analysis/ssr">perform an analysis</a>` : writeMoment(analysedAt),
   ],
 ])}
-${analysis === null ? '' : writeAnalysis(analysis)}`
+${analysis === null ? '' : writeAnalysis(analysis, kind === 'nav')}`
 }
 
 function writeSignals(signals: Readonly<Record<string, string | number | boolean | null>>): Html {
@@ -208,12 +208,13 @@ function writeSignals(signals: Readonly<Record<string, string | number | boolean
   return html`<span class="quiet">${writeText(words.join(', '))}</span>`
 }
 
-function writeAnalysis({ author, section, language, findings, meta, ...page }: PageAnalysis): Html {
+/** What was found in the content. Dates and moods of what a page leads to are none of its own. */
+function writeAnalysis({ author, section, language, findings, meta, ...page }: PageAnalysis, isNav: boolean): Html {
   const { keyPhrases, sentiment } = meta.deepAnalysis.findings
   return writeFacts([
     ['Author', author === null ? null : writeText(author)],
-    ['Published', page.published_at === null ? null : writeText(page.published_at)],
-    ['Modified', page.modified_at === null ? null : writeText(page.modified_at)],
+    ['Published', isNav || page.published_at === null ? null : writeText(page.published_at)],
+    ['Modified', isNav || page.modified_at === null ? null : writeText(page.modified_at)],
     ['Section', section === null ? null : writeText(section)],
     [
       'Language',
@@ -230,7 +231,7 @@ function writeAnalysis({ author, section, language, findings, meta, ...page }: P
     ],
     [
       'Sentiment',
-      sentiment === null
+      isNav || sentiment === null
         ? null
         : html`${writePill(sentiment.label)} ${sentiment.score.toFixed(2)} <span class="quiet">best effort: ${countOf(sentiment.positive, 'good word')}, ${countOf(sentiment.negative, 'bad word')}</span>`,
     ],

@@ -33,7 +33,7 @@ const MOST_COUNTED = 10_000
 
 /** `/urls`: the addresses of all sources, those that were asked last first. */
 export async function renderUrls(c: Context, addresses: Addresses, since: JobCounts): Promise<Html> {
-  const fields = Object.fromEntries(FIELDS.map((name) => [name, readText(c, name)]))
+  const fields = Object.fromEntries(FIELDS.map((name) => [name, readField(c, name)]))
   const filter = readFilter(c)
   const limit = readLimit(c, 100, 500)
   const newerThan = readCursor(c, 'newer')
@@ -94,17 +94,25 @@ const FIELDS = [
   'limit',
 ] as const
 
+/** Names that the API has for the same. */
+const ALIASES: Readonly<Record<string, string>> = { text: 'q', minCombinedConfidence: 'minConfidence' }
+
+function readField(c: Context, name: string): string | undefined {
+  const alias = ALIASES[name]
+  return readText(c, name) ?? (alias === undefined ? undefined : readText(c, alias))
+}
+
 function readFilter(c: Context): AddressFilter {
   const host = readText(c, 'host')?.toLowerCase()
   const state = readWord(c, 'state', LEDGER_STATES)
   const reason = readWord(c, 'reason', REASONS)
   const status = readNumber(c, 'status')
-  const text = readText(c, 'text')
+  const text = readField(c, 'text')
   const from = readMoment(c, 'from', 'start')
   const to = readMoment(c, 'to', 'end')
   const classification = readWord(c, 'classification', PAGE_CLASSES)
   const combinedHint = readWord(c, 'combinedHint', PAGE_CLASSES)
-  const minCombinedConfidence = readShare(c, 'minCombinedConfidence')
+  const minCombinedConfidence = readShare(c, 'minCombinedConfidence') ?? readShare(c, 'minConfidence')
   return {
     ...(host === undefined ? {} : { host, includeSubdomains: readText(c, 'includeSubdomains') === '1' }),
     ...(state === undefined ? {} : { state }),
@@ -127,7 +135,7 @@ function writeUrlFilters(fields: Readonly<Record<string, string | undefined>>, f
     writeField('Status', 'status', filter.status, 'number'),
     writeChoice('Class', 'classification', filter.classification, PAGE_CLASSES),
     writeChoice('Signals say', 'combinedHint', filter.combinedHint, PAGE_CLASSES),
-    writeField('Sure by %', 'minCombinedConfidence', fields['minCombinedConfidence'], 'number'),
+    writeField('Signals sure by %', 'minCombinedConfidence', fields['minCombinedConfidence'], 'number'),
     writeField('From', 'from', fields['from'], 'date'),
     writeField('To', 'to', fields['to'], 'date'),
   ])
@@ -155,7 +163,9 @@ function entryRow(entry: AddressEntry): Row {
 function writeClass({ classification, confidence, combinedHint, combinedConfidence }: AddressEntry): Part {
   if (classification === null) return ''
   const hint =
-    combinedHint === null ? '' : html`<small>signals: ${combinedHint} ${writePercent(combinedConfidence ?? 0)}</small>`
+    combinedHint === null || combinedHint === classification
+      ? ''
+      : html`<small>signals: ${combinedHint} ${writePercent(combinedConfidence ?? 0)}</small>`
   return html`${writePill(classification)} ${writePercent(confidence ?? 0)}${hint}`
 }
 

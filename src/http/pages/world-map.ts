@@ -47,9 +47,10 @@ ${drawn}</svg><figcaption>${plain(label)}. Outlines: Natural Earth, public domai
 }
 
 function writeDot({ id, name, lat, lng, pages, hubs }: MapDot, most: number): Html {
-  const { x, y } = pointOnMap(lat, lng)
+  const radius = radiusOnMap(pages, most)
+  const { x, y } = pointOnMap(lat, lng, radius)
   const words = [countOf(pages, 'page'), ...(hubs === 0 ? [] : [countOf(hubs, 'hub')])].join(', ')
-  return html`<a href="${placeHref(id)}" tabindex="-1"><circle class="dot" cx="${x}" cy="${y}" r="${radiusOnMap(pages, most)}"><title>${plain(name)}: ${words}</title></circle></a>`
+  return html`<a href="${placeHref(id)}" tabindex="-1"><circle class="dot" cx="${x}" cy="${y}" r="${radius}"><title>${plain(name)}: ${words}</title></circle></a>`
 }
 
 /** `48.86° N, 2.35° E` */

@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
-import { urlKey } from '../../core/url/key.ts'
 import { CRAWL_TYPE_SEEDS } from '../../library/crawl-types.ts'
 import { type CrawlBody, crawlBodySchema, readCrawlOrder } from '../../library/dispatch/crawl-order.ts'
 import type { Dispatcher, JobView } from '../../library/dispatch/dispatcher.ts'
 import { writeJobItem } from '../../library/dispatch/job-item.ts'
-import { requireUnderstood } from '../../library/operations/plan-crawl.ts'
+import { requireUnderstoodStart } from '../../library/operations/require-understood.ts'
 import type { HttpContext } from '../context.ts'
 import { StatusError } from '../failure.ts'
 import { jobId } from '../fields.ts'
@@ -164,13 +163,9 @@ async function startCrawl(body: CrawlBody | undefined, began: number, ports: Htt
  */
 async function refuseUnprepared(url: string, { queue, dbPath }: CrawlBody, ports: HttpContext['ports']): Promise<void> {
   if (queue === true || dbPath !== undefined) return
-  const keyOf = (address: string) => urlKey(address) ?? address
   await withLibrary(
     ports,
-    async (library) => {
-      const source = (await library.store.listSources()).find((one) => keyOf(one.url) === keyOf(url))
-      await requireUnderstood(library, new URL(source?.siteUrl ?? url).host)
-    },
+    (library) => requireUnderstoodStart(library, url),
     () => undefined,
   )
 }

@@ -134,7 +134,7 @@ export const gazetteerRoutes: readonly Route[] = [
     query: z.object({ id: placeId }),
     answers: {
       200: {
-        what: `At most ${MOST_ARTICLES}, the newest first; a page for each part of it that names the place.`,
+        what: `At most ${MOST_ARTICLES}: those that name it in their title first, then in their address; the newest of these first.`,
         schema: z.object({
           id: count,
           count,

@@ -4,7 +4,7 @@ import { PharosError } from '../../core/errors.ts'
 import { milestonesMet } from '../../library/operations/milestones-met.ts'
 import { countField, limitField, needField, textField, wordField } from '../fields.ts'
 import { given } from '../given.ts'
-import { hubRecord } from '../place-records.ts'
+import { hubRecord, readMentions } from '../place-records.ts'
 import { createRoute, type Route, reply } from '../route.ts'
 import { failures, hubShape, placeShape } from '../shapes.ts'
 import { withLibrary, withUnderstanding } from '../store-access.ts'
@@ -74,13 +74,23 @@ export const hubRoutes: readonly Route[] = [
     query: z.object({ host: needField('The host.', 255) }),
     answers: {
       200: {
-        what: 'Zeros for a host of which nothing is known.',
+        what: 'Of what is missing the first 500, and how many there are; zeros for a host of which nothing is known.',
         schema: z.object({
           host: z.string(),
           hubs: count,
           countriesCovered: count,
           countries: count,
-          missing: z.array(z.object({ url: z.string(), placeSlug: z.string().nullable(), checkedAt: z.string() })),
+          missing: z
+            .array(
+              z.object({
+                url: z.string(),
+                placeId: z.int().nullable(),
+                placeSlug: z.string().nullable(),
+                checkedAt: z.string(),
+              }),
+            )
+            .max(500),
+          missingCount: count,
           patterns: z.array(
             z.object({
               pattern: z.string(),
@@ -102,7 +112,16 @@ export const hubRoutes: readonly Route[] = [
       const { missing, ...coverage } = await withUnderstanding(
         ports,
         ({ placeHubs }) => placeHubs.coverage(host),
-        () => ({ host, hubs: 0, countriesCovered: 0, countries: 0, missing: [], patterns: [], topics: [] }),
+        () => ({
+          host,
+          hubs: 0,
+          countriesCovered: 0,
+          countries: 0,
+          missing: [],
+          missingCount: 0,
+          patterns: [],
+          topics: [],
+        }),
       )
       return reply({
         ...coverage,
@@ -124,11 +143,7 @@ export const hubRoutes: readonly Route[] = [
       ...failures(400),
     },
     async run({ query }, { ports }) {
-      const items = await withUnderstanding(
-        ports,
-        ({ gazetteer }) => gazetteer.listMentions(query.limit, query.host?.toLowerCase()),
-        () => [],
-      )
+      const items = await readMentions(ports, query.limit, query.host?.toLowerCase())
       return reply({ count: items.length, items })
     },
   }),

@@ -12,6 +12,7 @@ import type { CrawlInput } from '../../library/operations/crawl-source.ts'
 import { describeSource } from '../../library/operations/describe-source.ts'
 import { explainUrl } from '../../library/operations/explain.ts'
 import { findSource } from '../../library/operations/find-source.ts'
+import { requireUnderstood } from '../../library/operations/require-understood.ts'
 import { reportSource } from '../../library/operations/source-status.ts'
 import { takeUpSource } from '../../library/operations/take-up-source.ts'
 import { CRAWL_TYPES, labelOf, type Source } from '../../library/source.ts'
@@ -71,11 +72,16 @@ export const sourceRoutes: readonly Route[] = [
       name: label.optional().describe('How it is called; by default, after its address.'),
       version: label.optional().describe('The version of what it describes.'),
       scope: scope.optional().describe('What belongs to it.'),
-      crawlType: z.enum(CRAWL_TYPES).optional().describe('Where addresses are looked for.'),
+      crawlType: z
+        .enum(CRAWL_TYPES)
+        .optional()
+        .describe('Where addresses are looked for. history holds for this crawl alone: the source stays intelligent.'),
       seeds: z.array(z.string().max(2000)).max(1000).optional().describe('Further addresses to start from.'),
       llmsTxtUrl: z.string().max(2000).nullable().optional().describe('Its llms.txt; null for none.'),
       llmsFull: z.enum(['auto', 'off', 'only']).optional().describe('Whether its llms-full.txt is read.'),
-      planner: plannerSchema.optional().describe('What the plan of an intelligent crawl may do.'),
+      planner: plannerSchema
+        .optional()
+        .describe('What the plan of an intelligent or history crawl may do; ignored for other types.'),
       force: z
         .boolean()
         .optional()
@@ -95,6 +101,7 @@ export const sourceRoutes: readonly Route[] = [
           ...given({ name, version }),
           scope: given(body.scope ?? {}),
           settings: given({ crawlType, seeds, llmsTxtUrl, llmsFull }),
+          force,
         })
         // Somebody may have asked for the same at the same moment.
         if (isUnderWay(ports, source)) throw new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
@@ -160,7 +167,9 @@ export const sourceRoutes: readonly Route[] = [
         acceptLoss: z.boolean(),
         scope,
         crawlType: z.enum(CRAWL_TYPES).describe('Where addresses are looked for, in this crawl.'),
-        planner: plannerSchema.describe('What the plan of an intelligent crawl may do.'),
+        planner: plannerSchema.describe(
+          'What the plan of an intelligent or history crawl may do; ignored for other types.',
+        ),
         force: z.boolean().describe('Begins a crawl of type history although not enough is known of the site.'),
       })
       .partial()
@@ -273,6 +282,9 @@ async function enqueue(text: string, input: CrawlInput, { ports }: HttpContext) 
   return withLibrary(ports, async (library) => {
     const source = await findSource(library, text)
     resolveScope(source.scope, input.scope ?? {})
+    if (input.crawlType === 'history' && input.force !== true) {
+      await requireUnderstood(library, new URL(source.siteUrl).host)
+    }
     if (isUnderWay(ports, source) || (await reportSource(library, source)).isRunning) {
       throw new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
     }

@@ -47,6 +47,7 @@ const progress: z.ZodType<RunProgress> = z.object({
   news: count,
   milestones: count,
   lastPage: count,
+  gazetteerRevision: z.string(),
 })
 
 const shape: z.ZodType<AnalysisFrame> = z.object({

@@ -3,7 +3,7 @@ import { PharosError } from '../../core/errors.ts'
 import { REACHES, type Reach } from '../../core/url/scope.ts'
 import type { PlannerOptions } from '../../plan/planner-options.ts'
 import { parseStart } from '../operations/add-source.ts'
-import { CRAWL_TYPES, type CrawlType } from '../source.ts'
+import { CRAWL_TYPES, type CrawlType, hasPlan } from '../source.ts'
 import type { CrawlOrder } from './dispatcher.ts'
 
 /** How long something is fresh, as the contract writes it: a whole number with s, m, h or d, or of seconds. */
@@ -36,7 +36,7 @@ export const plannerSchema: z.ZodType<PlannerOptions> = z
     hubMaxDays: z.int().min(1).max(36_500),
     maxSeeds: z.int().min(1).max(100_000),
     targetHosts: z.array(z.string().max(253)).max(1000),
-    verbosity: z.int().min(0).max(10),
+    verbosity: z.int().min(0).max(3),
   })
   .partial() as z.ZodType<PlannerOptions>
 
@@ -85,7 +85,7 @@ export const crawlBodySchema: z.ZodType<CrawlBody> = z.object({
     .enum(CRAWL_TYPES)
     .optional()
     .describe(
-      'Where addresses are looked for. intelligent plans what to visit; history is refused until enough is known of the site. GET /api/crawl-types lists them.',
+      'Where addresses are looked for. intelligent plans what to visit; history is refused until enough is known of the site. The fields that begin with hub, int and planner are for these two, and ignored for others. GET /api/crawl-types lists them.',
     ),
   scope: z
     .enum(REACHES)
@@ -149,7 +149,7 @@ export const crawlBodySchema: z.ZodType<CrawlBody> = z.object({
     .optional()
     .describe('Ends of names of hosts that are planned for, as a list or separated by commas; others get no plan.'),
   mode: z.unknown().optional().describe('Taken and ignored.'),
-  plannerVerbosity: count(0, 10).describe('How much the plan tells of itself in the log: 0 nothing, 3 everything.'),
+  plannerVerbosity: count(0, 3).describe('How much the plan tells of itself in the log: 0 nothing, 3 everything.'),
   force: flag.describe('Begins a crawl of type history although not enough is known of the site.'),
 })
 
@@ -183,7 +183,6 @@ function describeIssues(error: z.ZodError): string {
 /** The flags of a body, each with its value joined to it, so that no value is ever taken for a flag. */
 function writeFlags(body: CrawlBody, libraryPath: string): string[] {
   const { crawlType, maxPages, intTargetHosts } = body
-  const isPlanned = crawlType === 'intelligent' || crawlType === 'history'
   const values: readonly (readonly [flag: string, value: string | number | undefined])[] = [
     [
       'crawl-type',
@@ -202,7 +201,7 @@ function writeFlags(body: CrawlBody, libraryPath: string): string[] {
     ['max-age', body.refetchIfOlderThan ?? body.maxAge],
     ['refetch-article-if-older-than', body.refetchArticleIfOlderThan],
     ['refetch-hub-if-older-than', body.refetchHubIfOlderThan],
-    ...(isPlanned
+    ...(hasPlan(crawlType)
       ? ([
           ['hub-max-pages', body.hubMaxPages],
           ['hub-max-days', body.hubMaxDays],

@@ -57,6 +57,21 @@ function killing(): CrawlRunner {
   }
 }
 
+/** Runs whose processes take a moment to end after the last thing they do. */
+function lingering(): CrawlRunner {
+  return {
+    ...spawning,
+    start(args, tell) {
+      const child = spawning.start(args, tell)
+      const ended = child.ended.then(async (end) => {
+        await systemClock.sleep(200)
+        return end
+      })
+      return { ...child, ended }
+    },
+  }
+}
+
 function told(name: 'analysis' | 'milestone'): Record<string, unknown>[] {
   return feed
     .read(0, { logs: true, jobId: null }, 5000)
@@ -79,6 +94,8 @@ test('a run is recorded at once, goes on in a process of its own, and is told of
   const begun = await runner.start({ skipDomains: true })
   expect(await library.analyses.findRun(begun.id)).toMatchObject({ status: 'running', options: { skipDomains: true } })
   await expect(runner.start({})).rejects.toMatchObject({ code: 'ANALYSIS_RUNNING' })
+  // What makes no sense is told as such, whatever else goes on.
+  await expect(runner.start({ pageLimit: 0 })).rejects.toMatchObject({ code: 'USAGE' })
   // Nor does anybody else begin one.
   await expect(open().start({})).rejects.toMatchObject({ code: 'ANALYSIS_RUNNING' })
   const ended = await untilIs(begun.id, 'completed')
@@ -114,6 +131,16 @@ test('one that the end of a server broke off goes on with the next', async () =>
   expect(await library.analyses.findRun(id)).toMatchObject({ status: 'running' })
   await open().recover()
   expect((await untilIs(id, 'completed')).progress.pages).toBe(PAGES)
+})
+
+test("one that is over is in nobody's way while its process ends", async () => {
+  const runner = open(lingering())
+  const { id } = await runner.start({ skipDomains: true })
+  await untilIs(id, 'completed')
+  const next = await runner.start({ dryRun: true })
+  expect(next.id).not.toBe(id)
+  await expect(runner.start({})).rejects.toMatchObject({ code: 'ANALYSIS_RUNNING', details: { run: next.id } })
+  await untilIs(next.id, 'completed')
 })
 
 test('what ended well is left alone', async () => {

@@ -3,7 +3,7 @@ import { maskFields } from '../../core/secrets.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import type { AnalysisRun, RunChange } from '../analyses.ts'
 import type { Library } from '../library.ts'
-import { beginRun, isRunLeft, requireAnalyses } from '../operations/begin-run.ts'
+import { beginRun, fillOptions, isRunLeft, requireAnalyses } from '../operations/begin-run.ts'
 import { ANALYSIS_JOB } from '../operations/reached-milestones.ts'
 import { frameOf, parseAnalysisFrame } from './analysis-frames.ts'
 import type { AnalysisRunner } from './analysis-runner.ts'
@@ -74,8 +74,9 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisRu
     void child.ended.then((end) => settle(now, end)).catch((error: unknown) => log?.warn(String(error)))
     return null
   }
-  const settle = async ({ runId, lastWords }: Working, end: ProcessEnd) => {
-    working = undefined
+  const settle = async (ended: Working, end: ProcessEnd) => {
+    const { runId, lastWords } = ended
+    if (working === ended) working = undefined
     // It goes on with the next server.
     if (closing.signal.aborted) return
     const library = await options.library()
@@ -96,6 +97,12 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisRu
     const ended = { ...change, endedAt: clock.now() }
     await requireAnalyses(library).changeRun({ id: run.id, runner: run.runner }, ended)
     feed.tell('analysis', null, { ...frameOf({ ...run, ...ended }) })
+  }
+  /** A process lives on for a moment after its run is over, which is in nobody's way. */
+  const waitForEnd = async ({ runId, child }: Working) => {
+    const run = await requireAnalyses(await options.library()).findRun(runId)
+    if (run?.status === 'running') throw new PharosError('ANALYSIS_RUNNING', { run: runId })
+    await within(clock, child.ended, END_MS)
   }
   const start = async (input: Parameters<typeof beginRun>[1]): Promise<AnalysisRun> => {
     if (closing.signal.aborted) throw new PharosError('INTERRUPTED')
@@ -139,7 +146,8 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisRu
 
   return {
     start: async (given) => {
-      if (working !== undefined) throw new PharosError('ANALYSIS_RUNNING', { run: working.runId })
+      fillOptions(given)
+      if (working !== undefined) await waitForEnd(working)
       return start({ options: given })
     },
     recover: async () => {

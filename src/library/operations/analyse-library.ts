@@ -1,11 +1,14 @@
 import { analysePage } from '../../analysis/analyse-page.ts'
+import { CLASSIFIER_VERSION } from '../../analysis/classify-page.ts'
 import { NO_PLACES, type PlaceMatcher } from '../../analysis/matcher.ts'
 import type { AnalysedPage, AnalysePage } from '../../analysis/page-analysis.ts'
 import { PharosError } from '../../core/errors.ts'
 import {
   type Analyses,
   type AnalysisRun,
+  type HostLocale,
   type PageToAnalyse,
+  type PendingBy,
   RUN_STAGES,
   type RunChange,
   type RunEvent,
@@ -15,9 +18,11 @@ import {
   type RunStage,
 } from '../analyses.ts'
 import type { NoteFrame } from '../dispatch/frames.ts'
-import { judgeDomain } from '../judge-domain.ts'
+import type { KeptNote } from '../job-log.ts'
+import { judgeDomain, judgeLocale } from '../judge-domain.ts'
 import type { Library } from '../library.ts'
-import { beginRun, requireAnalyses } from './begin-run.ts'
+import { beginRun, NO_PROGRESS, requireAnalyses } from './begin-run.ts'
+import { listSourcesAt } from './milestones-met.ts'
 import { ANALYSIS_JOB, listReached } from './reached-milestones.ts'
 
 /** What is asked for. */
@@ -44,6 +49,8 @@ export type AnalysisEvent =
   | { readonly type: 'ended'; readonly run: AnalysisRun }
 
 const BATCH = 100
+/** After so long others have written to the library. */
+const FRESH_MS = 3_600_000
 /** Pages that could not be analysed and are named in one run. */
 const MOST_NAMED = 100
 
@@ -85,6 +92,8 @@ class ActiveRun {
   readonly #analyse: AnalysePage
   #run: AnalysisRun
   #places: PlaceMatcher = NO_PLACES
+  /** Countries of hosts, as they were at the beginning of the run. */
+  readonly #countries = new Map<string, string | null>()
   #named = 0
   #isOver = false
   /** Somebody else has taken it over. */
@@ -112,14 +121,15 @@ class ActiveRun {
 
   /** What it came to, as it is kept. */
   get summary(): Readonly<Record<string, unknown>> {
-    const { lastPage, totalPages, ...counts } = this.#progress
+    const { lastPage, totalPages, gazetteerRevision, ...counts } = this.#progress
     const { analysisVersion, dryRun } = this.#options
-    return { analysisVersion, gazetteerRevision: this.#places.revision, dryRun, ...counts }
+    return { analysisVersion, gazetteerRevision, dryRun, ...counts }
   }
 
   /** Goes through all stages, from the one on in which it was broken off. */
   async *goThrough(): AsyncGenerator<AnalysisEvent, void> {
-    this.#places = (await this.#library.openPlaces?.()) ?? NO_PLACES
+    this.#places = await openPlaces(this.#library)
+    await this.#lookAgain()
     const stages = [
       ['db-setup', this.#setUp],
       ['pages', this.#analysePages],
@@ -137,20 +147,63 @@ class ActiveRun {
     yield await this.#tell(words, this.summary)
   }
 
+  /**
+   * Has a run that was broken off begin with the first page again where others may be pending by now: by another gazetteer, or after
+   * a while. What it has done is not, and what is done again counts again. Of a dry run nothing was kept, so that it begins anew.
+   */
+  async #lookAgain(): Promise<void> {
+    const { stage, startedAt } = this.#run
+    const isOld = this.#library.clock.now() - startedAt > FRESH_MS
+    if (stage === 'db-setup' || (this.#progress.gazetteerRevision === this.#places.revision && !isOld)) return
+    const done = this.#options.dryRun ? NO_PROGRESS : this.#progress
+    await this.#change({ stage: 'db-setup', progress: { ...done, lastPage: 0 } })
+  }
+
   async *#setUp(): AsyncGenerator<AnalysisEvent, void> {
     yield await this.#tell('looking at what there is to do')
     const { analysisVersion, pageLimit, skipPages } = this.#options
     const { revision } = this.#places
-    const pending = skipPages ? 0 : await this.#analyses.countPending(analysisVersion, revision)
-    const totalPages = Math.min(pending, pageLimit ?? pending)
-    await this.#change({ progress: { ...this.#progress, totalPages } })
+    await this.#settleLocales()
+    const pending = skipPages ? 0 : await this.#analyses.countPending(this.#pendingBy)
+    const totalPages = Math.min(this.#progress.pages + pending, pageLimit ?? Number.POSITIVE_INFINITY)
+    await this.#change({ progress: { ...this.#progress, totalPages, gazetteerRevision: revision } })
     const words = revision === '' ? 'there is no gazetteer, so that no places will be found' : 'the gazetteer is there'
-    yield await this.#tell(`${totalPages} pages are to be analysed; ${words}`, {
+    yield await this.#tell(`${totalPages - this.#progress.pages} pages are to be analysed; ${words}`, {
       pending,
       totalPages,
       analysisVersion,
       gazetteerRevision: revision,
     })
+  }
+
+  get #pendingBy(): PendingBy {
+    const { analysisVersion: version } = this.#options
+    return { version, revision: this.#places.revision, classifierVersion: CLASSIFIER_VERSION }
+  }
+
+  /** Decides where hosts are at home before their pages are looked at, so that all of them are by the same. */
+  async #settleLocales(): Promise<void> {
+    if (this.#options.skipPages || this.#options.dryRun) return
+    for (const host of await this.#analyses.listHosts(null)) {
+      this.#signal.throwIfAborted()
+      await this.#analyses.writeLocale(host, await this.#judgeLocale(host))
+    }
+  }
+
+  async #judgeLocale(host: string): Promise<HostLocale> {
+    const named = judgeLocale(host, [])
+    return named.countryCode === null ? judgeLocale(host, await this.#analyses.listTitleCountries(host)) : named
+  }
+
+  /** The country of a host, as it was decided; one that has come meanwhile has it decided now. */
+  async #countryOf(host: string): Promise<string | null> {
+    const known = this.#countries.get(host)
+    if (known !== undefined) return known
+    const kept = this.#options.dryRun ? undefined : await this.#analyses.readLocale(host)
+    const locale = kept ?? (await this.#judgeLocale(host))
+    if (kept === undefined && !this.#options.dryRun) await this.#analyses.writeLocale(host, locale)
+    this.#countries.set(host, locale.countryCode)
+    return locale.countryCode
   }
 
   async *#analysePages(): AsyncGenerator<AnalysisEvent, void> {
@@ -170,25 +223,27 @@ class ActiveRun {
 
   async #nextPages(): Promise<readonly PageToAnalyse[]> {
     this.#signal.throwIfAborted()
-    const { analysisVersion: version, pageLimit } = this.#options
+    const { pageLimit } = this.#options
     const limit = Math.min(this.#batch, (pageLimit ?? Number.POSITIVE_INFINITY) - this.#progress.pages)
     if (limit <= 0) return []
-    const { revision } = this.#places
-    return this.#analyses.listPending({ version, revision, after: this.#progress.lastPage, limit })
+    return this.#analyses.listPending({ ...this.#pendingBy, after: this.#progress.lastPage, limit })
   }
 
   async *#analyseBatch(pages: readonly PageToAnalyse[]): AsyncGenerator<AnalysisEvent, void> {
     const done: { readonly page: PageToAnalyse; readonly analysed: AnalysedPage }[] = []
     const failures: { readonly page: PageToAnalyse; readonly problem: string }[] = []
     for (const page of pages) {
+      const hostCountry = await this.#countryOf(page.host)
       try {
-        done.push({ page, analysed: this.#analyse(page.page, this.#places) })
+        const context = hostCountry === null ? {} : { hostCountry }
+        done.push({ page, analysed: this.#analyse(page.page, this.#places, context) })
       } catch (error) {
         // One page that nobody foresaw must not keep all others from being analysed; the next run tries it again.
         failures.push({ page, problem: messageOf(error) })
       }
     }
-    const progress = addUp(this.#progress, pages, done, failures.length)
+    const hubs = await this.#countHubs(done)
+    const progress = addUp(this.#progress, { pages, done, hubs, failed: failures.length })
     await this.#keep(progress, this.#options.dryRun ? [] : done)
     for (const { page, problem } of failures) {
       if (this.#named++ < MOST_NAMED) {
@@ -197,6 +252,22 @@ class ActiveRun {
     }
     if (this.#options.verbose) yield await this.#tell(`pages: ${progress.pages} of ${progress.totalPages}`)
     yield { type: 'progress', stage: 'pages', progress }
+  }
+
+  /** Hubs by their first pages; one whose first page is not stored counts with the page that makes it known. */
+  async #countHubs(
+    done: readonly { readonly page: PageToAnalyse; readonly analysed: AnalysedPage }[],
+  ): Promise<number> {
+    const first = new Set<string>()
+    const further = new Set<string>()
+    for (const { page, analysed } of done) {
+      if (analysed.hub !== null) (analysed.hub.url === page.page.url ? first : further).add(analysed.hub.url)
+    }
+    let hubs = first.size
+    for (const url of further) {
+      if (!first.has(url) && (await this.#library.placeHubs?.find(url)) === undefined) hubs++
+    }
+    return hubs
   }
 
   async *#analyseDomains(): AsyncGenerator<AnalysisEvent, void> {
@@ -210,7 +281,8 @@ class ActiveRun {
     let progress = { ...this.#progress, domains: 0, news: 0 }
     for (const host of await this.#analyses.listHosts(domainLimit)) {
       this.#signal.throwIfAborted()
-      const domain = judgeDomain(await this.#analyses.measureDomain(host, this.#library.clock.now()))
+      const figures = await this.#analyses.measureDomain(host, this.#library.clock.now())
+      const domain = judgeDomain(figures, await this.#countryOf(host))
       if (!dryRun) await this.#analyses.writeDomain(domain)
       progress = { ...progress, domains: progress.domains + 1, news: progress.news + Number(domain.isNews) }
       await this.#keep(progress, [])
@@ -229,7 +301,7 @@ class ActiveRun {
     yield await this.#tell('milestones: beginning')
     let milestones = 0
     for (const note of listReached(await this.#analyses.listAchievements(), this.#holder.id)) {
-      const [kept] = (await jobLog?.listMilestones({ kind: note.kind, scope: note.scope ?? '', limit: 1 })) ?? []
+      const kept = await this.#findNoted(note)
       // Counted where this very run has noted it before it was broken off.
       if (kept !== undefined && kept.details?.['runId'] !== this.#holder.id) continue
       milestones++
@@ -240,6 +312,16 @@ class ActiveRun {
     }
     await this.#keep({ ...this.#progress, milestones }, [])
     yield await this.#tell(`milestones: ${milestones} ${dryRun ? 'would be noted' : 'noted'}`)
+  }
+
+  /** A milestone as somebody has noted it; what was noted before its site was removed and added again is of another time. */
+  async #findNoted({ kind, scope }: NoteFrame): Promise<KeptNote | undefined> {
+    const { jobLog, store } = this.#library
+    const host = scope ?? ''
+    const [newest] = (await jobLog?.listMilestones({ kind, scope: host, limit: 1 })) ?? []
+    const since = (await listSourcesAt(store, host)).map(({ createdAt }) => createdAt)
+    const isOfNow = newest !== undefined && (since.length === 0 || newest.at >= Math.min(...since))
+    return isOfNow ? newest : undefined
   }
 
   /** Keeps pages and how far the run is, together. */
@@ -287,12 +369,15 @@ class ActiveRun {
   }
 }
 
-function addUp(
-  before: RunProgress,
-  pages: readonly PageToAnalyse[],
-  done: readonly { readonly analysed: AnalysedPage }[],
-  failed: number,
-): RunProgress {
+/** What came of some pages. */
+interface BatchResult {
+  readonly pages: readonly PageToAnalyse[]
+  readonly done: readonly { readonly analysed: AnalysedPage }[]
+  readonly hubs: number
+  readonly failed: number
+}
+
+function addUp(before: RunProgress, { pages, done, hubs, failed }: BatchResult): RunProgress {
   const countOf = (kind: string) => done.filter(({ analysed }) => analysed.classification.kind === kind).length
   return {
     ...before,
@@ -301,10 +386,18 @@ function addUp(
     navs: before.navs + countOf('nav'),
     others: before.others + countOf('other'),
     places: before.places + done.reduce((sum, { analysed }) => sum + analysed.analysis.findings.places.length, 0),
-    hubs: before.hubs + done.filter(({ analysed }) => analysed.hub !== null).length,
+    hubs: before.hubs + hubs,
     failed: before.failed + failed,
     lastPage: pages.at(-1)?.id ?? before.lastPage,
   }
+}
+
+/** The places that pages are looked through for. By names that cannot be read, all that were found would be lost. */
+async function openPlaces({ openPlaces: open, gazetteer }: Library): Promise<PlaceMatcher> {
+  const places = (await open?.()) ?? NO_PLACES
+  if (places.revision === '' && ((await gazetteer?.revision()) ?? '') !== '')
+    throw new PharosError('GAZETTEER_UNREADABLE')
+  return places
 }
 
 function messageOf(error: unknown): string {

@@ -8,7 +8,8 @@ const STALE_MS = 60_000
 /** So long a run that was recorded for a process waits for it before anybody else may take it up. */
 const RESERVED_MS = 10_000
 
-const NO_PROGRESS: RunProgress = {
+/** How far a run is before it begins. */
+export const NO_PROGRESS: RunProgress = {
   pages: 0,
   totalPages: 0,
   articles: 0,
@@ -21,6 +22,7 @@ const NO_PROGRESS: RunProgress = {
   news: 0,
   milestones: 0,
   lastPage: 0,
+  gazetteerRevision: '',
 }
 
 /** Where what is found out about pages is kept. */
@@ -69,7 +71,7 @@ async function requireOpen(analyses: Analyses, id: string): Promise<void> {
 }
 
 /** What is asked of a run, checked, with what was left open. */
-function fillOptions(given: Partial<RunOptions>): RunOptions {
+export function fillOptions(given: Partial<RunOptions>): RunOptions {
   const { analysisVersion = ANALYSIS_VERSION, pageLimit = null, domainLimit = null } = given
   const { skipPages = false, skipDomains = false, dryRun = false, verbose = false } = given
   checkCount('analysisVersion', analysisVersion)

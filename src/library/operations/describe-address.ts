@@ -83,7 +83,7 @@ export async function describeAddress(library: Library, url: string): Promise<Ad
     url: spelling,
     known,
     hub: (await library.placeHubs?.find(spelling)) ?? null,
-    verdict: (await library.planMemory?.readVerdicts(host))?.find((verdict) => isSame(verdict.url, spelling)) ?? null,
+    verdict: await findVerdict(library, spelling),
     problems: await listProblems(library, host, spelling),
     unknown: known.length > 0 ? null : await describeUnknown(library, sources, url, host),
   }
@@ -122,6 +122,15 @@ async function describeAlias(
   for (const key of listKeysOf(other).toReversed()) row ??= (await store.findRow(id, key)) ?? null
   const kind = row?.hasPage === true ? ((await analyses?.readClass(id, row.key)) ?? null) : null
   return { ...alias, other, row, isThere: row === null ? null : isThere(row), kind }
+}
+
+/** What a plan found out about it, under whichever spelling that is kept. */
+async function findVerdict({ placeHubs }: Library, url: string): Promise<HubVerdict | null> {
+  let found: HubVerdict | undefined
+  for (const key of listKeysOf(url)) {
+    found ??= (await placeHubs?.findVerdict(key)) ?? (await placeHubs?.findVerdict(`${key}/`))
+  }
+  return found ?? null
 }
 
 async function listProblems({ jobLog }: Library, host: string, url: string): Promise<readonly KeptNote[]> {

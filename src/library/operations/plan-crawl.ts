@@ -1,16 +1,12 @@
 import { NO_PLACES } from '../../analysis/matcher.ts'
-import { PharosError } from '../../core/errors.ts'
 import type { LedgerRow } from '../../crawl/ledger.ts'
 import type { CrawlPlanner } from '../../crawl/planner.ts'
 import type { MilestoneCounts, MilestoneMemory } from '../../crawl/progress-milestones.ts'
 import { createPlanner, type VisitedRow } from '../../plan/create-planner.ts'
 import type { Library } from '../library.ts'
-import type { CrawlType, Source } from '../source.ts'
+import { type CrawlType, hasPlan, type Source } from '../source.ts'
 import type { Crawl } from '../store.ts'
-import { milestonesMet } from './milestones-met.ts'
-
-/** What has to be known of a site before its history is worth the requests. */
-const HISTORY_MILESTONES: readonly string[] = ['full-understanding', 'depth2-coverage', 'articles-identified-1k']
+import { requireUnderstood } from './require-understood.ts'
 
 function typeOf({ settings }: Source, { options }: Pick<Crawl, 'options'>): CrawlType {
   return options.crawlType ?? settings.crawlType
@@ -22,17 +18,11 @@ export async function refuseUnprepared(library: Library, source: Source, crawl: 
   await requireUnderstood(library, new URL(source.siteUrl).host)
 }
 
-/** Refuses with what is missing where not enough is known of a host for a crawl of its history. */
-export async function requireUnderstood(library: Pick<Library, 'jobLog'>, host: string): Promise<void> {
-  const { unmet } = await milestonesMet(library, host, HISTORY_MILESTONES)
-  if (unmet.length > 0) throw new PharosError('CRAWL_UNPREPARED', { host, missing: unmet.join(', ') })
-}
-
 /** Creates the planner of a crawl, where its type has one. Only a crawl that looks for pages can be planned. */
 export async function planCrawl(library: Library, source: Source, crawl: Crawl): Promise<CrawlPlanner | undefined> {
   const type = typeOf(source, crawl)
   const isSearching = crawl.kind === 'add' || crawl.kind === 'recrawl'
-  if (!isSearching || (type !== 'intelligent' && type !== 'history')) return undefined
+  if (!isSearching || !hasPlan(type)) return undefined
   return createPlanner({
     crawlId: crawl.id,
     sourceId: source.id,

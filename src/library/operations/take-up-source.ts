@@ -2,11 +2,20 @@ import { PharosError } from '../../core/errors.ts'
 import { urlKey } from '../../core/url/key.ts'
 import type { CrawlKind } from '../../crawl/events.ts'
 import type { Library } from '../library.ts'
-import type { Source } from '../source.ts'
+import type { CrawlType, Source, SourceSettings } from '../source.ts'
 import type { CrawlRunOptions } from '../store.ts'
-import { addSource, type SourceInput } from './add-source.ts'
+import { addSource, parseStart, type SourceInput } from './add-source.ts'
 import { findSource } from './find-source.ts'
+import { requireUnderstoodStart } from './require-understood.ts'
 import { reportSource } from './source-status.ts'
+
+/** What a source is made from, and what is asked of its first crawl. */
+export interface TakeUpInput extends Omit<SourceInput, 'settings'> {
+  /** `history` is the type of that crawl alone: the source stays `intelligent`. */
+  readonly settings?: Partial<Omit<SourceSettings, 'crawlType'>> & { readonly crawlType?: CrawlType }
+  /** Takes it up although not enough is known of the site for a crawl of its history. */
+  readonly force?: boolean | undefined
+}
 
 /** A source that is to be crawled for the first time, and what was found of it. */
 export interface TakenUp {
@@ -14,28 +23,46 @@ export interface TakenUp {
   /** `new`: nothing; `interrupted`: a crawl that goes on; `failed`: one that brought nothing, whose source was replaced. */
   readonly found: 'new' | 'interrupted' | 'failed'
   readonly kind: CrawlKind
-  /** What the interrupted crawl was asked for, to be asked again. */
+  /** What is asked of its crawl: the type that holds for it alone, or what the interrupted one was asked for. */
   readonly options: Partial<CrawlRunOptions>
 }
 
 /**
  * Records a source, or takes up one that was recorded before and never came to anything: an interrupted crawl is to go on with
  * the settings it began with, one that failed without a page gives way to what is asked for now. Every other one is refused
- * with `SOURCE_EXISTS`.
+ * with `SOURCE_EXISTS`. What cannot be crawled as it is asked for leaves nothing behind.
  */
-export async function takeUpSource(library: Library, input: SourceInput): Promise<TakenUp> {
+export async function takeUpSource(library: Library, asked: TakeUpInput): Promise<TakenUp> {
+  const { input, options } = splitType(asked)
+  if (options.crawlType === 'history' && asked.force !== true) {
+    await requireUnderstoodStart(library, parseStart(asked.url).href)
+  }
   try {
-    return { source: await addSource(library, input), found: 'new', kind: 'add', options: {} }
+    return { source: await addSource(library, input), found: 'new', kind: 'add', options }
   } catch (error) {
     if (!(error instanceof PharosError) || error.code !== 'SOURCE_EXISTS') throw error
     const source = await findSource(library, String(error.details['source']))
     if ((urlKey(source.url) ?? source.url) !== (urlKey(input.url) ?? input.url)) throw error
     const { crawl, isRunning, isInterrupted, pages } = await reportSource(library, source)
     if (isRunning) throw new PharosError('CRAWL_RUNNING', { source: String(error.details['source']) }, { cause: error })
-    if (crawl === null) return { source, found: 'interrupted', kind: 'add', options: {} }
+    if (crawl === null) return { source, found: 'interrupted', kind: 'add', options }
     if (isInterrupted) return { source, found: 'interrupted', kind: crawl.kind, options: crawl.options }
     if (crawl.state !== 'failed' || pages > 0) throw error
     await library.store.removeSource(source.id)
-    return { source: await addSource(library, input), found: 'failed', kind: 'add', options: {} }
+    return { source: await addSource(library, input), found: 'failed', kind: 'add', options }
+  }
+}
+
+/** Tells what a source keeps from what holds for its first crawl. */
+function splitType({ force: _, settings, ...rest }: TakeUpInput): {
+  readonly input: SourceInput
+  readonly options: Partial<CrawlRunOptions>
+} {
+  const { crawlType, ...others } = settings ?? {}
+  if (crawlType === undefined) return { input: { ...rest, settings: others }, options: {} }
+  const isHistory = crawlType === 'history'
+  return {
+    input: { ...rest, settings: { ...others, crawlType: isHistory ? 'intelligent' : crawlType } },
+    options: isHistory ? { crawlType } : {},
   }
 }

@@ -6,9 +6,9 @@ import type { PlannerOptions } from '../../plan/planner-options.ts'
 import type { Library } from '../library.ts'
 import type { CrawlType, Source } from '../source.ts'
 import type { CrawlRunOptions } from '../store.ts'
-import { parseStart, type SourceInput } from './add-source.ts'
+import { parseStart } from './add-source.ts'
 import type { CrawlInput } from './crawl-source.ts'
-import { type TakenUp, takeUpSource } from './take-up-source.ts'
+import { type TakenUp, type TakeUpInput, takeUpSource } from './take-up-source.ts'
 
 /** A crawl of whatever starts at an address. What is not said is left to the source, where there is one. */
 export interface StartInput {
@@ -44,13 +44,14 @@ export async function takeUpStart(
   }
   const known = await findByStart(library, url)
   if (known === undefined) {
-    const asked: SourceInput = {
+    const asked: TakeUpInput = {
       url,
+      force,
       scope: { ...NEW_SCOPE, ...scope },
       settings: { crawlType: crawlType ?? NEW_TYPE },
     }
-    const { source, kind } = await takeUpUnder(library, asked)
-    return { source, input: { kind, ...fresh } }
+    const { source, kind, options } = await takeUpUnder(library, asked)
+    return { source, input: { kind, ...options, ...fresh } }
   }
   const options: Partial<CrawlRunOptions> = {
     scope: withoutKnown(scope, known.scope),
@@ -61,7 +62,7 @@ export async function takeUpStart(
 }
 
 /** Records a source under the first name that is free: whoever asks by an address gives none. */
-async function takeUpUnder(library: Library, input: SourceInput, number = 1): Promise<TakenUp> {
+async function takeUpUnder(library: Library, input: TakeUpInput, number = 1): Promise<TakenUp> {
   try {
     return await takeUpSource(library, input)
   } catch (error) {

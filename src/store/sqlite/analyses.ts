@@ -1,6 +1,6 @@
 import type { AnalysedPage, FoundPlace, PageAnalysis } from '../../analysis/page-analysis.ts'
 import type { Classification, Page, PageClass } from '../../core/model.ts'
-import type { Analyses, PageToAnalyse } from '../../library/analyses.ts'
+import type { Analyses, PageToAnalyse, PendingBy } from '../../library/analyses.ts'
 import { createAnalysisRuns } from './analysis-runs.ts'
 import { createClassifications } from './classifications.ts'
 import type { Database, Write } from './database.ts'
@@ -20,29 +20,25 @@ interface KeptColumns {
 
 /** Pages are read until they come to so much: a hundred of the largest would fill the memory. */
 const MOST_BYTES = 8_000_000
-/** Mentions of places of one page that are kept as rows; its analysis has them all. */
-const MOST_PLACES = 200
 /** Characters on both sides of a place that are kept with it. */
 const CONTEXT_CHARS = 40
 
 /** A newer program may have left an analysis that this one could only make worse. */
 const IS_PENDING = `(a.analysis_version IS NULL OR a.analysis_version < @version
-  OR a.analysis_version = @version AND a.gazetteer_revision IS NOT @revision)`
+  OR a.analysis_version = @version AND (a.gazetteer_revision IS NOT @revision
+    OR a.classification ->> '$.version' < @classifierVersion))`
 
 /** Prepares what is asked about what is understood of pages. */
 export function createAnalyses(db: Database, write: Write): Analyses {
   const pending = `FROM pages p CROSS JOIN ledger l ON l.id = p.id JOIN sources s ON s.id = l.source
     LEFT JOIN page_analyses a ON a.page = p.id WHERE s.is_removed = 0 AND ${IS_PENDING}`
   // Text comes as bytes, which Node decodes twice as fast.
-  const selectPending = db.prepare<
-    [{ version: number; revision: string; after: number; limit: number }],
-    PendingColumns
-  >(
+  const selectPending = db.prepare<[PendingBy & { after: number; limit: number }], PendingColumns>(
     `SELECT p.id, s.uuid AS sourceId, l.key, l.host, l.checked_at AS checkedAt, CAST(p.meta AS BLOB) AS meta,
        CAST(p.markdown AS BLOB) AS markdown
      ${pending} AND p.id > @after ORDER BY p.id LIMIT @limit`,
   )
-  const countPending = db.prepare<[{ version: number; revision: string }], number>(`SELECT count(*) ${pending}`).pluck()
+  const countPending = db.prepare<[PendingBy], number>(`SELECT count(*) ${pending}`).pluck()
   const byKey = 'a.page = (SELECT id FROM ledger WHERE key = ? AND source = (SELECT id FROM sources WHERE uuid = ?))'
   const select = db.prepare<[string, string], KeptColumns>(
     `SELECT a.classification, a.analysis, a.analysed_at AS analysedAt FROM page_analyses a WHERE ${byKey}`,
@@ -66,7 +62,7 @@ export function createAnalyses(db: Database, write: Write): Analyses {
       }
       return pages
     },
-    countPending: async (version, revision) => countPending.get({ version, revision }) ?? 0,
+    countPending: async (by) => countPending.get(by) ?? 0,
     write: (holder, pages, progress, of) =>
       write(() => {
         if (!runs.keepProgress(holder, progress, of.now)) return false
@@ -125,7 +121,7 @@ function createPageWriter(
     const seen = selectSeen.all(id)
     if (seen.length > 0) deletePlaces.run(id)
     const since = new Map(seen.map(({ placeId, at }) => [placeId, at]))
-    for (const one of found.slice(0, MOST_PLACES)) {
+    for (const one of found) {
       const { place_id: placeId, source, offset_start: start, offset_end: end } = one
       const context = source === 'text' ? contextOf(page.markdown, start, end) : null
       const at = since.get(placeId) ?? now
@@ -141,7 +137,9 @@ function createPageWriter(
     const { analysis_version: version, published_at: publishedAt, language } = analysis
     update.run(version, revision, now, publishedAt, language, JSON.stringify(analysis), id)
     writePlaces(id, page, analysis.findings.places, now)
-    if (hub !== null) hubs.write(hub, now)
+    // A hub is known by the address of its first page, which is what tells most of it.
+    if (hub !== null && hub.url === page.url) hubs.write(hub, now)
+    else if (hub !== null) hubs.writeFurther(hub, now)
     // What a crawl has confirmed is one whatever its text looks like.
     else if (selectConfirmed.get(host, page.url) === undefined) hubs.remove(page.url)
   }

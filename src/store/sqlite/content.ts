@@ -7,6 +7,7 @@ import { createClassifications } from './classifications.ts'
 import type { Database } from './database.ts'
 import { packHash, type StoredHash, unpackHash } from './hash.ts'
 import type { Layouts } from './layouts.ts'
+import { createHubWriter } from './place-hubs.ts'
 
 /** Pages with their chunks and index rows, under the id of their row in the ledger. */
 export interface Content {
@@ -96,6 +97,8 @@ export function createContent(db: Database, index: ChunkIndex, layouts: Layouts)
   )
   const updatePage = db.prepare<[string, string, number]>('UPDATE pages SET title = ?, meta = ? WHERE id = ?')
   const deletePage = db.prepare<[number]>('DELETE FROM pages WHERE id = ?')
+  const selectUrl = db.prepare<[number], string>('SELECT url FROM ledger WHERE id = ?').pluck()
+  const hubs = createHubWriter(db)
   const deleteChunks = db.prepare<[number, number]>('DELETE FROM chunks WHERE id BETWEEN ? AND ?')
   const insertChunk = db.prepare<unknown[]>(
     `INSERT INTO chunks (source, page, chunk_id, content_hash, position, kind, start_line, end_line, token_estimate,
@@ -240,7 +243,7 @@ export function createContent(db: Database, index: ChunkIndex, layouts: Layouts)
     classify,
     remove: (row) => {
       removeChunks(row)
-      deletePage.run(row)
+      if (deletePage.run(row).changes > 0) hubs.removeLost(selectUrl.get(row) ?? '')
     },
     writeLinks: (row, links) => {
       writeLinks.run(row, JSON.stringify(links))

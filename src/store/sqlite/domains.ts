@@ -1,8 +1,18 @@
-import type { Analyses, DomainAnalysis } from '../../library/analyses.ts'
+import type { Analyses, CountryMentions, DomainAnalysis, HostLocale } from '../../library/analyses.ts'
 import type { Database, Write } from './database.ts'
 
 /** What is known of hosts from their pages. */
-export type Domains = Pick<Analyses, 'listHosts' | 'measureDomain' | 'writeDomain' | 'readDomain' | 'listAchievements'>
+export type Domains = Pick<
+  Analyses,
+  | 'listHosts'
+  | 'measureDomain'
+  | 'writeDomain'
+  | 'readDomain'
+  | 'listTitleCountries'
+  | 'readLocale'
+  | 'writeLocale'
+  | 'listAchievements'
+>
 
 interface DomainColumns extends Omit<DomainAnalysis, 'isNews' | 'languages'> {
   readonly isNews: number
@@ -45,8 +55,22 @@ export function createDomains(db: Database, write: Write): Domains {
        rate_limited_60, analysed_at)
      VALUES (@host, @pages, @articles, @sections, @datedRatio, @score, @isNews, @rateLimited15, @rateLimited60, @analysedAt)`,
   )
-  const upsertLocale = db.prepare<[string, string | null, string | null, number]>(
-    'INSERT OR REPLACE INTO domain_locales (host, country_code, primary_langs, confidence) VALUES (?, ?, ?, ?)',
+  const upsertLocale = db.prepare<[string, string | null, number]>(
+    `INSERT INTO domain_locales (host, country_code, confidence) VALUES (?, ?, ?)
+     ON CONFLICT DO UPDATE SET country_code = excluded.country_code, confidence = excluded.confidence`,
+  )
+  const upsertLanguages = db.prepare<[string, string | null]>(
+    `INSERT INTO domain_locales (host, primary_langs, confidence) VALUES (?, ?, 0)
+     ON CONFLICT DO UPDATE SET primary_langs = excluded.primary_langs`,
+  )
+  const selectLocale = db.prepare<[string], HostLocale>(
+    'SELECT country_code AS countryCode, confidence FROM domain_locales WHERE host = ?',
+  )
+  const selectCountries = db.prepare<[string], CountryMentions>(
+    `SELECT c.country_code AS countryCode, count(DISTINCT t.page) AS pages
+     FROM ledger l JOIN article_places t ON t.page = l.id JOIN places c ON c.id = t.place_id
+     WHERE l.source IN ${visible} AND l.host = ? AND t.source = 'title' AND c.country_code IS NOT NULL
+     GROUP BY c.country_code ORDER BY 2 DESC, 1`,
   )
   const select = db.prepare<[string], DomainColumns>(
     `SELECT d.host, pages, articles, sections, dated_ratio AS datedRatio, score, is_news AS isNews,
@@ -77,11 +101,14 @@ export function createDomains(db: Database, write: Write): Domains {
     },
     writeDomain: (domain) =>
       write(() => {
-        const { host, countryCode } = domain
         const languages = domain.languages.length === 0 ? null : domain.languages.join(',')
         upsert.run({ ...domain, isNews: Number(domain.isNews), languages })
-        upsertLocale.run(host, countryCode, languages, countryCode === null ? 0 : 1)
+        upsertLanguages.run(domain.host, languages)
       }),
+    listTitleCountries: async (host) => selectCountries.all(host),
+    readLocale: async (host) => selectLocale.get(host),
+    writeLocale: (host, { countryCode, confidence }) =>
+      write(() => void upsertLocale.run(host, countryCode, confidence)),
     readDomain: async (host) => {
       const found = select.get(host)
       if (found === undefined) return undefined

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { normalizeName, type PlaceName, type PlaceRecord, type PlaceRelation } from '../../analysis/place.ts'
-import type { Gazetteer, GazetteerSource, ImportResult } from '../../library/gazetteer.ts'
+import { normalizeName, type PlaceName, type PlaceRecord } from '../../analysis/place.ts'
+import type { GazetteerSource, ImportResult, SourcedPlace } from '../../library/gazetteer.ts'
 import type { Database, Write } from './database.ts'
+import { createPlaceLinks } from './gazetteer-hierarchy.ts'
 import { createNameIndexing } from './gazetteer-index.ts'
 import { scriptOf } from './script-of.ts'
 
@@ -21,21 +22,21 @@ interface Named extends PlaceName {
   readonly normalized: string
 }
 
-/** A place that others lie in, with all that it lies in itself. */
-interface Ancestor {
-  readonly id: number
-  readonly relation: PlaceRelation
-  readonly depth: number
-}
-
 /** Why a record cannot be kept. */
 class Refusal extends Error {}
+
+/** Takes places in, each with where it is from. */
+export type ImportPlaces = (
+  places: Iterable<SourcedPlace> | AsyncIterable<SourcedPlace>,
+  now: number,
+  signal?: AbortSignal,
+) => Promise<ImportResult>
 
 /**
  * Prepares taking records in. A record that says what is kept already is passed over, so that an import that was interrupted goes on
  * where it was, and one that has nothing new changes nothing.
  */
-export function createImport(db: Database, write: Write): Gazetteer['importPlaces'] {
+export function createImport(db: Database, write: Write): ImportPlaces {
   const writer = createRecordWriter(db)
   const indexing = createNameIndexing(db, write)
   const countPlaces = db.prepare<[string], number>('SELECT count(*) FROM places WHERE source = ?').pluck()
@@ -48,41 +49,68 @@ export function createImport(db: Database, write: Write): Gazetteer['importPlace
        OR url IS NOT excluded.url OR places <> excluded.places`,
   )
 
-  return async (source, records, now, signal) => {
+  return async (places, now, signal) => {
     const counts = { places: 0, names: 0, added: 0, changed: 0, refused: 0 }
     const problems: string[] = []
-    const take = async (some: readonly PlaceRecord[]): Promise<void> => {
+    const sources = new Map<string, GazetteerSource>()
+    /** Those that name a place they lie in which is not there, or not yet. */
+    const open: PlaceRecord[] = []
+    const tell = (problem: string | null): void => {
+      if (problem !== null && problems.length < MAX_PROBLEMS) problems.push(problem)
+    }
+    const take = async (some: readonly SourcedPlace[]): Promise<void> => {
       for (let done = 0; done < some.length; ) {
         signal?.throwIfAborted()
-        const outcomes = await write(() => writer.writeSome(some, done, source.name)).catch((error: unknown) => {
+        const outcomes = await write(() => writer.writeSome(some, done)).catch((error: unknown) => {
           if (!isRefusal(error)) throw error
           // All of it is undone; now each for itself, which takes longer.
-          return write(() => writer.writeEach(some, done, source.name))
+          return write(() => writer.writeEach(some, done))
         })
-        for (const { names, became, problem } of outcomes) {
+        for (const [i, { names, became, problem, isOpen }] of outcomes.entries()) {
           counts[became === 'kept' ? 'places' : became]++
           if (became === 'added' || became === 'changed') counts.places++
           counts.names += names
-          if (problem !== null && problems.length < MAX_PROBLEMS) problems.push(problem)
+          tell(problem)
+          const one = some[done + i]
+          if (one === undefined || became === 'refused') continue
+          sources.set(one.source.name, one.source)
+          if (isOpen) open.push(one.record)
         }
         done += outcomes.length
         await sleep(PAUSE_MS)
       }
     }
+    /** What some lie in has come after them; each may be what others lie in. */
+    const takeOpen = async (): Promise<void> => {
+      for (let isChanged = open.length > 0; isChanged; ) {
+        isChanged = false
+        for (let done = 0; done < open.length; ) {
+          signal?.throwIfAborted()
+          const outcomes = await write(() => writer.linkSome(open, done))
+          isChanged ||= outcomes.includes(true)
+          done += outcomes.length
+          await sleep(PAUSE_MS)
+        }
+      }
+      for (const record of open) tell(writer.explainOpen(record))
+    }
     const cacheBefore = Number(db.pragma('cache_size', { simple: true }))
     db.pragma(`cache_size = -${IMPORT_CACHE_KIB}`)
     try {
-      let some: PlaceRecord[] = []
-      for await (const record of records) {
-        some.push(record)
+      let some: SourcedPlace[] = []
+      for await (const place of places) {
+        some.push(place)
         if (some.length < RECORDS_AT_ONCE) continue
         await take(some)
         some = []
       }
       await take(some)
-      if (counts.places > 0) {
-        await write(() => upsertSource.run({ ...source, now, places: countPlaces.get(source.name) ?? 0 }))
-      }
+      await takeOpen()
+      await write(() => {
+        for (const source of sources.values()) {
+          upsertSource.run({ ...source, now, places: countPlaces.get(source.name) ?? 0 })
+        }
+      })
       await indexing.update(signal)
     } finally {
       db.pragma(`cache_size = ${cacheBefore}`)
@@ -96,21 +124,24 @@ interface Outcome {
   readonly became: 'kept' | 'added' | 'changed' | 'refused'
   readonly names: number
   readonly problem: string | null
+  /** Whether it names a place that it cannot be put in now. */
+  readonly isOpen: boolean
 }
 
 interface RecordWriter {
   /** Writes records from one of them on, for as long as others may be kept waiting: at least one. Fails where one is refused. */
-  writeSome(records: readonly PlaceRecord[], from: number, source: string): readonly Outcome[]
+  writeSome(places: readonly SourcedPlace[], from: number): readonly Outcome[]
   /** The same, but leaves out those that are refused. */
-  writeEach(records: readonly PlaceRecord[], from: number, source: string): readonly Outcome[]
+  writeEach(places: readonly SourcedPlace[], from: number): readonly Outcome[]
+  /** Puts records that are kept into the places that are there now; for each, whether that changed anything. */
+  linkSome(records: readonly PlaceRecord[], from: number): readonly boolean[]
+  /** Why a place that is there is not what a record lies in; null where all is well, or it is not there. */
+  explainOpen(record: PlaceRecord): string | null
 }
 
 function createRecordWriter(db: Database): RecordWriter {
   const selectPlace = db.prepare<[string], { id: number; source: string; digest: Buffer | null }>(
     'SELECT id, source, digest FROM places WHERE ref = ?',
-  )
-  const selectAncestors = db.prepare<[number], Ancestor>(
-    'SELECT parent AS id, relation, depth FROM place_hierarchy WHERE child = ? ORDER BY parent',
   )
   const insertPlace = db.prepare(
     `INSERT INTO places (ref, kind, country_code, adm1_code, adm2_code, population, timezone, lat, lng, bbox, source, extra, status,
@@ -130,7 +161,6 @@ function createRecordWriter(db: Database): RecordWriter {
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const insertWord = db.prepare('INSERT OR IGNORE INTO place_words VALUES (?, ?)')
-  const insertParent = db.prepare('INSERT INTO place_hierarchy VALUES (?, ?, ?, ?)')
   const insertExternal = db.prepare('INSERT INTO place_external_ids VALUES (?, ?, ?)')
   const selectExternal = db
     .prepare<[string, string], number>('SELECT place_id FROM place_external_ids WHERE source = ? AND ext_id = ?')
@@ -138,37 +168,19 @@ function createRecordWriter(db: Database): RecordWriter {
   const clearing = ['place_names', 'place_words', 'place_external_ids'].map((table) =>
     db.prepare(`DELETE FROM ${table} WHERE place_id = ?`),
   )
-  const clearParents = db.prepare('DELETE FROM place_hierarchy WHERE child = ?')
-  // Many lie in the same place. Forgotten with each transaction, as those may be undone, and others write in between.
-  const parents = new Map<string, { readonly id: number; readonly above: readonly Ancestor[] } | undefined>()
-  const findParent = (ref: string) => {
-    if (!parents.has(ref)) {
-      const id = selectPlace.get(ref)?.id
-      parents.set(ref, id === undefined ? undefined : { id, above: selectAncestors.all(id) })
-    }
-    return parents.get(ref)
-  }
-  /** All that a place lies in, as far as it is there: its parents, and what those lie in by the same relation. */
-  const ancestorsOf = (record: PlaceRecord): Ancestor[] =>
-    record.parents
-      .flatMap(({ ref, relation }) => {
-        const parent = findParent(ref)
-        if (parent === undefined || ref === record.ref) return []
-        const above = parent.above.filter((one) => one.relation === relation)
-        return [{ id: parent.id, relation, depth: 1 }, ...above.map((one) => ({ ...one, depth: one.depth + 1 }))]
-      })
-      // What it lies in by way of an earlier one is not its parent besides.
-      .filter((one, i, all) => all.findIndex(({ id, relation }) => id === one.id && relation === one.relation) === i)
+  const links = createPlaceLinks(db)
 
   /** Writes one record, which must not stay half-written when it is refused. */
   const writeRecord = (record: PlaceRecord, source: string): Outcome => {
     const names = distinctNames(record)
     const canonical = names.find(({ isPreferred }) => isPreferred) ?? names[0]
     if (canonical === undefined) throw new Refusal('it has no name')
-    const ancestors = ancestorsOf(record)
-    const digest = digestOf(record, names, ancestors)
+    const digest = digestOf(record, names)
     const known = selectPlace.get(record.ref)
-    if (known?.digest?.equals(digest) === true) return { became: 'kept', names: names.length, problem: null }
+    if (known?.digest?.equals(digest) === true) {
+      const { isChanged, isOpen } = links.put(known.id, record)
+      return { became: isChanged ? 'changed' : 'kept', names: names.length, problem: null, isOpen }
+    }
     const { ref, kind, countryCode, adm1Code, adm2Code, population, timezone, lat, lng, status, validFrom, validTo } =
       record
     const columns = {
@@ -182,7 +194,6 @@ function createRecordWriter(db: Database): RecordWriter {
     const id = known?.id ?? Number(insertPlace.run({ ...columns, source }).lastInsertRowid)
     if (known !== undefined) {
       for (const clear of clearing) clear.run(id)
-      clearParents.run(id)
     }
     const namer = known === undefined || known.source === source ? null : source
     const words = new Set<string>()
@@ -195,40 +206,49 @@ function createRecordWriter(db: Database): RecordWriter {
       for (const word of others) words.add(word)
     }
     for (const word of words) insertWord.run(word, id)
-    for (const { id: parent, relation, depth } of ancestors) insertParent.run(parent, id, relation, depth)
     for (const { source: owners, id: external } of record.externalIds) {
       const owner = selectExternal.get(owners, external)
       if (owner === id) continue
       if (owner !== undefined) throw new Refusal(`${owners} ${external} is another place`)
       insertExternal.run(owners, external, id)
     }
-    parents.delete(ref)
-    return { became: known === undefined ? 'added' : 'changed', names: names.length, problem: null }
+    const { isOpen } = known === undefined ? links.putNew(id, record) : links.put(id, record)
+    return { became: known === undefined ? 'added' : 'changed', names: names.length, problem: null, isOpen }
   }
   // Within a transaction it is a savepoint: what a refused record has written is undone.
   const writeWhole = db.transaction(writeRecord)
-  const writeFor = (records: readonly PlaceRecord[], from: number, writeOne: (record: PlaceRecord) => Outcome) => {
-    parents.clear()
+  const workFor = <T, R>(all: readonly T[], from: number, work: (one: T) => R): R[] => {
+    links.forget()
     const began = performance.now()
-    const outcomes: Outcome[] = []
-    for (let i = from; i < records.length && performance.now() - began < CHUNK_MS; i++) {
-      const record = records[i]
-      if (record !== undefined) outcomes.push(writeOne(record))
+    const outcomes: R[] = []
+    for (let i = from; i < all.length && performance.now() - began < CHUNK_MS; i++) {
+      const one = all[i]
+      if (one !== undefined) outcomes.push(work(one))
     }
     return outcomes
   }
 
   return {
-    writeSome: (records, from, source) => writeFor(records, from, (record) => writeRecord(record, source)),
-    writeEach: (records, from, source) =>
-      writeFor(records, from, (record) => {
+    writeSome: (places, from) => workFor(places, from, ({ record, source }) => writeRecord(record, source.name)),
+    writeEach: (places, from) =>
+      workFor(places, from, ({ record, source }) => {
         try {
-          return writeWhole(record, source)
+          return writeWhole(record, source.name)
         } catch (error) {
           if (!isRefusal(error)) throw error
-          return { became: 'refused', names: 0, problem: `${record.ref}: ${error.message}` }
+          links.forget()
+          return { became: 'refused', names: 0, problem: `${record.ref}: ${error.message}`, isOpen: false }
         }
       }),
+    linkSome: (records, from) =>
+      workFor(records, from, (record) => {
+        const id = selectPlace.get(record.ref)?.id
+        return id !== undefined && links.put(id, record).isChanged
+      }),
+    explainOpen: (record) => {
+      const within = links.findWithin(record)
+      return within === undefined ? null : `${record.ref}: it cannot lie in ${within}, which lies in it`
+    },
   }
 }
 
@@ -250,8 +270,8 @@ function distinctNames({ names }: PlaceRecord): Named[] {
   })
 }
 
-/** Of all that is kept of a record. Twelve bytes tell a hundred thousand apart, and an import of them from all others. */
-function digestOf(record: PlaceRecord, names: readonly Named[], ancestors: readonly Ancestor[]): Buffer {
+/** Of all that a record says. Twelve bytes tell a hundred thousand apart, and an import of them from all others. */
+function digestOf(record: PlaceRecord, names: readonly Named[]): Buffer {
   const { kind, countryCode, adm1Code, adm2Code, population, timezone, lat, lng, bbox, status, validFrom, validTo } =
     record
   const content = [
@@ -278,7 +298,7 @@ function digestOf(record: PlaceRecord, names: readonly Named[], ancestors: reado
       isPreferred,
       isOfficial,
     ]),
-    ancestors.map(({ id, relation, depth }) => `${relation} ${id} ${depth}`).sort(),
+    record.parents.map(({ ref, relation }) => `${relation} ${ref}`).sort(),
     record.externalIds.map(({ source, id }) => `${source} ${id}`).sort(),
   ]
   return hash('sha256', JSON.stringify(content), 'buffer').subarray(0, 12)

@@ -8,8 +8,8 @@ const PLACES_AT_ONCE = 2000
 
 /** Keeps the names in the form that matching reads. */
 export interface NameIndexing {
-  /** Makes the index anew where the places are others than it was made of, or its form is another. */
-  update(signal: AbortSignal | undefined): Promise<void>
+  /** Makes the index anew where the places are others than it was made of, or its form is another; or in any case. */
+  update(signal: AbortSignal | undefined, isForced?: boolean): Promise<void>
 }
 
 interface PlaceRow extends Omit<IndexedPlace, 'names' | 'isCapital'> {
@@ -56,10 +56,11 @@ export function createNameIndexing(db: Database, write: Write): NameIndexing {
   }
 
   return {
-    async update(signal) {
+    async update(signal, isForced = false) {
       const revision = readRevision(db)
       const state = selectState.get()
-      if (state?.revision === revision && (state.hasIndex === 1 || revision === '')) return
+      const isMade = state?.revision === revision && (state.hasIndex === 1 || revision === '')
+      if (isMade && !isForced) return
       signal?.throwIfAborted()
       // Nobody waits meanwhile: places are only read.
       const index = revision === '' ? null : writeNameIndex(readPlaces(), revision)

@@ -1,17 +1,22 @@
 import { setImmediate as pause } from 'node:timers/promises'
-import { normalizeName, type Place, type PlaceKind, type PlaceName } from '../../analysis/place.ts'
+import { normalizeName, type Place, type PlaceKind, type PlaceName, type PlaceRecord } from '../../analysis/place.ts'
 import { PharosError } from '../../core/errors.ts'
 import type {
   ExportedPlace,
   Gazetteer,
+  GazetteerSource,
   GazetteerSummary,
   KeptSource,
+  ListedPlace,
+  NamedPlace,
   PlaceArticle,
   PlaceQuery,
+  SourcedPlace,
 } from '../../library/gazetteer.ts'
 import type { Database, Write } from './database.ts'
 import { createChecks } from './gazetteer-checks.ts'
 import { createImport } from './gazetteer-import.ts'
+import { createNameIndexing } from './gazetteer-index.ts'
 
 /** The columns of a place. */
 interface PlaceColumns extends Omit<Place, 'bbox' | 'extra'> {
@@ -96,22 +101,49 @@ function createFull(db: Database, write: Write): Gazetteer {
     `${PLACES} WHERE p.id IN (SELECT place_id FROM place_names WHERE normalized = ? AND name_kind <> 'demonym')
      ORDER BY CASE p.kind WHEN 'city' THEN 0 WHEN 'region' THEN 1 ELSE 2 END, p.population DESC, p.id LIMIT ?`,
   )
+  // The few that are shown are chosen first, so that titles are looked up for them alone.
   const selectArticles = db.prepare<[number, number], PlaceArticle>(
-    `SELECT a.article_url AS url, g.title, a.source, count(*) AS mentions, min(a.first_seen_at) AS firstSeenAt
-     FROM article_places a JOIN pages g ON g.id = a.page WHERE a.place_id = ?
-     GROUP BY a.page, a.source ORDER BY firstSeenAt DESC, a.page DESC, a.source LIMIT ?`,
+    `SELECT a.url, g.title, CASE a.part WHEN 0 THEN 'title' WHEN 1 THEN 'url' ELSE 'text' END AS source, a.mentions, a.firstSeenAt
+     FROM (SELECT page, min(article_url) AS url, count(*) AS mentions, min(first_seen_at) AS firstSeenAt,
+         min(CASE source WHEN 'title' THEN 0 WHEN 'url' THEN 1 ELSE 2 END) AS part
+       FROM article_places WHERE place_id = ?
+       GROUP BY page ORDER BY part, firstSeenAt DESC, page DESC LIMIT ?) a
+       JOIN pages g ON g.id = a.page
+     ORDER BY a.part, a.firstSeenAt DESC, a.page DESC`,
   )
-  const selectMentions = db.prepare<[{ host: string | null; limit: number }], PlaceColumns & Mentioned>(
-    `SELECT ${PLACE_COLUMNS}, m.pages, m.hubs
-     FROM (SELECT place_id, sum(pages) AS pages, sum(hubs) AS hubs FROM (
-         SELECT a.place_id, count(DISTINCT a.page) AS pages, 0 AS hubs FROM article_places a
-         WHERE @host IS NULL OR (SELECT l.host FROM ledger l WHERE l.id = a.page) = @host GROUP BY a.place_id
-         UNION ALL
-         SELECT place_id, 0, count(*) FROM place_hubs
-         WHERE place_id IS NOT NULL AND (@host IS NULL OR host = @host) GROUP BY place_id)
-       GROUP BY place_id) m
-       JOIN places p ON p.id = m.place_id JOIN place_names n ON n.id = p.canonical_name_id
-     ORDER BY m.pages DESC, m.hubs DESC, p.id LIMIT @limit`,
+  const selectName = db
+    .prepare<[number], string>(
+      'SELECT n.name FROM places p JOIN place_names n ON n.id = p.canonical_name_id WHERE p.id = ?',
+    )
+    .pluck()
+  const selectMatch = db
+    .prepare<[{ id: number; begin: string; canonical: string }], string>(
+      `SELECT name FROM place_names WHERE place_id = @id AND instr(' ' || normalized, ' ' || @begin) > 0
+       ORDER BY normalized = @begin DESC, name = @canonical DESC, is_preferred DESC, id LIMIT 1`,
+    )
+    .pluck()
+  const selectRegion = db.prepare<[number], NamedPlace>(
+    `SELECT r.id, n.name FROM place_hierarchy h JOIN places r ON r.id = h.parent AND r.kind = 'region'
+       JOIN place_names n ON n.id = r.canonical_name_id
+     WHERE h.child = ? ORDER BY h.depth, r.id LIMIT 1`,
+  )
+  const writeMentions = (pages: string, hubs: string): string => `SELECT ${PLACE_COLUMNS}, m.pages, m.hubs
+    FROM (SELECT place_id, sum(pages) AS pages, sum(hubs) AS hubs FROM (
+        SELECT a.place_id, count(DISTINCT a.page) AS pages, 0 AS hubs FROM ${pages} GROUP BY a.place_id
+        UNION ALL
+        SELECT place_id, 0, count(*) FROM place_hubs WHERE place_id IS NOT NULL${hubs} GROUP BY place_id)
+      GROUP BY place_id) m
+      JOIN places p ON p.id = m.place_id JOIN place_names n ON n.id = p.canonical_name_id
+    ORDER BY m.pages DESC, m.hubs DESC, p.id LIMIT @limit`
+  const selectMentions = db.prepare<[{ limit: number }], PlaceColumns & Mentioned>(
+    writeMentions('article_places a', ''),
+  )
+  // It begins from the pages of the host: those of all others would have to be looked up one by one.
+  const selectMentionsOf = db.prepare<[{ host: string; limit: number }], PlaceColumns & Mentioned>(
+    writeMentions(
+      `ledger l CROSS JOIN article_places a ON a.page = l.id WHERE l.source IN (SELECT source FROM host_counts WHERE host = @host) AND l.host = @host`,
+      ' AND host = @host',
+    ),
   )
   const selectRefs = db.prepare<[number], PlaceColumns & { ref: string }>(
     `SELECT p.ref, ${PLACE_COLUMNS} FROM places p JOIN place_names n ON n.id = p.canonical_name_id
@@ -134,6 +166,12 @@ function createFull(db: Database, write: Write): Gazetteer {
       source,
     }
   }
+  const toListed = (place: Place, begin: string | number | undefined): ListedPlace => {
+    const asked = { id: place.id, begin: String(begin), canonical: place.name }
+    const matched = begin === undefined ? undefined : selectMatch.get(asked)
+    const region = place.kind === 'region' ? undefined : selectRegion.get(place.id)
+    return { ...place, matched: matched === place.name ? null : (matched ?? null), region: region ?? null }
+  }
   const summarize = db.transaction((): GazetteerSummary => {
     const counts = new Map(countKinds.all().map(({ kind, count }) => [kind, count]))
     const of = (kind: PlaceKind): number => counts.get(kind) ?? 0
@@ -148,23 +186,29 @@ function createFull(db: Database, write: Write): Gazetteer {
     }
   })
 
+  const importMixed = createImport(db, write)
+  const indexing = createNameIndexing(db, write)
   return {
-    importPlaces: createImport(db, write),
+    importPlaces: (source, records, now, signal) => importMixed(fromSource(records, source), now, signal),
+    importMixed,
+    indexNames: () => indexing.update(undefined, true),
     summary: async () => summarize(),
     revision: async () => revision(),
     listPlaces: async (query) => {
       const { where, values } = writeCondition(query)
       const total = db.prepare<[typeof values], number>(`SELECT count(*) FROM places p${where}`).pluck().get(values)
       // The few that are shown are chosen first, so that names are looked up for them alone.
-      const order = writeOrder(query)
+      const order = `${writeNearest(query)}${writeOrder(query)}`
       const items = db
         .prepare<[typeof values], PlaceColumns>(
           `${PLACES} WHERE p.id IN (SELECT p.id FROM places p${where} ORDER BY ${order} LIMIT @limit OFFSET @offset)
            ORDER BY ${order}`,
         )
         .all({ ...values, limit: query.limit, offset: query.offset })
-      return { total: total ?? 0, items: items.map(toPlace) }
+      return { total: total ?? 0, items: items.map((one) => toListed(toPlace(one), values['begin'])) }
     },
+    listNames: async (ids) =>
+      new Map(ids.map((id) => [id, selectName.get(id) ?? ''] as const).filter(([, name]) => name !== '')),
     findPlace: async (id) => {
       const place = selectPlace.get(id)
       if (place === undefined) return undefined
@@ -179,12 +223,10 @@ function createFull(db: Database, write: Write): Gazetteer {
     },
     resolve: async (name, limit) => selectNamed.all(normalizeName(name), limit).map(toPlace),
     listArticles: async (placeId, limit) => selectArticles.all(placeId, limit),
-    listMentions: async (limit, host = undefined) =>
-      selectMentions.all({ host: host ?? null, limit }).map(({ pages, hubs, ...place }) => ({
-        place: toPlace(place),
-        pages,
-        hubs,
-      })),
+    listMentions: async (limit, host = undefined) => {
+      const found = host === undefined ? selectMentions.all({ limit }) : selectMentionsOf.all({ host, limit })
+      return found.map(({ pages, hubs, ...place }) => ({ place: toPlace(place), pages, hubs }))
+    },
     async *exportPlaces() {
       for (let last = 0; ; ) {
         const some = selectRefs.all(last)
@@ -204,17 +246,28 @@ interface Mentioned {
   readonly hubs: number
 }
 
+async function* fromSource(
+  records: Iterable<PlaceRecord> | AsyncIterable<PlaceRecord>,
+  source: GazetteerSource,
+): AsyncGenerator<SourcedPlace> {
+  for await (const record of records) yield { record, source }
+}
+
 /** What answers where there are no tables. */
 function createEmpty(library: string): Gazetteer {
+  const refuse = async (): Promise<never> => {
+    throw new PharosError('LIBRARY_UNUSABLE', { library, problem: 'it has no tables for places' })
+  }
   return {
-    importPlaces: async () => {
-      throw new PharosError('LIBRARY_UNUSABLE', { library, problem: 'it has no tables for places' })
-    },
+    importPlaces: refuse,
+    importMixed: refuse,
+    indexNames: async () => undefined,
     summary: async () => ({ countries: 0, regions: 0, cities: 0, others: 0, names: 0, sources: [], revision: '' }),
     revision: async () => '',
     listPlaces: async () => ({ total: 0, items: [] }),
     findPlace: async () => undefined,
     resolve: async () => [],
+    listNames: async () => new Map(),
     listArticles: async () => [],
     listMentions: async () => [],
     async *exportPlaces() {},
@@ -247,6 +300,12 @@ function writeCondition(query: PlaceQuery): { readonly where: string; readonly v
     values['end'] = `${begin}\u{10ffff}`
   }
   return { where: conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`, values }
+}
+
+/** Whoever looks for a name means places of that name before those whose names only begin like it. */
+function writeNearest({ text = '', sort }: PlaceQuery): string {
+  if (sort !== undefined || normalizeName(text) === '') return ''
+  return 'p.id IN (SELECT place_id FROM place_names WHERE normalized = @begin) DESC, '
 }
 
 function writeOrder({ sort = 'population', order }: PlaceQuery): string {

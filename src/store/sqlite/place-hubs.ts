@@ -1,3 +1,5 @@
+import { urlKey } from '../../core/url/key.ts'
+import { foldPagination } from '../../core/url/page-url.ts'
 import type { HubCoverage, HubQuery, KeptHub, PlaceHubs } from '../../library/place-hubs.ts'
 import type { HubVerdict } from '../../plan/plan-memory.ts'
 import type { Database, Write } from './database.ts'
@@ -11,8 +13,12 @@ export type SeenHub = Omit<KeptHub, 'firstSeenAt' | 'lastSeenAt' | 'placeKind'> 
 export interface HubWriter {
   /** Adds a hub, or fills in what was not known of it: nothing that is known is replaced by nothing. */
   write(hub: SeenHub, now: number): void
+  /** Adds a hub by one of its further pages; what is known from its first one stays. */
+  writeFurther(hub: SeenHub, now: number): void
   /** Takes out an address that is no hub any more. */
   remove(url: string): void
+  /** Takes out the hub that a page belonged to, where no page that is stored belongs to it any more. */
+  removeLost(url: string): void
 }
 
 /** The one way in which hubs are written, whoever found them. */
@@ -20,28 +26,54 @@ export function createHubWriter(db: Database): HubWriter {
   // A place is told by its three columns together, and so is a topic.
   const kept = (column: string, deciding: string) =>
     `${column} = iif(excluded.${deciding} IS NULL, ${column}, ifnull(excluded.${column}, ${column}))`
-  const upsert = db.prepare<[Omit<SeenHub, 'evidence'> & { evidence: string; now: number }]>(
-    `INSERT INTO place_hubs (host, url, place_id, place_slug, place_kind, topic_slug, topic_label, topic_kind, title,
+  const insert = `INSERT INTO place_hubs (host, url, place_id, place_slug, place_kind, topic_slug, topic_label, topic_kind, title,
        first_seen_at, last_seen_at, nav_links_count, article_links_count, evidence)
      VALUES (@host, @url, @placeId, @placeSlug, @placeKind, @topicSlug, @topicLabel, @topicKind, @title, @now, @now,
        @navLinks, @articleLinks, @evidence)
-     ON CONFLICT (url) DO UPDATE SET host = excluded.host,
+     ON CONFLICT (url) DO UPDATE SET`
+  const upsert = db.prepare<[HubRow]>(
+    `${insert} host = excluded.host,
        ${['place_id', 'place_slug', 'place_kind'].map((column) => kept(column, 'place_slug')).join(', ')},
        ${['topic_slug', 'topic_label', 'topic_kind'].map((column) => kept(column, 'topic_slug')).join(', ')},
        title = ifnull(excluded.title, title), first_seen_at = min(first_seen_at, excluded.first_seen_at),
        last_seen_at = max(last_seen_at, excluded.last_seen_at), nav_links_count = excluded.nav_links_count,
        article_links_count = excluded.article_links_count, evidence = json_patch(ifnull(evidence, '{}'), excluded.evidence)`,
   )
+  const upsertFurther = db.prepare<[HubRow]>(`${insert} last_seen_at = max(last_seen_at, excluded.last_seen_at)`)
   const remove = db.prepare<[string]>('DELETE FROM place_hubs WHERE url = ?')
+  const selectHub = db.prepare<[string], 1>('SELECT 1 FROM place_hubs WHERE url = ?').pluck()
+  // By the index of addresses: what belongs to a hub begins as its address does.
+  const selectBegun = db
+    .prepare<[{ begin: string; end: string }], string>(
+      `SELECT l.url FROM sources s CROSS JOIN ledger l ON l.source = s.id AND l.key >= @begin AND l.key < @end
+       JOIN pages p ON p.id = l.id WHERE s.is_removed = 0`,
+    )
+    .pluck()
+  const hasPages = (hub: string): boolean => {
+    const first = hub.replace(/[?#].*$/, '')
+    const begin = (urlKey(first) ?? first).replace(/(?:\.[a-z]{3,5})?$/i, '')
+    for (const url of selectBegun.iterate({ begin, end: `${begin}\u{10ffff}` }))
+      if (foldPagination(url) === hub) return true
+    return false
+  }
   return {
     write: (hub, now) => {
       upsert.run({ ...hub, evidence: JSON.stringify(hub.evidence), now })
     },
+    writeFurther: (hub, now) => {
+      upsertFurther.run({ ...hub, evidence: JSON.stringify(hub.evidence), now })
+    },
     remove: (url) => {
       remove.run(url)
     },
+    removeLost: (url) => {
+      const hub = foldPagination(url)
+      if (selectHub.get(hub) !== undefined && !hasPages(hub)) remove.run(hub)
+    },
   }
 }
+
+type HubRow = Omit<SeenHub, 'evidence'> & { readonly evidence: string; readonly now: number }
 
 interface HubColumns extends Omit<KeptHub, 'evidence'> {
   readonly evidence: string | null
@@ -90,7 +122,7 @@ export function createPlaceHubs(db: Database, write: Write): PlaceHubs {
     (host: string): HubCoverage => ({
       host,
       ...(selectCounts.get({ host }) ?? { hubs: 0, countries: 0, countriesCovered: 0 }),
-      missing: verdicts.listMissing(host),
+      ...verdicts.listMissing(host),
       patterns: patterns.list(host),
       topics: selectTopics.all(host),
     }),
@@ -107,6 +139,7 @@ export function createPlaceHubs(db: Database, write: Write): PlaceHubs {
     },
     listHosts: async (limit) => selectHosts.all(limit),
     coverage: async (host) => measure(host),
+    findVerdict: async (url) => verdicts.find(URL.parse(url)?.host ?? '', url),
     listVerdicts: async (host, state: HubVerdict['state'], limit) => verdicts.listOf(host, state, limit),
   }
 }

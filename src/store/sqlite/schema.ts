@@ -540,7 +540,6 @@ const MIGRATIONS: readonly string[] = [
   CREATE TRIGGER page_removed AFTER DELETE ON pages BEGIN
     DELETE FROM page_analyses WHERE page = old.id;
     DELETE FROM article_places WHERE page = old.id;
-    DELETE FROM place_hubs WHERE url = (SELECT url FROM ledger WHERE id = old.id);
   END;
 
   CREATE TABLE places (

@@ -1,8 +1,10 @@
 import { PharosError } from '../../core/errors.ts'
 import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
 import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
+import { ANALYSIS_JOB } from '../../library/operations/reached-milestones.ts'
 import { labelOf, type Source } from '../../library/source.ts'
 import type { Database } from './database.ts'
+import { createHubWriter } from './place-hubs.ts'
 
 /** Sources, and the small numbers that stand for them and for crawls inside the file. */
 export interface Sources {
@@ -86,18 +88,28 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
     db.prepare<[string]>(`DELETE FROM ${table} WHERE id IN (SELECT value FROM json_each(?))`)
   const deleteChunks = db.prepare<[number, number]>('DELETE FROM chunks WHERE id BETWEEN ? AND ?')
   // Children before parents, so that no reference is in the way.
+  const hubs = createHubWriter(db)
+  const selectPageUrls = db
+    .prepare<[string], string>(
+      'SELECT l.url FROM json_each(?) e JOIN pages p ON p.id = e.value JOIN ledger l ON l.id = e.value',
+    )
+    .pluck()
   const deleteRows = [deleteFrom('pages'), deleteFrom('links'), deleteFrom('ledger')]
   const deleteAliases = db.prepare<[number, number]>(
     `DELETE FROM url_aliases WHERE (source, url, alias_url) IN (
        SELECT source, url, alias_url FROM url_aliases WHERE source = ? LIMIT ?)`,
   )
   // What was learnt of its hosts goes with it, unless another source has pages there.
-  const ofItsHosts = `host IN (SELECT host FROM host_counts WHERE source = ?) AND host NOT IN (
+  const isItsHost = (
+    column: string,
+  ) => `${column} IN (SELECT host FROM host_counts WHERE source = ?) AND ${column} NOT IN (
     SELECT h.host FROM host_counts h JOIN sources s ON s.id = h.source WHERE s.is_removed = 0 AND h.pages > 0)`
   const deleteRest = [
-    ...['place_hubs', 'url_patterns', 'hub_verdicts', 'domains'].map(
-      (table) => `DELETE FROM ${table} WHERE ${ofItsHosts}`,
+    ...['place_hubs', 'url_patterns', 'hub_verdicts', 'domains', 'domain_locales'].map(
+      (table) => `DELETE FROM ${table} WHERE ${isItsHost('host')}`,
     ),
+    // Those of jobs are their history; those of analyses say what is stored.
+    `DELETE FROM crawl_milestones WHERE job_id = '${ANALYSIS_JOB}' AND ${isItsHost('scope')}`,
     'DELETE FROM ledger_counts WHERE source = ?',
     'DELETE FROM open_hosts WHERE source = ?',
     'DELETE FROM host_counts WHERE source = ?',
@@ -118,7 +130,12 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
       index.remove(first, count)
       deleteChunks.run(first, first + count - 1)
     }
-    for (const removal of cleared.length > 0 ? deleteRows : []) removal.run(JSON.stringify(cleared))
+    if (cleared.length > 0) {
+      const rows = JSON.stringify(cleared)
+      const urls = selectPageUrls.all(rows)
+      for (const removal of deleteRows) removal.run(rows)
+      for (const url of urls) hubs.removeLost(url)
+    }
     if (cleared.length > 0 || deleteAliases.run(source, ROWS_AT_ONCE).changes > 0) return true
     for (const removal of deleteRest) removal.run(source)
     return true

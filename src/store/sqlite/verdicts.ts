@@ -8,8 +8,10 @@ export interface Verdicts {
   list(host: string): HubVerdict[]
   /** Those of a state, the newest first. */
   listOf(host: string, state: HubVerdict['state'], limit: number): HubVerdict[]
-  /** Hubs that the site names, or that its pattern implies, and that are not there. */
-  listMissing(host: string): HubCoverage['missing']
+  /** The one of an address. */
+  find(host: string, url: string): HubVerdict | undefined
+  /** Hubs that the site names, or that its pattern implies, and that are not there: the first of them, and how many there are. */
+  listMissing(host: string): Pick<HubCoverage, 'missing' | 'missingCount'>
   /** Adds a verdict, or replaces that of the same address, inside the transaction of the caller. */
   write(host: string, verdict: HubVerdict): void
 }
@@ -27,18 +29,30 @@ const OPEN_PATTERNS = `SELECT pattern FROM hub_verdicts WHERE host = @host GROUP
     OR count(DISTINCT CASE WHEN state = 'confirmed' AND place_kind = 'country' THEN place_slug END) * 10 >= 9 *
       (SELECT max(1, count(*)) FROM places WHERE kind = 'country' AND status = 'current')`
 
+/** So many missing hubs of a host are told. */
+const MOST_MISSING = 500
+
+/**
+ * What the site itself names is missing wherever it is named. What is only supposed is not where the place has a hub under another
+ * spelling, and of several spellings that were tried for one place the first stands for all.
+ */
+const MISSING = `SELECT url, placeId, placeSlug, checkedAt, count(*) OVER () AS missingCount FROM (
+    SELECT url, place_id AS placeId, place_slug AS placeSlug, checked_at AS checkedAt, origin,
+      row_number() OVER (PARTITION BY pattern, ifnull(place_id, url) ORDER BY origin DESC, url) AS nth
+    FROM hub_verdicts
+    WHERE host = @host AND state = 'missing'
+      AND (origin = 'listed' OR place_kind = 'country' AND pattern IN (${OPEN_PATTERNS}) AND ifnull(place_id NOT IN
+        (SELECT place_id FROM hub_verdicts WHERE host = @host AND state = 'confirmed' AND place_id IS NOT NULL), 1)))
+  WHERE origin = 'listed' OR nth = 1 ORDER BY placeSlug, url LIMIT ${MOST_MISSING}`
+
 /** Prepares what is asked about verdicts. */
 export function createVerdicts(db: Database): Verdicts {
   const selectAll = db.prepare<[string], HubVerdict>(`${VERDICTS} WHERE host = ? ORDER BY url`)
   const selectOf = db.prepare<[string, string, number], HubVerdict>(
     `${VERDICTS} WHERE host = ? AND state = ? ORDER BY checked_at DESC, url LIMIT ?`,
   )
-  const selectMissing = db.prepare<[{ host: string }], HubCoverage['missing'][number]>(
-    `SELECT url, place_slug AS placeSlug, checked_at AS checkedAt FROM hub_verdicts
-     WHERE host = @host AND state = 'missing'
-       AND (origin = 'listed' OR place_kind = 'country' AND pattern IN (${OPEN_PATTERNS}))
-     ORDER BY place_slug, url`,
-  )
+  const selectOne = db.prepare<[string, string], HubVerdict>(`${VERDICTS} WHERE host = ? AND url = ?`)
+  const selectMissing = db.prepare<[{ host: string }], MissingColumns>(MISSING)
   const upsert = db.prepare<[HubVerdict & { host: string }]>(
     `INSERT OR REPLACE INTO hub_verdicts (host, url, pattern, place_id, place_slug, place_kind, origin, state, status, title,
        nav_links, article_links, checked_at)
@@ -48,9 +62,15 @@ export function createVerdicts(db: Database): Verdicts {
   return {
     list: (host) => selectAll.all(host),
     listOf: (host, state, limit) => selectOf.all(host, state, limit),
-    listMissing: (host) => selectMissing.all({ host }),
+    find: (host, url) => selectOne.get(host, url),
+    listMissing: (host) => {
+      const found = selectMissing.all({ host })
+      return { missing: found.map(({ missingCount: _, ...hub }) => hub), missingCount: found[0]?.missingCount ?? 0 }
+    },
     write: (host, verdict) => {
       upsert.run({ ...verdict, host })
     },
   }
 }
+
+type MissingColumns = HubCoverage['missing'][number] & Pick<HubCoverage, 'missingCount'>

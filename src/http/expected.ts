@@ -1,0 +1,56 @@
+/** What a part of a schema says of what it takes. */
+interface Taken {
+  readonly type?: string
+  readonly enum?: readonly unknown[]
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly maxLength?: number
+  readonly properties?: Readonly<Record<string, Taken>>
+  readonly items?: Taken
+  readonly anyOf?: readonly Taken[]
+}
+
+/** What ought to stand at a place of a body, in the words in which a query is told; undefined where the schema does not say. */
+export function expectedBy(
+  schema: Readonly<Record<string, unknown>>,
+  path: readonly PropertyKey[],
+): string | undefined {
+  let at: Taken | undefined = schema
+  for (const step of path) {
+    at = typeof step === 'number' ? at?.items : at?.properties?.[String(step)]
+  }
+  const words = at === undefined ? undefined : wordsOf(at)
+  return words === undefined ? undefined : `expected ${words}`
+}
+
+function wordsOf(taken: Taken): string | undefined {
+  if (taken.enum !== undefined) return `one of ${taken.enum.join(', ')}`
+  if (taken.anyOf !== undefined) {
+    const each = taken.anyOf.map(wordsOf)
+    return each.includes(undefined) ? undefined : [...new Set(each)].join(' or ')
+  }
+  switch (taken.type) {
+    case 'integer':
+      return `a whole number${writeBounds(taken)}`
+    case 'number':
+      return `a number${writeBounds(taken)}`
+    case 'boolean':
+      return 'true or false'
+    case 'string':
+      return taken.maxLength === undefined ? 'a text' : `a text of at most ${taken.maxLength} characters`
+    case 'array':
+      return 'a list'
+    case 'object':
+      return 'an object'
+    case 'null':
+      return 'null'
+    default:
+      return undefined
+  }
+}
+
+/** Bounds that every whole number has to keep are not worth a word. */
+function writeBounds({ minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER }: Taken): string {
+  if (minimum <= Number.MIN_SAFE_INTEGER) return maximum >= Number.MAX_SAFE_INTEGER ? '' : ` up to ${maximum}`
+  return maximum >= Number.MAX_SAFE_INTEGER ? ` from ${minimum} on` : ` from ${minimum} to ${maximum}`
+}

@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { run } from '../../src/cli/run.ts'
+import { copyCountries } from '../gazetteer/world.ts'
+import { openSite, page, type Site } from '../sites/site.ts'
+
+/** Countries of the site: enough to see what their addresses have in common. */
+const THERE = ['france', 'japan', 'brazil', 'kenya', 'peru', 'norway']
+/** And those that it names only. */
+const NAMED = 'chad mali niger togo benin ghana gabon sudan egypt libya qatar oman'.split(' ')
+const STORIES = ['/story-one', '/story-two', '/story-three', '/story-four', '/story-five']
+
+const folder = mkdtempSync(join(tmpdir(), 'pharos-understanding-'))
+const bare = join(folder, 'bare.db')
+const world = join(folder, 'world.db')
+let site: Site
+let host = ''
+
+beforeAll(async () => {
+  const hubs = THERE.map((slug) => `/world/${slug}`)
+  const named = NAMED.map((slug) => `/world/${slug}`)
+  site = await openSite({
+    '/': page('Front', ['/world', ...hubs, '/old']),
+    '/world': page('World', [...hubs, ...named]),
+    '/old': { status: 301, headers: { location: '/world' } },
+    ...Object.fromEntries(hubs.map((path) => [path, page(`News from ${path}`, [...hubs, ...STORIES])])),
+    // What the plan has tried before anybody names it.
+    ...Object.fromEntries(STORIES.map((path) => [path, page(path, ['/world/china'])])),
+  })
+  host = new URL(site.origin).host
+  await copyCountries(world)
+})
+
+afterAll(async () => {
+  await site.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Runs a verb within this process, which is quicker. */
+async function pharos(library: string, ...args: readonly string[]) {
+  const said = { stdout: '', stderr: '' }
+  const outputOf = (name: keyof typeof said) => ({
+    write: (text: string) => {
+      said[name] += text
+    },
+  })
+  const streams = { stdout: outputOf('stdout'), stderr: outputOf('stderr') }
+  const code = await run([...args, '--library', library], streams)
+  return { code, ...said }
+}
+
+const add = (library: string, ...args: readonly string[]) =>
+  pharos(library, 'add', `${site.origin}/`, '--allow-private', ...args)
+
+test('a history that is refused leaves nothing in the way of what it advises, and holds for one crawl', async () => {
+  const refused = await add(bare, '--crawl-type', 'history')
+  expect(refused.code).toBe(1)
+  expect(refused.stderr).toContain('crawl it with --crawl-type intelligent first')
+  expect((await pharos(bare, 'list', '--json')).stdout).toContain('"sources":[]')
+
+  const advised = await add(bare, '--crawl-type', 'intelligent')
+  expect(advised.code, advised.stderr).toBe(0)
+  // Whoever has no places is told how to get them, and that the plan has nothing to go by.
+  expect(advised.stderr).toContain(`there are no places yet; import them: pharos gazetteer import --library ${bare}\n`)
+  expect(advised.stderr).toContain('no-hubs-seeded: ')
+  expect(advised.stderr).not.toContain('[plan]')
+
+  const again = await pharos(bare, 'recrawl', host, '--allow-private', '--crawl-type', 'history')
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('articles-identified-1k not reached')])
+})
+
+test('a history that is forced is the type of one crawl, and its source is intelligent', async () => {
+  const forced = await add(join(folder, 'forced.db'), '--crawl-type', 'history', '--force', '--json')
+  expect(forced.code, forced.stderr).toBe(0)
+  const { stdout } = await pharos(join(folder, 'forced.db'), 'list', '--json')
+  expect(JSON.parse(stdout).sources).toMatchObject([{ settings: { crawlType: 'intelligent' } }])
+})
+
+test('what would do nothing is refused', async () => {
+  for (const [args, problem] of [
+    [['--hub-max-pages', '3'], '--hub-max-pages is for --crawl-type intelligent or history, and this crawl is docs'],
+    [['--crawl-type', 'basic', '--planner-verbosity', '0'], '--planner-verbosity is for --crawl-type intelligent'],
+    [['--crawl-type', 'intelligent', '--force'], '--force is for --crawl-type history'],
+    [['--crawl-type', 'intelligent', '--planner-verbosity', '4'], 'expected a whole number from 0 to 3, got "4"'],
+  ] as const) {
+    const { code, stderr } = await add(join(folder, 'none.db'), ...args)
+    expect([code, stderr]).toEqual([2, expect.stringContaining(problem)])
+  }
+})
+
+test('a plan tells of itself when it is asked to, and what was understood is told afterwards', async () => {
+  const { code, stdout, stderr } = await add(world, '--crawl-type', 'intelligent', '--planner-verbosity', '2')
+  expect(code, stderr).toBe(0)
+  expect(stderr).not.toContain('there are no places')
+  expect(stderr).toContain('[plan] /world/{country}')
+  // Once as a milestone, not as a thought of the plan as well.
+  expect(stderr.match(/patterns of addresses are known/g)).toHaveLength(1)
+  // Not all of many problems.
+  expect(stderr.match(/^missing-hub: the site names /gm)).toHaveLength(10)
+  expect(stderr).toContain(
+    `\nand 3 more problems: pharos serve --library ${world} shows all of them, at /problems/ssr\n`,
+  )
+  // What the table and the run say of one crawl is the same.
+  expect(stdout).toContain('\n  failed      13  13 not-found\n')
+  expect(stdout).toContain(' 13 failed, ')
+
+  const status = await pharos(world, 'status', host)
+  expect(status.stdout).toMatch(
+    /\nUnderstood: 6 of 250 countries have a hub, 13 hubs are missing, \d+ patterns of addresses\n/,
+  )
+  const stray = await pharos(world, 'recrawl', host, '--allow-private', '--force')
+  expect([stray.code, stray.stderr]).toEqual([2, expect.stringContaining('and this crawl is intelligent')])
+
+  await pharos(world, 'analyze')
+  const hub = (await pharos(world, 'explain', host, '/world/france')).stdout
+  expect(hub).toMatch(/\nPage: navigation, which mainly leads to others, \d+ % sure\nPlaces: France/)
+  const missed = (await pharos(world, 'explain', host, '/old')).stdout
+  expect(missed).toContain(`Alias: ${site.origin}/world (redirect, 301; something is there)`)
+})
