@@ -210,5 +210,6 @@ export function isBeside(tokens: readonly Token[], first: Draft | undefined, sec
   const between = second.mention.first - first.mention.next
   const joint = tokens[first.mention.next]
   if (between === 0) return joint?.gap === GAP_COMMA
-  return between === 1 && joint?.gap === GAP_SPACE && LIST_WORDS.has(joint.word)
+  // Before the last of a list some write a comma as well.
+  return between === 1 && (joint?.gap === GAP_SPACE || joint?.gap === GAP_COMMA) && LIST_WORDS.has(joint.word)
 }

@@ -59,6 +59,10 @@ export function judge(given: GivenText, drafts: readonly Draft[], at: number, re
   draft.needed = neededFor(tokens, mention, casing, kind, population)
   // Nearly every word with a capital is the name of some hamlet: a preposition before it is not enough.
   if (kind === KIND_CITY && population < 15_000 && first.letterCase !== CASE_NONE) draft.needed += 0.5
+  // Nor is it enough for a town that the text names its country, where nothing beside it says that it is one.
+  const isBare = isSingle && !draft.paired && !around.isListed && around.preposition <= 0
+  if (kind === KIND_CITY && population < 100_000 && isBare && first.letterCase !== CASE_NONE) draft.needed += 0.5
+  if (isBare && kind === KIND_CITY && population < 1_000_000 && hasCityBeside(given, drafts, at)) support -= 2.5
   if (isCommon && !draft.paired && !draft.isTeam && around.isPartOfName) support -= 1.5
   if (around.isOtherPlace && !draft.paired && (kind !== KIND_COUNTRY || around.isHouse)) support -= 3
   if (around.isStreet && !draft.paired) support -= 5
@@ -83,6 +87,23 @@ function isThing(tokens: readonly Token[], mention: Mention): boolean {
 function isAfterSure(tokens: readonly Token[], drafts: readonly Draft[], at: number): boolean {
   const before = drafts[at - 1]
   return before !== undefined && before.support >= before.needed + 1 && isBeside(tokens, before, drafts[at])
+}
+
+/** `Brent Butterworth`: two towns with nothing between are a person. */
+function hasCityBeside({ index, tokens }: GivenText, drafts: readonly Draft[], at: number): boolean {
+  const isCity = ({ reading, choice }: Draft): boolean =>
+    index.columns.kinds[reading.places[choice] ?? -1] === KIND_CITY
+  const [before, own, after] = [drafts[at - 1], drafts[at] as Draft, drafts[at + 1]]
+  const touches = (first: Draft | undefined, second: Draft | undefined): boolean =>
+    first !== undefined &&
+    second !== undefined &&
+    first.mention.next === second.mention.first &&
+    tokens[second.mention.first]?.gap === GAP_SPACE &&
+    tokens[second.mention.first]?.letterCase === CASE_TITLE
+  return (
+    (touches(before, own) && before !== undefined && isCity(before)) ||
+    (touches(own, after) && after !== undefined && isCity(after))
+  )
 }
 
 /** So far around a name the words of a kitchen are looked for. */

@@ -44,8 +44,8 @@ export function createRegard(index: OpenIndex): Regard {
         return inCountry + 2 * beside + ofSiblings.of(columns.countries[place] ?? 0, own, 2)
       }
       // In a region that is spoken of lie many villages that bear the name of a city elsewhere.
-      const weight = (columns.populations[place] ?? 0) >= 15_000 ? 1 : 0.5
-      return inCountry + weight * ofDivisions.of(keyOf(place), own, 3.5) + 0.25 * beside
+      const weight = (columns.populations[place] ?? 0) >= 15_000 ? 1 : 0.4
+      return weight * (inCountry + ofDivisions.of(keyOf(place), own, 3.5)) + 0.25 * beside
     },
   }
 }

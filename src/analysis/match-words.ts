@@ -168,38 +168,49 @@ export const FIXED_AFTER_DEMONYM: ReadonlySet<string> = words(`
 
 /** Given names, among them those that places share. */
 export const GIVEN_NAMES: ReadonlySet<string> = words(`
-  kendall lindsey aaron abdul abdullah abigail abraham adam adelaide adrian ahmed alan albert alejandro alessandro alex alexander
-  alexandra alexandria alexei alfred ali alice alicia amanda america amelia amy ana anastasia anatoly andre andrea
-  andreas andrei andrew andy angel angela angelina anita ann anna anne anthony antoine anton antonio ariel arnold arthur
-  asia aurora austin barack barbara barry beatrice benjamin bernard bernie beth betty bill bob bobby boris brad bradley
-  brandon brenda brian britney brooke brooklyn bruce bruno camilla carl carla carlos carmen carol carolina caroline
-  catalina catherine cecilia chad charles charlie charlotte chelsea cheyenne chloe chris christian christina
-  christopher cindy claire clara claude claudia colin constance cristina cuba cynthia dakota dallas daniel daniela
-  darren david dean deborah denis denise dennis denver denzel devon diana diane diego dmitri dmitry dominic donald
-  donna dorothy doug douglas duncan dylan edith eduardo edward elena eleanor elijah elisabeth elizabeth ella ellen emily
-  emma emmanuel eric erik ernest esther ethan eugene eva evelyn felix fernando fiona florence frances francesca
-  francesco francis francisco frank franklin fred frederick gabriel gabriela gary gavin geoffrey george georgia gerald
-  gerard gianni giorgio giovanni giulia giuseppe gloria gordon graham greg gregory guillermo hannah hans harold harriet
-  harrison harry harvey hassan heather helen helena helmut henri henry herbert holly houston howard hugh hugo hussein
-  ian ibrahim igor india ingrid irene iris irving isaac isabel isabella israel ivan jack jackson jacob jacqueline jacques jake
-  james jamie jan jane janet jason javier jay jean jeff jeffrey jennifer jeremy jerome jerry jesse jessica jill jim
-  jimmy joan joao joe joel johann john johnny jon jonathan jordan jorge jose joseph josephine joshua juan juanita judith
-  judy julia julian julie justin karen karl kate katherine kathleen kathy keith kelly ken kenneth kenya kerry kevin kim
-  kimberly kirsten klaus kurt kyle lance larry laura lauren laurence lawrence lee leo leon leonard leonardo leonid leroy
-  leslie lewis lincoln linda lindsay lisa liz logan lorena lorenzo loretta lorraine louis louise lourdes lucas lucia
-  lucy luis luke lydia madeleine madison malcolm manuel marcel marco marcos marcus margaret maria marie marilyn marina
-  mario marion marjorie mark marlene martha martin martina mary matthew maureen maurice max maxim melanie melissa meryl
-  michael michel michelle miguel mike mikhail milan miranda mohamed mohammad mohammed molly monica morgan moses muhammad
-  nancy naomi natalia natalie natasha nathan neil nelson nicholas nicola nicolas nigel nikita nina noah noel nora norman
-  olga oliver olivia orlando oscar otto owen pablo pamela paolo paris patricia patrick paul paula pauline pedro penelope
-  peter petra philip philippe phoenix pierre preston rachel ralph ramon raymond rebecca regina rene ricardo richard rick
-  rob robert roberta roberto robin rodney roger roland ron ronald rosa rosemary ross roy ruben russell ruth ryan salma
-  salvador sam samantha samuel sandra santiago sara sarah savannah scott sean sebastian serena sergei sergey shane
-  sharon sheila shirley sidney silvia simon simone sofia sonia sophia sophie stanley stefan stella stephanie stephen
-  steve steven stuart susan sven sydney sylvia tamara tanya tara taylor ted teresa terry thelma theodore theresa thomas
-  tim timothy tina todd tom tony tracy trevor trinidad troy tyler ursula valencia valentina valeria vanessa venus vera
-  verona veronica victor victoria vienna vincent virginia vivian vladimir wallace walter wanda warren wayne wendy
-  wilhelm william winston xavier yasmin yolanda yuri yvonne zachary zoe
+  aaron abdul abdullah abigail abraham adam adelaide adrian ahmed aidan alan albert alejandro alessandro alex
+  alexander alexandra alexandria alexei alfred ali alice alicia alison amanda amelia america amy ana anastasia anatoly
+  andre andrea andreas andrei andrew andy angel angela angelina anita ann anna anne anthony antoine anton antonio
+  ariel arnold arthur ashley asia audrey aurora austin barack barbara barney barry beatrice becky ben benjamin benny
+  bernard bernie beth betty bill blake bob bobby bonnie boris brad bradley brandon brenda brendan brent brett brian
+  bridget britney brooke brooklyn bruce bruno bryan bryce caleb calvin camilla cara carl carla carlos carmen carol
+  carolina caroline casey cassandra catalina catherine cathy cecilia chad charles charlie charlotte chelsea cheyenne
+  chloe chris christian christina christopher cindy claire clara clarence claude claudia clifford clint cody colin
+  connor constance corey craig cristina cuba cynthia dakota dallas damon dan dana daniel daniela danielle danny darren
+  darryl dave david dean deborah denis denise dennis denver denzel derek devon diana diane diego dirk dmitri dmitry
+  dominic donald donna dorothy doug douglas duncan dustin dwayne dylan eddie edgar edith edmund eduardo edward edwin
+  elaine eleanor elena eli elijah elisabeth elizabeth ella ellen elliot elton elvis emily emma emmanuel eric erik erin
+  ernest esther ethan eugene eva evan evelyn felix fernando fiona florence frances francesca francesco francis
+  francisco frank franklin fred frederick gabriel gabriela garrett gary gavin geoff geoffrey george georgia gerald
+  gerard gerry gianni gina giorgio giovanni giulia giuseppe glen glenda gloria gordon graham greg gregory guillermo
+  gwen hank hannah hans harold harriet harrison harry harvey hassan heather heidi helen helena helmut henri henry
+  herbert hillary holly houston howard howie hugh hugo hussein ian ibrahim igor india ingrid irene iris irving isaac
+  isabel isabella israel ivan jack jackson jacob jacqueline jacques jake james jamie jan jane janet jasmine jason
+  jasper javier jay jean jeanne jeff jeffrey jenna jennifer jenny jeremiah jeremy jerome jerry jesse jessica jill jim
+  jimmy joan joao joe joel johan johann john johnny jon jonas jonathan jordan jorge jose joseph josephine josh joshua
+  joyce juan juanita judith judy julia julian julie juliet justin karen karl kate katherine kathleen kathy katie kayla
+  keira keith kelly ken kendall kendra kenneth kenny kenya kerry kevin kim kimberly kirk kirsten klaus krista kristen
+  kristin kurt kyle lana lance lara larry laura lauren laurence lawrence leah lee lena leo leon leonard leonardo
+  leonid leroy leslie lester lewis lincoln linda lindsay lindsey lisa liz lloyd logan lois lola lorena lorenzo loretta
+  lorna lorraine louis louise lourdes lucas lucia lucy luis luke luther lydia lyle lynn mabel madeleine madison maggie
+  malcolm mandy manuel marc marcel marcia marco marcos marcus margaret margot maria marie marilyn marina mario marion
+  marjorie mark marlene marsha martha martin martina marty marvin mary matt matthew maureen maurice max maxim maya
+  megan melanie melissa meryl mia michael michel michelle mick miguel mike mikhail milan milo miranda mitch mohamed
+  mohammad mohammed molly mona monica morgan moses muhammad myra nancy naomi natalia natalie natasha nathan ned neil
+  nelson nicholas nick nicola nicolas nicole nigel nikita nina noah noel nolan nora norma norman olga oliver olivia
+  omar orlando oscar otis otto owen pablo paige pamela paolo paris patricia patrick paul paula pauline pedro peggy
+  penelope percy pete peter petra phil philip philippe phoebe phoenix phyllis pierre polly preston priscilla quentin
+  quinn rachel ralph ramon randall randy raul raymond rebecca reggie regina rene rex rhonda ricardo richard rick ricky
+  rita rob robbie robert roberta roberto robin rodney rodrigo roger roland ron ronald rory rosa rosemary rosie ross
+  roxanne roy ruben rudy rufus russell ruth ryan sabrina sadie sally salma salvador sam samantha samuel sandra
+  santiago sara sarah sasha saul savannah scarlett scott sean sebastian serena sergei sergey seth shane shannon sharon
+  shaun shawn sheila shelley sherry shirley sidney silvia simon simone sofia sonia sophia sophie stacey stan stanley
+  stefan stella stephan stephanie stephen steve steven stuart susan suzanne sven sydney sylvia tamara tammy tanner
+  tanya tara tasha taylor ted teresa terry tess tessa thelma theodore theresa thomas tiffany tim timothy tina toby
+  todd tom tommy tony tracey tracy trevor trinidad tristan troy tyler tyrone ursula valencia valentina valeria valerie
+  vanessa venus vera verona veronica vicki victor victoria vienna vince vincent virgil virginia vivian vladimir
+  wallace walter wanda warren wayne wendy wes wesley whitney wilbur wilfred wilhelm william willie winston wyatt
+  xavier yasmin yolanda yuri yvette yvonne zach zachary zack zoe
   александр алексей анатолий андрей анна антон борис валентина василий вера виктор виктория виталий владимир вячеслав
   галина георгий григорий денис дмитрий евгений екатерина елена иван игорь ирина кирилл константин ксения лев леонид
   людмила максим марина мария михаил наталья никита николай оксана олег ольга павел петр роман светлана сергей степан

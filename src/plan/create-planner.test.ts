@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { PLACES } from '../../test/plan/small-world.ts'
 import type { Discovery } from '../crawl/ledger.ts'
 import type { PlannedVisit, PlanStep } from '../crawl/planner.ts'
-import { createPlanner, type PlannerSetup, type VisitedRow } from './create-planner.ts'
+import { createPlanner } from './create-planner.ts'
 import type { HubVerdict, PlanMemory } from './plan-memory.ts'
+import type { PlannerSetup, VisitedRow } from './planner-setup.ts'
 
 const ORIGIN = 'https://news.example'
 const START = `${ORIGIN}/`

@@ -1,48 +1,18 @@
-import { type Discovery, isRead, type LedgerState, type Reason, type Refusal } from '../crawl/ledger.ts'
+import { type Discovery, isRead, type Refusal } from '../crawl/ledger.ts'
 import { type CrawlPlanner, NO_STEP, type PlannedFind, type PlannedVisit, type PlanStep } from '../crawl/planner.ts'
-import type { Clock, PageKind } from '../crawl/ports.ts'
 import { parseAddress } from './address.ts'
 import { FurtherPages } from './further-pages.ts'
 import { HubLimits } from './hub-limits.ts'
-import type { PlanPlaces } from './places.ts'
-import type { HubVerdict, PlanMemory } from './plan-memory.ts'
+import type { HubVerdict } from './plan-memory.ts'
 import { PlanNotes } from './plan-notes.ts'
 import { PlanTale } from './plan-tale.ts'
 import type { PlannerOptions } from './planner-options.ts'
+import type { PlannerSetup, VisitedRow } from './planner-setup.ts'
 import { Seeding } from './seeding.ts'
 import { SiteBook } from './site-book.ts'
 import { type FoundHub, showSlot } from './slot.ts'
 import { VerdictBook } from './verdict-book.ts'
 import { NAVIGATION, weighAddress } from './weights.ts'
-
-/** What a planner works with. */
-export interface PlannerSetup {
-  readonly crawlId: string
-  readonly sourceId: string
-  /** When the crawl began, also one that was interrupted since. */
-  readonly startedAt: number
-  readonly clock: Pick<Clock, 'now'>
-  /** Without it, nothing is remembered from one crawl to the next. */
-  readonly memory?: PlanMemory | undefined
-  readonly places: PlanPlaces
-  /** What an interrupted run of the crawl has visited; asked only where there was one. */
-  readonly listVisited?: (() => AsyncIterable<VisitedRow>) | undefined
-  /** Follows the further pages and archives of hubs to their ends, before anything else. @default false */
-  readonly isHistory?: boolean
-  readonly options?: PlannerOptions | undefined
-}
-
-/** An address that an interrupted run of the crawl has visited. */
-export interface VisitedRow {
-  readonly url: string
-  readonly discovery: Discovery
-  readonly state: LedgerState
-  readonly reason: Reason | null
-  readonly status: number | null
-  readonly kind: PageKind
-  /** Where it leads. */
-  readonly readLinks: () => Promise<readonly string[]>
-}
 
 /** Creates what plans one crawl: it learns how the site writes its addresses, supposes hubs, and finds out whether they are there. */
 export function createPlanner(setup: PlannerSetup): CrawlPlanner {

@@ -382,7 +382,7 @@ describe('a source that is there', () => {
       /^http\S+\nState: indexed, its content was taken in\nFound: as a link on \S+\/docs\/, 1 link/,
     )
     expect(await story('/docs/broken')).toMatch(
-      /State: failed \(not-found\).*\nWhy: it was not found\n[\s\S]*Last answer: 404, /,
+      /State: failed \(not-found\).*\nWhy: it was not found\n[\s\S]*Last answer: 404\n/,
     )
     expect(await story('https://other.invalid/x')).toContain('State: skipped (off-site)')
     expect(await story('/docs/unseen')).toContain('Never seen in guide.\nThe scope would let it through')

@@ -9,9 +9,8 @@ import { DATA_FOLDER } from './world.ts'
 
 const workshop = new Workshop()
 const library = ['--library', workshop.path('library.db')]
-const gazetteer = (...args: readonly string[]) => workshop.run(['gazetteer', ...args, ...library])
 
-/** The same within this process, which is quicker. */
+/** Runs the verb within this process, which is quicker. */
 async function runHere(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const said = { stdout: '', stderr: '' }
   const outputOf = (name: keyof typeof said) => ({
@@ -83,7 +82,7 @@ test('countries are imported from files that are there, credited, looked over an
 
 test('a file of one’s own is added; what is wrong with its lines is told', async () => {
   workshop.write({ 'towns.csv': 'name,country,population\nLighthouse Town,EG,1200\nNowhere,EGY,\n' })
-  const { code, stdout, stderr } = await gazetteer('import', '--file', workshop.path('towns.csv'))
+  const { code, stdout, stderr } = await runHere('import', '--file', workshop.path('towns.csv'))
   expect(code).toBe(0)
   expect(stdout).toMatch(/^1 place with 1 name in \d+s, 1 new, 0 changed, 1 left out\n/)
   expect(stderr).toContain('left out: line 3: country: expected two letters such as FR, got "EGY"')

@@ -331,9 +331,9 @@ describe('an import', () => {
 
   test('that was killed goes on, and ends as one that was not, during which others wrote', async () => {
     const file = await installData('cities', { folder: DATA_FOLDER })
-    const lines = isLong ? 200_000 : 5200
+    const lines = isLong ? 200_000 : 2700
     const [killed, whole] = [newPath(), newPath()]
-    await runWriter(killed, file, lines, isLong ? 40_000 : 4500)
+    await runWriter(killed, file, lines, isLong ? 40_000 : 2500)
     const half = await withGazetteer(killed, (gazetteer) => gazetteer.summary())
     // Some of it is there, and none of it is looked for yet.
     expect(half.cities).toBeGreaterThan(0)

@@ -160,7 +160,7 @@ describe('an analysis run', () => {
       expect(body).toMatch(new RegExp(`<dt>${label}</dt><dd data-counter="\\w+">[1-9]`))
     }
     // What the figures tell is not told again.
-    expect(body).not.toContain('{&quot;analysisVersion')
+    expect(body).not.toMatch(/{&quot;(?:analysisVersion|pages)&quot;/)
     // Of one that is over nothing new is to be told.
     expect(body).not.toContain('data-poll')
     expect(body).not.toContain('http-equiv')

@@ -162,6 +162,19 @@ describe('what is called after a place', () => {
   })
 })
 
+describe('a list', () => {
+  test('with a comma before its last is no city in a region', () => {
+    const [first] = world.inText('With offices in London, New York, and Montreal, it grew fast.', { language: 'en' })
+    expect(first).toMatchObject({ text: 'London', place: { countryCode: 'GB' } })
+  })
+
+  test('of two towns with nothing between is a person', () => {
+    expect(world.inText('It was written in the United States by Brent Butterworth.', { language: 'en' })).toMatchObject([
+      { text: 'United States' },
+    ])
+  })
+})
+
 describe('in a run of characters', () => {
   test('a longer name that begins inside a shorter one is taken', () => {
     expect(world.inText('他抵达莫斯科', { language: 'zh' })).toMatchObject([{ text: '莫斯科', start: 3, end: 6 }])

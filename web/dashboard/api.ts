@@ -124,7 +124,9 @@ export interface HubCoverage {
   readonly hubs: number
   readonly countriesCovered: number
   readonly countries: number
+  /** The first of them, and how many there are. */
   readonly missing: readonly MissingHub[]
+  readonly missingCount: number
   readonly patterns: readonly PatternItem[]
   readonly topics: readonly { readonly slug: string; readonly label: string; readonly hubs: number }[]
 }

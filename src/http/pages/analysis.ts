@@ -223,10 +223,14 @@ function eventRow({ id, at, stage, message, details }: EventFacts): Row {
     cells: [
       writeMoment(at, 'ts'),
       html`<span data-field="stage">${stage}</span>`,
-      // What it came to is told by the figures above.
-      html`${writeText(message, 'message')}${writeDetails(stage === 'done' ? null : details)}`,
+      html`${writeText(message, 'message')}${writeDetails(stage === 'done' || isFigures(details) ? null : details)}`,
     ],
   }
+}
+
+/** Whether it only tells what the figures above the list tell better. */
+function isFigures(details: RunEvent['details']): boolean {
+  return Object.keys(details ?? {}).every((name) => name in NO_PROGRESS)
 }
 
 function writeRun(run: AnalysisRun): Html {
@@ -262,7 +266,6 @@ type Counters = Parameters<typeof writeCounters>[0]
 
 function listPageCounters(progress: RunProgress): Counters {
   return [
-    ['Pages', 'pages', progress.pages],
     ['Articles', 'articles', progress.articles],
     ['Navigation pages', 'navs', progress.navs],
     ['Other pages', 'others', progress.others],

@@ -184,9 +184,14 @@ class ActiveRun {
   /** Decides where hosts are at home before their pages are looked at, so that all of them are by the same. */
   async #settleLocales(): Promise<void> {
     if (this.#options.skipPages || this.#options.dryRun) return
-    for (const host of await this.#analyses.listHosts(null)) {
-      this.#signal.throwIfAborted()
-      await this.#analyses.writeLocale(host, await this.#judgeLocale(host))
+    for (const [i, host] of (await this.#analyses.listHosts(null)).entries()) {
+      const locale = await this.#judgeLocale(host)
+      const kept = await this.#analyses.readLocale(host)
+      const isKept = kept?.countryCode === locale.countryCode && kept.confidence === locale.confidence
+      if (!isKept) await this.#analyses.writeLocale(host, locale)
+      // There may be many: a sign of life now and then, and others have their turn.
+      if (i % BATCH === BATCH - 1) await this.#change({})
+      await this.#library.clock.sleep(0, this.#signal)
     }
   }
 

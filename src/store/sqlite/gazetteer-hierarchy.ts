@@ -16,14 +16,17 @@ interface Linked {
   readonly isOpen: boolean
 }
 
+/** What says where a place lies. */
+export type WithinOthers = Pick<PlaceRecord, 'ref' | 'parents'>
+
 /** Keeps what lies in what. Everything here runs inside the transaction of the caller. */
 export interface PlaceLinks {
   /** Puts a place that nothing lies in yet into those that its record names, as far as they are there. */
-  putNew(id: number, record: PlaceRecord): Linked
+  putNew(id: number, record: WithinOthers): Linked
   /** The same for one that is known, with all that lies in it. */
-  put(id: number, record: PlaceRecord): Linked
+  put(id: number, record: WithinOthers): Linked
   /** The first place that a record names which lies in the record's own. */
-  findWithin(record: PlaceRecord): string | undefined
+  findWithin(record: WithinOthers): string | undefined
   /** Forgets what is remembered of places: transactions may be undone, and others write in between. */
   forget(): void
 }
@@ -67,7 +70,7 @@ export function createPlaceLinks(db: Database): PlaceLinks {
     }
     return [...nearest.values()]
   }
-  const resolve = (id: number | null, { ref, parents }: PlaceRecord): { direct: Above[]; isOpen: boolean } => {
+  const resolve = (id: number | null, { ref, parents }: WithinOthers): { direct: Above[]; isOpen: boolean } => {
     const direct: Above[] = []
     let isOpen = false
     for (const { ref: parent, relation } of parents) {

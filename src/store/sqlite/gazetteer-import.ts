@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { normalizeName, type PlaceName, type PlaceRecord } from '../../analysis/place.ts'
 import type { GazetteerSource, ImportResult, SourcedPlace } from '../../library/gazetteer.ts'
 import type { Database, Write } from './database.ts'
-import { createPlaceLinks } from './gazetteer-hierarchy.ts'
+import { createPlaceLinks, type WithinOthers } from './gazetteer-hierarchy.ts'
 import { createNameIndexing } from './gazetteer-index.ts'
 import { scriptOf } from './script-of.ts'
 
 /** Records that are taken from their source at a time. */
-const RECORDS_AT_ONCE = 4000
+const RECORDS_AT_ONCE = 2000
 /** Others who write wait for about so long, and half as long again until it is on disk; then they have so long to begin. */
 const CHUNK_MS = 180
 const PAUSE_MS = 10
@@ -54,7 +54,7 @@ export function createImport(db: Database, write: Write): ImportPlaces {
     const problems: string[] = []
     const sources = new Map<string, GazetteerSource>()
     /** Those that name a place they lie in which is not there, or not yet. */
-    const open: PlaceRecord[] = []
+    const open: WithinOthers[] = []
     const tell = (problem: string | null): void => {
       if (problem !== null && problems.length < MAX_PROBLEMS) problems.push(problem)
     }
@@ -74,7 +74,7 @@ export function createImport(db: Database, write: Write): ImportPlaces {
           const one = some[done + i]
           if (one === undefined || became === 'refused') continue
           sources.set(one.source.name, one.source)
-          if (isOpen) open.push(one.record)
+          if (isOpen) open.push({ ref: one.record.ref, parents: one.record.parents })
         }
         done += outcomes.length
         await sleep(PAUSE_MS)
@@ -134,9 +134,9 @@ interface RecordWriter {
   /** The same, but leaves out those that are refused. */
   writeEach(places: readonly SourcedPlace[], from: number): readonly Outcome[]
   /** Puts records that are kept into the places that are there now; for each, whether that changed anything. */
-  linkSome(records: readonly PlaceRecord[], from: number): readonly boolean[]
+  linkSome(records: readonly WithinOthers[], from: number): readonly boolean[]
   /** Why a place that is there is not what a record lies in; null where all is well, or it is not there. */
-  explainOpen(record: PlaceRecord): string | null
+  explainOpen(record: WithinOthers): string | null
 }
 
 function createRecordWriter(db: Database): RecordWriter {

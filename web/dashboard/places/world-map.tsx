@@ -103,6 +103,7 @@ function listDots(mentions: readonly PlaceMention[]): readonly Dot[] {
     .flatMap(({ place: { id, name, lat, lng }, pages, hubs }): Dot[] => {
       if (lat === null || lng === null) return []
       const words = `${name}: ${[countOf(pages, 'page'), ...(hubs === 0 ? [] : [countOf(hubs, 'hub')])].join(', ')}`
-      return [{ id, words, ...pointOnMap(lat, lng), r: radiusOnMap(pages, most) }]
+      const r = radiusOnMap(pages, most)
+      return [{ id, words, ...pointOnMap(lat, lng, r), r }]
     })
 }

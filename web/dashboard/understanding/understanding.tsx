@@ -39,7 +39,7 @@ export function Understanding({ host, look, told = 0 }: UnderstandingInput): JSX
   const patterns = value.patterns.length > 0 ? value.patterns : readPatterns(milestones.value)
   const isKnown = value.hubs + patterns.length + value.missing.length > 0
   if (!isKnown && look !== 'whole') return null
-  const counts = { hubs: value.hubs, missing: Math.max(value.missing.length, told), patterns: patterns.length }
+  const counts = { hubs: value.hubs, missing: Math.max(value.missingCount, told), patterns: patterns.length }
   return (
     <section class={`understanding ${look === 'part' ? '' : 'panel'}`} aria-label={`What is understood of ${host}`}>
       <h4>What is understood of {host}</h4>
@@ -140,7 +140,7 @@ function Reached({ milestones }: Pick<FiguresInput, 'milestones'>): JSX.Element 
 }
 
 function Missing({ coverage, host }: { readonly coverage: HubCoverage; readonly host: string }): JSX.Element | null {
-  const { missing } = coverage
+  const { missing, missingCount } = coverage
   if (missing.length === 0) return null
   return (
     <div class="missing">
@@ -151,9 +151,9 @@ function Missing({ coverage, host }: { readonly coverage: HubCoverage; readonly 
             <OutsideLink url={url} words={placeSlug ?? ''} />
           </li>
         ))}
-        {missing.length > SHOWN_MISSING ? (
+        {missingCount > SHOWN_MISSING ? (
           <li>
-            <a href={`/hubs${writeQuery({ host })}`}>and {countOf(missing.length - SHOWN_MISSING, 'other')}</a>
+            <a href={`/hubs${writeQuery({ host })}`}>and {countOf(missingCount - SHOWN_MISSING, 'other')}</a>
           </li>
         ) : null}
       </ul>
