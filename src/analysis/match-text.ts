@@ -5,10 +5,9 @@ import { judge, rejectNamesakes } from './match-judge.ts'
 import { findMentions } from './match-mentions.ts'
 import { joinPairs } from './match-pairs.ts'
 import { createRegard, type Regard } from './match-regard.ts'
-import { isNorthAmerican, KIND_CITY, KIND_REGION, preferCity } from './match-score.ts'
+import { isNorthAmerican, KIND_REGION, preferCity } from './match-score.ts'
 import { tokenize } from './match-tokens.ts'
 import type { KnownPlace, MatchContext, PlaceMatch } from './matcher.ts'
-import { NAME_MAIN } from './name-index.ts'
 
 /**
  * Finds places in a text: what reads like a name, what it may mean, what is likeliest by itself and where the text stands,
@@ -71,9 +70,7 @@ function choose(index: OpenIndex, draft: Draft, regard: Regard | undefined): voi
   let bestScore = -Infinity
   let second = -Infinity
   for (const [i, place] of reading.places.entries()) {
-    // What few call a city by is not what a text means only because it names the country.
-    const isAlias = index.columns.kinds[place] === KIND_CITY && ((reading.names[i] ?? 0) & NAME_MAIN) === 0
-    let score = (reading.base[i] ?? 0) + (regard?.of(place, reading) ?? 0) * (isAlias ? 0.5 : 1)
+    let score = (reading.base[i] ?? 0) + (regard?.of(place, reading) ?? 0)
     if (draft.isDivision && index.columns.kinds[place] === KIND_REGION) score += 2
     if (draft.isTeam && isNorthAmerican(index, place)) score += 3
     if (score > bestScore) {

@@ -50,7 +50,7 @@ export function addGazetteer(program: Command, streams: Streams): void {
     .option('-o, --out <file>', 'for export: write here instead of to standard output', someText('--out'))
     .addHelpText(
       'after',
-      `\nCountries come from world-countries (ODbL), regions and cities from\nGeoNames (CC BY), fetched once by the npm of this machine. A record of your own with the\nref of a place that is known replaces its names and all else of it.\n\nA CSV file names its columns in its first line: name, and any of\n${otherColumns()}.\n\nExamples:\n  $ pharos gazetteer import\n  $ pharos gazetteer import --file towns.csv\n  $ pharos gazetteer export --out places.ndjson\n  $ pharos gazetteer status --json`,
+      `\nCountries come from world-countries (ODbL), regions and cities from\nGeoNames (CC BY), fetched once by the npm of this machine.\nA record of your own with the ref of a place that is known replaces the\nnames of that place, and all else of it.\n\nA CSV file names its columns in its first line: name, and any of\n${otherColumns()}.\n\nExamples:\n  $ pharos gazetteer import\n  $ pharos gazetteer import --file towns.csv\n  $ pharos gazetteer export --out places.ndjson\n  $ pharos gazetteer status --json`,
     )
   addLibraryOptions(command)
   command.action((what: Action, flags: GazetteerFlags) => {
