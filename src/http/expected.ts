@@ -26,7 +26,9 @@ export function expectedBy(
 function wordsOf(taken: Taken): string | undefined {
   if (taken.enum !== undefined) return `one of ${taken.enum.join(', ')}`
   if (taken.anyOf !== undefined) {
-    const each = taken.anyOf.map(wordsOf)
+    const isNumber = taken.anyOf.some(({ type }) => type === 'integer' || type === 'number')
+    // A number may also be written as a text, which is no news to whoever gave a wrong one.
+    const each = taken.anyOf.filter(({ type }) => !isNumber || type !== 'string').map(wordsOf)
     return each.includes(undefined) ? undefined : [...new Set(each)].join(' or ')
   }
   switch (taken.type) {

@@ -86,7 +86,7 @@ describe('the dashboard', () => {
     await page.getByRole('button', { name: 'Start crawl' }).click()
     await page
       .locator('.field', { hasText: 'Requests at once' })
-      .getByText(/^Too big.*256, got 9999/)
+      .getByText(/^expected a whole number from 1 to 256, got 9999$/i)
       .waitFor()
     await page.getByLabel('Requests at once').fill('2')
     await page.getByRole('button', { name: 'Start crawl' }).click()
