@@ -155,11 +155,11 @@ export function writeAnalyzing(stage: string, { pages, totalPages, domains }: Ru
 function writeRun({ options, progress }: AnalysisRun, ms: number): string {
   const { pages, articles, navs, others, places, hubs, failed, domains, news, milestones } = progress
   const took = writeDuration(Math.ceil(ms / 1000) * 1000)
-  const kinds = `${countOf(articles, 'article')}, ${countOf(navs, 'hub')}, ${countOf(others, 'other')}`
+  const kinds = `${countOf(articles, 'article')}, ${countOf(navs, 'navigation page')}, ${countOf(others, 'other')}`
   const problems = failed === 0 ? [] : [`${countOf(failed, 'page')} could not be analyzed`]
   return [
     `${options.dryRun ? 'would analyze' : 'analyzed'} ${countOf(pages, 'page')} in ${took}: ${kinds}`,
-    `${countOf(places, 'mention')} of places, ${countOf(hubs, 'hub')} of places`,
+    `${countOf(places, 'mention')} of places, ${countOf(hubs, 'place hub')}`,
     `${countOf(domains, 'host')}, ${news.toLocaleString('en')} of them news; ${countOf(milestones, 'new milestone')}`,
     ...problems,
   ].join('\n')

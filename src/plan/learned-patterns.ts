@@ -15,6 +15,8 @@ export interface Learned {
 /** Patterns that are told of and kept. */
 const MOST_PATTERNS = 60
 const EXAMPLES = 3
+/** A slot that holds places. */
+const PLACE = /\{(?:country|region|city|place)\}/
 
 /** What was learnt, as it is told and kept: patterns of places first, then sections, then the shapes that were seen most often. */
 export function listPatterns({ hubSlots, placeSlots, sections, shapes }: Learned): LearnedPattern[] {
@@ -30,7 +32,11 @@ export function listPatterns({ hubSlots, placeSlots, sections, shapes }: Learned
     add({ pattern: showSlot(slot, kind), role: 'place-hub', seen: slot.counts.seen, hits: 0, misses: 0, examples })
   }
   if (sections.length > 0) add(describeSections(sections))
-  for (const shape of shapes) add(describeShape(shape))
+  const general = new Set(Array.from(patterns.keys(), (pattern) => pattern.replace(PLACE, '{slug}')))
+  for (const shape of shapes) {
+    // A single address is no pattern, and one of places is not told once more in other words.
+    if (shape.pattern.includes('{') && !general.has(shape.pattern)) add(describeShape(shape))
+  }
   return [...patterns.values()]
 }
 

@@ -1,3 +1,4 @@
+import { countOf } from '../core/text/count.ts'
 import { coverageOf, isOpenSlot, isUnderstood, listCovered } from './hubs.ts'
 import type { PlanTale } from './plan-tale.ts'
 import { isUnknownShape } from './shapes.ts'
@@ -26,7 +27,7 @@ export class PlanNotes {
   tellLearned(): void {
     const sections = this.#site.sections.list().map(({ name, count }) => ({ name, count }))
     const patterns = this.#site.listPatterns()
-    const message = `${sections.length} sections and ${patterns.length} patterns of addresses are known`
+    const message = `${countOf(sections.length, 'section')} and ${countOf(patterns.length, 'pattern')} of addresses are known`
     this.#tale.milestone('patterns-learned', this.#startUrl, message, { sections, patterns })
     for (const { pattern, role, seen, confidence } of patterns) {
       this.#tale.say(2, `${pattern}: ${role}, ${seen} seen, confidence ${confidence}`)
@@ -34,7 +35,7 @@ export class PlanNotes {
   }
 
   tellSeeded(count: number, kinds: Readonly<Record<string, number>>): void {
-    const message = `${count} addresses are to be tried first`
+    const message = `${countOf(count, 'address')} to be tried first`
     this.#tale.milestone('hubs-seeded', this.#startUrl, message, { count, ...kinds })
   }
 

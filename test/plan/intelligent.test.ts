@@ -105,6 +105,13 @@ describe('a newspaper with a hub for all countries but twelve', () => {
       const requests = site.requestsUntil(hubs)
       expect(requests, 'all hubs were asked for').toBeDefined()
 
+      const learnt = (await planned.library.planMemory.readPatterns(new URL(site.origin).host)).map(
+        ({ pattern }) => pattern,
+      )
+      expect(learnt).toEqual(expect.arrayContaining(['/world/{country}', '/{section}']))
+      // Neither single addresses, nor the same in other words.
+      expect(learnt.filter((pattern) => !pattern.includes('{') || pattern === '/world/{slug}')).toEqual([])
+
       // A hub that its own list names is not there, for the site; one that was supposed only is no fault of the site.
       const states = made.missing.map((path) => crawled.rows.get(path)).map((row) => `${row?.state}/${row?.reason}`)
       expect([...new Set(states.slice(0, 3))], made.missing.slice(0, 3).join()).toEqual(['failed/not-found'])

@@ -101,11 +101,9 @@ ${writeTable({
 
 /** How well the hubs of a host cover the world, what is missing, and by which patterns that is known. */
 function writeCoverage(
-  { host, hubs, countriesCovered, countries, missing, missingCount, topics, ...learnt }: HubCoverage,
+  { host, hubs, countriesCovered, countries, missing, missingCount, topics, patterns }: HubCoverage,
   names: PlaceNames,
 ): Html {
-  // What has no slot is a single address.
-  const patterns = learnt.patterns.filter(({ pattern }) => pattern.includes('{'))
   const share = countries === 0 ? 0 : countriesCovered / countries
   const words = `${writeNumber(countriesCovered)} of ${writeNumber(countries)} countries have a hub of their own`
   return html`${writeCounters([

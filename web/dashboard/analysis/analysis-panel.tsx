@@ -127,7 +127,7 @@ function Run({ run }: { readonly run: RunItem }): JSX.Element {
       ) : null}
       <span class="quiet">
         {isRunning ? '' : `${countOf(pages, 'page')}, `}
-        {countOf(articles, 'article')}, {countOf(places, 'place')}, {countOf(hubs, 'hub')}
+        {countOf(articles, 'article')}, {countOf(places, 'mention')} of places, {countOf(hubs, 'place hub')}
         {dryRun ? ', nothing was written' : ''}
       </span>
       <span class="quiet number">{writeSpan(isRunning ? now.value - began : durationMs)}</span>
