@@ -115,6 +115,7 @@ describe('nothing is supposed', () => {
     ['of further pages', ['france', 'germany', 'china'].map((word) => `/world/${word}?page=2`)],
     ['of queries', ['france', 'germany', 'china'].map((word) => `/world/${word}?sort=date`)],
     ['of headlines', ['france', 'germany', 'china'].map((word) => `/w/${word}-wins-the-cup-again-at-last`)],
+    ['of stories that have numbers', ['france', 'germany', 'china', 'india'].map((word) => `/w/${word}-1`)],
   ]
 
   test.each(others)('%s', (_, paths) => {

@@ -157,6 +157,8 @@ export class SlotBook {
     for (const { word, before, behind } of splitWord(segment.text)) {
       const place = word.length > 2 ? this.#names.bySlug(word.toLowerCase()) : undefined
       const part = `${before}${MARK}${behind}`
+      // A number tells one story about a place from another.
+      if (/\d/.test(part)) continue
       if (place === undefined && !this.#affixes.has(part)) continue
       yield { at, part, segment: { ...segment, word: word.toLowerCase() }, word, place }
       if (place !== undefined) return
