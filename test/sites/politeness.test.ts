@@ -120,7 +120,8 @@ describe.concurrent('a host that struggles', () => {
   })
 })
 
-describe.concurrent('requests to a host', () => {
+// What arrives is measured, and a busy machine may hold a request up on its way: a rule that is broken is broken every time.
+describe.concurrent('requests to a host', { retry: 2 }, () => {
   test('are evenly spaced by its pause and the jitter, however many may be under way', async () => {
     const site = await openPoliteSite(manyPages(LONG ? 120 : 14, (body) => ({ body, delayMs: 700 })))
     const library = await openPoliteLibrary({ limits: pace(400) })

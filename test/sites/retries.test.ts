@@ -94,7 +94,8 @@ describe('an answer that may get better', () => {
     },
   )
 
-  test('does not hold up the others where the server says nothing of waiting', async () => {
+  // It waits half a second, in which a busy machine may not come to the others: that is no proof that they were held up.
+  test('does not hold up the others where the server says nothing of waiting', { retry: 2 }, async () => {
     const { site, crawl } = await stageFile({
       '/': HOME,
       '/a': failFirst(1, { status: 500 }, A),
