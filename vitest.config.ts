@@ -12,6 +12,15 @@ process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.c
  */
 const SHARING = 'src/{analysis,core,crawl,plan}/**/!(lost-parser).test.ts'
 
+/** What talks to services and to browsers: its tests run last and alone, because how much of it they reach is measured. */
+const CONNECTORS = [
+  'src/readers/**/*',
+  'src/fetch/{address-check,chromium*,crawl4ai*,find-browser,guard-proxy,service-client}',
+  'src/embed/{openai,qdrant,rerank,service,tei}*',
+  'src/library/{service-call,circuit-breaker}',
+]
+const CONNECTOR_TESTS = [...CONNECTORS.map((files) => `${files}.test.ts`), 'test/connectors/**/*.test.ts']
+
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -27,10 +36,20 @@ export default defineConfig({
         test: {
           name: 'apart',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, SHARING],
+          exclude: [...configDefaults.exclude, SHARING, ...CONNECTOR_TESTS],
         },
       },
       { extends: true, test: { name: 'together', include: [SHARING], isolate: false } },
+      { extends: true, test: { name: 'connectors', include: CONNECTOR_TESTS } },
     ],
+    // Only with --coverage, which scripts/test.mjs gives for the connectors.
+    coverage: {
+      provider: 'v8',
+      include: CONNECTORS.map((files) => `${files}.ts`),
+      reportsDirectory: 'node_modules/.cache/pharos-coverage',
+      reporter: [['text', { skipFull: true, maxCols: 140 }], 'text-summary'],
+      // All of them together; and none of them may hide behind the others.
+      thresholds: { lines: 85, branches: 85, perFile: { lines: 75, branches: 65 } },
+    },
   },
 })

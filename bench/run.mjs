@@ -8,7 +8,21 @@ const here = fileURLToPath(new URL('.', import.meta.url))
 const root = fileURLToPath(new URL('..', import.meta.url))
 const names = ['search', 'chunk', 'pack', 'plan']
 /** Run only when named, because they need data or programs that are not here. */
-const named = ['retrieval', 'extract', 'crawl', 'query', 'mcp', 'serve', 'classify', 'analyse', 'places', 'gazetteer']
+const named = [
+  'retrieval',
+  'extract',
+  'crawl',
+  'query',
+  'mcp',
+  'serve',
+  'classify',
+  'analyse',
+  'places',
+  'gazetteer',
+  'readers',
+  'embed',
+  'render',
+]
 const [first, ...rest] = process.argv.slice(2)
 const wanted = first === undefined ? names : [first]
 if (![...names, ...named].includes(wanted[0])) {

@@ -59,8 +59,7 @@ function runSteps(node) {
 }
 
 function listSteps() {
-  const tests = { title: 'tests', args: [tool('vitest'), 'run', ...vitestArgs], live: true }
-  if (vitestArgs.length > 0) return [tests]
+  if (vitestArgs.length > 0) return [{ title: 'tests', args: [tool('vitest'), 'run', ...vitestArgs], live: true }]
   return [
     { title: 'lock file', args: ['scripts/complete-lock.mjs', '--check'] },
     { title: 'format and lint', args: [tool('biome'), 'check', '--error-on-warnings'] },
@@ -68,7 +67,8 @@ function listSteps() {
     { title: 'build', args: ['scripts/build.mjs'] },
     { title: 'types', args: [tool('tsc'), '-b'] },
     { title: 'unused code', args: [tool('knip')] },
-    tests,
+    { title: 'tests', args: [tool('vitest'), 'run', '--project=apart', '--project=together'], live: true },
+    { title: 'tests of connectors', args: [tool('vitest'), 'run', '--project=connectors', '--coverage'], live: true },
     ...listExamples().map((file) => ({ title: `example ${file}`, args: [join('examples', file)] })),
   ]
 }

@@ -6,6 +6,7 @@ import { DEFAULT_LIMITS, LEAST_MAX_CHARS } from './core/limits.ts'
 import { parseBytes } from './core/text/bytes.ts'
 import { parseDuration, writeDuration } from './core/text/duration.ts'
 import { findNearest } from './core/text/nearest.ts'
+import { hasCredentials } from './core/url/credentials.ts'
 
 /** The values in force. */
 export interface Config {
@@ -20,6 +21,50 @@ export interface Config {
   readonly library: string
   readonly modelFolder: string
   readonly embedThreads: number
+  /** One of `onnx`, `tei`, `openai`. */
+  readonly embedder: string
+  /** Empty when there is none. */
+  readonly embedEndpoint: string
+  /** Empty when the service has only one. */
+  readonly embedModel: string
+  /** Empty when there is none. Never shown. */
+  readonly embedKey: string
+  /** 0 for what the model has. */
+  readonly embedDimensions: number
+  readonly embedBatch: number
+  readonly embedBatchBytes: number
+  /** Milliseconds. */
+  readonly embedTimeout: number
+  readonly embedTextPrefix: string
+  readonly embedQueryPrefix: string
+  /** One of `none`, `tei`, `hosted`. */
+  readonly reranker: string
+  /** Empty when there is none. */
+  readonly rerankEndpoint: string
+  readonly rerankModel: string
+  /** Empty when there is none. Never shown. */
+  readonly rerankKey: string
+  readonly rerankCandidates: number
+  /** Milliseconds. */
+  readonly rerankBudget: number
+  /** Empty when there is none. */
+  readonly qdrantUrl: string
+  readonly qdrantCollection: string
+  /** Empty when there is none. Never shown. */
+  readonly qdrantKey: string
+  readonly crawl4aiEndpoint: string
+  /** Empty when there is none. Never shown. */
+  readonly crawl4aiToken: string
+  /** Milliseconds. */
+  readonly crawl4aiTimeout: number
+  readonly crawl4aiConcurrency: number
+  readonly crawl4aiRetries: number
+  readonly crawl4aiFailOnError: boolean
+  /** Empty to look for one. */
+  readonly browser: string
+  readonly renderConcurrency: number
+  /** Milliseconds. */
+  readonly renderTimeout: number
   readonly allowPrivate: readonly string[]
   readonly concurrency: number
   /** Milliseconds. */
@@ -77,12 +122,18 @@ export interface Setting {
   readonly least?: number
   /** Greatest value of a number. @default none */
   readonly most?: number
+  /** The only texts that it may have. @default any */
+  readonly choices?: readonly string[]
+  /** Whether spaces at the ends of a text belong to it. @default false */
+  readonly isVerbatim?: boolean
   /** What the flag means without a value; one is then joined to it by `=`. @default it has to have one */
   readonly bare?: string
   /** Whether it has a flag, where one can be given; others are for the file and the environment. @default true */
   readonly hasFlag?: boolean
   /** Whether a value may hold a password, so that it is never repeated as it is. @default false */
   readonly isSecret?: boolean
+  /** The setting that holds the key of the service at this address, which therefore has no user name and password. @default none */
+  readonly key?: SettingName
   /** Whether it is about the server alone, so that the processes it starts are not told. @default false */
   readonly isOfServer?: boolean
   readonly description: string
@@ -153,6 +204,201 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     least: 1,
     most: 256,
     description: 'embed with so many processors at once',
+  },
+  embedder: {
+    type: 'text',
+    default: 'onnx',
+    choices: ['onnx', 'tei', 'openai'],
+    description:
+      'what makes vectors: onnx, the model of this machine; tei, Text Embeddings Inference; openai, any service like it',
+  },
+  embedEndpoint: {
+    type: 'url',
+    default: '',
+    isSecret: true,
+    key: 'embedKey',
+    description: 'where that service is: http://localhost:8080 (tei), http://localhost:11434/v1 (openai)',
+  },
+  embedModel: {
+    type: 'text',
+    default: '',
+    description: 'the model to ask it for; tei has one only',
+  },
+  embedKey: {
+    type: 'text',
+    default: '',
+    hasFlag: false,
+    isSecret: true,
+    description: 'key that it wants to see',
+  },
+  embedDimensions: {
+    type: 'count',
+    default: 0,
+    most: 65_536,
+    hasFlag: false,
+    description: 'ask for vectors of so many numbers, 0 for what the model has',
+  },
+  embedBatch: {
+    type: 'count',
+    default: 32,
+    least: 1,
+    most: 2048,
+    hasFlag: false,
+    description: 'send it so many texts at once',
+  },
+  embedBatchBytes: {
+    type: 'bytes',
+    default: 2 ** 20,
+    least: 1,
+    hasFlag: false,
+    description: 'send it so many bytes at once',
+  },
+  embedTimeout: {
+    type: 'duration',
+    default: 30_000,
+    least: 1,
+    hasFlag: false,
+    description: 'wait so long for its answer',
+  },
+  embedTextPrefix: {
+    type: 'text',
+    default: '',
+    hasFlag: false,
+    isVerbatim: true,
+    description: 'put this before every text, for models that want it ("passage: ")',
+  },
+  embedQueryPrefix: {
+    type: 'text',
+    default: '',
+    hasFlag: false,
+    isVerbatim: true,
+    description: 'put this before every question ("query: ")',
+  },
+  reranker: {
+    type: 'text',
+    default: 'none',
+    choices: ['none', 'tei', 'hosted'],
+    description:
+      'what judges the best hits again: none; tei, Text Embeddings Inference; hosted, one like Jina, Cohere or vLLM',
+  },
+  rerankEndpoint: {
+    type: 'url',
+    default: '',
+    isSecret: true,
+    key: 'rerankKey',
+    description: 'where that service is: http://localhost:8081 (tei), https://api.jina.ai/v1 (hosted)',
+  },
+  rerankModel: {
+    type: 'text',
+    default: '',
+    hasFlag: false,
+    description: 'the model to ask it for; tei has one only',
+  },
+  rerankKey: {
+    type: 'text',
+    default: '',
+    hasFlag: false,
+    isSecret: true,
+    description: 'key that it wants to see',
+  },
+  rerankCandidates: {
+    type: 'count',
+    default: 50,
+    least: 1,
+    most: 100,
+    hasFlag: false,
+    description: 'let it judge so many hits',
+  },
+  rerankBudget: {
+    type: 'duration',
+    default: 1000,
+    least: 1,
+    hasFlag: false,
+    description: 'wait so long for it, then answer without it',
+  },
+  qdrantUrl: {
+    type: 'url',
+    default: '',
+    isSecret: true,
+    key: 'qdrantKey',
+    description: 'keep a copy of all vectors in this Qdrant and look for the nearest there',
+  },
+  qdrantCollection: {
+    type: 'text',
+    default: 'pharos',
+    hasFlag: false,
+    description: 'the collection of it to use',
+  },
+  qdrantKey: {
+    type: 'text',
+    default: '',
+    hasFlag: false,
+    isSecret: true,
+    description: 'key that it wants to see',
+  },
+  crawl4aiEndpoint: {
+    type: 'url',
+    default: 'http://localhost:52004/',
+    hasFlag: false,
+    isSecret: true,
+    key: 'crawl4aiToken',
+    description: 'the Crawl4AI service that --render crawl4ai and the reader use',
+  },
+  crawl4aiToken: {
+    type: 'text',
+    default: '',
+    hasFlag: false,
+    isSecret: true,
+    description: 'token that it wants to see',
+  },
+  crawl4aiTimeout: {
+    type: 'duration',
+    default: 60_000,
+    least: 10_000,
+    most: 300_000,
+    hasFlag: false,
+    description: 'wait so long for a page of it (10s to 300s)',
+  },
+  crawl4aiConcurrency: {
+    type: 'count',
+    default: 5,
+    least: 1,
+    most: 20,
+    hasFlag: false,
+    description: 'ask it for so many pages at once',
+  },
+  crawl4aiRetries: {
+    type: 'count',
+    default: 3,
+    most: 10,
+    hasFlag: false,
+    description: 'ask it again so often when it fails; once at most in a crawl, which asks again itself',
+  },
+  crawl4aiFailOnError: {
+    type: 'switch',
+    default: false,
+    hasFlag: false,
+    description: 'let the first page that fails end the work of the reader',
+  },
+  browser: {
+    type: 'path',
+    default: '',
+    description: 'the Chromium or Chrome that renders pages (default: the first that is found)',
+  },
+  renderConcurrency: {
+    type: 'count',
+    default: 2,
+    least: 1,
+    most: 16,
+    hasFlag: false,
+    description: 'render so many pages at once',
+  },
+  renderTimeout: {
+    type: 'duration',
+    default: 30_000,
+    least: 1000,
+    hasFlag: false,
+    description: 'take a page as it is after this time, or give it up where it is empty',
   },
   allowPrivate: {
     type: 'list',
@@ -381,6 +627,9 @@ export function readConfig(input: ConfigInput = {}): EffectiveConfig {
     origins[name] = given?.origin ?? 'default'
   }
   checkJitter(values['jitterMin'], values['jitterMax'])
+  for (const [name, endpoint] of SERVICES) {
+    if (origins[name] === 'default' && values[endpoint] !== '') refuseUnused(name, endpoint)
+  }
   const known = new Set([...settingNames().map(variableName), 'PHAROS_CONFIG'])
   return {
     // Every name of the table was given a value of its type above.
@@ -401,6 +650,18 @@ function checkJitter(least: Value | undefined, most: Value | undefined): void {
   if (Number(least) <= Number(most)) return
   const problem = `${writeDuration(Number(least))} is more than jitterMax, ${writeDuration(Number(most))}`
   throw new PharosError('CONFIG_INVALID', { origin: 'jitterMin', problem })
+}
+
+/** What kind a service is of, and where it is: an address alone would never be used. */
+const SERVICES = [
+  ['embedder', 'embedEndpoint'],
+  ['reranker', 'rerankEndpoint'],
+] as const satisfies readonly (readonly [SettingName, SettingName])[]
+
+function refuseUnused(name: SettingName, endpoint: SettingName): never {
+  const { choices = [], default: none } = SETTINGS[name]
+  const problem = `expected ${choices.filter((choice) => choice !== none).join(' or ')}, because ${endpoint} names a service`
+  throw new PharosError('CONFIG_INVALID', { origin: name, problem })
 }
 
 /** A value that was given, and what the reader knows its place by. */
@@ -486,9 +747,9 @@ export function shownValue(name: SettingName, value: Value): Value {
   const { isSecret = false, type } = SETTINGS[name]
   if (!isSecret || typeof value !== 'string') return value
   if (type !== 'url') return value === '' ? '' : '…'
-  const url = URL.parse(value)
-  if (url === null || (url.username === '' && url.password === '')) return value
-  return `${url.protocol}//…@${url.host}/`
+  if (!hasCredentials(value)) return value
+  const url = new URL(value)
+  return `${url.protocol}//…@${url.host}${url.pathname}`
 }
 
 /** Stands for no configuration file at all. */
@@ -543,12 +804,18 @@ function parseValue(name: SettingName, { origin, label, value }: Given, folder: 
     case 'path':
       return typeof value === 'string' && value !== '' ? resolve(folder, value) : refuse('a path')
     case 'url':
-      if (value === '' || (typeof value === 'string' && /^https?:$/.test(URL.parse(value)?.protocol ?? ''))) {
-        return value === '' ? '' : new URL(value).href
+      if (value === '' && setting.default === '') return ''
+      if (setting.key !== undefined && hasCredentials(text)) {
+        return refuse(`an address without user name and password: give a key as ${setting.key}`)
       }
+      if (typeof value === 'string' && /^https?:$/.test(URL.parse(value)?.protocol ?? '')) return new URL(value).href
       return refuse('an address with http or https')
-    case 'text':
-      return typeof value === 'string' && value.trim() !== '' ? value.trim() : refuse('a text')
+    case 'text': {
+      if (typeof value !== 'string' || value.trim() === '') return refuse('a text')
+      const { choices, isVerbatim = false } = setting
+      if (choices !== undefined && !choices.includes(value.trim())) return refuse(`one of ${choices.join(', ')}`)
+      return isVerbatim ? value : value.trim()
+    }
     case 'list':
       return parseList(value) ?? refuse('a list of texts')
     case 'bytes': {
@@ -557,7 +824,8 @@ function parseValue(name: SettingName, { origin, label, value }: Given, folder: 
     }
     case 'duration': {
       const ms = parseDuration(text)
-      return ms !== undefined && ms >= least ? ms : refuse('a duration such as 200ms, 90s, 15m, 2h or 7d')
+      const isWithin = ms !== undefined && ms >= least && ms <= most
+      return isWithin ? ms : refuse(describeDuration(setting))
     }
     case 'count': {
       const count = /^\d+$/.test(text) ? Number(text) : Number.NaN
@@ -567,6 +835,13 @@ function parseValue(name: SettingName, { origin, label, value }: Given, folder: 
         : refuse(`a whole number from ${range}`)
     }
   }
+}
+
+/** Which durations a setting may have; examples are given where they all are good. */
+function describeDuration({ least = 0, most }: Setting): string {
+  if (most !== undefined) return `a duration from ${writeDuration(least)} to ${writeDuration(most)}`
+  if (least > 1) return `a duration of at least ${writeDuration(least)}`
+  return 'a duration such as 200ms, 90s, 15m, 2h or 7d'
 }
 
 /** A list: in a file an array, elsewhere text with commas. Undefined when it is neither. */
@@ -595,7 +870,7 @@ function readConfigFile(
     const problem = isMissing ? 'it does not exist' : 'it cannot be read'
     throw new PharosError('CONFIG_UNREADABLE', { file, problem }, { cause })
   }
-  const values = parseObject(text, file)
+  const values = flattenGroups(parseObject(text, file), file)
   for (const key of Object.keys(values)) {
     if (key === '$schema' || Object.hasOwn(SETTINGS, key)) continue
     const nearest = findNearest(key, settingNames())
@@ -605,11 +880,30 @@ function readConfigFile(
   return { file, values }
 }
 
+/** Settings that belong together may stand in an object of their own: `{"crawl4ai": {"endpoint": …}}` is `crawl4aiEndpoint`. */
+const GROUPS = ['crawl4ai', 'embed', 'rerank', 'qdrant', 'render']
+
+function flattenGroups(values: Readonly<Record<string, unknown>>, file: string): Readonly<Record<string, unknown>> {
+  const refuse = (problem: string): never => {
+    throw new PharosError('CONFIG_INVALID', { origin: file, problem })
+  }
+  const flat = Object.entries(values).flatMap(([key, value]): [string, unknown][] => {
+    if (!GROUPS.includes(key)) return [[key, value]]
+    if (!isObject(value)) return refuse(`${key}: expected an object of settings`)
+    return Object.entries(value).map(([name, inner]) => [
+      `${key}${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+      inner,
+    ])
+  })
+  const names = flat.map(([name]) => name)
+  const twice = names.find((name, i) => names.indexOf(name) < i)
+  return twice === undefined ? Object.fromEntries(flat) : refuse(`${twice} is given twice`)
+}
+
 function parseObject(text: string, file: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text)
-    // Whatever its keys hold is checked setting by setting.
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+    if (isObject(value)) return value
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause
     // The parser quotes what it stumbled over, which may be a password.
@@ -617,4 +911,9 @@ function parseObject(text: string, file: string): Readonly<Record<string, unknow
     throw new PharosError('CONFIG_UNREADABLE', { file, problem }, { cause })
   }
   throw new PharosError('CONFIG_UNREADABLE', { file, problem: 'expected a JSON object' })
+}
+
+/** Whatever its keys hold is checked setting by setting. */
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

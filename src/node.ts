@@ -1,6 +1,7 @@
 /*
  * The Node entry: what touches the file system. A name added here becomes public API.
  */
+export { type Config, readConfig } from './config.ts'
 export {
   type ChunkedFolder,
   chunkFolder,
@@ -24,5 +25,26 @@ export { listOutline, type Outline } from './library/operations/list-outline.ts'
 export { listSymbols, type SymbolEntry } from './library/operations/list-symbols.ts'
 export { searchLibrary } from './library/operations/search-library.ts'
 export { reportSource, type SourceReport } from './library/operations/source-status.ts'
+export { type SyncOptions, type SyncProgress, syncVectors } from './library/operations/sync-vectors.ts'
 export type { PageMention, Passage, SearchAnswer, SearchInput } from './library/search.ts'
 export { type LibraryOptions, type OpenLibrary, openLibrary } from './open-library.ts'
+export { type Crawl4AIReaderOptions, readerOptionsOf } from './readers/crawl4ai-options.ts'
+export { type Crawl4AIReader, openCrawl4AIReader } from './readers/crawl4ai-reader.ts'
+export {
+  documentId,
+  type PageMetadata,
+  type ReaderDocument,
+  type ReadFailure,
+  type VectorPoint,
+  type VectorSink,
+} from './readers/document.ts'
+export type { DocumentReader } from './readers/document-reader.ts'
+export {
+  type IngestOptions,
+  type IngestResult,
+  type IngestUrlsOptions,
+  ingestDocuments,
+  ingestUrls,
+} from './readers/ingest.ts'
+export { loadSource, openPharosReader, type PharosReader, type PharosReaderOptions } from './readers/pharos-reader.ts'
+export { openQdrantStore, type QdrantStore, type QdrantStoreOptions } from './readers/qdrant-store.ts'

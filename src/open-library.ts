@@ -12,6 +12,7 @@ import { parseAllowance } from './fetch/addresses.ts'
 import { systemClock } from './fetch/clock.ts'
 import type { HttpFetcher, HttpFetcherOptions } from './fetch/http.ts'
 import { parseProxy } from './fetch/parse-proxy.ts'
+import { writeUserAgent } from './fetch/user-agent.ts'
 import { openFolderReader } from './ingest/folders.ts'
 import { nodeSha256 } from './ingest/sha256.ts'
 import { createMemory } from './jobs/memory.ts'
@@ -23,10 +24,11 @@ import type { JobLog } from './library/job-log.ts'
 import type { Library } from './library/library.ts'
 import type { UnderstandingStore } from './library/library-store.ts'
 import type { Embedder } from './library/vectors.ts'
+import { type ConnectionOptions, openConnections, refusePasswords } from './open-connections.ts'
 import { openSqliteStore } from './store/sqlite/store.ts'
 
 /** Where a library is and how it reaches the world. */
-export interface LibraryOptions {
+export interface LibraryOptions extends ConnectionOptions {
   /** Path of the SQLite file; created when absent. `:memory:` keeps nothing. */
   readonly path: string
   /** Private hosts, addresses or networks that may be fetched; `*` allows all. @default none */
@@ -83,14 +85,16 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     const problem = '--proxy: expected an address such as http://user:password@proxy.example:3128'
     throw new PharosError('USAGE', { problem })
   }
+  refusePasswords(options)
   const crawlLimits = { ...DEFAULT_CRAWL_LIMITS, ...limits }
+  const userAgent = writeUserAgent(version, contactUrl)
   const store = await openSqliteStore(path, options.patienceMs, options.notice, options.busyMs)
   const fetcher = createLateFetcher(async () => {
-    const { openHttpFetcher, writeUserAgent } = await import('./fetch/http.ts')
+    const { openHttpFetcher } = await import('./fetch/http.ts')
     return openHttpFetcher({
       // Every visit may be to one origin.
       connectionsPerOrigin: crawlLimits.concurrency,
-      userAgent: contactUrl === undefined ? `Pharos/${version}` : writeUserAgent(version, contactUrl),
+      userAgent,
       allowance: parsed.allowance,
       ...(proxy === undefined ? {} : { proxy }),
       ...fetchLimitsOf(options),
@@ -98,6 +102,15 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
   })
   const reader = openPageReader({ sha256: nodeSha256 })
   const embedders = createEmbedders(options)
+  const services = openConnections({
+    options,
+    userAgent,
+    allowance: parsed.allowance,
+    proxy,
+    maxPageBytes: options.maxPageBytes,
+    clock: systemClock,
+  })
+  const { vectors, copy } = await services.withCopy(store.vectors, store)
   const folders = openFolderReader({
     readPage: reader.readPage,
     openGrammars: options.openGrammars ?? openBundledGrammars,
@@ -117,7 +130,8 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     runner: thisRunner,
     limits: crawlLimits,
     folders,
-    vectors: store.vectors,
+    vectors,
+    ...(copy === undefined ? {} : { vectorCopy: copy }),
     jobLog: store.jobLog,
     addresses: store.addresses,
     gazetteer: store.gazetteer,
@@ -125,9 +139,13 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     placeHubs: store.placeHubs,
     planMemory: store.planMemory,
     openPlaces: createPlaces(store.gazetteer),
-    openEmbedder: embedders.open,
+    openEmbedder: services.openEmbedder ?? embedders.open,
+    wantsVectors: services.openEmbedder !== undefined,
+    openReranker: services.openReranker,
+    openRenderer: services.openRenderer,
+    openCrawl4AI: services.openCrawl4AI,
     async close() {
-      await Promise.all([fetcher.close(), reader.close(), folders.close(), embedders.close()])
+      await Promise.all([fetcher.close(), reader.close(), folders.close(), embedders.close(), services.close()])
       await store.close()
     },
   }

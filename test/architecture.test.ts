@@ -33,13 +33,26 @@ const TABLE: Readonly<Record<string, Rule>> = {
   gazetteer: { may: ['core', 'analysis', 'library', 'install'] },
   ingest: { may: ['core', 'crawl', 'library'] },
   jobs: { may: ['core', 'crawl', 'library'] },
-  readers: { may: ['core', 'library', 'fetch', 'embed'] },
+  readers: { may: ['core', 'crawl', 'library', 'fetch', 'embed', 'open-library.ts', 'version.ts'] },
   'config.ts': { may: ['core'] },
+  'version.ts': { may: [] },
   'index.ts': { may: UNIVERSAL, universal: true },
-  // Composes a library from its parts, for the command line and for programs.
-  'open-library.ts': { may: [...UNIVERSAL, ...NODE] },
+  // These compose a library from its parts, for the command line and for programs.
+  'open-connections.ts': { may: ['core', 'crawl', 'library', 'fetch', 'embed'] },
+  'open-library.ts': { may: [...UNIVERSAL, ...NODE, 'open-connections.ts'] },
   'node.ts': { may: [...UNIVERSAL, ...NODE, 'config.ts', 'index.ts', 'open-library.ts'] },
-  cli: { may: [...UNIVERSAL, ...NODE, 'config.ts', 'index.ts', 'node.ts', 'open-library.ts'] },
+  cli: {
+    may: [
+      ...UNIVERSAL,
+      ...NODE,
+      'config.ts',
+      'index.ts',
+      'node.ts',
+      'open-library.ts',
+      'open-connections.ts',
+      'version.ts',
+    ],
+  },
   web: { may: ['core'], mayType: ['http'], universal: true },
 }
 
@@ -61,7 +74,16 @@ const UNIVERSAL_PACKAGES = [
 ]
 
 /** Packages that are slow to load or optional: one file owns each, and everybody else asks that file. */
-const ONE_OWNER_PACKAGES = ['better-sqlite3', 'commander', 'ipaddr.js', 'tldts', 'undici', 'web-tree-sitter']
+const ONE_OWNER_PACKAGES = [
+  '@langchain/core',
+  '@llamaindex/core',
+  'better-sqlite3',
+  'commander',
+  'ipaddr.js',
+  'tldts',
+  'undici',
+  'web-tree-sitter',
+]
 
 /** The environment is read in one place. */
 const ENVIRONMENT_READERS = ['config.ts']

@@ -183,6 +183,13 @@ function checkLines(chunk: Chunk, lines: readonly string[], before: Chunk | unde
   expect(added.length).toBeLessThanOrEqual(3)
 }
 
+/** Every line of a chunk is one of those it claims or a part of one, but for the frame of a fence or table. */
+function checkClaim({ content, startLine, endLine }: Chunk, lines: readonly string[]): void {
+  const claimed = lines.slice(startLine - 1, endLine).join('\n')
+  const added = splitLines(content).filter((line) => !claimed.includes(line.trim()))
+  expect(added.length).toBeLessThanOrEqual(3)
+}
+
 describe('chunks hold the whole file, in order, within the cap and with true lines', () => {
   test.each([
     ['notes.txt', text],
@@ -196,6 +203,29 @@ describe('chunks hold the whole file, in order, within the cap and with true lin
       fc.property(source, sizes, (content, options) => {
         checkChunks(path, content, options)
         checkChunks(path, content)
+      }),
+      runs(200),
+    )
+  })
+
+  test.each([
+    ['notes.txt', text],
+    ['README.md', markdown],
+    ['framed.md', framedMarkdown],
+  ])('%s with chunks that overlap', (path, source) => {
+    fc.assert(
+      fc.property(source, sizes, fc.double({ min: 0, max: 0.5, noNaN: true }), (content, { maxChars }, share) => {
+        const overlapChars = Math.floor(maxChars * share)
+        const { chunks } = chunkText(path, content, { maxChars, targetChars: maxChars, overlapChars })
+        const lines = splitLines(content)
+        checkNothingMissing(content, chunks)
+        for (const [i, chunk] of chunks.entries()) {
+          expect(chunk.content.length).toBeLessThanOrEqual(maxChars)
+          expect(chunk.startLine).toBeGreaterThanOrEqual(chunks[i - 1]?.startLine ?? 1)
+          expect(chunk.endLine).toBeGreaterThanOrEqual(chunks[i - 1]?.endLine ?? 1)
+          expect(lines[chunk.startLine - 1]?.trim()).not.toBe('')
+          checkClaim(chunk, lines)
+        }
       }),
       runs(200),
     )

@@ -1,7 +1,7 @@
 import { DEFAULT_SCOPE } from '../src/core/url/scope.ts'
 import type { CrawlSummary } from '../src/crawl/events.ts'
 import type { LedgerCounts, LedgerRow, LedgerState } from '../src/crawl/ledger.ts'
-import type { Source } from '../src/library/source.ts'
+import { DEFAULT_SETTINGS, type Source } from '../src/library/source.ts'
 
 /** A source called `docs`. */
 export function createSource(given: Partial<Source> = {}): Source {
@@ -12,7 +12,7 @@ export function createSource(given: Partial<Source> = {}): Source {
     url: 'https://docs.example/',
     siteUrl: 'https://docs.example/',
     scope: DEFAULT_SCOPE,
-    settings: { seeds: [], llmsTxtUrl: null, llmsFull: 'auto', crawlType: 'docs' },
+    settings: DEFAULT_SETTINGS,
     createdAt: 0,
     ...given,
   }
@@ -44,6 +44,7 @@ export function createRow(given: Partial<LedgerRow> = {}): LedgerRow {
     dueAt: null,
     crawlId: null,
     hasPage: false,
+    isShell: false,
     ...given,
   }
 }

@@ -1,28 +1,31 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
+import { CHUNK_PROFILES, type ChunkProfile } from '../core/chunk/profiles.ts'
 import { PharosError } from '../core/errors.ts'
 import { DEFAULT_SCOPE, REACHES, type Reach } from '../core/url/scope.ts'
 import type { Library } from '../library/library.ts'
-import { DEFAULT_SETTINGS } from '../library/operations/add-source.ts'
 import { type TakenUp, takeUpSource } from '../library/operations/take-up-source.ts'
-import { CRAWL_TYPES, type CrawlType, labelOf, type Source } from '../library/source.ts'
+import { CRAWL_TYPES, type CrawlType, DEFAULT_SETTINGS, labelOf, type Source } from '../library/source.ts'
 import { crawlInForeground, withCrawling } from './crawling.ts'
 import { addDetachOption, leaveToServer } from './detach.ts'
-import { embedInForeground, requireEmbedder } from './embed.ts'
+import { embedInForeground, requireEmbedder, writeEmbedded, writeSkipped } from './embed.ts'
 import { parseHeaders } from './headers.ts'
 import { addLibraryOptions, FETCH_SETTINGS, nameOf } from './library.ts'
 import { type CommonFlags, oneOf, repeat } from './options.ts'
 import { addPlannerOptions, type PlannerFlags, plannerOf, refuseStrayFlags } from './planner-options.ts'
+import { addRenderOption, type RenderFlags } from './render-option.ts'
 import { addHeaderOption, addScopeOptions, type ScopeFlags, scopeOf, withoutUndefined } from './scope-options.ts'
+import { EMBEDDER_SETTINGS } from './search-settings.ts'
 import type { Streams } from './terminal.ts'
 
-interface AddFlags extends CommonFlags, ScopeFlags, PlannerFlags {
+interface AddFlags extends CommonFlags, ScopeFlags, PlannerFlags, RenderFlags {
   readonly name?: string
   readonly version?: string
   readonly scope?: Reach
   readonly llmsTxt?: string
   readonly llmsFull?: 'auto' | 'off' | 'only'
   readonly crawlType?: CrawlType
+  readonly chunks?: ChunkProfile
   readonly seed?: readonly string[]
   readonly header?: readonly string[]
   readonly embed?: boolean
@@ -37,7 +40,12 @@ export function addAdd(program: Command, streams: Streams): void {
     .argument('<url|path>', 'where the site starts, or the folder or file')
     .option('--name <name>', 'what to call it (default: host and path of the start, or name of the folder)')
     .option('--version <label>', 'version of what it documents')
-  addScopeOptions(command)
+  addRenderOption(addScopeOptions(command), `default: ${DEFAULT_SETTINGS.render}`)
+    .option(
+      '--chunks <profile>',
+      `how pages are cut: ${CHUNK_PROFILES.join(', ')} (default: ${DEFAULT_SETTINGS.chunks})`,
+      oneOf('--chunks', CHUNK_PROFILES),
+    )
     .option(
       '--scope <reach>',
       `how far it may reach: ${REACHES.join(', ')} (default: ${DEFAULT_SCOPE.reach})`,
@@ -60,7 +68,11 @@ export function addAdd(program: Command, streams: Streams): void {
       'after',
       "\nExamples:\n  $ pharos add https://docs.example.com/guide/ --name guide\n  $ pharos add https://example.com/ --scope hostname --block '/blog/**'\n  $ pharos add http://localhost:8080/ --allow-private\n  $ pharos add ./docs --name handbook --version 2.1",
     )
-  addLibraryOptions(addDetachOption(addHeaderOption(addPlannerOptions(command))), [...FETCH_SETTINGS, 'maxFileBytes'])
+  addLibraryOptions(addDetachOption(addHeaderOption(addPlannerOptions(command))), [
+    ...FETCH_SETTINGS,
+    'maxFileBytes',
+    ...EMBEDDER_SETTINGS,
+  ])
   command.action((given: string, flags: AddFlags) => {
     const isOwnFolder = isPath(given)
     if (isOwnFolder) refuseFlags(command, given)
@@ -77,6 +89,8 @@ export function addAdd(program: Command, streams: Streams): void {
       llmsTxtUrl: flags.llmsTxt,
       llmsFull: flags.llmsFull,
       crawlType: flags.crawlType,
+      render: flags.render,
+      chunks: flags.chunks,
     })
     if (flags.detach === true) {
       const { name, version } = flags
@@ -95,6 +109,7 @@ export function addAdd(program: Command, streams: Streams): void {
         scope,
         settings,
         force: flags.force,
+        headers,
       })
       if (found === 'interrupted' && isOther(source, options, { ...scope, ...settings })) {
         const remove = (await crawling.hintFor(source))('remove', labelOf(source))
@@ -103,8 +118,17 @@ export function addAdd(program: Command, streams: Streams): void {
       }
       if (found === 'failed')
         crawling.terminal.note(`${nameOf(source)} was added before without success: starting anew`)
-      await crawlInForeground(crawling, source, { kind, headers, ...plannerOf(flags), ...options })
-      if (flags.embed === true) await embedInForeground({ ...crawling, hint: await crawling.hintFor(source) }, [source])
+      const input = { kind, headers, ...plannerOf(flags), ...options }
+      await crawlInForeground(crawling, source, input).catch(async (error: unknown) => {
+        // Nothing was crawled: a browser that does not start leaves nothing behind.
+        const isDead = error instanceof PharosError && error.code === 'BROWSER_MISSING'
+        if (isDead && found !== 'interrupted') await crawling.library.store.removeSource(source.id)
+        throw error
+      })
+      if (flags.embed !== true) return
+      const outcome = await embedInForeground({ ...crawling, hint: await crawling.hintFor(source) }, [source])
+      crawling.terminal.note(writeEmbedded(outcome))
+      if (outcome.skipped > 0) crawling.terminal.note(writeSkipped(outcome))
     })
   })
 }
@@ -136,7 +160,7 @@ async function findFolder({ folders }: Library, given: string): Promise<string> 
 
 /** Flags that say how a site is crawled. */
 const SITE_FLAGS = [
-  ...['scope', 'llmsTxt', 'llmsFull', 'crawlType', 'seed', 'header', 'trapGuards', 'detach'],
+  ...['scope', 'llmsTxt', 'llmsFull', 'crawlType', 'seed', 'header', 'trapGuards', 'render', 'detach'],
   ...['hubMaxPages', 'hubMaxDays', 'intMaxSeeds', 'intTargetHosts', 'plannerVerbosity', 'force'],
 ]
 

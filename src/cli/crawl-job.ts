@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import type { Config, EffectiveConfig } from '../config.ts'
+import { CHUNK_PROFILES } from '../core/chunk/profiles.ts'
 import { PharosError } from '../core/errors.ts'
 import { parseDuration } from '../core/text/duration.ts'
 import { REACHES, type Reach } from '../core/url/scope.ts'
@@ -10,12 +11,13 @@ import type { Library } from '../library/library.ts'
 import type { CrawlInput } from '../library/operations/crawl-source.ts'
 import { findSource } from '../library/operations/find-source.ts'
 import type { StartInput } from '../library/operations/take-up-start.ts'
-import { CRAWL_TYPES, type CrawlType, type Source } from '../library/source.ts'
+import { CRAWL_TYPES, type CrawlType, RENDERINGS, type Source } from '../library/source.ts'
 import { causeAfter, findFailure } from './crawling.ts'
 import { interruptible } from './interrupt.ts'
 import { addLibraryOptions, createHintFor, FETCH_SETTINGS, withLibrary } from './library.ts'
 import { configOf, oneOf, wholeNumber } from './options.ts'
 import { addPlannerOptions, type PlannerFlags, plannerOf } from './planner-options.ts'
+import { addRenderOption, type RenderFlags } from './render-option.ts'
 
 /** What a process that crawls for a server is told. */
 export interface CrawlJob {
@@ -25,7 +27,7 @@ export interface CrawlJob {
     | { readonly type: 'source'; readonly source: string; readonly input: CrawlInput }
 }
 
-interface JobFlags extends PlannerFlags {
+interface JobFlags extends PlannerFlags, RenderFlags {
   readonly source?: string
   readonly kind?: CrawlKind
   readonly options?: string
@@ -96,7 +98,11 @@ export function addJobOptions(command: Command): Command {
     .option('--prefer-cache', 'take pages that are stored as they are, however old')
     .option('--no-prefer-cache', 'ask for every page')
     .option('--allow-query-urls', 'take addresses with queries that say nothing as they are')
-  return addLibraryOptions(addPlannerOptions(command), ['maxAge', ...FETCH_SETTINGS, 'maxFileBytes'])
+  return addLibraryOptions(addPlannerOptions(addRenderOption(command, 'kept for later crawls')), [
+    'maxAge',
+    ...FETCH_SETTINGS,
+    'maxFileBytes',
+  ])
 }
 
 /** Reads what a crawl is told. */
@@ -120,6 +126,7 @@ export function readJob(command: Command, url: string | undefined): CrawlJob {
       ...(flags.allowQueryUrls === true ? { allowQueryUrls: true } : {}),
     },
     crawlType: typeOf(flags),
+    render: flags.render,
     maxAgeMs: maxAgeOf(config, flags),
     maxAgeMsOf: {
       ...(flags.refetchArticleIfOlderThan === undefined ? {} : { article: flags.refetchArticleIfOlderThan }),
@@ -189,6 +196,8 @@ const Options = z
     maxAgeMs: z.number().min(0),
     maxAgeMsOf: z.object({ article: z.number(), hub: z.number(), unknown: z.number() }).partial(),
     crawlType: z.enum(CRAWL_TYPES),
+    render: z.enum(RENDERINGS),
+    chunks: z.enum(CHUNK_PROFILES),
     force: z.boolean(),
     planner: plannerSchema,
     scope: z

@@ -21,6 +21,7 @@ import { type CommonFlags, configOf } from './options.ts'
 import { ProblemLines } from './problem-lines.ts'
 import { PageRate, writeProgress, writeSettled } from './progress.ts'
 import { startAdvice } from './reasons.ts'
+import { renderOf } from './render-option.ts'
 import { type ScopeFlags, scopeWords } from './scope-options.ts'
 import { type CrawlResult, goOnWith, MAX_EXAMPLES, summaryRecord, writeShortSummary, writeSummary } from './summary.ts'
 import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
@@ -80,8 +81,9 @@ export async function crawlKnown(crawling: Crawling, text: string, input: CrawlI
  * Crawls a source to its end, showing how far it is, and prints what it came to. Failed addresses are part of an answer; a
  * crawl without any page, one that stopped at the loss gate and an interrupted one are failures, told after the answer.
  */
-export async function crawlInForeground(crawling: Crawling, source: Source, input: CrawlInput): Promise<void> {
+export async function crawlInForeground(crawling: Crawling, known: Source, input: CrawlInput): Promise<void> {
   const { library, terminal, maxAgeMs, signal } = crawling
+  const source = { ...known, settings: { ...known.settings, ...renderOf(input) } }
   // Loaded when it is needed: the engine knows every public suffix, which takes longer to read than most verbs run.
   const { crawlSource } = await import('../library/operations/crawl-source.ts')
   const hint = await crawling.hintFor(source)
@@ -102,7 +104,7 @@ export async function crawlInForeground(crawling: Crawling, source: Source, inpu
   let pausedBy: PauseCause | undefined
   const keep = createNoteKeeper(library, source)
   try {
-    for await (const event of crawlSource(library, source, { maxAgeMs, ...input }, signal)) {
+    for await (const event of crawlSource(library, known, { maxAgeMs, ...input }, signal)) {
       show(event, view)
       await keep(event)
       pausedBy = causeAfter(event, pausedBy)
@@ -318,7 +320,7 @@ export function findFailure(
       const problem = summary.problem ?? 'no reason was given'
       // Something is not accounted for.
       if (vainReason === null) return new PharosError('INTERNAL', { problem })
-      const advice = isFolder(source) ? folderAdvice(result, hint) : startAdvice(vainReason)
+      const advice = isFolder(source) ? folderAdvice(result, hint) : startAdvice(vainReason, source, hint)
       return new PharosError('CRAWL_START_FAILED', { problem, advice })
     }
   }

@@ -17,17 +17,13 @@ import { writeBytes } from '../core/text/bytes.ts'
 import { findNearest, suggest } from '../core/text/nearest.ts'
 import { openBundledGrammars } from '../ingest/grammars.ts'
 import { createFolder, describeFailure } from '../store/sqlite/create-file.ts'
+import { VERSION } from '../version.ts'
 import { ChecksFailed } from './checks-failed.ts'
+import { type Check, checkConnections } from './doctor-connections.ts'
 import { addLibraryOptions } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
-import { type Streams, Terminal } from './terminal.ts'
-import { VERSION } from './version.ts'
-
-interface Check {
-  readonly name: string
-  readonly ok: boolean
-  readonly found: string
-}
+import { SEARCH_SETTINGS } from './search-settings.ts'
+import { printableLine, type Streams, Terminal } from './terminal.ts'
 
 /** `pharos doctor` */
 export function addDoctor(program: Command, streams: Streams): void {
@@ -35,28 +31,37 @@ export function addDoctor(program: Command, streams: Streams): void {
     .command('doctor')
     .description('check this installation and print every setting with its origin')
     .addHelpText('after', '\nExample:\n  $ pharos doctor --json')
-  addLibraryOptions(command).action(async (flags: CommonFlags) => {
+  addLibraryOptions(command, SEARCH_SETTINGS).action(async (flags: CommonFlags) => {
     const config = configOf(command)
     const terminal = new Terminal(flags, streams)
-    const { dim, green, red } = terminal.answerColors
+    const { dim, green, red, yellow } = terminal.answerColors
     const checks = [
       runtimeCheck(),
       await grammarCheck(),
       cacheCheck(config),
       await libraryCheck(config),
       variableCheck(config),
+      ...(await checkConnections(config)),
     ]
     // The values have the names of the table.
     const settings = (Object.keys(SETTINGS) as SettingName[]).map((name) => {
       return { name, value: shownValue(name, config.values[name]), origin: config.origins[name] }
     })
     const text = [
-      ...checks.map(({ name, ok, found }) => `${ok ? green('ok  ') : red('FAIL')}  ${name}: ${found}`),
+      ...checks.map(({ name, ok, found, isWarning }) => {
+        const mark = ok ? (isWarning ? yellow('WARN') : green('ok  ')) : red('FAIL')
+        return `${mark}  ${name}: ${printableLine(found)}`
+      }),
       '',
       `settings (file: ${config.file ?? 'none'})`,
       ...settings.map(({ name, value, origin }) => `  ${name} = ${writeValue(name, value)}  ${dim(origin)}`),
     ]
-    terminal.answer(text.join('\n'), { version: VERSION, checks, file: config.file ?? null, settings })
+    terminal.answer(text.join('\n'), {
+      version: VERSION,
+      checks: checks.map(({ isWarning, ...check }) => ({ ...check, ...(isWarning ? { is_warning: true } : {}) })),
+      file: config.file ?? null,
+      settings,
+    })
     const failed = checks.filter(({ ok }) => !ok).map(({ name }) => name)
     if (failed.length > 0) throw new ChecksFailed(failed.join(', '))
   })

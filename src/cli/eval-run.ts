@@ -12,9 +12,9 @@ import {
 } from '../core/search/metrics.ts'
 import { decodeText } from '../core/text/decode.ts'
 import type { EvaluatedQuery } from '../library/operations/evaluate-search.ts'
+import { VERSION } from '../version.ts'
 import { AdvisedError } from './advised.ts'
 import { readInput } from './input.ts'
-import { VERSION } from './version.ts'
 
 /** What a set of questions came to. */
 export interface EvalRun {

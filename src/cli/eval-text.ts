@@ -1,4 +1,5 @@
 import { METRICS, type Metric } from '../core/search/metrics.ts'
+import { writeList } from '../core/text/list.ts'
 import type { EvaluatedQuery } from '../library/operations/evaluate-search.ts'
 import type { EvalBaseline, EvalChange, EvalRun } from './eval-run.ts'
 import { type Colors, countOf, printableLine } from './terminal.ts'
@@ -28,7 +29,7 @@ const LISTED = 10
 export function writeEval(report: EvalReport, colors: Colors): string {
   const { run, evaluated, baselines, missed, isVerbose } = report
   const most = isVerbose ? Number.POSITIVE_INFINITY : LISTED
-  const engines = run.engines.length === 0 ? '' : `, by ${run.engines.join(' and ')}`
+  const engines = run.engines.length === 0 ? '' : `, by ${writeList(run.engines)}`
   const blocks = [
     `${colors.bold(countOf(run.queries.length, 'question'))}${engines}, first ${run.k} pages`,
     writeFigures(run, baselines, colors),

@@ -22,6 +22,7 @@ import { type MissedMinimum, writeEval } from './eval-text.ts'
 import { readInput } from './input.ts'
 import { addLibraryOptions, createHint, withLibrary } from './library.ts'
 import { type CommonFlags, configOf, oneOf, repeat, wholeNumber } from './options.ts'
+import { SEARCH_SETTINGS } from './search-settings.ts'
 import { printableLine, type Streams, Terminal } from './terminal.ts'
 
 interface EvalFlags extends CommonFlags {
@@ -64,7 +65,7 @@ Examples:
   $ pharos eval queries.tsv --against words
   $ pharos eval queries.tsv --min success@1=0.8 --min mrr=0.85`,
     )
-  addLibraryOptions(command).action(async (path: string, flags: EvalFlags) => {
+  addLibraryOptions(command, SEARCH_SETTINGS).action(async (path: string, flags: EvalFlags) => {
     const config = configOf(command)
     const terminal = new Terminal(flags, streams)
     const { k, save, against } = flags
@@ -89,7 +90,7 @@ Examples:
       if (against !== undefined) {
         const other = await evaluate(library, queries, { ...options, fusion: against }, terminal)
         baselines.push(createBaseline(against, createRun(other, k, library.clock.now()), run))
-        if (!run.engines.includes('vectors'))
+        if (run.engines.every((engine) => engine === 'words'))
           terminal.notice('no vectors took part, so every way to search is by words')
       }
       if (saved !== undefined) baselines.push(createBaseline(basename(flags.baseline ?? ''), saved, run))

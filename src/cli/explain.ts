@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { PharosError } from '../core/errors.ts'
 import { findSource } from '../library/operations/find-source.ts'
 import { explanationRecord, writeExplanation } from './explanation-text.ts'
-import { addLibraryOptions, sourceRecord, withLibrary } from './library.ts'
+import { addLibraryOptions, createHintFor, sourceRecord, withLibrary } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
 import { type Streams, Terminal } from './terminal.ts'
 
@@ -17,14 +17,16 @@ export function addExplain(program: Command, streams: Streams): void {
   addLibraryOptions(command).action(async (text: string, url: string, flags: CommonFlags) => {
     if (url.trim() === '') throw new PharosError('USAGE', { problem: 'expected an address, got an empty one' })
     const terminal = new Terminal(flags, streams)
-    await withLibrary(configOf(command), async (library) => {
+    const config = configOf(command)
+    await withLibrary(config, async (library) => {
       // Loaded when it is needed, as the engine is.
       const { explainUrl } = await import('../library/operations/explain.ts')
       const source = await findSource(library, text)
       const explanation = await explainUrl(library, source, url)
       const { row } = explanation
       const kept = row?.hasPage === true ? ((await library.analyses.read(source.id, row.key)) ?? null) : null
-      terminal.answer(writeExplanation(explanation, source, library.clock.now(), kept), {
+      const hint = await createHintFor(config, source)
+      terminal.answer(writeExplanation(explanation, source, hint, library.clock.now(), kept), {
         source: sourceRecord(source),
         ...explanationRecord(explanation, kept),
       })

@@ -2,8 +2,10 @@ import { expect, test } from 'vitest'
 import { createRow, createSource } from '../../test/crawl-facts.ts'
 import type { Explanation } from '../library/operations/explain.ts'
 import { explanationRecord, writeExplanation } from './explanation-text.ts'
+import type { Hint } from './library.ts'
 
 const NOW = Date.UTC(2026, 1, 20, 10, 30)
+const hint: Hint = (verb, ...words) => ['pharos', verb, ...words].join(' ')
 
 function explain(given: Partial<Explanation>): string {
   const url = 'https://docs.example/a'
@@ -19,7 +21,7 @@ function explain(given: Partial<Explanation>): string {
     heldUntil: null,
     ...given,
   }
-  return writeExplanation(explanation, createSource(), NOW)
+  return writeExplanation(explanation, createSource(), hint, NOW)
 }
 
 test('an address that was never seen is told so, with what the scope says of it', () => {
@@ -135,6 +137,17 @@ test('an address without content was asked for, or never', () => {
   expect(explain({ row })).not.toContain('Last asked')
 })
 
+test('a page that is empty without a browser says so, and how it was read', () => {
+  const row = createRow({ state: 'indexed', status: 200, hasPage: true, isShell: true, detail: 'read in a browser' })
+  expect(explain({ row })).toContain('\nLast answer: 200, read in a browser\nNeeds a browser: ')
+  expect(explain({ row: createRow({ state: 'indexed', hasPage: true }) })).not.toContain('browser')
+})
+
+test('a page that needs a browser says how it gets one', () => {
+  const row = createRow({ state: 'failed', reason: 'needs-rendering' })
+  expect(explain({ row })).toContain('\nTry: let a browser read its pages: pharos recrawl docs --render auto')
+})
+
 test('a rule that holds today and is not what was recorded is told', () => {
   const row = createRow({ state: 'indexed', discovery: 'sitemap' })
   expect(explain({ row, refusal: { reason: 'blocked', pattern: '/a', target: null } })).toContain(
@@ -157,7 +170,12 @@ test('as JSON everything is there', () => {
     last_crawl_problem: 'refused',
     url,
     is_known: true,
-    row: { state: 'indexed', found_on: 'https://docs.example/', checked_at: '2026-02-20T10:30:00.000Z' },
+    row: {
+      state: 'indexed',
+      found_on: 'https://docs.example/',
+      checked_at: '2026-02-20T10:30:00.000Z',
+      is_shell: false,
+    },
     refusal: null,
   })
 })

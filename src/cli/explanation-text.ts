@@ -6,7 +6,8 @@ import { isFolder } from '../library/folder.ts'
 import { DISCOVERY_WORDS, REASON_WORDS, STATE_WORDS } from '../library/ledger-words.ts'
 import type { Explanation } from '../library/operations/explain.ts'
 import type { Source } from '../library/source.ts'
-import { nameOf, timeRecord, writeTime } from './library.ts'
+import { type Hint, nameOf, timeRecord, writeTime } from './library.ts'
+import { renderAdvice } from './reasons.ts'
 import { writeDetail } from './summary.ts'
 import { countOf, printableLine } from './terminal.ts'
 
@@ -14,6 +15,7 @@ import { countOf, printableLine } from './terminal.ts'
 export function writeExplanation(
   explanation: Explanation,
   source: Source,
+  hint: Hint,
   now: number,
   kept: KeptAnalysis | null = null,
 ): string {
@@ -36,7 +38,10 @@ export function writeExplanation(
   const held = explanation.heldUntil
   const waits = held !== null && isOpen(row) ? [`Waits: its host is left alone until ${writeTime(held)}`] : []
   const failed = explanation.lastProblem === null ? [] : [`Last crawl: failed, ${explanation.lastProblem}`]
-  return [url, ...stripped, ...lines, ...failed, ...waits, ...known, ...changed].map(printableLine).join('\n')
+  const advice = row?.reason === 'needs-rendering' ? [`Try: ${renderAdvice(source, hint)}`] : []
+  return [url, ...stripped, ...lines, ...advice, ...failed, ...waits, ...known, ...changed]
+    .map(printableLine)
+    .join('\n')
 }
 
 function explainAbsence({ overflow }: Explanation): string {
@@ -67,6 +72,7 @@ function writeRow(row: LedgerRow, now: number): string[] {
     `Found: ${DISCOVERY_WORDS[discovery]}${foundOn === null ? '' : ` on ${foundOn}`}, ${discovery === 'folder' ? '' : `${countOf(depth, 'link')} from the start, `}${writeMoment(row.firstSeenAt, now)}`,
     ...(attempts === 0 ? [] : [`Attempts: ${attempts} since its last good answer`]),
     ...(outcome.length === 0 ? [] : [`Last answer: ${outcome.join(', ')}`]),
+    ...(row.isShell ? ['Needs a browser: yes, it is empty until its scripts have run'] : []),
     ...writeChecked(row, now),
     ...(changedAt === null ? [] : [`Changed: ${writeMoment(changedAt, now)}`]),
     ...(dueAt !== null && dueAt > now ? [`Due: in ${writeDuration(dueAt - now)}`] : []),
@@ -185,5 +191,6 @@ function rowRecord(row: LedgerRow): Record<string, unknown> {
     due_at: timeRecord(row.dueAt),
     crawl_id: row.crawlId,
     has_page: row.hasPage,
+    is_shell: row.isShell,
   }
 }

@@ -5,10 +5,11 @@ import { parseHeaders } from './headers.ts'
 import { interruptible } from './interrupt.ts'
 import { addLibraryOptions, withLibrary } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
+import { addRenderOption, type RenderFlags, renderOf } from './render-option.ts'
 import { addHeaderOption } from './scope-options.ts'
 import { printable, printableLine, type Streams, Terminal } from './terminal.ts'
 
-interface FetchFlags extends CommonFlags {
+interface FetchFlags extends CommonFlags, RenderFlags {
   readonly header?: readonly string[]
   readonly ignoreRobots?: boolean
 }
@@ -21,7 +22,13 @@ export function addFetch(program: Command, streams: Streams): void {
     .argument('<url>', 'address of the page')
     .option('--ignore-robots', 'do not ask robots.txt')
     .addHelpText('after', '\nExample:\n  $ pharos fetch https://docs.example.com/guide/install')
-  addLibraryOptions(addHeaderOption(command), ['allowPrivate', 'maxPageBytes', 'contactUrl', 'proxy'])
+  addLibraryOptions(addHeaderOption(addRenderOption(command, 'default: http')), [
+    'allowPrivate',
+    'maxPageBytes',
+    'contactUrl',
+    'proxy',
+    'browser',
+  ])
   command.action(async (url: string, flags: FetchFlags) => {
     const headers = parseHeaders(flags.header)
     const terminal = new Terminal(flags, streams)
@@ -29,7 +36,9 @@ export function addFetch(program: Command, streams: Streams): void {
     try {
       const obeysRobots = flags.ignoreRobots !== true
       const page = await interruptible((signal) =>
-        withLibrary(configOf(command), (library) => fetchUrl(library, url, { headers, obeysRobots, signal })),
+        withLibrary(configOf(command), (library) =>
+          fetchUrl(library, url, { headers, obeysRobots, ...renderOf(flags), signal }),
+        ),
       )
       const markdown = page.markdown.trimEnd()
       terminal.answer(terminal.isRead ? printable(markdown) : markdown, page)

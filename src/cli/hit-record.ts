@@ -1,4 +1,4 @@
-import type { PageMention, Passage, SearchAnswer } from '../library/search.ts'
+import type { HitExplanation, PageMention, Passage, SearchAnswer } from '../library/search.ts'
 import { timeRecord } from './library.ts'
 
 /** An answer as JSON. */
@@ -46,9 +46,14 @@ function passageRecord(passage: Passage): Record<string, unknown> {
             support: explain.support,
             similarity: explain.similarity,
             fusion: explain.fusion,
+            reranker: rerankerRecord(explain),
           },
         }),
   }
+}
+
+function rerankerRecord({ reranker }: HitExplanation): Record<string, unknown> | null {
+  return reranker && { score: reranker.score, place: reranker.place, place_before: reranker.placeBefore }
 }
 
 /** What passages and pages that are only mentioned have in common. */

@@ -152,7 +152,18 @@ describe('a score', () => {
     support: 2,
     similarity: 0.81,
     fusion: '0.7 of the words, 0.3 of the meaning',
+    reranker: null,
   }
+
+  test('is said to be found by meaning where none of its words were asked for', () => {
+    const byMeaning = { ...explain, words: null, wordScore: 0, linkShare: 0, support: 0 }
+    const tell = (one: typeof byMeaning) =>
+      writeAnswer(answerOf({ passages: [{ ...PASSAGE, explain: one }], more: [] }), PLAIN, NOW)
+    expect(tell(byMeaning)).toContain('0.0000  words: none; found by meaning')
+    expect(writeAnswer(answerOf({ passages: [{ ...PASSAGE, explain }], more: [] }), PLAIN, NOW)).not.toContain(
+      'found by',
+    )
+  })
 
   test('is explained in columns', () => {
     const text = writeAnswer(answerOf({ passages: [{ ...PASSAGE, explain }], more: [] }), PLAIN, NOW)
@@ -166,6 +177,19 @@ describe('a score', () => {
       '       25.0%  of the text stands in links, for which its words count less',
       '      2.0000  the next best hit of the same page',
     ])
+  })
+
+  test('of a hit that a reranker judged says what became of its place', () => {
+    const linesOf = (place: number) => {
+      const reranker = { score: 0.93, place, placeBefore: 7 }
+      const answer = answerOf({ passages: [{ ...PASSAGE, explain: { ...explain, reranker } }], more: [] })
+      return [writeAnswer(answer, PLAIN, NOW).split('\n').at(-8), answerRecord(answer)['passages']]
+    }
+    expect(linesOf(2)).toMatchObject([
+      '      0.9300  reranker: place 2 instead of 7, and its score',
+      [{ explain: { reranker: { score: 0.93, place: 2, place_before: 7 } } }],
+    ])
+    expect(linesOf(7)[0]).toBe('      0.9300  reranker: place 7, as before')
   })
 
   test('is the same in a pipe and as JSON', () => {

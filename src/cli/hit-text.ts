@@ -1,7 +1,15 @@
 import type { Kind } from '../core/model.ts'
 import { textAnalyzer } from '../core/text/analyzer.ts'
 import { tokenize } from '../core/text/tokenize.ts'
-import type { HitExplanation, PageMention, Passage, SearchAnswer, Widening, WideningFilter } from '../library/search.ts'
+import type {
+  HitExplanation,
+  PageMention,
+  Passage,
+  RerankedPlace,
+  SearchAnswer,
+  Widening,
+  WideningFilter,
+} from '../library/search.ts'
 import { countOf, printable, printableLine, writeLink } from './terminal.ts'
 import { type Screen, writeTextLines } from './text-lines.ts'
 
@@ -163,7 +171,7 @@ export function writeAge(at: number, now: number): string {
 
 /** Where a score comes from, as aligned lines. */
 function writeScore(score: number, explanation: HitExplanation): string[] {
-  const { words, wordScore, linkShare, support, similarity, fusion } = explanation
+  const { words, wordScore, linkShare, support, similarity, fusion, reranker } = explanation
   const parts = (words?.parts ?? []).map((part) => ({
     score: part.score,
     what: `${part.word} in ${part.field}`,
@@ -174,12 +182,23 @@ function writeScore(score: number, explanation: HitExplanation): string[] {
   const width = rows.reduce((longest, { what }) => Math.max(longest, what.length), 0)
   return [
     `score ${score.toFixed(4)}: ${fusion}`,
+    ...(reranker === null ? [] : [`${figure(reranker.score)}  reranker: ${writeMove(reranker)}`]),
     ...(similarity === null ? [] : [`${figure(similarity)}  meaning: cosine with the question`]),
-    `${figure(wordScore)}  words:`,
+    isByMeaning(explanation) ? `${figure(wordScore)}  words: none; found by meaning` : `${figure(wordScore)}  words:`,
     ...rows.map(({ score: part, what, why }) => `${figure(part)}    ${what.padEnd(width)}  ${why}`.trimEnd()),
     ...(linkShare === 0 ? [] : [`${percent(linkShare)}  of the text stands in links, for which its words count less`]),
     ...(support === 0 ? [] : [`${figure(support)}  the next best hit of the same page`]),
   ].map(printableLine)
+}
+
+/** Whether a hit is one for what it means alone. */
+function isByMeaning({ words, wordScore, similarity }: HitExplanation): boolean {
+  return words === null && wordScore === 0 && similarity !== null
+}
+
+/** `place 2 instead of 7, and its score` */
+function writeMove({ place, placeBefore }: RerankedPlace): string {
+  return place === placeBefore ? `place ${place}, as before` : `place ${place} instead of ${placeBefore}, and its score`
 }
 
 function timesOf(frequency: number): string {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type ConfigInput, readConfig } from '../config.ts'
-import { createHint, createHintFor } from './library.ts'
+import { connectionsOf, createHint, createHintFor } from './library.ts'
 
 function hintFor(flags: NonNullable<ConfigInput['flags']>, environment: Record<string, string> = {}) {
   return createHint(readConfig({ environment, folder: '/', flags }))
@@ -42,4 +42,19 @@ test.each([
   expect(hint('status', 'docs')).toBe('pharos status docs')
   const configured = readConfig({ environment: { PHAROS_ALLOW_PRIVATE: 'localhost' }, folder: '/' })
   expect((await createHintFor(configured, { url }))('recrawl', 'docs')).toBe('pharos recrawl docs')
+})
+
+test.each([
+  [{ embedder: 'tei' }, 'embedEndpoint', '--embed-endpoint or PHAROS_EMBED_ENDPOINT'],
+  [{ embedder: 'openai', embedEndpoint: 'http://127.0.0.1:1/' }, 'embedModel', '--embed-model or PHAROS_EMBED_MODEL'],
+  [{ reranker: 'hosted' }, 'rerankEndpoint', '--rerank-endpoint or PHAROS_RERANK_ENDPOINT'],
+  [{ reranker: 'hosted', rerankEndpoint: 'http://127.0.0.1:1/' }, 'rerankModel', 'PHAROS_RERANK_MODEL'],
+])('what %j lacks is named with the ways to give it', (flags, origin, ways) => {
+  const { values } = readConfig({ environment: {}, folder: '/', flags })
+  expect(() => connectionsOf(values)).toThrow(
+    expect.objectContaining({
+      code: 'CONFIG_INVALID',
+      details: { origin, problem: expect.stringMatching(new RegExp(`, got none; give it with ${ways}$`)) },
+    }),
+  )
 })

@@ -1,14 +1,15 @@
 import { isIP } from 'node:net'
 import { basename } from 'node:path'
 import type { Command } from 'commander'
-import type { EffectiveConfig, SettingName } from '../config.ts'
+import { type Config, type EffectiveConfig, flagName, SETTINGS, type SettingName, variableName } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
 import { labelOf, type Source } from '../library/source.ts'
+import type { ConnectionOptions, EmbeddingOptions, RerankingOptions } from '../open-connections.ts'
 import type { LibraryOptions, OpenLibrary } from '../open-library.ts'
+import { VERSION } from '../version.ts'
 import { AdvisedError } from './advised.ts'
 import { addCommonOptions, addSettings } from './options.ts'
 import { printableLine, shellWord } from './terminal.ts'
-import { VERSION } from './version.ts'
 
 /** Settings of the verbs that fetch. */
 export const FETCH_SETTINGS: readonly SettingName[] = [
@@ -19,6 +20,7 @@ export const FETCH_SETTINGS: readonly SettingName[] = [
   'maxMemory',
   'contactUrl',
   'proxy',
+  'browser',
 ]
 
 /** Adds the options of a verb that uses a library, and flags for further settings. */
@@ -48,6 +50,7 @@ export async function openConfigured(
     ...(values.proxy === '' ? {} : { proxy: values.proxy }),
     modelFolder: values.modelFolder,
     embedThreads: values.embedThreads,
+    ...connectionsOf(values),
     maxPageBytes: values.maxPageBytes,
     maxFileBytes: values.maxFileBytes,
     firstByteTimeoutMs: values.firstByteTimeout,
@@ -64,6 +67,74 @@ export async function openConfigured(
       memoryBytes: values.maxMemory,
     },
   })
+}
+
+/** The services that are configured. */
+export function connectionsOf(values: Config): ConnectionOptions {
+  const { embedder, reranker } = values
+  return {
+    browser: {
+      ...(values.browser === '' ? {} : { path: values.browser }),
+      concurrency: values.renderConcurrency,
+      timeoutMs: values.renderTimeout,
+    },
+    crawl4ai: {
+      endpoint: values.crawl4aiEndpoint,
+      ...keyOf('token', values.crawl4aiToken),
+      timeoutMs: values.crawl4aiTimeout,
+      concurrency: values.crawl4aiConcurrency,
+      retries: values.crawl4aiRetries,
+    },
+    ...(embedder === 'tei' || embedder === 'openai' ? { embedding: embeddingOf(embedder, values) } : {}),
+    ...(reranker === 'tei' || reranker === 'hosted' ? { reranking: rerankingOf(reranker, values) } : {}),
+    ...(values.qdrantUrl === ''
+      ? {}
+      : { qdrant: { url: values.qdrantUrl, collection: values.qdrantCollection, ...keyOf('key', values.qdrantKey) } }),
+  }
+}
+
+function embeddingOf(type: 'tei' | 'openai', values: Config): EmbeddingOptions {
+  const { embedEndpoint, embedModel: model, embedDimensions } = values
+  requireSetting('embedEndpoint', embedEndpoint, `the address of a service, because embedder is ${type}`)
+  if (type === 'openai') requireSetting('embedModel', model, 'the name of a model, because embedder is openai')
+  return {
+    type,
+    endpoint: embedEndpoint,
+    ...(model === '' ? {} : { model }),
+    ...keyOf('key', values.embedKey),
+    batch: values.embedBatch,
+    batchBytes: values.embedBatchBytes,
+    timeoutMs: values.embedTimeout,
+    textPrefix: values.embedTextPrefix,
+    queryPrefix: values.embedQueryPrefix,
+    ...(embedDimensions === 0 ? {} : { dimensions: embedDimensions }),
+  }
+}
+
+function rerankingOf(type: 'tei' | 'hosted', values: Config): RerankingOptions {
+  const { rerankEndpoint: endpoint, rerankModel: model } = values
+  requireSetting('rerankEndpoint', endpoint, `the address of a service, because reranker is ${type}`)
+  if (type === 'hosted') requireSetting('rerankModel', model, 'the name of a model, because reranker is hosted')
+  return {
+    type,
+    endpoint,
+    ...(model === '' ? {} : { model }),
+    ...keyOf('key', values.rerankKey),
+    candidates: values.rerankCandidates,
+    budgetMs: values.rerankBudget,
+  }
+}
+
+/** What one setting makes necessary. */
+function requireSetting(name: SettingName, value: string, expected: string): void {
+  if (value !== '') return
+  const ways = [...(SETTINGS[name].hasFlag === false ? [] : [`--${flagName(name)}`]), variableName(name)]
+  const problem = `expected ${expected}, got none; give it with ${ways.join(' or ')}`
+  throw new PharosError('CONFIG_INVALID', { origin: name, problem })
+}
+
+function keyOf<Name extends string>(name: Name, value: string): Partial<Record<Name, string>> {
+  return value === '' ? {} : ({ [name]: value } as Record<Name, string>)
 }
 
 /**

@@ -4,13 +4,15 @@ import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { EffectiveConfig } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
+import { createAlarm } from '../library/alarm.ts'
 import type { Mcp } from '../mcp/server.ts'
+import { VERSION } from '../version.ts'
 import { staySmall, workInBackground } from './background.ts'
 import { interruptible } from './interrupt.ts'
 import { addLibraryOptions, FETCH_SETTINGS, openConfigured } from './library.ts'
 import { type CommonFlags, configOf, wholeNumber } from './options.ts'
+import { SEARCH_SETTINGS } from './search-settings.ts'
 import { type Streams, Terminal } from './terminal.ts'
-import { VERSION } from './version.ts'
 
 interface McpFlags extends CommonFlags {
   readonly http?: boolean
@@ -31,7 +33,7 @@ export function addMcp(program: Command, streams: Streams): void {
     .option('--read-only', 'without the tools that write or fetch')
     .option('--export-to <dir>', 'where export_pack writes (default: packs, beside the library)')
     .addHelpText('after', '\nExamples:\n  $ pharos mcp --read-only\n  $ pharos mcp --http --port 6280')
-  addLibraryOptions(command, FETCH_SETTINGS)
+  addLibraryOptions(command, [...FETCH_SETTINGS, ...SEARCH_SETTINGS])
   command.action(async (flags: McpFlags) => {
     const config = configOf(command)
     const terminal = new Terminal(flags, streams)
@@ -56,6 +58,7 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
   const isReadOnly = flags.readOnly === true
   const { library: path } = config.values
   const folder = resolve(flags.exportTo ?? join(dirname(path), 'packs'))
+  const alarm = createAlarm()
   return createMcp({
     version: VERSION,
     isReadOnly,
@@ -67,7 +70,7 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
     },
     async openJobs(library) {
       const { createJobs } = await import('../library/crawl-jobs.ts')
-      return createJobs(library)
+      return createJobs(library, { onEnd: alarm.ring })
     },
     ...(isReadOnly
       ? {}
@@ -76,7 +79,7 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
             const { exportSource } = await import('./export-source.ts')
             return exportSource(library, input, folder)
           },
-          startBackground: workInBackground,
+          startBackground: (library, signal) => workInBackground(library, signal, { alarm }),
         }),
   })
 }

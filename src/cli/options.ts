@@ -22,12 +22,12 @@ export function addCommonOptions(command: Command): Command {
 /** Adds flags for settings, as the table describes them. */
 export function addSettings(command: Command, names: readonly SettingName[]): Command {
   for (const name of names) {
-    const { type, bare, description } = SETTINGS[name]
+    const { type, bare, choices, description } = SETTINGS[name]
     const flag = `--${flagName(name)}`
     if (type === 'switch') command.option(`--no-${flagName(name)}`, `do not ${description}`)
     else if (type === 'list')
       command.option(bare === undefined ? `${flag} <list>` : `${flag} [=list]`, description, collect)
-    else command.option(`${flag} <${type}>`, withDefault(name))
+    else command.option(`${flag} <${choices?.join('|') ?? type}>`, withDefault(name))
   }
   return command
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { flagName } from '../config.ts'
+import { flagName, type SettingName } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
 import type { FileMeta } from '../core/model.ts'
 import type { Pack } from '../core/pack/pack.ts'
@@ -13,9 +13,9 @@ export interface PackedFlags extends CommonFlags {
   readonly pack?: string
 }
 
-/** Adds the options of a verb that looks into the library, or into a pack. */
-export function addPackedOptions(command: Command): Command {
-  return addLibraryOptions(command.option('--pack <dir|zip>', 'look into this pack instead of the library'))
+/** Adds the options of a verb that looks into the library, or into a pack, and flags for further settings. */
+export function addPackedOptions(command: Command, settings: readonly SettingName[] = []): Command {
+  return addLibraryOptions(command.option('--pack <dir|zip>', 'look into this pack instead of the library'), settings)
 }
 
 /** A pack with what answers questions about it. */

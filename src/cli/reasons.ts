@@ -1,4 +1,6 @@
 import type { Reason } from '../crawl/ledger.ts'
+import { labelOf, type Source } from '../library/source.ts'
+import type { Hint } from './library.ts'
 
 /** What can be done when the start of a crawl is lost for a reason. */
 const START_ADVICE: Readonly<Partial<Record<Reason, string>>> = {
@@ -12,16 +14,27 @@ const START_ADVICE: Readonly<Partial<Record<Reason, string>>> = {
   login: "give the login with --header, such as --header 'Cookie: …'",
   challenge: 'the site lets no robots in; ask its owner',
   noindex: 'the page asks not to be indexed; start at another one',
-  'needs-rendering': 'its pages need a browser, which is not supported yet',
   'not-text': 'start at a page',
   network: 'check the host and port, and whether this machine is online',
   tls: 'check the certificate of the site, or use http:// where it is meant',
   timeout: 'try again later',
   'too-large': 'raise --max-page-bytes',
+  'service-failed':
+    'look at the Crawl4AI service: whether it runs, what its log says, and where it is (crawl4aiEndpoint)',
   redirect: 'start at the address that it leads to',
 }
 
 /** What can be done when nothing could be indexed, by the reason of the start. */
-export function startAdvice(reason: Reason | null): string {
+export function startAdvice(reason: Reason | null, source: Source, hint: Hint): string {
+  if (reason === 'needs-rendering') return renderAdvice(source, hint)
   return (reason === null ? undefined : START_ADVICE[reason]) ?? 'try again later, or open the address in a browser'
+}
+
+/** What can be done about pages that are empty until a browser runs their scripts. A browser that does not start says why at each. */
+export function renderAdvice(source: Pick<Source, 'name' | 'version' | 'settings'>, hint: Hint): string {
+  const { render } = source.settings
+  if (render === 'http') return `let a browser read its pages: ${hint('recrawl', labelOf(source), '--render', 'auto')}`
+  if (render === 'auto')
+    return 'it takes Chromium, or a browser named by the setting browser; where there is one, see what it shows'
+  return 'open the address in a browser to see what it shows'
 }

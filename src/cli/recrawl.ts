@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { CHUNK_PROFILES, type ChunkProfile } from '../core/chunk/profiles.ts'
 import { findSource } from '../library/operations/find-source.ts'
 import { CRAWL_TYPES, type CrawlType } from '../library/source.ts'
 import { crawlKnown, withCrawling } from './crawling.ts'
@@ -7,13 +8,15 @@ import { parseHeaders } from './headers.ts'
 import { addLibraryOptions, FETCH_SETTINGS } from './library.ts'
 import { type CommonFlags, oneOf } from './options.ts'
 import { addPlannerOptions, type PlannerFlags, plannerOf, refuseStrayFlags } from './planner-options.ts'
-import { addHeaderOption, addScopeOptions, type ScopeFlags, scopeOf } from './scope-options.ts'
+import { addRenderOption, type RenderFlags } from './render-option.ts'
+import { addHeaderOption, addScopeOptions, type ScopeFlags, scopeOf, withoutUndefined } from './scope-options.ts'
 import type { Streams } from './terminal.ts'
 
-interface RecrawlFlags extends CommonFlags, ScopeFlags, PlannerFlags {
+interface RecrawlFlags extends CommonFlags, ScopeFlags, PlannerFlags, RenderFlags {
   readonly full?: boolean
   readonly acceptLoss?: boolean
   readonly crawlType?: CrawlType
+  readonly chunks?: ChunkProfile
   readonly header?: readonly string[]
   readonly detach?: boolean
 }
@@ -31,10 +34,16 @@ export function addRecrawl(program: Command, streams: Streams): void {
       `where to look for pages, in this run: ${CRAWL_TYPES.join(', ')}`,
       oneOf('--crawl-type', CRAWL_TYPES),
     )
-  addScopeOptions(command).addHelpText(
-    'after',
-    '\nFlags of the scope hold for this run only. An interrupted crawl goes on.\n\nExamples:\n  $ pharos recrawl guide\n  $ pharos recrawl guide --full --accept-loss',
-  )
+  addRenderOption(addScopeOptions(command), 'kept for later runs')
+    .option(
+      '--chunks <profile>',
+      `how pages are cut, kept for later runs: ${CHUNK_PROFILES.join(', ')}; those that have not changed only with --full`,
+      oneOf('--chunks', CHUNK_PROFILES),
+    )
+    .addHelpText(
+      'after',
+      '\nFlags of the scope hold for this run only. An interrupted crawl goes on.\n\nExamples:\n  $ pharos recrawl guide\n  $ pharos recrawl guide --full --accept-loss\n  $ pharos recrawl guide --render auto',
+    )
   addLibraryOptions(addDetachOption(addHeaderOption(addPlannerOptions(command))), [
     'maxAge',
     ...FETCH_SETTINGS,
@@ -43,7 +52,9 @@ export function addRecrawl(program: Command, streams: Streams): void {
   command.action((source: string, flags: RecrawlFlags) => {
     const { full = false, acceptLoss = false } = flags
     if (flags.crawlType !== undefined) refuseStrayFlags(flags, flags.crawlType)
-    const asked = { full, acceptLoss, scope: scopeOf(flags), ...typeOf(flags), ...plannerOf(flags) }
+    const { crawlType, render, chunks } = flags
+    const given = withoutUndefined({ crawlType, render, chunks })
+    const asked = { full, acceptLoss, scope: scopeOf(flags), ...given, ...plannerOf(flags) }
     if (flags.detach === true) {
       const path = `/api/sources/${encodeURIComponent(source)}/recrawl`
       return leaveToServer(command, streams, { path, body: asked })
@@ -55,8 +66,4 @@ export function addRecrawl(program: Command, streams: Streams): void {
       await crawlKnown(crawling, source, { kind: 'recrawl', headers, ...asked })
     })
   })
-}
-
-function typeOf({ crawlType }: RecrawlFlags): { readonly crawlType?: CrawlType } {
-  return crawlType === undefined ? {} : { crawlType }
 }

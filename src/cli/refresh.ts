@@ -4,10 +4,11 @@ import { addDetachOption, leaveToServer } from './detach.ts'
 import { parseHeaders } from './headers.ts'
 import { addLibraryOptions, FETCH_SETTINGS } from './library.ts'
 import type { CommonFlags } from './options.ts'
+import { addRenderOption, type RenderFlags, renderOf } from './render-option.ts'
 import { addHeaderOption } from './scope-options.ts'
 import type { Streams } from './terminal.ts'
 
-interface RefreshFlags extends CommonFlags {
+interface RefreshFlags extends CommonFlags, RenderFlags {
   readonly discover?: boolean
   readonly acceptLoss?: boolean
   readonly header?: readonly string[]
@@ -23,15 +24,21 @@ export function addRefresh(program: Command, streams: Streams): void {
     .option('--discover', 'also fetch addresses that the pages link to now')
     .option('--accept-loss', 'drop pages that are gone, however many they are')
     .addHelpText('after', '\nExample:\n  $ pharos refresh guide --max-age 1h')
-  addLibraryOptions(addDetachOption(addHeaderOption(command)), ['maxAge', ...FETCH_SETTINGS, 'maxFileBytes'])
-  command.action((source: string, { header, detach, discover = false, acceptLoss = false }: RefreshFlags) => {
-    if (detach === true) {
+  addLibraryOptions(addDetachOption(addHeaderOption(addRenderOption(command, 'kept for later runs'))), [
+    'maxAge',
+    ...FETCH_SETTINGS,
+    'maxFileBytes',
+  ])
+  command.action((source: string, flags: RefreshFlags) => {
+    const { discover = false, acceptLoss = false } = flags
+    const asked = { discover, acceptLoss, ...renderOf(flags) }
+    if (flags.detach === true) {
       const path = `/api/sources/${encodeURIComponent(source)}/refresh`
-      return leaveToServer(command, streams, { path, body: { discover, acceptLoss } })
+      return leaveToServer(command, streams, { path, body: asked })
     }
-    const headers = parseHeaders(header)
+    const headers = parseHeaders(flags.header)
     return withCrawling(command, streams, (crawling) =>
-      crawlKnown(crawling, source, { kind: 'refresh', headers, discover, acceptLoss }),
+      crawlKnown(crawling, source, { kind: 'refresh', headers, ...asked }),
     )
   })
 }

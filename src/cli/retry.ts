@@ -3,10 +3,11 @@ import { crawlKnown, withCrawling } from './crawling.ts'
 import { parseHeaders } from './headers.ts'
 import { addLibraryOptions, FETCH_SETTINGS } from './library.ts'
 import type { CommonFlags } from './options.ts'
+import { addRenderOption, type RenderFlags, renderOf } from './render-option.ts'
 import { addHeaderOption } from './scope-options.ts'
 import type { Streams } from './terminal.ts'
 
-interface RetryFlags extends CommonFlags {
+interface RetryFlags extends CommonFlags, RenderFlags {
   readonly acceptLoss?: boolean
   readonly header?: readonly string[]
 }
@@ -19,11 +20,16 @@ export function addRetry(program: Command, streams: Streams): void {
     .argument('<source>', 'its name, name@version, id, start URL or path')
     .option('--accept-loss', 'drop pages that are gone, however many they are')
     .addHelpText('after', '\nExample:\n  $ pharos retry guide')
-  addLibraryOptions(addHeaderOption(command), ['maxAge', ...FETCH_SETTINGS, 'maxFileBytes'])
-  command.action((source: string, { header, acceptLoss = false }: RetryFlags) => {
-    const headers = parseHeaders(header)
+  addLibraryOptions(addHeaderOption(addRenderOption(command, 'kept for later runs')), [
+    'maxAge',
+    ...FETCH_SETTINGS,
+    'maxFileBytes',
+  ])
+  command.action((source: string, flags: RetryFlags) => {
+    const { acceptLoss = false } = flags
+    const headers = parseHeaders(flags.header)
     return withCrawling(command, streams, (crawling) =>
-      crawlKnown(crawling, source, { kind: 'retry', headers, acceptLoss }),
+      crawlKnown(crawling, source, { kind: 'retry', headers, acceptLoss, ...renderOf(flags) }),
     )
   })
 }

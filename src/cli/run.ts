@@ -2,11 +2,11 @@ import { Command, CommanderError } from 'commander'
 import { PharosError } from '../core/errors.ts'
 import { redactSecrets } from '../core/secrets.ts'
 import { findNearest, suggest } from '../core/text/nearest.ts'
+import { VERSION } from '../version.ts'
 import { AdvisedError } from './advised.ts'
 import { ChecksFailed } from './checks-failed.ts'
 import { fillBareFlags } from './options.ts'
 import { colorsFor, printable, printableLine, type Streams } from './terminal.ts'
-import { VERSION } from './version.ts'
 
 /** Runs the command line and gives the exit code. Prints every failure in one line, with what to do next. */
 export async function run(args: readonly string[], streams: Streams): Promise<number> {

@@ -4,8 +4,9 @@ import { PharosError } from '../core/errors.ts'
 import { KINDS } from '../core/model.ts'
 import type { PackHit } from '../core/pack/search-pack.ts'
 import { CONTENT_TYPES } from '../core/retrieval/content-type.ts'
+import { writeList } from '../core/text/list.ts'
 import { DEFAULT_LIMIT, DEFAULT_TOKENS, searchLibrary } from '../library/operations/search-library.ts'
-import { FUSIONS, type SearchAnswer, type SearchInput } from '../library/search.ts'
+import { ENGINE_WORDS, FUSIONS, type SearchAnswer, type SearchInput } from '../library/search.ts'
 import { labelOf } from '../library/source.ts'
 import type { Store } from '../library/store.ts'
 import { answerRecord } from './hit-record.ts'
@@ -13,6 +14,7 @@ import { writeAnswer, writeMarkdownAnswer, writeNothing } from './hit-text.ts'
 import { createHint, createHintFor, nameOf, withLibrary, writeEmpty } from './library.ts'
 import { configOf, languageTag, oneOf, repeat, share, someText, wholeNumber } from './options.ts'
 import { addPackedOptions, fileIn, openPacked, type PackedFlags, refuseFlags } from './packed.ts'
+import { SEARCH_SETTINGS } from './search-settings.ts'
 import { takeMoreWith } from './summary.ts'
 import { type Colors, countOf, printableLine, type Streams, Terminal } from './terminal.ts'
 
@@ -63,7 +65,7 @@ export function addSearch(program: Command, streams: Streams): void {
       'after',
       '\nExamples:\n  $ pharos search "retry after" --source guide\n  $ pharos search "open a file" --source python --version 3 --path "library/**"\n  $ pharos search "retry after" --pack docs.zip --limit 3\n  $ pharos search --pack docs.zip -- --max-pages',
     )
-  addPackedOptions(command).action(async (words: string[], flags: SearchFlags) => {
+  addPackedOptions(command, SEARCH_SETTINGS).action(async (words: string[], flags: SearchFlags) => {
     // A character that cannot be typed is no part of a word, and could not be repeated in the command that shows more.
     const query = words
       .join(' ')
@@ -159,7 +161,7 @@ function describeAnswer({ engines, searched, searchedCount, passages, more, toke
   const parts = [
     ...(passages.length === 0 ? [] : [`${countOf(passages.length, 'passage')}, about ${countOf(tokens, 'token')}`]),
     ...(more.length === 0 ? [] : [`${countOf(more.length, 'further page')}`]),
-    `by ${engines.map((engine) => (engine === 'vectors' ? 'meaning' : engine)).join(' and ')}`,
+    `by ${writeList(engines.map((engine) => ENGINE_WORDS[engine]))}`,
     `in ${searched.length === 0 || searchedCount > 5 ? countOf(searchedCount, 'source') : searched.join(', ')}`,
   ]
   return printableLine(parts.join(', '))
@@ -181,7 +183,10 @@ function writeNext(
     )
   // With a space before it, no word can be taken for an option, nor for something to be filled in.
   const words = /^[-<]/.test(query) ? ` ${query}` : query
-  return createHint(config)('search', words, ...options, '--cursor', cursor)
+  const settings = SEARCH_SETTINGS.filter((name) => config.origins[name] === 'flag')
+  const further = settings.flatMap((name) => [`--${flagName(name)}`, String(config.values[name])])
+  const file = flags.config === undefined ? [] : ['--config', flags.config]
+  return createHint(config)('search', words, ...options, ...further, ...file, '--cursor', cursor)
 }
 
 /** Flags that a pack knows nothing of. */

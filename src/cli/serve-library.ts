@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import type { EffectiveConfig } from '../config.ts'
 import { type ErrorCode, PharosError } from '../core/errors.ts'
 import type { Log } from '../http/ports.ts'
+import { createAlarm } from '../library/alarm.ts'
 import type { JobLog } from '../library/job-log.ts'
 import type { OpenLibrary } from '../open-library.ts'
 import { workInBackground } from './background.ts'
@@ -12,6 +13,8 @@ export interface ServedLibrary {
   /** Opens it, unless it is open; tried again with later calls until it can be. */
   open(): Promise<OpenLibrary>
   jobLog(): Promise<JobLog>
+  /** Has what works in the background look for new chunks now. */
+  tend(): void
   close(): Promise<void>
 }
 
@@ -32,6 +35,7 @@ interface Handle {
   readonly library: OpenLibrary
   /** Which file it is. */
   readonly file: string | undefined
+  tend(): void
   close(): Promise<void>
 }
 
@@ -57,7 +61,7 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
     }
     const library = await openConfigured(config, (text) => log.warn(text), { busyMs: BUSY_MS })
     wasOpened = true
-    current = createHandle(library, fileOf(path))
+    current = createHandle(library, fileOf(path), log)
     return current
   }
   const leaveReplaced = () => {
@@ -93,6 +97,7 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
   return {
     open,
     jobLog: async () => (await open()).jobLog,
+    tend: () => current?.tend(),
     async close() {
       isClosed = true
       const last = await opened?.catch(() => undefined)
@@ -102,13 +107,15 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
   }
 }
 
-function createHandle(library: OpenLibrary, file: string | undefined): Handle {
+function createHandle(library: OpenLibrary, file: string | undefined, log: Log): Handle {
   const stop = new AbortController()
+  const alarm = createAlarm()
   // What goes wrong there is told by every search that misses its work.
-  const background = workInBackground(library, stop.signal).catch(() => undefined)
+  const background = workInBackground(library, stop.signal, { alarm, log }).catch(() => undefined)
   return {
     library,
     file,
+    tend: alarm.ring,
     async close() {
       stop.abort(new PharosError('INTERRUPTED'))
       await background

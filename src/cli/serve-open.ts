@@ -18,6 +18,7 @@ import type { CrawlRunner } from '../library/dispatch/runner.ts'
 import { createHttpHandler } from '../mcp/http.ts'
 import { createMcp } from '../mcp/server.ts'
 import type { OpenLibrary } from '../open-library.ts'
+import { VERSION } from '../version.ts'
 import { createAssets, dashboardFolder } from './assets.ts'
 import { exportSource } from './export-source.ts'
 import { type Listening, listen, listenAtFirst } from './listen.ts'
@@ -26,7 +27,6 @@ import { type ServedLibrary, serveLibrary } from './serve-library.ts'
 import { findServer, readNoteText, removeStale, type ServeNote, writeNote } from './serve-note.ts'
 import { checkOrigins, listHosts, readToken } from './serve-token.ts'
 import { createSystemProbe } from './system-probe.ts'
-import { VERSION } from './version.ts'
 
 /** A server that answers. */
 export interface OpenServer {
@@ -48,6 +48,10 @@ const LOOKED_BACK = 10
 
 /** Where a server looks for a port when none is given. */
 const PORTS = { first: 41_000, last: 61_000 }
+
+/** What is read of the feed at once, by whoever waits for the ends of crawls. */
+const MOST_EVENTS = 1000
+const NO_LOGS = { logs: false, jobId: null }
 
 /** Opens a server on the library that is configured: HTTP API, events, dashboard and MCP at one port. */
 export async function openServer(config: EffectiveConfig, log: Log): Promise<OpenServer> {
@@ -71,7 +75,7 @@ export async function openServer(config: EffectiveConfig, log: Log): Promise<Ope
     const library = await serveLibrary(config, log)
     closing.push(library.close)
     const dispatcher = openDispatcher(config, library, log)
-    closing.push(dispatcher.close)
+    closing.push(dispatcher.close, tendAfterCrawls(dispatcher, library))
     const analysis = openAnalysis(config, library, dispatcher, log)
     closing.push(analysis.close)
     const app = openApp({ config, token, library, dispatcher, analysis, log, closing })
@@ -106,6 +110,16 @@ function openAnalysis(config: EffectiveConfig, library: ServedLibrary, { feed }:
     clock: systemClock,
     libraryPath: config.values.library,
     log,
+  })
+}
+
+/** Has new chunks embedded as soon as the crawl that brought them is over; gives what ends that. */
+function tendAfterCrawls({ feed }: Dispatcher, { tend }: ServedLibrary): () => void {
+  let after = feed.last
+  return feed.listen(() => {
+    const { events, upTo } = feed.read(after, NO_LOGS, MOST_EVENTS)
+    after = upTo
+    if (events.some(({ name }) => name === 'done')) tend()
   })
 }
 

@@ -3,6 +3,7 @@ import type { EffectiveConfig, SettingName } from '../config.ts'
 import { interruptible } from './interrupt.ts'
 import { addLibraryOptions, FETCH_SETTINGS } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
+import { SEARCH_SETTINGS } from './search-settings.ts'
 import { createServeLog } from './serve-log.ts'
 import type { OpenServer } from './serve-open.ts'
 import { isLoopback, outsideOrigin } from './serve-token.ts'
@@ -32,7 +33,7 @@ export function addServe(program: Command, streams: Streams): void {
       'after',
       '\nExamples:\n  $ pharos serve\n  $ pharos serve --port 8080 --max-crawls 4\n  $ pharos serve --host 0.0.0.0 --token-file token.txt',
     )
-  addLibraryOptions(command, [...SERVER_SETTINGS, ...FETCH_SETTINGS, 'maxFileBytes'])
+  addLibraryOptions(command, [...SERVER_SETTINGS, ...FETCH_SETTINGS, 'maxFileBytes', ...SEARCH_SETTINGS])
   command.action(async (flags: ServeFlags) => {
     const config = configOf(command)
     const terminal = new Terminal(flags, streams)

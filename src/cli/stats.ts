@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { writeBytes } from '../core/text/bytes.ts'
+import type { VectorSpace } from '../library/vectors.ts'
 import { writeAge } from './hit-text.ts'
 import { addLibraryOptions, timeRecord, withLibrary, writeTime } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
@@ -16,14 +17,14 @@ export function addStats(program: Command, streams: Streams): void {
     await withLibrary(configOf(command), async ({ store, vectors, clock }) => {
       const { sources, pages, chunks, bytes, changedAt } = await store.stats()
       const space = (await vectors?.readSpace()) ?? null
-      const { embedded } = (await vectors?.count()) ?? { embedded: 0 }
+      const { embedded, refused } = (await vectors?.count()) ?? { embedded: 0, refused: 0 }
       const changed = changedAt === null ? 'never' : `${writeTime(changedAt)} (${writeAge(changedAt, clock.now())})`
       const text = [
         `Library: ${printableLine(store.location)}`,
         `Sources: ${sources.toLocaleString('en')}`,
         `Pages: ${pages.toLocaleString('en')}`,
         `Chunks: ${chunks.toLocaleString('en')}`,
-        `Vectors: ${space === null ? 'none, search goes by words' : printableLine(`${writeShare(embedded, chunks)} of the chunks, by ${space.model} (${space.dimensions} dimensions)`)}`,
+        `Vectors: ${space === null ? 'none, search goes by words' : writeVectors(space, { embedded, refused, chunks })}`,
         `Size: ${writeBytes(bytes)}`,
         `Last change: ${changed}`,
       ]
@@ -37,10 +38,19 @@ export function addStats(program: Command, streams: Streams): void {
         vectors:
           space === null
             ? null
-            : { embedded, model: space.model, fingerprint: space.fingerprint, dimensions: space.dimensions },
+            : { embedded, refused, model: space.model, fingerprint: space.fingerprint, dimensions: space.dimensions },
       })
     })
   })
+}
+
+/** `12,345 (95%) of the chunks, 3 refused, by small (384 dimensions)` */
+function writeVectors(
+  { model, dimensions }: VectorSpace,
+  { embedded, refused, chunks }: Readonly<Record<'embedded' | 'refused' | 'chunks', number>>,
+): string {
+  const kept = refused === 0 ? '' : `, ${refused.toLocaleString('en')} refused`
+  return printableLine(`${writeShare(embedded, chunks)} of the chunks${kept}, by ${model} (${dimensions} dimensions)`)
 }
 
 /** `12,345 (95%)`: never all of them while one is missing. */

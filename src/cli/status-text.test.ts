@@ -266,3 +266,25 @@ test('what the last crawl did not get to is told', () => {
     ]),
   )
 })
+
+test('what needs a browser is told first, with what gives it one', () => {
+  const reasons = { 'failed/needs-rendering': 2 }
+  const advice = 'let a browser read its pages: pharos recrawl docs --render auto'
+  expect(writeStatus(describeSource({ reasons }), hint, NOW).split('\n')[0]).toBe(
+    `2 pages are empty until a browser runs their scripts; ${advice}`,
+  )
+})
+
+test('how pages are read is told where it is not as for most', () => {
+  const { settings } = createSource()
+  const other = createSource({ settings: { ...settings, render: 'auto', chunks: 'tokens' } })
+  const linesOf = (source: typeof other) => writeStatus(describeSource({ source }), hint, NOW).split('\n')
+  expect(linesOf(other)).toContain('Reading: render auto, chunks tokens')
+  expect(linesOf(createSource()).filter((line) => line.startsWith('Reading'))).toEqual([])
+  expect(writeSourceLines([describeSource({ source: other })], NOW)[0]).toContain(', render auto, chunks tokens, ')
+  expect(writeSourceLines([describeSource({})], NOW)[0]).not.toContain('render')
+  expect(statusRecord(describeSource({ source: other }), NOW)).toMatchObject({
+    render: 'auto',
+    chunk_profile: 'tokens',
+  })
+})

@@ -3,9 +3,9 @@ import type { LedgerRow } from '../crawl/ledger.ts'
 import { FILTER_REASONS, type SourceDescription } from '../library/operations/describe-source.ts'
 import { capOf, type SourceReport, totalPages } from '../library/operations/source-status.ts'
 import type { HubCoverage } from '../library/place-hubs.ts'
-import { labelOf } from '../library/source.ts'
+import { DEFAULT_SETTINGS, labelOf, type Source } from '../library/source.ts'
 import { type Hint, nameOf, sourceRecord, timeRecord, writeTime } from './library.ts'
-import { failureRecord, writeCap, writeFailure } from './summary.ts'
+import { failureRecord, writeCap, writeEmptyPages, writeFailure } from './summary.ts'
 import { countOf, printableLine, widthOf } from './terminal.ts'
 
 /** Where a source stands: while it is crawled how far that is, else what the last crawl came to. */
@@ -18,11 +18,32 @@ export function writeStatus(
   const { source, status } = about
   return [
     ...writeCapLine(about, hint),
+    ...writeEmpty(about, hint),
     `Source: ${nameOf(source)} (${printableLine(source.url)})`,
     `Status: ${status}`,
+    ...writeReading(source),
     ...(coverage === null ? [] : [writeUnderstood(coverage)]),
     ...(about.isRunning ? writeRunning(about, now) : writeFinished(about, hint, now)),
   ].join('\n')
+}
+
+/** What cannot be read as it is. */
+function writeEmpty({ source, reasons }: SourceReport, hint: Hint): string[] {
+  const count = reasons['failed/needs-rendering'] ?? 0
+  return count === 0 ? [] : [writeEmptyPages(count, source, hint)]
+}
+
+/** How its pages are read, where that is not as those of most others. */
+function writeReading(source: Source): string[] {
+  const facts = listReading(source)
+  return facts.length === 0 ? [] : [`Reading: ${facts.join(', ')}`]
+}
+
+function listReading({ settings: { render, chunks } }: Source): string[] {
+  return [
+    ...(render === DEFAULT_SETTINGS.render ? [] : [`render ${render}`]),
+    ...(chunks === DEFAULT_SETTINGS.chunks ? [] : [`chunks ${chunks}`]),
+  ]
 }
 
 /** `Understood: 238 of 250 countries have a hub, 12 hubs are missing, 7 patterns of addresses` */
@@ -186,6 +207,8 @@ export function statusRecord(
   const { source, status, balance, reasons, pages, chunks, crawl, isRunning, isInterrupted, waiting } = about
   return {
     ...sourceRecord(source),
+    render: source.settings.render,
+    chunk_profile: source.settings.chunks,
     status,
     is_running: isRunning,
     is_interrupted: isInterrupted,
@@ -249,6 +272,7 @@ function writeSource(report: SourceReport, now: number): string[] {
     ...(balance.failed > 0 ? [countOf(balance.failed, 'error')] : []),
     ...(balance.pending > 0 ? [`${balance.pending.toLocaleString('en')} pending`] : []),
     ...(isInterrupted ? ['interrupted'] : []),
+    ...listReading(source),
     lastCrawledAt === null ? 'never crawled' : `crawled ${writeAge(now - lastCrawledAt)}`,
   ]
   return [nameOf(source), status, facts.join(', '), printableLine(source.url)]

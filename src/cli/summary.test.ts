@@ -55,6 +55,43 @@ describe('the summary of a crawl', () => {
     )
   })
 
+  test.each([
+    [
+      'http',
+      1,
+      '1 page is empty until a browser runs its scripts; let a browser read its pages: pharos recrawl docs --render auto',
+    ],
+    [
+      'auto',
+      2,
+      '2 pages are empty until a browser runs their scripts; it takes Chromium, or a browser named by the setting browser; where there is one, see what it shows',
+    ],
+    [
+      'chromium',
+      2,
+      '2 pages are empty until a browser runs their scripts; open the address in a browser to see what it shows',
+    ],
+  ] as const)('says what can be done about pages that need a browser, with %s', (render, count, line) => {
+    const ledger = createCounts({ indexed: 5, failed: count }, { 'failed/needs-rendering': count })
+    const source = createSource({ settings: { ...createSource().settings, render } })
+    expect(write({ source, summary: createSummary({ ledger }) }).split('\n')[0]).toBe(line)
+  })
+
+  test.each([
+    ['http', 2, 'pharos recrawl docs --render auto'],
+    ['http', 3, 'pharos retry docs'],
+    ['auto', 2, 'pharos retry docs'],
+  ] as const)('ends with what asks for failed pages again, with %s and %i of them', (render, failed, command) => {
+    const ledger = createCounts({ indexed: 5, failed }, { 'failed/needs-rendering': 2 })
+    const source = createSource({ settings: { ...createSource().settings, render } })
+    const failures = [createRow({ state: 'failed', reason: 'needs-rendering' })]
+    expect(
+      write({ source, summary: createSummary({ ledger }), failures })
+        .split('\n')
+        .at(-1),
+    ).toBe(`again: ${command}`)
+  })
+
   test('begins with what was left out as a repetition', () => {
     const first = (same: number) => {
       const ledger = createCounts({ indexed: 50, skipped: 400 }, { 'skipped/same-content': same })

@@ -6,6 +6,7 @@ import { createBalance } from '../library/operations/source-status.ts'
 import { labelOf, type Source } from '../library/source.ts'
 import { type Hint, nameOf, sourceRecord } from './library.ts'
 import { writeRate } from './progress.ts'
+import { renderAdvice } from './reasons.ts'
 import { type Colors, countOf, printableLine } from './terminal.ts'
 
 /** What a crawl came to, with what is needed to tell it. */
@@ -85,6 +86,8 @@ function writeWarnings(result: CrawlResult, hint: Hint): string[] {
   const lines: string[] = []
   const same = ledger.reasons['skipped/same-content'] ?? 0
   if (same > 0) lines.push(writeSame(same, labelOf(source), hint))
+  const empty = ledger.reasons['failed/needs-rendering'] ?? 0
+  if (empty > 0) lines.push(writeEmptyPages(empty, source, hint))
   if (cappedAt !== null) lines.push(writeCap(cappedAt, ledger.reasons, labelOf(source), hint))
   for (const { host, detail } of summary.parked) lines.push(`${host} was not asked any more: ${printableLine(detail)}`)
   if (overflow > 0) lines.push(writeOverflow(overflow, ledger.total))
@@ -135,6 +138,12 @@ function writeSame(count: number, label: string, hint: Hint): string {
   return `${left}; ${hint('recrawl', label, '--no-trap-guards')} reads ${them}, ${hint('explain', label, '<url>')} tells more`
 }
 
+/** What is empty until a browser runs its scripts. */
+export function writeEmptyPages(count: number, source: Source, hint: Hint): string {
+  const [are, their] = count === 1 ? ['is', 'its'] : ['are', 'their']
+  return `${countOf(count, 'page')} ${are} empty until a browser runs ${their} scripts; ${renderAdvice(source, hint)}`
+}
+
 /** What there was no room for. */
 function writeOverflow(count: number, most: number): string {
   const were = count === 1 ? 'was' : 'were'
@@ -142,7 +151,15 @@ function writeOverflow(count: number, most: number): string {
   return `${more} ${were} found than the ${most.toLocaleString('en')} a source may have (maxAddresses); raise that, or narrow the scope with --allow, --block or --max-depth`
 }
 
-function writeFailures({ source, summary, failures }: CrawlResult, failed: number, hint: Hint): string[] {
+/** The command that asks for what failed again; what needs a browser is not there without one either. */
+function retryWith({ source, summary }: CrawlResult, failed: number, hint: Hint): string {
+  const needsBrowser = summary.ledger.reasons['failed/needs-rendering'] === failed
+  const isInVain = needsBrowser && source.settings.render === 'http'
+  return isInVain ? hint('recrawl', labelOf(source), '--render', 'auto') : hint('retry', labelOf(source))
+}
+
+function writeFailures(result: CrawlResult, failed: number, hint: Hint): string[] {
+  const { source, summary, failures } = result
   if (failures.length === 0) return []
   const more = failed - failures.length
   const label = labelOf(source)
@@ -152,7 +169,7 @@ function writeFailures({ source, summary, failures }: CrawlResult, failed: numbe
     ...(more > 0 ? [`  and ${more.toLocaleString('en')} more`] : []),
     `why: ${hint('explain', label, '<url>')}`,
     // What stands behind the loss gate has been asked for twice already.
-    ...(summary.end === 'gate' ? [] : [`again: ${hint('retry', label)}`]),
+    ...(summary.end === 'gate' ? [] : [`again: ${retryWith(result, failed, hint)}`]),
   ]
 }
 

@@ -6,6 +6,12 @@ export const ERRORS = {
     httpStatus: 400,
     exitCode: 2,
   },
+  OPTION_INVALID: {
+    message: '{problem}',
+    advice: 'correct the option',
+    httpStatus: 400,
+    exitCode: 2,
+  },
   CONFIG_INVALID: {
     message: 'configuration {origin}: {problem}',
     advice: 'correct the value; `pharos doctor` lists every setting with its origin',
@@ -267,7 +273,7 @@ export const ERRORS = {
   },
   EMBEDDER_MISSING: {
     message: 'no embedding model is installed',
-    advice: 'install it with `pharos embed install`',
+    advice: 'install it with `pharos embed install`, or name a service with `embedder` and `embedEndpoint`',
     httpStatus: 409,
     exitCode: 3,
   },
@@ -295,6 +301,30 @@ export const ERRORS = {
     advice: 'install it anew with `pharos embed install`; search goes on by words',
     httpStatus: 500,
     exitCode: 1,
+  },
+  EMBED_REFUSED: {
+    message: '{service} makes no vector of what it was given: {problem}',
+    advice: 'texts are found by words all the same; `pharos embed status` lists those that were refused',
+    httpStatus: 422,
+    exitCode: 1,
+  },
+  SERVICE_UNUSABLE: {
+    message: '{service} at {url} cannot be used: {problem}',
+    advice: '{advice}',
+    httpStatus: 502,
+    exitCode: 3,
+  },
+  BROWSER_MISSING: {
+    message: 'pages cannot be rendered: {problem}',
+    advice: '{advice}',
+    httpStatus: 409,
+    exitCode: 3,
+  },
+  READ_FAILED: {
+    message: '{url} could not be read: {problem}',
+    advice: '{advice}',
+    httpStatus: 502,
+    exitCode: 3,
   },
   VECTOR_INVALID: {
     message: 'the vector of chunk {chunk} cannot be kept: {problem}',

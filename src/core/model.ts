@@ -44,7 +44,7 @@ export interface Chunk {
   readonly kind: Kind
   /** Position among the chunks of its file, from 0. */
   readonly chunkIndex: number
-  /** First line, from 1. */
+  /** First line, from 1, with what it repeats of the chunk before. */
   readonly startLine: number
   /** Last line, inclusive; blank lines up to the next chunk belong to this one. */
   readonly endLine: number
@@ -120,6 +120,16 @@ export interface Snapshot {
   readonly status?: number
   /** Fields of the HTTP answer by their names in lower case. */
   readonly headers?: Readonly<Record<string, string>>
+  /** What whoever fetched a text knows of its page that the text itself does not say. */
+  readonly known?: KnownFacts
+}
+
+/** Facts about a page that came beside it. */
+export interface KnownFacts {
+  readonly title?: string
+  readonly description?: string
+  /** Addresses that it leads to, absolute. */
+  readonly links?: readonly string[]
 }
 
 /** Readable content of one address, and what it says about itself. */

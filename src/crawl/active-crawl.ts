@@ -22,7 +22,7 @@ import {
 import { Pacer } from './pacer.ts'
 import { PageDefect } from './page-defect.ts'
 import { Planning } from './planning.ts'
-import type { FetchOutcome, FetchRequest, PageReading } from './ports.ts'
+import type { Fetcher, FetchOutcome, FetchRequest, PageReading, ReadOptions, Renderer, RenderOutcome } from './ports.ts'
 import { ProgressMilestones } from './progress-milestones.ts'
 import { createResourceFetcher, type FetchResource } from './resource.ts'
 import { RobotsRules } from './robots-rules.ts'
@@ -146,17 +146,16 @@ export class ActiveCrawl {
     }
   }
 
-  /** Fetches through the one fetcher, counted; what comes of it sets the pace of the host. */
-  async fetch(request: FetchRequest, visit?: Visit): Promise<FetchOutcome> {
+  /** Fetches, counted; what comes of it sets the pace of the host. */
+  async fetch(request: FetchRequest, visit?: Visit, fetcher: Fetcher = this.ports.fetcher): Promise<FetchOutcome> {
     const { host, origin } = new URL(request.url)
     this.requests++
     const askedAt = this.ports.clock.now()
-    // What was given for one origin is nobody else's business, even where the site has moved.
-    const headers = origin === this.#startOrigin ? { ...this.run.headers, ...request.headers } : (request.headers ?? {})
+    const headers = { ...this.#headersFor(origin), ...request.headers }
     const admitLarge = visit === undefined ? {} : { admitLarge: () => this.largeVisits.enter(visit) }
     const signal = request.signal ?? this.signal
     this.#fetching.set(request.url, askedAt)
-    const outcome = await this.ports.fetcher
+    const outcome = await fetcher
       .fetch({ ...request, headers, ...admitLarge, signal })
       .finally(() => this.#fetching.delete(request.url))
     if (outcome.type === 'fetched') this.bytes += outcome.snapshot.body.length
@@ -166,10 +165,18 @@ export class ActiveCrawl {
     return outcome
   }
 
+  /** Has the scripts of a page run that was fetched. */
+  render(renderer: Renderer, snapshot: Snapshot): Promise<RenderOutcome> {
+    const { url } = snapshot
+    this.#fetching.set(url, this.ports.clock.now())
+    const headers = this.#headersFor(new URL(url).origin)
+    return renderer.render(snapshot, { headers, signal: this.signal }).finally(() => this.#fetching.delete(url))
+  }
+
   /** Reads a page. One that brings the reader down must not bring the crawl down: a text says what is wrong with it. */
-  async read(snapshot: Snapshot, key: string): Promise<PageReading | string> {
+  async read(snapshot: Snapshot, key: string, options?: ReadOptions): Promise<PageReading | string> {
     try {
-      return await this.ports.readPage(snapshot, key)
+      return await this.ports.readPage(snapshot, key, options)
     } catch (error) {
       if (this.signal.aborted) throw error
       return error instanceof PageDefect ? `the page ${error.message}` : 'could not be read'
@@ -419,6 +426,11 @@ export class ActiveCrawl {
     if (isKept) this.#keptSite = siteUrl
     // What was at the old place may still be there.
     this.incomplete ??= `the site was looked for at ${this.run.siteUrl} and is at ${siteUrl}`
+  }
+
+  /** What was given for one origin is nobody else's business, even where the site has moved. */
+  #headersFor(origin: string): CrawlRun['headers'] {
+    return origin === this.#startOrigin ? this.run.headers : {}
   }
 
   #openGate(siteUrl: string): Gate {

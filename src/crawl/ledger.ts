@@ -71,6 +71,8 @@ export const REASONS = [
   'too-large',
   'redirect-loop',
   'bad-answer',
+  // The service that reads pages is in trouble, which says nothing of the page or its host.
+  'service-failed',
   'page-defect',
   // A file that the system does not let be read.
   'unreadable',
@@ -190,6 +192,8 @@ export interface LedgerRow {
   readonly crawlId: string | null
   /** Whether the library holds content for it. */
   readonly hasPage: boolean
+  /** Whether its answer was empty until a browser had run its scripts, as far as one did. */
+  readonly isShell: boolean
 }
 
 /** An address that was found, with what the gate said of it. */
@@ -245,6 +249,8 @@ export interface Visit {
   readonly hasPage: boolean
   /** Whether it was read before, so that its links can be replayed. */
   readonly hasLinks: boolean
+  /** Whether its answer was empty then until a browser had run its scripts. */
+  readonly isShell: boolean
   /** Key of the address whose content this one repeated when it was last read. */
   readonly target: string | null
   /** Asked a second time, because the first answer would remove it. */
@@ -327,6 +333,8 @@ export interface Settlement {
   readonly lastModified?: string | null
   /** The address that gave the answer, where its validators are kept. */
   readonly contentUrl?: string | null
+  /** Whether its answer was empty until a browser had run its scripts. @default as it was before */
+  readonly isShell?: boolean
   readonly contentHash?: string | null
   readonly dueAt?: number | null
   /** Whether the host failed rather than this address: that is no attempt. It is put back only as often as hosts are left alone. */

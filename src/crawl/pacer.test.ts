@@ -451,6 +451,16 @@ describe('a host that struggles', () => {
   })
 })
 
+test('a service that fails says nothing of the host that it was to ask', async () => {
+  const { askOften, read, events, pacer } = setUp()
+  await askOften(3)
+  const before = await read()
+  const trouble = failed({ reason: 'service-failed', retryAfterMs: 60_000 })
+  for (let i = 0; i < 20; i++) await pacer.note(HOST, trouble, START)
+  expect(await read()).toEqual(before)
+  expect([pacer.parked.size, events]).toEqual([0, []])
+})
+
 describe('a host that answers more slowly than it did', () => {
   const answered = (latencyMs: number): FetchOutcome => ({ ...GOOD, latencyMs })
 

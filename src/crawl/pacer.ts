@@ -139,6 +139,8 @@ export class Pacer {
     this.#countLatency(outcome.latencyMs)
     if (outcome.type !== 'failed') return this.#noteAnswer(watch, askedAt)
     const { reason, status, isTransient, retryAfterMs } = outcome
+    // Nobody knows whether the host was asked at all.
+    if (reason === 'service-failed') return
     if (!isTransient && reason !== 'timeout') return
     watch.quick = 0
     watch.isOnlySlow = false

@@ -1,3 +1,4 @@
+import type { ChunkProfile } from '../core/chunk/profiles.ts'
 import type { Extraction, Snapshot } from '../core/model.ts'
 import type { PageRecord, Reason } from './ledger.ts'
 
@@ -56,6 +57,44 @@ export interface Fetcher {
   fetch(request: FetchRequest): Promise<FetchOutcome>
 }
 
+/** How the pages of a source are read: as they come, in a browser where they need one, always in one, or by a Crawl4AI service. */
+export const RENDERINGS = ['http', 'auto', 'chromium', 'crawl4ai'] as const
+
+/** One of {@link RENDERINGS}. */
+export type Rendering = (typeof RENDERINGS)[number]
+
+/** How a page is to be rendered. */
+export interface RenderRequest {
+  /** Further fields, sent to the origin of the page only. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Most bytes of what it becomes. @default the limit of the renderer */
+  readonly maxBytes?: number
+  readonly signal?: AbortSignal
+}
+
+/** What a page became. */
+export type RenderOutcome =
+  /** The document as its scripts left it, under the address that it has then. */
+  | { readonly type: 'rendered'; readonly snapshot: Snapshot }
+  | {
+      readonly type: 'failed'
+      readonly reason: Reason
+      /** In words, without anything private. */
+      readonly detail: string
+      /** Whether trying again later may help. */
+      readonly isTransient: boolean
+    }
+
+/**
+ * Runs the scripts of a page that was fetched. The browser is given the document as it came and asks for nothing but what belongs to
+ * it. Everything the world does is an outcome; only an aborted signal rejects.
+ */
+export interface Renderer {
+  /** Starts what it renders with. Rejects with `BROWSER_MISSING` where that cannot be. */
+  prepare(): Promise<void>
+  render(snapshot: Snapshot, request?: RenderRequest): Promise<RenderOutcome>
+}
+
 /** Time, passed in. */
 export interface Clock {
   /** Milliseconds since 1970. */
@@ -70,8 +109,16 @@ export interface PageReading {
   readonly record: PageRecord | null
 }
 
+/** How a snapshot is read. */
+export interface ReadOptions {
+  /** How it is cut. @default library */
+  readonly chunks?: ChunkProfile
+  /** Whether its body is needed afterwards; otherwise it may be handed to another thread, and is empty then. @default false */
+  readonly keepsBody?: boolean
+}
+
 /** Reads a snapshot: extracts, chunks. May do so in another thread. `key` is the path its chunks are known by. */
-export type PageReader = (snapshot: Snapshot, key: string) => Promise<PageReading>
+export type PageReader = (snapshot: Snapshot, key: string, options?: ReadOptions) => Promise<PageReading>
 
 /** What kind of page an address holds, as far as it is known: pages of different kinds age at different speed. */
 export type PageKind = 'article' | 'hub' | 'unknown'

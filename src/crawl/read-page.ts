@@ -1,4 +1,5 @@
 import { chunkPage } from '../core/chunk/chunk-page.ts'
+import { type ChunkProfile, sizesOf } from '../core/chunk/profiles.ts'
 import { extractPage } from '../core/extract/extract-page.ts'
 import { withoutFragment } from '../core/extract/resolve.ts'
 import type { Link, Sha256, Snapshot } from '../core/model.ts'
@@ -15,14 +16,19 @@ const MAX_MARKDOWN = 30_000_000
 const MAX_CHUNKS = 25_000
 
 /** Reads a snapshot: page, chunks and the links to follow. */
-export function readPage(snapshot: Snapshot, key: string, sha256?: Sha256): PageReading {
+export function readPage(
+  snapshot: Snapshot,
+  key: string,
+  sha256?: Sha256,
+  profile: ChunkProfile = 'library',
+): PageReading {
   const options = sha256 === undefined ? {} : { sha256 }
   const extraction = extractPage(snapshot, options)
   if (extraction.type === 'no-page') return { extraction, record: null }
   const page = { ...extraction.page, links: extraction.page.links.slice(0, MAX_NAMED) }
   // A small page can be made to grow without bounds: each short link of it by a long base, each heading to a chunk of its own.
   if (page.markdown.length > MAX_MARKDOWN) throw new PageDefect(`becomes more than ${MAX_MARKDOWN} characters`)
-  const chunks = chunkPage(page, key, options)
+  const chunks = chunkPage(page, key, { ...options, sizes: sizesOf(profile) })
   if (chunks.length > MAX_CHUNKS) throw new PageDefect(`is cut into more than ${MAX_CHUNKS} chunks`)
   return {
     extraction: { ...extraction, page },

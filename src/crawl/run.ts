@@ -4,7 +4,7 @@ import type { CrawlKind, CrawlSummary } from './events.ts'
 import type { Ledger } from './ledger.ts'
 import type { Memory } from './memory-gate.ts'
 import type { CrawlPlanner } from './planner.ts'
-import type { Clock, Fetcher, KindOf, PageKind, PageReader } from './ports.ts'
+import type { Clock, Fetcher, KindOf, PageKind, PageReader, Renderer, Rendering } from './ports.ts'
 import type { MilestoneMemory } from './progress-milestones.ts'
 
 /** What one crawl is to do. */
@@ -38,6 +38,8 @@ export interface CrawlRun {
   readonly maxAgeMsOf: Readonly<Partial<Record<PageKind, number>>>
   /** Fields sent to the origin of the start only. */
   readonly headers: Readonly<Record<string, string>>
+  /** How pages are read. */
+  readonly render: Rendering
   readonly limits: CrawlLimits
 }
 
@@ -99,6 +101,10 @@ export const DEFAULT_CRAWL_LIMITS: CrawlLimits = {
 export interface CrawlPorts {
   readonly ledger: Ledger
   readonly fetcher: Fetcher
+  /** What pages are fetched by instead, and nothing else is. */
+  readonly pageFetcher?: Fetcher | undefined
+  /** Without it, a page that needs a browser is told as such. */
+  readonly renderer?: Renderer | undefined
   readonly readPage: PageReader
   /** Without it, memory is not looked at. */
   readonly memory?: Memory

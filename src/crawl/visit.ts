@@ -4,7 +4,8 @@ import { isSpellingOf } from '../core/url/prefer.ts'
 import type { ActiveCrawl, Finding, Finds } from './active-crawl.ts'
 import { acceptsVariant } from './discovery/markdown-variant.ts'
 import type { Alias, Reason, Refusal, Settlement, Visit } from './ledger.ts'
-import type { FetchOutcome, FetchRequest } from './ports.ts'
+import type { FetchOutcome, FetchRequest, RenderOutcome } from './ports.ts'
+import { type AnswerReader, type ReadPage, readAnswer } from './read-answer.ts'
 import { hasAllLinks, isFollowed, listLinks } from './read-page.ts'
 import type { RobotsJudgement } from './resource.ts'
 
@@ -15,6 +16,9 @@ type Conclusion = Omit<Settlement, 'visit' | 'crawlId' | 'now'>
 const FIRST_WAIT_MS = 500
 const MOST_WAIT_MS = 300_000
 const WAIT_JITTER_MS = 250
+
+/** Bytes or characters of a page beyond which it waits until there is room for it. */
+const LARGE_BODY = 2 ** 20
 
 /** A visit that was made: what to write, and how many bytes came. */
 export interface VisitResult {
@@ -152,10 +156,12 @@ async function fetchVisit(active: ActiveCrawl, visit: Visit): Promise<Answer> {
  */
 function validatorsFor(
   { run }: ActiveCrawl,
-  { url: own, contentUrl, etag, lastModified }: Visit,
+  { url: own, contentUrl, etag, lastModified, isShell }: Visit,
   url: string,
 ): Pick<FetchRequest, 'etag' | 'lastModified'> {
-  return run.full || url !== (contentUrl ?? own) ? {} : { etag, lastModified }
+  // That a document is the same says nothing about what its scripts make of it.
+  const isShown = isShell || run.render === 'chromium' || run.render === 'crawl4ai'
+  return run.full || isShown || url !== (contentUrl ?? own) ? {} : { etag, lastModified }
 }
 
 /** Fetches an address and follows redirects that only change its spelling. */
@@ -164,7 +170,8 @@ async function fetchSpelling(active: ActiveCrawl, visit: Visit): Promise<Answer>
   let url = visit.url
   for (;;) {
     asked.add(url)
-    const outcome = await active.fetch({ url, ...validatorsFor(active, visit, url) }, visit)
+    const request = { url, ...validatorsFor(active, visit, url) }
+    const outcome = await active.fetch(request, visit, active.ports.pageFetcher)
     if (outcome.type !== 'moved' || active.gate.keyOf(outcome.target) !== visit.key)
       return { url, outcome, isVariant: false }
     const target = withoutFragment(outcome.target)
@@ -313,20 +320,29 @@ async function interpretPage(
   answer: Answer,
   outcome: Extract<FetchOutcome, { type: 'fetched' }>,
 ): Promise<Conclusion> {
-  const { snapshot } = outcome
-  const reading = await active.read(snapshot, visit.key)
-  if (typeof reading === 'string')
-    return { state: 'failed', reason: 'page-defect', status: snapshot.status ?? 200, detail: reading }
-  const { extraction, record } = reading
-  const status = snapshot.status ?? 200
+  const status = outcome.snapshot.status ?? 200
+  const read = await readAnswer(outcome.snapshot, readerOf(active, visit))
+  if (read.type === 'defect') return { state: 'failed', reason: 'page-defect', status, detail: read.detail }
+  if (read.type === 'failed') return interpretNoRendering(active, visit, read, status)
+  if (read.type === 'moved')
+    return interpretMove(active, visit, { target: read.target, status, isPermanent: false }, false)
+  const { extraction, record } = read
+  // A service that fetches pages shows them as its browser does; the Markdown of a page is fetched without it.
+  const isByService = active.ports.pageFetcher !== undefined && !answer.isVariant
+  const isRendered = read.isRendered || isByService
   const isFollowing = active.run.followsLinks
-  if (extraction.type === 'no-page' || record === null) return interpretNoPage(active, visit, extraction, status)
+  if (extraction.type === 'no-page' || record === null) {
+    const verdict = await interpretNoPage(active, visit, { extraction, isRendered }, status)
+    return read.isShell ? { ...verdict, isShell: true } : verdict
+  }
 
   const { page } = record
   active.answerStart(visit.key)
   active.noteContent(visit, { text: page.markdown, links: record.links })
   const links = isFollowing ? findLinks(active, visit, page, record.links) : { finds: [], aliases: [] }
-  const seen: Conclusion = { state: 'skipped', status, links: record.links, ...links }
+  // What a service gave says nothing about what comes without it.
+  const shell = isByService ? {} : { isShell: read.isShell }
+  const seen: Conclusion = { state: 'skipped', status, ...shell, links: record.links, ...links }
   if (!page.robots.index) return { ...seen, reason: 'noindex', isProvenGone: visit.hasPage }
   const elsewhere = visit.isFinal || answer.isVariant ? undefined : await findProperAddress(active, visit, page)
   if (elsewhere !== undefined) {
@@ -339,13 +355,45 @@ async function interpretPage(
     : [...links.aliases]
   const isSame = visit.hasPage && visit.contentHash === page.contentHash && !active.run.full
   // They belong to what is stored, so an answer that stores nothing has none, and those of an older content go with it.
-  const { etag, lastModified } = outcome
+  const { etag, lastModified } = isRendered ? NO_VALIDATORS : outcome
   const reason: Reason | null = isFollowing && !hasAllLinks(record.links) ? 'too-many-links' : null
   const stored = { ...seen, reason, etag, lastModified, contentUrl: answer.url, record, aliases }
+  const reading = isByService ? ['read by Crawl4AI'] : isRendered ? ['read in a browser'] : []
   // What is around the content may have changed all the same: its title, what it says about itself, where it leads.
-  if (isSame) return { ...stored, state: 'unchanged', detail: 'same content' }
-  return { ...stored, state: 'indexed', contentHash: page.contentHash }
+  if (isSame) return { ...stored, state: 'unchanged', detail: ['same content', ...reading].join(', ') }
+  return { ...stored, state: 'indexed', contentHash: page.contentHash, detail: reading[0] ?? null }
 }
+
+/** What is stored stays where the browser failed at a page, or where there is none: what came by itself is not what it holds. */
+function interpretNoRendering(
+  active: ActiveCrawl,
+  visit: Visit,
+  failed: Extract<RenderOutcome, { type: 'failed' }>,
+  status: number,
+): Conclusion {
+  const verdict = interpretFailure(active, visit, { ...failed, status, retryAfterMs: null })
+  return failed.reason === 'needs-rendering' ? { ...verdict, pattern: `render ${active.run.render}` } : verdict
+}
+
+/** What the answer to a visit is read with. With `auto`, what had to be rendered once is rendered from then on. */
+function readerOf(active: ActiveCrawl, visit: Visit): AnswerReader {
+  const { run, ports, gate, largeVisits } = active
+  const { renderer } = ports
+  return {
+    render: renderer && ((snapshot) => active.render(renderer, snapshot)),
+    isAlways: run.render === 'chromium',
+    isShell: visit.isShell,
+    read: async (snapshot, options) => {
+      // One that came large is in there already; what a browser shows may be larger than what came.
+      if (snapshot.body.length > LARGE_BODY) await largeVisits.enter(visit)
+      return active.read(snapshot, visit.key, options)
+    },
+    keyOf: gate.keyOf,
+  }
+}
+
+/** Of what a browser shows: there is nothing to ask by whether it has changed. */
+const NO_VALIDATORS = { etag: null, lastModified: null } as const
 
 /** Reasons in the ledger for answers that are no page, and whether asking again some day may help. */
 const NO_PAGE: Readonly<
@@ -368,17 +416,22 @@ function isNothing(reason: Reason): boolean {
 async function interpretNoPage(
   active: ActiveCrawl,
   visit: Visit,
-  extraction: Extraction,
+  { extraction, isRendered }: Pick<ReadPage, 'extraction' | 'isRendered'>,
   status: number,
 ): Promise<Conclusion> {
   if (extraction.type === 'page') return { state: 'failed', reason: 'page-defect', status }
   if (extraction.reason === 'redirect' && extraction.target !== null) {
     return interpretMove(active, visit, { target: extraction.target, status, isPermanent: false }, false)
   }
+  // A browser that shows nothing may have missed something: only an answer that needs none is known to be empty.
+  const isBlank = isRendered && (extraction.reason === 'empty' || extraction.reason === 'needs_rendering')
+  if (isBlank)
+    return { state: 'failed', reason: 'needs-rendering', status, detail: 'it was rendered, and shows no text' }
   const [reason, state] = NO_PAGE[extraction.reason]
   if (reason === 'soft-404' && active.isGuess(visit)) return { ...interpretMiss(visit, 404), status }
   if (isNothing(reason)) active.noteContent(visit, { text: reason, links: listLinks(extraction.links) })
-  const verdict: Conclusion = { state, reason, status, detail: extraction.detail }
+  const pattern = reason === 'needs-rendering' ? `render ${active.run.render}` : null
+  const verdict: Conclusion = { state, reason, pattern, status, detail: extraction.detail }
   if (visit.hasLinks || !active.run.followsLinks) return verdict
   return withFinds(verdict, active.judge(listLinks(extraction.links), linksOf(visit)))
 }

@@ -1,6 +1,7 @@
 import type { EventQueue } from './event-queue.ts'
 import type { CrawlEvent, CrawlProgress } from './events.ts'
 import { describeTime, type Patience } from './patience.ts'
+import type { Fetcher } from './ports.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
 
 const PROGRESS_MS = 250
@@ -28,10 +29,17 @@ export class Pulse {
         this.beats++
       }
     }
+    const { fetcher, pageFetcher, renderer } = ports
+    const watchFetcher = (one: Fetcher): Fetcher => ({ fetch: (request) => counted(one.fetch(request)) })
     return {
       ...ports,
-      fetcher: { fetch: (request) => counted(ports.fetcher.fetch(request)) },
-      readPage: (snapshot, key) => counted(ports.readPage(snapshot, key)),
+      fetcher: watchFetcher(fetcher),
+      pageFetcher: pageFetcher && watchFetcher(pageFetcher),
+      renderer: renderer && {
+        prepare: () => renderer.prepare(),
+        render: (snapshot, request) => counted(renderer.render(snapshot, request)),
+      },
+      readPage: (snapshot, key, options) => counted(ports.readPage(snapshot, key, options)),
     }
   }
 }

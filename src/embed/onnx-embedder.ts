@@ -20,7 +20,7 @@ export async function openOnnxEmbedder({ folder, threads = 1 }: OnnxEmbedderOpti
   const model = new ModelProcess(folder, threads)
   return {
     space: spaceOf(manifest),
-    embed: (texts, signal) => Promise.all(texts.map((text) => model.embed(text, texts.length === 1, signal))),
+    embed: (texts, signal, use) => Promise.all(texts.map((text) => model.embed(text, use === 'query', signal))),
     close: () => model.close(),
   }
 }

@@ -1,3 +1,5 @@
+import type { Reason } from '../crawl/ledger.ts'
+
 /** Why there is no connection. */
 export type ConnectProblem = 'address-refused' | 'unknown-host' | 'timeout' | 'tls' | 'proxy-refused' | 'network'
 
@@ -10,6 +12,18 @@ export class ConnectError extends Error {
     this.name = 'ConnectError'
     this.problem = problem
   }
+}
+
+/** What a problem means for the address that was asked for. */
+export const CONNECT_OUTCOMES: Readonly<
+  Record<ConnectProblem, { readonly reason: Reason; readonly isTransient: boolean }>
+> = {
+  'address-refused': { reason: 'address-refused', isTransient: false },
+  'unknown-host': { reason: 'network', isTransient: false },
+  timeout: { reason: 'timeout', isTransient: true },
+  tls: { reason: 'tls', isTransient: false },
+  'proxy-refused': { reason: 'network', isTransient: false },
+  network: { reason: 'network', isTransient: true },
 }
 
 /** Says in words why a connection to `host` failed. `isHandshake` tells that there was one, and only TLS was missing. */

@@ -1,27 +1,15 @@
-import { lookup } from 'node:dns/promises'
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { buildConnector } from 'undici'
-import type { Allowance } from './addresses.ts'
-import { ConnectError, type ConnectProblem, codeOf, describeFailure } from './connect-error.ts'
+import { type AddressGuard, findAddresses, placeOf } from './address-check.ts'
+import { ConnectError, type ConnectProblem, describeFailure } from './connect-error.ts'
 import type { HttpProxy } from './parse-proxy.ts'
 import { openTunnel } from './proxy.ts'
 
-/** All addresses of a host name, best first. Rejects with Node's code (`ENOTFOUND`, `EAI_AGAIN`) without one. */
-export type Resolve = (host: string) => Promise<readonly string[]>
-
-/** Asks the resolver of the system. */
-export const systemResolve: Resolve = async (host) => {
-  const answers = await lookup(host, { all: true, verbatim: true })
-  return answers.map((answer) => answer.address)
-}
-
 /** What a {@link Connector} is made of. */
-export interface ConnectorOptions {
-  readonly allowance: Allowance
+export interface ConnectorOptions extends AddressGuard {
   /** Time for name resolution, all attempts and the TLS handshake together. */
   readonly timeoutMs: number
-  readonly resolve: Resolve
   /** Certificates to trust, in PEM. Undefined trusts those of Node. */
   readonly ca: string | undefined
   /** What every connection goes through. Undefined connects directly. */
@@ -48,10 +36,16 @@ export class Connector {
 
   /** The function that undici calls for each connection. */
   readonly connect: buildConnector.connector = (target, callback) => {
-    this.#open(target).then(
+    const { host, port } = placeOf(target)
+    this.#open(host, port, target.protocol === 'https:').then(
       (socket) => callback(null, socket),
       (error: Error) => callback(error, null),
     )
+  }
+
+  /** A connection for whoever speaks TLS by itself, if at all. Rejects with a {@link ConnectError}. */
+  dial(host: string, port: number): Promise<Socket> {
+    return this.#open(host, port, false)
   }
 
   /** Gives up connections that are being made. */
@@ -60,13 +54,11 @@ export class Connector {
     for (const attempt of this.#dialling) attempt.destroy(new Error('closed'))
   }
 
-  async #open({ hostname, port: portText, protocol }: buildConnector.Options): Promise<Socket> {
-    const host = hostname.replace(/^\[(.*)\]$/, '$1')
-    const isTls = protocol === 'https:'
-    const port = portText === '' ? (isTls ? 443 : 80) : Number(portText)
+  async #open(host: string, port: number, isTls: boolean): Promise<Socket> {
     const deadline = performance.now() + this.#options.timeoutMs
 
-    const addresses = await this.#findAddresses(host, port)
+    const found = await findAddresses(host, port, this.#options)
+    const addresses = found.slice(0, MAX_ATTEMPTS)
     for (const [index, address] of addresses.entries()) {
       // An address that swallows packets must leave time for the others.
       const timeoutMs = (deadline - performance.now()) / (addresses.length - index)
@@ -75,21 +67,6 @@ export class Connector {
       if (FINAL_PROBLEMS.has(outcome.problem) || index === addresses.length - 1) throw outcome
     }
     throw new ConnectError('unknown-host', `${host} has no address`)
-  }
-
-  /** The addresses to try, all of them checked. */
-  async #findAddresses(host: string, port: number): Promise<readonly string[]> {
-    const { allowance, resolve, timeoutMs } = this.#options
-    if (!allowance.isNameAllowed(host, port)) {
-      throw new ConnectError('address-refused', `${host} is a name of cloud metadata`)
-    }
-    const addresses = isIP(host) === 0 ? await resolveInTime(resolve, host, timeoutMs) : [host]
-    if (!addresses.every((address) => allowance.isAllowed(host, port, address))) {
-      const what =
-        isIP(host) === 0 ? `${host} leads to an address that is not public` : `${host} is not a public address`
-      throw new ConnectError('address-refused', what)
-    }
-    return addresses.slice(0, MAX_ATTEMPTS)
   }
 
   async #dial(attempt: Attempt): Promise<Socket | ConnectError> {
@@ -192,24 +169,6 @@ function tooLate(host: string): ConnectError {
 
 function prepare(socket: Socket): Socket {
   return socket.setNoDelay(true).setKeepAlive(true, 60_000)
-}
-
-async function resolveInTime(resolve: Resolve, host: string, timeoutMs: number): Promise<readonly string[]> {
-  const { promise: tooLate, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(
-    () => reject(new ConnectError('timeout', `${host} could not be resolved in time`)),
-    timeoutMs,
-  )
-  try {
-    return await Promise.race([resolve(host), tooLate])
-  } catch (cause) {
-    if (cause instanceof ConnectError) throw cause
-    const isUnknown = codeOf(cause) === 'ENOTFOUND'
-    const problem = isUnknown ? 'unknown-host' : 'network'
-    throw new ConnectError(problem, isUnknown ? `unknown host ${host}` : `${host} could not be resolved`, { cause })
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 /**

@@ -13,7 +13,8 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { openTunnelProxy, type TunnelProxy, type TunnelProxyOptions } from '../../test/sites/tunnel-proxy.ts'
 import type { FetchOutcome } from '../crawl/ports.ts'
 import { ALL_PRIVATE, type Allowance, parseAllowance } from './addresses.ts'
-import { type HttpFetcher, type HttpFetcherOptions, openHttpFetcher, writeUserAgent } from './http.ts'
+import { type HttpFetcher, type HttpFetcherOptions, openHttpFetcher } from './http.ts'
+import { writeUserAgent } from './user-agent.ts'
 
 const PAGE = '<h1>Lamps</h1>'.repeat(300)
 const USER_AGENT = writeUserAgent('1.2.3', 'https://pharos.example/bot')

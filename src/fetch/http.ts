@@ -1,16 +1,18 @@
-import { Agent, type Dispatcher, errors } from 'undici'
+import type { Dispatcher } from 'undici'
+import { parseRetryAfter } from '../core/retry-after.ts'
 import type { Reason } from '../crawl/ledger.ts'
 import type { Fetcher, FetchOutcome, FetchRequest } from '../crawl/ports.ts'
+import { type Resolve, systemResolve } from './address-check.ts'
 import { type Allowance, PUBLIC_ONLY } from './addresses.ts'
-import { ConnectError, type ConnectProblem } from './connect-error.ts'
-import { Connector, type Resolve, systemResolve } from './connector.ts'
+import { isParserError, openAgent } from './agent.ts'
+import { CONNECT_OUTCOMES, ConnectError } from './connect-error.ts'
 import { ACCEPTED_ENCODINGS, BodyDecoder, type Decoded, joinBytes, parseEncodings } from './decode.ts'
 import { findFieldProblem, isFieldValue } from './header-fields.ts'
 import { type HttpProxy, parseProxy } from './parse-proxy.ts'
 
 /** How the web is fetched. A megabyte is 2²⁰ bytes. */
 export interface HttpFetcherOptions {
-  /** Who asks; {@link writeUserAgent} gives the usual form. */
+  /** Who asks; `writeUserAgent` gives the usual form. */
   readonly userAgent: string
   /** Addresses that may be connected to. @default public ones */
   readonly allowance?: Allowance
@@ -50,23 +52,7 @@ export interface HttpFetcher extends Fetcher {
 /** Opens a fetcher. It keeps connections alive, so it must be closed. */
 export function openHttpFetcher(options: HttpFetcherOptions): HttpFetcher {
   const settings = resolveOptions(options)
-  const { maxHeaderBytes, firstByteTimeoutMs, idleTimeoutMs, connectionsPerOrigin } = settings
-  const connector = new Connector({
-    allowance: settings.allowance,
-    timeoutMs: settings.connectTimeoutMs,
-    resolve: settings.resolve,
-    ca: options.ca,
-    proxy: resolveProxy(options.proxy),
-  })
-  const agent = new Agent({
-    connect: connector.connect,
-    connections: connectionsPerOrigin,
-    pipelining: 1,
-    allowH2: false,
-    maxHeaderSize: maxHeaderBytes,
-    headersTimeout: firstByteTimeoutMs,
-    bodyTimeout: idleTimeoutMs,
-  })
+  const agent = openAgent({ ...settings, ca: options.ca, proxy: resolveProxy(options.proxy) })
   let isClosed = false
 
   return {
@@ -84,20 +70,17 @@ export function openHttpFetcher(options: HttpFetcherOptions): HttpFetcher {
         if (url.username !== '' || url.password !== '') url.username = url.password = ''
         const headers = writeHeaders(request, settings.userAgent)
         const exchange = new Exchange(request, url, settings, resolve, reject)
-        agent.dispatch({ origin: url.origin, path: url.pathname + url.search, method: 'GET', headers }, exchange)
+        agent.dispatcher.dispatch(
+          { origin: url.origin, path: url.pathname + url.search, method: 'GET', headers },
+          exchange,
+        )
       })
     },
     async close() {
       isClosed = true
-      connector.close()
-      await agent.destroy()
+      await agent.close()
     },
   }
-}
-
-/** `Pharos/1.2.3 (+https://example.org/bot)` */
-export function writeUserAgent(version: string, contactUrl: string): string {
-  return `Pharos/${version} (+${contactUrl})`
 }
 
 type Settings = Required<Omit<HttpFetcherOptions, 'ca' | 'proxy'>>
@@ -370,7 +353,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const { host } = this.#url
     const endedEarly = `${host} closed the connection in the middle of an answer`
     const notHttp = `the answer of ${host} is not HTTP`
-    if (error instanceof errors.HTTPParserError) {
+    if (isParserError(error)) {
       // It carries the bytes it stumbled over; none when they were missing.
       const isEarlyEnd = 'data' in error && error.data === ''
       return isEarlyEnd ? this.#fail('network', endedEarly, true) : this.#fail('bad-answer', notHttp)
@@ -403,15 +386,6 @@ function idleTime(): number {
 }
 
 type Fields = Record<string, string | string[] | undefined>
-
-const CONNECT_OUTCOMES: Readonly<Record<ConnectProblem, { readonly reason: Reason; readonly isTransient: boolean }>> = {
-  'address-refused': { reason: 'address-refused', isTransient: false },
-  'unknown-host': { reason: 'network', isTransient: false },
-  timeout: { reason: 'timeout', isTransient: true },
-  tls: { reason: 'tls', isTransient: false },
-  'proxy-refused': { reason: 'network', isTransient: false },
-  network: { reason: 'network', isTransient: true },
-}
 
 interface FailDetails {
   readonly status?: number | null
@@ -476,14 +450,6 @@ function judgeStatus(
   const detail = `the server answered ${status}`
   if (status >= 400 && status < 500) return { type: 'refused', status, reason: 'http-client-error', detail }
   return fail('bad-answer', detail, { status })
-}
-
-/** Seconds or a date, RFC 9110 section 10.2.3; null for anything else. */
-function parseRetryAfter(field: string | null, now: () => number): number | null {
-  if (field === null) return null
-  if (/^\d{1,12}$/.test(field)) return Number(field) * 1000
-  const date = /^[A-Z][a-z]{2,8},? .*\d/.test(field) ? Date.parse(field) : Number.NaN
-  return Number.isNaN(date) ? null : Math.max(0, date - now())
 }
 
 function parseLocation(field: string | string[] | undefined, base: URL): string | undefined {

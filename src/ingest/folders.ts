@@ -19,7 +19,7 @@ export function openFolderReader(options: FolderReaderOptions): OpenFolderReader
   }
   return {
     addressOf,
-    open: async (address) => (await load()).open(address),
+    open: async (address, profile) => (await load()).open(address, profile),
     cut: async (path, text, sizes) => (await load()).cut(path, text, sizes),
     async close() {
       await (await loading)?.close()

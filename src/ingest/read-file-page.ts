@@ -1,9 +1,9 @@
 import { chunkFile } from '../core/chunk/chunk-file.ts'
-import { LIBRARY_SIZES } from '../core/chunk/chunk-page.ts'
 import type { Grammars } from '../core/chunk/code-grammars.ts'
 import { kindOf } from '../core/chunk/kind.ts'
 import { codeLanguageOf } from '../core/chunk/languages.ts'
 import type { ChunkSizes } from '../core/chunk/piece.ts'
+import { type ChunkProfile, sizesOf } from '../core/chunk/profiles.ts'
 import { measureMarkdown } from '../core/extract/measure.ts'
 import { cleanText } from '../core/extract/write/escape.ts'
 import type { ChunkedFile, Kind, NoPageReason, Page } from '../core/model.ts'
@@ -29,6 +29,8 @@ export interface PageFile {
   readonly bytes: Uint8Array
   /** Address of the source. */
   readonly source: string
+  /** How it is cut. */
+  readonly profile: ChunkProfile
 }
 
 /** What a file became. */
@@ -99,9 +101,13 @@ export function openFilePages({ readPage, openGrammars }: FilePageOptions): File
 const MEDIA: Readonly<Partial<Record<Kind, string>>> = { markdown: 'text/markdown', html: 'text/html' }
 
 /** Markdown and HTML: what a reader would see of it. Nobody has to be asked whether it may be indexed, and no link is followed. */
-async function readDocument({ path, bytes, source }: PageFile, media: string, readPage: PageReader): Promise<FilePage> {
+async function readDocument(
+  { path, bytes, source, profile }: PageFile,
+  media: string,
+  readPage: PageReader,
+): Promise<FilePage> {
   const snapshot = { url: writeFileUrl(source, path), body: bytes, headers: { 'content-type': media } }
-  const { extraction, record } = await readPage(snapshot, path)
+  const { extraction, record } = await readPage(snapshot, path, { chunks: profile })
   if (extraction.type === 'no-page') {
     const detail = extraction.target === null ? extraction.detail : `leads to ${extraction.target}`
     return noPage(NO_PAGE[extraction.reason], null, detail)
@@ -126,7 +132,7 @@ const NO_PAGE: Readonly<Record<NoPageReason, Reason>> = {
  * Code, data and plain text: line by line as it stands in the file, so that its line numbers are those of the file. Only characters
  * that nobody sees are left out: they hide words from readers and from search, and no line ends with one.
  */
-function readLines({ path, bytes, source }: PageFile, options: { readonly grammars?: Grammars }): FilePage {
+function readLines({ path, bytes, source, profile }: PageFile, options: { readonly grammars?: Grammars }): FilePage {
   const decoded = decodeText(bytes)
   if (!('text' in decoded)) return noPage('not-text', 'not valid UTF-8')
   const text = cleanText(decoded.text)
@@ -134,7 +140,7 @@ function readLines({ path, bytes, source }: PageFile, options: { readonly gramma
   const hiddenChars = decoded.text.length - text.length
   const chunked = chunkFile(
     { path, bytes: hiddenChars === 0 ? bytes : new TextEncoder().encode(text) },
-    { ...LIBRARY_SIZES, ...options, maxChunksPerFile: MAX_CHUNKS, sha256: nodeSha256 },
+    { ...sizesOf(profile), ...options, maxChunksPerFile: MAX_CHUNKS, sha256: nodeSha256 },
   )
   const secret = findLeak(chunked)
   if (secret !== undefined) return noPage('secret', secret)

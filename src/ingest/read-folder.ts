@@ -3,6 +3,7 @@ import { access, constants, lstat, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { kindOf } from '../core/chunk/kind.ts'
+import type { ChunkProfile } from '../core/chunk/profiles.ts'
 import { PharosError } from '../core/errors.ts'
 import { extensionOf } from '../core/text/path.ts'
 import type { Refusal } from '../crawl/ledger.ts'
@@ -30,10 +31,19 @@ export interface FolderOpener extends Pick<FolderReader, 'open' | 'cut'> {
 /** Creates what opens folders. Nothing is read before one is opened. */
 export function createFolderOpener(options: FolderReaderOptions): FolderOpener {
   const pages = openFilePages(options)
-  return { open: (address) => openFolder(address, pages, options), cut: pages.cut, close: () => pages.close() }
+  return {
+    open: (address, profile = 'library') => openFolder(address, pages, options, profile),
+    cut: pages.cut,
+    close: () => pages.close(),
+  }
 }
 
-async function openFolder(address: string, pages: FilePages, options: FolderReaderOptions): Promise<OpenFolder> {
+async function openFolder(
+  address: string,
+  pages: FilePages,
+  options: FolderReaderOptions,
+  profile: ChunkProfile,
+): Promise<OpenFolder> {
   const { path, facts } = await findPlace(fileURLToPath(address))
   const isFolder = facts.isDirectory()
   const url = pathToFileURL(path).href.replace(/\/?$/, isFolder ? '/' : '')
@@ -57,7 +67,7 @@ async function openFolder(address: string, pages: FilePages, options: FolderRead
     },
     async read(file, known) {
       try {
-        return await readFile({ root, url, path: file, maxFileBytes, openedAt }, known, pages)
+        return await readFile({ root, url, path: file, profile, maxFileBytes, openedAt }, known, pages)
       } catch (error) {
         if (!isSystemError(error)) throw error
         const isMissing = error.code === 'ENOENT' || error.code === 'ENOTDIR'
@@ -148,6 +158,7 @@ interface FilePlace {
   /** Address of the source. */
   readonly url: string
   readonly path: string
+  readonly profile: ChunkProfile
   readonly maxFileBytes: number
   readonly openedAt: number
 }
@@ -178,7 +189,7 @@ async function readFile(file: FilePlace, known: KnownFile, pages: FilePages): Pr
   const isSettled = Math.max(stamp.mtimeMs, stamp.ctimeMs) < openedAt - SETTLE_MS
   const now: KnownFile = isStable ? { version, stamp: isSettled ? writeStamp(stamp) : null } : UNKNOWN
   if (isStable && version === known.version) return { type: 'unchanged', ...now, bytes: bytes.length, detail: null }
-  const read = await pages.read({ path, bytes, source: file.url })
+  const read = await pages.read({ path, bytes, source: file.url, profile: file.profile })
   if (read.type === 'failed') return read
   const detail = isStable ? read.detail : 'changed while it was read; this is its last state seen'
   if (read.type === 'no-page') return { ...read, ...now, bytes: bytes.length, detail }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { CHUNK_PROFILES, type ChunkProfile } from '../core/chunk/profiles.ts'
 import type { Sha256 } from '../core/model.ts'
 import { openPageReader, type PageReaderOptions } from './page-reader.ts'
 
@@ -64,6 +65,24 @@ test('the body of a large page is handed over, that of a small one stays', async
   // It can be used again.
   expect((await reader.readPage(snapshotOf('<p>word</p>'.repeat(1000)), 'key')).extraction.type).toBe('page')
   await reader.close()
+})
+
+test('the body of a large page stays where it is needed afterwards', async () => {
+  const reader = openPageReader({ sha256, threadAboveBytes: 1000 })
+  const large = snapshotOf('<p>word</p>'.repeat(1000))
+  await reader.readPage(large, 'key', { keepsBody: true })
+  expect(large.body.length).toBeGreaterThan(1000)
+  await reader.close()
+})
+
+test('a page is cut as its profile says, in the thread as beside everything else', async () => {
+  const html = `<h1>Long</h1>${'<p>Some words of a paragraph that is not short at all.</p>'.repeat(200)}`
+  const [small, large] = [openPageReader({ sha256 }), openPageReader({ sha256, threadAboveBytes: 0 })]
+  const count = async (reader: typeof small, chunks: ChunkProfile) =>
+    (await reader.readPage(snapshotOf(html), 'key', { chunks })).record?.chunks.length ?? 0
+  for (const profile of CHUNK_PROFILES) expect(await count(large, profile)).toBe(await count(small, profile))
+  expect(await count(small, 'library')).toBeGreaterThan(await count(small, 'tokens'))
+  await Promise.all([small.close(), large.close()])
 })
 
 test('whoever waits for a page when the reader is closed is told so', async () => {

@@ -34,11 +34,12 @@ export function openPageReader(options: PageReaderOptions): OpenPageReader {
   const { sha256, threadAboveBytes = 524_288, threadMb = 320, pageMs = 30_000 } = options
   const thread = new PageThread(threadMb, pageMs)
   return {
-    async readPage(snapshot, key) {
-      if (snapshot.body.length > threadAboveBytes || isDense(snapshot.body)) return thread.read(snapshot, key)
+    async readPage(snapshot, key, options = {}) {
+      const isLarge = snapshot.body.length > threadAboveBytes || isDense(snapshot.body)
+      if (isLarge) return thread.read({ snapshot, key, profile: options.chunks }, options.keepsBody)
       // Loaded with the first page: whoever only searches has no use for what reads HTML.
       const { readPage } = await import('../crawl/read-page.ts')
-      return readPage(snapshot, key, sha256)
+      return readPage(snapshot, key, sha256, options.chunks)
     },
     rest: () => thread.rest(),
     close: () => thread.close(),
@@ -51,15 +52,20 @@ const LESS_THAN = 0x3c
 
 /** Whether a page has more elements than can be read in no time. */
 function isDense(body: Snapshot['body']): boolean {
-  if (typeof body === 'string' || body.length <= MOST_TAGS) return false
+  if (body.length <= MOST_TAGS) return false
+  const findTag = (from: number): number =>
+    typeof body === 'string' ? body.indexOf('<', from) : body.indexOf(LESS_THAN, from)
   let tags = 0
-  for (let at = body.indexOf(LESS_THAN); at >= 0; at = body.indexOf(LESS_THAN, at + 1)) {
+  for (let at = findTag(0); at >= 0; at = findTag(at + 1)) {
     if (++tags > MOST_TAGS) return true
   }
   return false
 }
 
-interface Job extends PageQuestion {
+interface Job {
+  readonly question: PageQuestion
+  /** Memory that is handed over with it. */
+  readonly given: ArrayBuffer[]
   readonly resolve: (reading: PageReading) => void
   readonly reject: (error: Error) => void
 }
@@ -81,9 +87,10 @@ class PageThread {
     this.#pageMs = pageMs
   }
 
-  read(snapshot: Snapshot, key: string): Promise<PageReading> {
+  read(question: PageQuestion, keepsBody = false): Promise<PageReading> {
     return new Promise((resolve, reject) => {
-      this.#jobs.push({ snapshot, key, resolve, reject })
+      const given = keepsBody ? [] : ownedMemory(question.snapshot)
+      this.#jobs.push({ question, given, resolve, reject })
       this.#next()
     })
   }
@@ -108,7 +115,6 @@ class PageThread {
       this.#timer = setTimeout(() => void this.#endWorker(), IDLE_MS).unref()
       return
     }
-    const { snapshot, key } = job
     const worker = this.#worker ?? this.#start()
     this.#current = job
     this.#timer = setTimeout(
@@ -116,7 +122,7 @@ class PageThread {
       this.#pageMs,
     )
     worker.ref()
-    worker.postMessage({ snapshot, key } satisfies PageQuestion, ownedMemory(snapshot))
+    worker.postMessage(job.question, job.given)
   }
 
   #start(): Worker {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { parentPort } from 'node:worker_threads'
+import type { ChunkProfile } from '../core/chunk/profiles.ts'
 import type { Snapshot } from '../core/model.ts'
 import { PageDefect } from '../crawl/page-defect.ts'
 import type { PageReading } from '../crawl/ports.ts'
@@ -9,6 +10,7 @@ import { readPage } from '../crawl/read-page.ts'
 export interface PageQuestion {
   readonly snapshot: Snapshot
   readonly key: string
+  readonly profile: ChunkProfile | undefined
 }
 
 /** What it answers. */
@@ -18,11 +20,11 @@ export type PageAnswer =
 
 const sha256 = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex')
 
-parentPort?.on('message', ({ snapshot, key }: PageQuestion) => parentPort?.postMessage(answer(snapshot, key)))
+parentPort?.on('message', (question: PageQuestion) => parentPort?.postMessage(answer(question)))
 
-function answer(snapshot: Snapshot, key: string): PageAnswer {
+function answer({ snapshot, key, profile }: PageQuestion): PageAnswer {
   try {
-    return { type: 'read', reading: readPage(snapshot, key, sha256) }
+    return { type: 'read', reading: readPage(snapshot, key, sha256, profile) }
   } catch (error) {
     const type = error instanceof PageDefect ? 'defect' : 'error'
     return { type, problem: error instanceof Error ? error.message : String(error) }

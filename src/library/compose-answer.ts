@@ -308,10 +308,12 @@ function createDraftAnswer(limit: number, budget: number, origins: Origins, earl
   }
 }
 
-/** Whether an excerpt holds the chunk of a hit as it was found. */
+/** Whether an excerpt holds the chunk of a hit as it was found; a chunk may begin with lines of the one before. */
 function isIn({ first, spans }: PageExcerpt, { chunk }: RankedHit): boolean {
   const span = spans[chunk.chunkIndex - first]
-  return span?.startLine === chunk.startLine && span.endLine === chunk.endLine
+  return (
+    span !== undefined && isBetween(span.startLine, chunk.startLine, chunk.endLine) && span.endLine === chunk.endLine
+  )
 }
 
 /** An excerpt as a page of its own. */

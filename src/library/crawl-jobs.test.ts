@@ -28,8 +28,10 @@ async function untilEnd(jobs: Jobs, crawlId: string): Promise<Job> {
 
 test('a crawl goes on after its start was answered, and is counted', async () => {
   const { library, source } = await stageSlow()
-  const jobs = createJobs(library)
+  let ends = 0
+  const jobs = createJobs(library, { onEnd: () => ends++ })
   const crawlId = await jobs.start(source, { kind: 'add' })
+  expect(ends).toBe(0)
   expect(jobs.find(crawlId)).toMatchObject({ crawlId, sourceId: source.id, endedAt: null, summary: null })
   await expect(jobs.start(source, { kind: 'add' })).rejects.toMatchObject({ code: 'CRAWL_RUNNING' })
   const job = await untilEnd(jobs, crawlId)
@@ -48,6 +50,7 @@ test('a crawl goes on after its start was answered, and is counted', async () =>
   expect(await untilEnd(jobs, again)).toMatchObject({ progress: { pagesCrawled: 0, pagesSkipped: 7, pagesTotal: 7 } })
   expect(jobs.list().map((one) => one.crawlId)).toEqual([again, crawlId])
   expect(job.endedAt).toBe(endedAt)
+  expect(ends).toBe(2)
 })
 
 test('a refused start leaves nothing behind', async () => {

@@ -16,6 +16,8 @@ export interface JobsOptions {
   readonly cancelMs?: number
   /** So many run at once; further ones are refused. @default 8 */
   readonly maxRunning?: number
+  /** Told whenever one ended. */
+  readonly onEnd?: () => void
 }
 
 const KEEP_MS = 3_600_000
@@ -27,7 +29,7 @@ const MAX_LISTED = 20
 /** Runs crawls of a library in the background of this process. */
 export function createJobs(library: Library, options: JobsOptions = {}): Jobs {
   const { clock } = library
-  const { keepMs = KEEP_MS, cancelMs = CANCEL_MS, maxRunning = MAX_RUNNING } = options
+  const { keepMs = KEEP_MS, cancelMs = CANCEL_MS, maxRunning = MAX_RUNNING, onEnd } = options
   // In the order of their starts.
   const jobs = new Map<string, RunningJob>()
   /** Those that were asked for and are not recorded yet. */
@@ -65,6 +67,7 @@ export function createJobs(library: Library, options: JobsOptions = {}): Jobs {
       // One that goes on is the newest again.
       jobs.delete(job.crawlId)
       jobs.set(job.crawlId, job)
+      void job.untilEnded().then(onEnd)
       if (isClosed) await job.stop()
       return job.crawlId
     },
@@ -138,6 +141,11 @@ class RunningJob implements Job {
     await this.#keep(first.value)
     if (first.value.isResumed) this.#tally.goOn((await this.#library.store.countLedger(this.sourceId)).states)
     this.#work = this.#read(events)
+  }
+
+  /** Never rejects. */
+  untilEnded(): Promise<void> {
+    return this.#work
   }
 
   /** Stops it, and waits for that. */

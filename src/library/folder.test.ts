@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { DEFAULT_SCOPE } from '../core/url/scope.ts'
 import { isSamePlace, keysOf, writeFileUrl } from './folder.ts'
-import { DEFAULT_SETTINGS } from './operations/add-source.ts'
 import type { Source } from './source.ts'
+import { DEFAULT_SETTINGS } from './source.ts'
 
 function sourceAt(url: string): Source {
   const facts = { id: '1', name: 'docs', version: null, createdAt: 0, scope: DEFAULT_SCOPE, settings: DEFAULT_SETTINGS }

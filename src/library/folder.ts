@@ -1,4 +1,5 @@
 import type { ChunkSizes } from '../core/chunk/piece.ts'
+import type { ChunkProfile } from '../core/chunk/profiles.ts'
 import type { ChunkedFile } from '../core/model.ts'
 import { baseName } from '../core/text/path.ts'
 import { isFileUrl } from '../core/url/file-url.ts'
@@ -13,9 +14,9 @@ export interface FolderReader {
   addressOf(text: string): string | undefined
   /**
    * Opens a folder, or a single file, by its address. Refuses what is not there (`SOURCE_NOT_FOUND`), what may not be read
-   * (`SOURCE_UNREADABLE`) and a pack (`SOURCE_IS_PACK`).
+   * (`SOURCE_UNREADABLE`) and a pack (`SOURCE_IS_PACK`). Its files are cut as the profile says, by default as pages of a library.
    */
-  open(address: string): Promise<OpenFolder>
+  open(address: string, profile?: ChunkProfile): Promise<OpenFolder>
   /** Cuts the text of a file by the rules of its kind. */
   cut(path: string, text: string, sizes: ChunkSizes): Promise<ChunkedFile>
 }

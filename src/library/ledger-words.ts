@@ -53,6 +53,7 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   'too-large': 'it is larger than allowed',
   'redirect-loop': 'its redirects lead nowhere',
   'bad-answer': 'the answer makes no sense',
+  'service-failed': 'the service that reads its pages failed',
   'page-defect': 'it could not be processed',
   unreadable: 'it may not be read by this user, or the disk fails',
   'host-parked': 'its host asked to be left alone, or kept failing',

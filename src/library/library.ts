@@ -1,7 +1,7 @@
 import type { PlaceMatcher } from '../analysis/matcher.ts'
 import type { Sha256 } from '../core/model.ts'
 import type { Memory } from '../crawl/memory-gate.ts'
-import type { Clock, Fetcher, KindOf, PageReader } from '../crawl/ports.ts'
+import type { Clock, Fetcher, KindOf, PageReader, Renderer } from '../crawl/ports.ts'
 import type { CrawlLimits } from '../crawl/run.ts'
 import type { PlanMemory } from '../plan/plan-memory.ts'
 import type { Addresses } from './addresses.ts'
@@ -10,7 +10,9 @@ import type { FolderReader } from './folder.ts'
 import type { Gazetteer } from './gazetteer.ts'
 import type { JobLog } from './job-log.ts'
 import type { PlaceHubs } from './place-hubs.ts'
+import type { Reranker } from './reranker.ts'
 import type { Store } from './store.ts'
+import type { VectorCopy } from './vector-copy.ts'
 import type { Embedder, VectorIndex } from './vectors.ts'
 
 /** Sources, ledger, pages, chunks and index, kept together, with what is needed to fill them. */
@@ -33,6 +35,8 @@ export interface Library {
   readonly folders?: FolderReader
   /** Where the vectors of chunks are kept; without it search goes by words alone. */
   readonly vectors?: VectorIndex
+  /** A copy of them in a service, where one is configured. */
+  readonly vectorCopy?: VectorCopy
   /** The history of jobs; without it a server keeps none. */
   readonly jobLog?: JobLog
   /** The addresses of all sources together. */
@@ -46,8 +50,16 @@ export interface Library {
   readonly planMemory?: PlanMemory
   /** Finds places by the names of the gazetteer as it is now; opened when it is first needed. */
   readonly openPlaces?: () => Promise<PlaceMatcher>
-  /** Opens the embedder that is installed, once, when it is first needed; undefined when there is none. */
+  /** Opens the embedder that is installed or configured, once, when it is first needed; undefined when there is none. */
   readonly openEmbedder?: () => Promise<Embedder | undefined>
+  /** Whether its owner configured a service that makes vectors: while there are none, search says so. */
+  readonly wantsVectors?: boolean
+  /** Opens the reranker that is configured, once; undefined when there is none. */
+  readonly openReranker?: () => Promise<Reranker | undefined>
+  /** Opens the browser that pages are rendered with, once. Rejects with `BROWSER_MISSING` where there is none. */
+  readonly openRenderer?: () => Promise<Renderer>
+  /** Opens the Crawl4AI service that is configured, once. Rejects with `SERVICE_UNUSABLE` where it does not answer. */
+  readonly openCrawl4AI?: () => Promise<Fetcher>
 }
 
 /** Who runs crawls: this process, told apart from all others. */

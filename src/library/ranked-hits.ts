@@ -4,9 +4,12 @@ import { createFusion, type FuseCandidates, LEAST_SIMILARITY } from '../core/sea
 import { writeNumber } from '../core/text/count.ts'
 import { readHits } from './hits.ts'
 import type { Library } from './library.ts'
-import type { Fusion, HitExplanation } from './search.ts'
+import { cannotBeUsed, findMeaning, type QueryMeaning } from './query-meaning.ts'
+import { rerankHits } from './rerank-hits.ts'
+import type { Engine, Fusion, HitExplanation } from './search.ts'
 import type { ChunkFilter, Store, StoredChunk, StoreMatch } from './store.ts'
-import type { Embedder, VectorIndex } from './vectors.ts'
+import type { VectorIndex } from './vectors.ts'
+import { WaitedEnough, waitAtMost } from './wait-at-most.ts'
 
 /** A hit with the score that counts. */
 export interface RankedHit extends StoredChunk, Pick<StoreMatch, 'score' | 'terms' | 'linkShare'> {
@@ -17,7 +20,7 @@ export interface RankedHit extends StoredChunk, Pick<StoreMatch, 'score' | 'term
 /** A part of the hits of a question, best first. */
 export interface RankedHits {
   readonly hits: readonly RankedHit[]
-  readonly engines: readonly ('words' | 'vectors')[]
+  readonly engines: readonly Engine[]
   readonly notices: readonly string[]
   /** Whether there may be more after them. */
   readonly hasMore: boolean
@@ -30,14 +33,14 @@ export interface RankBasis {
   /** Hits by words in each part. */
   readonly size: number
   /** What it means; undefined where words answer alone. */
-  readonly meaning?: QueryMeaning
+  readonly meaning?: FusedMeaning
+  /** Whether a reranker judged the first part. */
+  readonly isReranked: boolean
   readonly notices: readonly string[]
 }
 
 /** What a question means, and how that is added to its words. */
-interface QueryMeaning {
-  readonly vectors: VectorIndex
-  readonly vector: Float32Array
+interface FusedMeaning extends QueryMeaning {
   /** Made from the first part. */
   readonly fuse?: FuseCandidates
 }
@@ -48,6 +51,8 @@ export interface RankedQuery {
   readonly filter: ChunkFilter
   readonly fusion: Fusion
   readonly explain: boolean
+  /** What may take part besides words. @default all that can */
+  readonly engines?: readonly Engine[] | undefined
 }
 
 /** Meanings are compared within so many hits by words; those that come after are ranked in such parts of their own. */
@@ -59,12 +64,12 @@ const WORDS_PART = 50
 /** With fewer hits by words than this, those that only mean the same are looked for as well. */
 const FEW = 10
 
-/** How long a question may wait for its vector: words alone are better than no answer. */
-const MOST_WAIT_MS = 2000
+/** How long those nearest in meaning may be waited for: a service may have to find them. */
+const NEAREST_MS = 1000
 
 /**
- * A part of the hits of a question: by words and, where there are vectors of the open model, by meanings. Parts after the first are
- * given the basis of the one before.
+ * A part of the hits of a question: by words and, where there are vectors of the open model, by meanings; the best of the first part
+ * as a reranker sees them, where there is one. Parts after the first are given the basis of the one before.
  */
 export async function rankHits(
   library: Library,
@@ -73,28 +78,58 @@ export async function rankHits(
   signal?: AbortSignal,
   basis?: RankBasis,
 ): Promise<RankedHits> {
-  const { store } = library
   const { query, filter, explain } = asked
   const known = basis ?? (await openBasis(library, asked, signal))
   const { size } = known
-  const found = await store.search({ query, limit: (part + 1) * size, filter, explain })
+  const found = await library.store.search({ query, limit: (part + 1) * size, filter, explain })
   const matches = weigh(found.slice(part * size))
-  const hasMore = matches.length === size
   const missing = await describeIndex(library)
-  const hits = await readRanked(store, matches, explain)
-  const byWords = (words: RankBasis): RankedHits => {
-    return { hits, engines: ['words'], notices: [...missing, ...words.notices], hasMore, basis: words }
+  const byWords = await readRanked(library.store, matches, explain)
+  const ranked = await addMeanings(library, asked, part, byWords, known, signal)
+  const { hits, isReranked, notices } =
+    part === 0 && isAsked(asked, 'reranker')
+      ? await rerankHits(library, query, ranked.hits, signal)
+      : { hits: ranked.hits, isReranked: known.isReranked, notices: [] }
+  const next = { ...ranked.basis, isReranked, notices: [...ranked.basis.notices, ...notices] }
+  return {
+    hits,
+    engines: listEngines(next),
+    notices: [...missing, ...next.notices],
+    hasMore: matches.length === size,
+    basis: next,
   }
-  const { meaning, notices } = known
-  if (meaning === undefined) return byWords(known)
+}
+
+/** Whether something may take part in the answers of a question. */
+function isAsked({ fusion, engines }: RankedQuery, engine: Engine): boolean {
+  return fusion !== 'words' && (engines === undefined || engines.includes(engine))
+}
+
+function listEngines({ meaning, isReranked }: RankBasis): Engine[] {
+  return ['words', ...(meaning === undefined ? [] : ['vectors' as const]), ...(isReranked ? ['reranker' as const] : [])]
+}
+
+/** Hits by words with what they mean, where that is known. */
+async function addMeanings(
+  library: Library,
+  asked: RankedQuery,
+  part: number,
+  hits: readonly RankedHit[],
+  basis: RankBasis,
+  signal?: AbortSignal,
+): Promise<{ readonly hits: readonly RankedHit[]; readonly basis: RankBasis }> {
+  const { meaning, ...words } = basis
+  if (meaning === undefined) return { hits, basis }
   try {
-    const candidates = part === 0 && hits.length < FEW ? await addNearest(library, meaning, asked, hits) : hits
-    const { ranked, fuse } = await fuseHits(asked, meaning, candidates, part * size)
-    const next = { ...known, meaning: { ...meaning, fuse } }
-    return { hits: ranked, engines: ['words', 'vectors'], notices: [...missing, ...notices], hasMore, basis: next }
+    const { candidates, missing } =
+      part === 0 && hits.length < FEW
+        ? await addNearest(library, meaning, asked, hits, signal)
+        : { candidates: hits, missing: [] }
+    const { ranked, fuse } = await fuseHits(asked, meaning, candidates, part * basis.size)
+    return { hits: ranked, basis: { ...words, meaning: { ...meaning, fuse }, notices: [...words.notices, ...missing] } }
   } catch (error) {
     signal?.throwIfAborted()
-    return byWords({ size, notices: [cannotBeUsed(error)] })
+    return { hits, basis: { ...words, notices: [cannotBeUsed('the vectors', error)] } }
   }
 }
 
@@ -104,49 +139,11 @@ async function describeIndex({ store }: Library): Promise<string[]> {
   return indexed < chunks ? [`${writeNumber(indexed)} of ${writeNumber(chunks)} chunks are in the index yet`] : []
 }
 
-function cannotBeUsed(error: unknown): string {
-  return `the model cannot be used: ${messageOf(error)}; answered by words alone`
-}
-
 /** Finds out what a question means, where there are vectors to compare that with. */
-async function openBasis(
-  library: Library,
-  { query, filter, fusion }: RankedQuery,
-  signal?: AbortSignal,
-): Promise<RankBasis> {
-  const meanings = fusion === 'words' ? undefined : await openMeanings(library, filter)
-  if (meanings === undefined) return { size: WORDS_PART, notices: [] }
-  if (typeof meanings === 'string') return { size: PART, notices: [`${meanings}; answered by words alone`] }
-  const { vectors, embedder, notices } = meanings
-  try {
-    const [vector] = await waitAtMost(MOST_WAIT_MS, signal, (both) => embedder.embed([query], both))
-    if (vector === undefined) throw new TypeError('it gave no vector')
-    return { size: PART, meaning: { vectors, vector }, notices }
-  } catch (error) {
-    signal?.throwIfAborted()
-    return { size: PART, notices: [cannotBeUsed(error)] }
-  }
-}
-
-/** Gives up after a time, whether or not what was begun takes notice. */
-async function waitAtMost<T>(
-  ms: number,
-  signal: AbortSignal | undefined,
-  begin: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const enough = AbortSignal.timeout(ms)
-  const both = signal === undefined ? enough : AbortSignal.any([signal, enough])
-  both.throwIfAborted()
-  let giveUp = (): void => undefined
-  const given = new Promise<never>((_, reject) => {
-    giveUp = () => reject(enough.aborted ? new Error(`it gave no answer within ${ms / 1000} seconds`) : both.reason)
-  })
-  both.addEventListener('abort', giveUp, { once: true })
-  try {
-    return await Promise.race([given, begin(both)])
-  } finally {
-    both.removeEventListener('abort', giveUp)
-  }
+async function openBasis(library: Library, asked: RankedQuery, signal?: AbortSignal): Promise<RankBasis> {
+  const found = isAsked(asked, 'vectors') ? await findMeaning(library, asked.query, asked.filter, signal) : undefined
+  if (found === undefined) return { size: WORDS_PART, isReranked: false, notices: [] }
+  return { ...found, size: PART, isReranked: false }
 }
 
 /** A match by its words and by what stands around them. */
@@ -172,7 +169,15 @@ async function readRanked(store: Store, matches: readonly WeighedMatch[], explai
 /** Where a score by words comes from. */
 function explainWords(match: Pick<WeighedMatch, 'explain' | 'wordScore' | 'linkShare' | 'support'>): HitExplanation {
   const { explain: words, wordScore, linkShare, support } = match
-  return { words: words ?? null, wordScore, linkShare, support, similarity: null, fusion: 'words alone' }
+  return {
+    words: words ?? null,
+    wordScore,
+    linkShare,
+    support,
+    similarity: null,
+    fusion: 'words alone',
+    reranker: null,
+  }
 }
 
 /** Sorting is stable: equal scores stay in the order they came in. */
@@ -180,43 +185,28 @@ function sortByScore<T extends { readonly score: number }>(ranked: readonly T[])
   return ranked.toSorted((a, b) => b.score - a.score)
 }
 
-/** What meanings are compared with. */
-interface Meanings {
-  readonly vectors: VectorIndex
-  readonly embedder: Embedder
-  readonly notices: readonly string[]
-}
-
-/** The vectors and the model they were made by; undefined where there are none, or in words why they cannot be used. */
-async function openMeanings(library: Library, filter: ChunkFilter): Promise<Meanings | string | undefined> {
-  const { vectors } = library
-  const space = await vectors?.readSpace()
-  if (vectors === undefined || space === undefined) return undefined
-  let embedder: Embedder | undefined
-  try {
-    embedder = await library.openEmbedder?.()
-  } catch (error) {
-    return `the model cannot be loaded: ${messageOf(error)}`
-  }
-  if (embedder === undefined) return `the library has vectors of ${space.model}, which is not installed`
-  if (embedder.space.fingerprint !== space.fingerprint) {
-    return `the library has vectors of another model (${space.model}) than the one that is installed (${embedder.space.model})`
-  }
-  const { embedded, chunks } = await vectors.count(filter.sourceIds)
-  const notices = embedded < chunks ? [`${writeNumber(embedded)} of ${writeNumber(chunks)} chunks have vectors`] : []
-  return { vectors, embedder, notices }
-}
-
-/** The hits by words with those that are nearest in meaning. */
+/** The hits by words with those that are nearest in meaning, and what may be missing of these. */
 async function addNearest(
-  { store }: Library,
+  { store, vectorCopy }: Library,
   { vectors, vector }: QueryMeaning,
   { filter, explain }: RankedQuery,
   hits: readonly RankedHit[],
-): Promise<readonly RankedHit[]> {
+  signal?: AbortSignal,
+): Promise<{ readonly candidates: readonly RankedHit[]; readonly missing: readonly string[] }> {
   const known = new Set(hits.map(({ sourceId, chunk }) => `${sourceId}/${chunk.id}`))
   const found: RankedHit[] = []
-  for (const { sourceId, chunkId, similarity } of await vectors.nearest(vector, PART, filter)) {
+  let nearest: Awaited<ReturnType<VectorIndex['nearest']>>
+  try {
+    nearest = await waitAtMost(NEAREST_MS, signal, (both) => vectors.nearest(vector, PART, filter, both))
+  } catch (error) {
+    if (!(error instanceof WaitedEnough)) throw error
+    const missing = `those nearest in meaning were not found within ${NEAREST_MS / 1000} s and are left out`
+    return { candidates: hits, missing: [missing] }
+  }
+  const problem = vectorCopy?.problem ?? null
+  const elsewhere = `the copy of the vectors at ${vectorCopy?.location} was not used: ${problem}; the nearest came from the library`
+  const missing = problem === null ? [] : [elsewhere]
+  for (const { sourceId, chunkId, similarity } of nearest) {
     if (similarity < LEAST_SIMILARITY) break
     const stored = known.has(`${sourceId}/${chunkId}`) ? undefined : await store.readChunk(sourceId, chunkId)
     if (stored === undefined) continue
@@ -224,13 +214,13 @@ async function addNearest(
     const explanation = explain ? { explanation: explainWords({ wordScore: 0, support: 0, linkShare }) } : {}
     found.push({ ...stored, ...explanation, score: 0, terms: [], linkShare })
   }
-  return [...hits, ...found]
+  return { candidates: [...hits, ...found], missing }
 }
 
 /** Hits by words and meanings, and how those after them are to be fused. */
 async function fuseHits(
   { query, fusion }: RankedQuery,
-  { vectors, vector, fuse: known }: QueryMeaning,
+  { vectors, vector, fuse: known }: FusedMeaning,
   hits: readonly RankedHit[],
   before: number,
 ): Promise<{ readonly ranked: readonly RankedHit[]; readonly fuse: FuseCandidates }> {
@@ -246,8 +236,4 @@ async function fuseHits(
     return { ...hit, score, explanation: { ...explanation, similarity: similarities[i] ?? null, fusion: how } }
   })
   return { ranked: sortByScore(ranked), fuse }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,28 +1,43 @@
 import { PharosError } from '../core/errors.ts'
 import type { Sha256 } from '../core/model.ts'
 import { clipText } from '../core/text/lines.ts'
-import type { SearchInput } from './search.ts'
+import type { Engine, SearchInput } from './search.ts'
 
 /** Answers of one question, the first one included. */
 export const MOST_ANSWERS = 500
 
-/** What a cursor looks like: the number of the answer it asks for, and what it belongs to. */
-const CURSOR = /^(\d{1,3})-([0-9a-f]{16})$/
+/** What a cursor looks like: the number of the answer it asks for, what it belongs to, and by what the first one was ranked. */
+const CURSOR = /^(\d{1,3})-([0-9a-f]{16})(?:-(w?v?r?))?$/
 
-/** A cursor that asks for an answer, counted from 0, to the same question with the same filters. */
-export function writeCursor(input: SearchInput, answer: number, sha256: Sha256): string {
-  return `${answer}-${fingerprint(input, sha256)}`
+/** The letters of engines in a cursor, in their order there. */
+const LETTERS: Readonly<Record<Engine, string>> = { words: 'w', vectors: 'v', reranker: 'r' }
+
+/** Which answer a cursor asks for. */
+export interface CursorPlace {
+  /** Counted from 0. */
+  readonly answer: number
+  /** What ranked the first answer; undefined for that one itself, and where the cursor does not say. */
+  readonly engines?: readonly Engine[]
 }
 
-/** The answer that is asked for, counted from 0. A cursor of another question is refused. */
-export function parseCursor(input: SearchInput, sha256: Sha256): number {
+/** A cursor that asks for an answer to the same question with the same filters. */
+export function writeCursor(input: SearchInput, { answer, engines = [] }: CursorPlace, sha256: Sha256): string {
+  const letters = engines.map((engine) => LETTERS[engine]).join('')
+  return `${answer}-${fingerprint(input, sha256)}${letters === '' ? '' : `-${letters}`}`
+}
+
+/** The answer that is asked for. A cursor of another question is refused. */
+export function parseCursor(input: SearchInput, sha256: Sha256): CursorPlace {
   const { cursor } = input
-  if (cursor === undefined) return 0
-  const [, number, owner] = CURSOR.exec(cursor) ?? []
+  if (cursor === undefined) return { answer: 0 }
+  const [, number, owner, letters] = CURSOR.exec(cursor) ?? []
   const answer = Number(number)
   if (owner === undefined || answer < 1 || answer >= MOST_ANSWERS) throw refuse(cursor, 'no answer has given it')
   if (owner !== fingerprint(input, sha256)) throw refuse(cursor, 'it belongs to another question, or to other filters')
-  return answer
+  if (letters === undefined) return { answer }
+  // The keys of the table are the engines.
+  const engines = (Object.keys(LETTERS) as Engine[]).filter((engine) => letters.includes(LETTERS[engine]))
+  return { answer, engines }
 }
 
 function refuse(cursor: string, problem: string): PharosError {

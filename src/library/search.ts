@@ -9,6 +9,16 @@ export const FUSIONS = ['convex', 'rrf', 'words'] as const
 /** One of {@link FUSIONS}: weighted sum, reciprocal ranks, or words alone. */
 export type Fusion = (typeof FUSIONS)[number]
 
+/** What takes part in an answer: always words, meanings where there are vectors, and a reranker where one is configured. */
+export type Engine = 'words' | 'vectors' | 'reranker'
+
+/** What they are called, after `by`. */
+export const ENGINE_WORDS: Readonly<Record<Engine, string>> = {
+  words: 'words',
+  vectors: 'meaning',
+  reranker: 'a reranker',
+}
+
 /** What is asked of a library. */
 export interface SearchInput extends Omit<ChunkFilter, 'sourceIds'> {
   readonly query: string
@@ -24,6 +34,7 @@ export interface SearchInput extends Omit<ChunkFilter, 'sourceIds'> {
   readonly minScore?: number
   /** Goes on where an answer ended: its `cursor`. */
   readonly cursor?: string
+  /** With `words` no reranker is asked either. @default 'convex' */
   readonly fusion?: Fusion
   /** Adds to each passage where its score comes from. @default false */
   readonly explain?: boolean
@@ -78,6 +89,17 @@ export interface HitExplanation {
   readonly similarity: number | null
   /** In words: how the two became one. */
   readonly fusion: string
+  /** What a reranker made of it; null where none judged it. */
+  readonly reranker: RerankedPlace | null
+}
+
+/** Where a reranker put a hit. It gets the score of the hit that had this place before. */
+export interface RerankedPlace {
+  /** What the reranker gave it. What that measures is the matter of its model. */
+  readonly score: number
+  /** Among all hits, from 1. */
+  readonly place: number
+  readonly placeBefore: number
 }
 
 /** A page that matched as well, without its text. */
@@ -97,9 +119,8 @@ export interface PageMention {
 /** What a library answers. */
 export interface SearchAnswer {
   readonly query: string
-  /** What took part: always words, and meanings where there are vectors. */
-  readonly engines: readonly ('words' | 'vectors')[]
-  /** What a reader must know about the answer: vectors that are missing, a model that cannot be loaded. */
+  readonly engines: readonly Engine[]
+  /** What a reader must know about the answer: vectors that are missing, a model or service that cannot be used. */
   readonly notices: readonly string[]
   /** Of the sources that were named those of which a cap left out pages. */
   readonly capped: readonly CappedSource[]

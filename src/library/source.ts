@@ -1,4 +1,9 @@
+import type { ChunkProfile } from '../core/chunk/profiles.ts'
 import type { Scope } from '../core/url/scope.ts'
+import type { Rendering } from '../crawl/ports.ts'
+
+/** How pages are read, for those who may not know the crawl itself. */
+export { RENDERINGS, type Rendering } from '../crawl/ports.ts'
 
 /** What a person asked to index. */
 export interface Source {
@@ -16,6 +21,9 @@ export interface Source {
   readonly createdAt: number
 }
 
+/** What may be changed of a source once it is there. */
+export type SourceChange = Partial<Pick<Source, 'name' | 'version' | 'siteUrl' | 'settings'>>
+
 /** How a source is read, besides its scope. Everything here is kept for later crawls. */
 export interface SourceSettings {
   /** Addresses to begin with besides the start. */
@@ -26,6 +34,20 @@ export interface SourceSettings {
   readonly llmsFull: 'auto' | 'off' | 'only'
   /** Where addresses are looked for, unless a crawl is told otherwise. */
   readonly crawlType: UsualType
+  /** How its pages are read. */
+  readonly render: Rendering
+  /** How they are cut. */
+  readonly chunks: ChunkProfile
+}
+
+/** The settings of a source about which nothing else was said. */
+export const DEFAULT_SETTINGS: SourceSettings = {
+  seeds: [],
+  llmsTxtUrl: null,
+  llmsFull: 'auto',
+  crawlType: 'docs',
+  render: 'http',
+  chunks: 'library',
 }
 
 /**

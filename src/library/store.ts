@@ -7,7 +7,7 @@ import type { CrawlKind, CrawlSummary } from '../crawl/events.ts'
 import type { Alias, Ledger, LedgerRow, LedgerState, Reason } from '../crawl/ledger.ts'
 import type { PageKind } from '../crawl/ports.ts'
 import type { PlannerOptions } from '../plan/planner-options.ts'
-import type { CrawlType, Source } from './source.ts'
+import type { CrawlType, Source, SourceChange } from './source.ts'
 
 /** One run over a source, as it is kept. */
 export interface Crawl {
@@ -171,7 +171,7 @@ export interface Store extends Ledger {
   /** Refuses a name and version that are there with `SOURCE_EXISTS`. */
   addSource(source: Source): Promise<void>
   listSources(): Promise<Source[]>
-  updateSource(id: string, change: Partial<Pick<Source, 'name' | 'version' | 'siteUrl'>>): Promise<void>
+  updateSource(id: string, change: SourceChange): Promise<void>
   /** Removes a source with everything it has. */
   removeSource(id: string): Promise<{ readonly pages: number; readonly chunks: number }>
 

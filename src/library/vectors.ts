@@ -9,10 +9,19 @@ export interface VectorSpace {
   readonly dimensions: number
 }
 
-/** Turns texts into vectors of length 1. */
+/** What a text is embedded for: some models want to be told. */
+export type EmbedUse = 'text' | 'query'
+
+/**
+ * Turns texts into vectors of length 1. Rejects with `SERVICE_UNUSABLE` where a service is at fault, whatever it is given. Any other
+ * failure may be the fault of a text, `EMBED_REFUSED` certainly is: fewer at a time will tell it from the others.
+ */
 export interface Embedder {
   readonly space: VectorSpace
-  embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>
+  /** Texts that it likes to be given at once. */
+  readonly batchSize?: number
+  /** @param use `text` where it is not given */
+  embed(texts: readonly string[], signal?: AbortSignal, use?: EmbedUse): Promise<Float32Array[]>
   close(): Promise<void>
 }
 
@@ -27,6 +36,12 @@ export interface UnembeddedChunk extends ChunkName {
   readonly text: string
 }
 
+/** A chunk that the model of a library makes no vector of, and why. */
+export interface RefusedChunk extends ChunkName {
+  /** In words. */
+  readonly problem: string
+}
+
 /** Where the vectors of chunks are kept. They go when their chunk goes. */
 export interface VectorIndex {
   /** The space of the vectors that are there; undefined when there are none. */
@@ -35,7 +50,7 @@ export interface VectorIndex {
   replaceSpace(space: VectorSpace): Promise<void>
   /**
    * Chunks without a vector in an order of the store's own, from the first on, or from the one after `after`: whoever goes through
-   * them all has no vector looked for twice.
+   * them all has no vector looked for twice. Those that were refused are not among them.
    */
   listMissing(limit: number, sourceIds?: readonly string[], after?: ChunkName): Promise<UnembeddedChunk[]>
   /**
@@ -43,8 +58,27 @@ export interface VectorIndex {
    * keeps two from the same work, and nobody from writing.
    */
   lease(holder: string, now: number, ms: number): Promise<boolean>
-  /** Refuses vectors of another space, and any that is not finite, not of length 1, constant, or of other dimensions. */
-  write(space: VectorSpace, vectors: readonly (ChunkName & { readonly vector: Float32Array })[]): Promise<void>
+  /**
+   * Refuses vectors of another space, and any that is not finite, not of length 1, constant, or of other dimensions. The signal ends
+   * the writing of a copy elsewhere; what is kept here is kept in any case.
+   */
+  write(
+    space: VectorSpace,
+    vectors: readonly (ChunkName & { readonly vector: Float32Array })[],
+    signal?: AbortSignal,
+  ): Promise<void>
+  /** Keeps chunks of a space out of what is missing: each is at fault itself. What they were refused for goes with them, or the space. */
+  refuse(space: VectorSpace, chunks: readonly RefusedChunk[]): Promise<void>
+  /** Those that were refused, in an order of the store's own, at most so many. */
+  listRefused(limit: number, sourceIds?: readonly string[]): Promise<RefusedChunk[]>
+  /** Forgets what was refused, so that it is tried again. */
+  forgetRefused(sourceIds?: readonly string[]): Promise<void>
+  /** Chunks with their vectors, as they are kept, in the same order as {@link listMissing}: for whoever keeps a copy elsewhere. */
+  list(
+    limit: number,
+    after?: ChunkName,
+    sourceIds?: readonly string[],
+  ): Promise<(ChunkName & { readonly vector: Float32Array })[]>
   /** The cosines of a query with the given chunks; null for those without a vector. */
   compare(query: Float32Array, chunks: readonly ChunkName[]): Promise<(number | null)[]>
   /** The chunks nearest to a query, nearest first. What a filter asks besides sources may be asked of the nearest 2,000 only. */
@@ -52,8 +86,21 @@ export interface VectorIndex {
     query: Float32Array,
     limit: number,
     filter?: ChunkFilter,
+    signal?: AbortSignal,
   ): Promise<(ChunkName & { readonly similarity: number })[]>
-  count(sourceIds?: readonly string[]): Promise<{ readonly embedded: number; readonly chunks: number }>
+  /** `refused` of the chunks are kept out. */
+  count(
+    sourceIds?: readonly string[],
+  ): Promise<{ readonly embedded: number; readonly chunks: number; readonly refused: number }>
+  /** Tells this library from all others, wherever it is kept: 32 hexadecimal digits, drawn when it was made. */
+  readLibraryId(): Promise<string>
+  /**
+   * Remembers that a copy has the vectors of these chunks, until they are written anew or go. What is remembered of another place is
+   * forgotten, and nothing is remembered of another space.
+   */
+  markCopied(place: string, space: VectorSpace, chunks: readonly ChunkName[]): Promise<void>
+  /** How many vectors a copy is not known to have. */
+  countUncopied(place: string): Promise<number>
 }
 
 /** A store that keeps vectors too. */

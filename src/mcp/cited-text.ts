@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { type Citation, writeTime } from '../library/words.ts'
 import { type OrNull, orNull } from './schemas.ts'
-import { type Citation, writeTime } from './words.ts'
 
 /** A text of a page as programs get it, with everything that is needed to cite it. */
 export interface CitedShape {

@@ -30,16 +30,30 @@ const FETCH_ADVICE: Readonly<Record<string, string>> = {
   'address-refused': 'only the owner of this server can allow private addresses, with --allow-private when it starts',
   'robots-disallow': 'the site asks robots not to read this page',
   'robots-unreachable': 'try again later',
+  'too-large': 'only the owner of this server can let larger pages in, with --max-page-bytes when it starts',
+  redirect: 'ask for that address instead, or leave out followRedirects',
+  'http-client-error': 'it may need a login, which cannot be given here; else check the address',
 }
+
+/** The same about an answer that is no page. */
+const PAGE_ADVICE: Readonly<Record<string, string>> = {
+  'needs-rendering': 'fetch it with render auto, which needs a browser where this server runs',
+}
+const LOOK_ADVICE = 'open it in a browser to see what it shows'
 
 /** A failure as text for an agent: what happened, and what can be done about it. It always begins with `Error`. */
 export function writeError(error: unknown, isReadOnly = false): string {
   const failure = toPharosError(error)
   const { code, message, entry, details } = failure
   const [reason = ''] = String(details['problem'] ?? '').split(',', 1)
-  const fetchAdvice = code === 'FETCH_FAILED' ? FETCH_ADVICE[reason] : undefined
+  const fetchAdvice = code === 'FETCH_FAILED' ? FETCH_ADVICE[reason] : writePageAdvice(failure)
   const own = (isReadOnly ? READ_ONLY_ADVICE[code] : undefined) ?? ADVICE[code]
   return `Error (${code}): ${redactSecrets(message)} – ${fetchAdvice ?? own ?? entry.advice}`
+}
+
+function writePageAdvice({ code, details }: PharosError): string | undefined {
+  if (code !== 'PAGE_REFUSED') return undefined
+  return PAGE_ADVICE[String(details['reason'])] ?? LOOK_ADVICE
 }
 
 function toPharosError(error: unknown): PharosError {

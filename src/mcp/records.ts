@@ -1,6 +1,6 @@
 import type { CrawlEntry, CrawlReport } from '../library/operations/describe-crawl.ts'
 import type { Source } from '../library/source.ts'
-import { timeOrNull, writeTime } from './words.ts'
+import { timeOrNull, writeTime } from '../library/words.ts'
 
 /** What names a source. */
 export interface SourceRecord {
@@ -32,7 +32,7 @@ export function crawlRecord(entry: CrawlEntry): Record<string, unknown> {
 
 /** Everything about a crawl for programs. */
 export function reportRecord(report: CrawlReport): Record<string, unknown> {
-  const { source, status, isRunning, crawl, progress, pages, chunks, cappedAt, pending } = report
+  const { source, status, isRunning, crawl, progress, pages, chunks, cappedAt, pending, needsRendering } = report
   const { errorUrls, ...counts } = progress
   return {
     source: sourceRecord(source),
@@ -45,5 +45,6 @@ export function reportRecord(report: CrawlReport): Record<string, unknown> {
     pages,
     chunks,
     cappedAt,
+    needsRendering,
   }
 }

@@ -7,13 +7,13 @@ import {
   type Variables,
 } from '@modelcontextprotocol/server'
 import { PharosError } from '../core/errors.ts'
+import { timeOrNull, writeTime } from '../library/words.ts'
 import { isUuid } from './arguments.ts'
 import { isState, isStateFilter, STATE_FILTERS } from './crawl-states.ts'
 import { writeError } from './error-text.ts'
 import type { PackExport } from './pack-exports.ts'
 import { crawlRecord, reportRecord, sourceRecord } from './records.ts'
 import type { Shared } from './shared.ts'
-import { timeOrNull, writeTime } from './words.ts'
 
 /** Crawls in a list, and addresses of a crawl. */
 const LISTED = 200

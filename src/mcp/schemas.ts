@@ -93,4 +93,5 @@ export const CRAWL_REPORT: z.ZodObject = z.object({
   pages: z.number(),
   chunks: z.number(),
   cappedAt: orNull(z.number()),
+  needsRendering: z.number(),
 })

@@ -4,9 +4,9 @@ import { countOf, writeNumber } from '../core/text/count.ts'
 import type { Library } from '../library/library.ts'
 import type { SourceReport } from '../library/operations/source-status.ts'
 import { labelOf } from '../library/source.ts'
+import { oneLine, timeOrNull, writeTime } from '../library/words.ts'
 import { sourceRecord } from './records.ts'
 import { type OrNull, orNull } from './schemas.ts'
-import { oneLine, timeOrNull, writeTime } from './words.ts'
 
 /** A source in a list: where it stands, and how much there is of it. */
 export interface ListedSource extends Pick<SourceReport, 'source' | 'status' | 'pages' | 'chunks' | 'lastCrawledAt'> {

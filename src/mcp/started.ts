@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { Library } from '../library/library.ts'
 import type { Source } from '../library/source.ts'
+import { oneLine } from '../library/words.ts'
 import { sourceRecord } from './records.ts'
 import { SOURCE_RECORD } from './schemas.ts'
 import type { ToolAnswer } from './tool.ts'
-import { oneLine } from './words.ts'
 
 /** What is answered when a crawl has begun. */
 export const STARTED: z.ZodObject<{

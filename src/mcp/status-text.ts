@@ -2,7 +2,8 @@ import { countOf, writeNumber } from '../core/text/count.ts'
 import { writeDuration } from '../core/text/duration.ts'
 import type { CrawlEntry, CrawlReport } from '../library/operations/describe-crawl.ts'
 import { labelOf } from '../library/source.ts'
-import { oneLine, writeTime } from './words.ts'
+import { oneLine, writeTime } from '../library/words.ts'
+import { writeUnrendered } from './unrendered.ts'
 
 /** Where a crawl stands: while it runs how far it is, else what it came to. */
 export function writeCrawlStatus(report: CrawlReport, isReadOnly = false): string {
@@ -11,6 +12,7 @@ export function writeCrawlStatus(report: CrawlReport, isReadOnly = false): strin
     // Whoever does not know of these takes what there is for the whole.
     ...(cappedAt === null ? [] : [writeCapped(cappedAt, isReadOnly)]),
     ...(isRunning ? [] : writeUnfinished(report, isReadOnly)),
+    ...writeEmpty(report, isReadOnly),
     `Source: ${oneLine(labelOf(source))} (${oneLine(source.url)})`,
     `Status: ${status}`,
     ...(isRunning ? writeActive(report) : writeFinished(report)),
@@ -20,6 +22,11 @@ export function writeCrawlStatus(report: CrawlReport, isReadOnly = false): strin
 function writeCapped(cap: number, isReadOnly: boolean): string {
   const more = isReadOnly ? '' : '; recrawl_source with a higher maxPages takes it in'
   return `Stopped at maxPages ${writeNumber(cap)}: there is more${more}`
+}
+
+/** What cannot be read as it is. */
+function writeEmpty({ source, needsRendering }: CrawlReport, isReadOnly: boolean): string[] {
+  return needsRendering === 0 ? [] : [`Needs a browser: ${writeUnrendered(needsRendering, source, isReadOnly)}`]
 }
 
 /** Says of a crawl that it was stopped before its end: the status of its source tells nothing of that. */

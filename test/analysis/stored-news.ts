@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Link, Page } from '../../src/core/model.ts'
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
 import type { Find } from '../../src/crawl/ledger.ts'
+import { DEFAULT_SETTINGS } from '../../src/library/source.ts'
 import type { Store } from '../../src/library/store.ts'
 
 /* A library full of generated news, the same each time: for what is done with pages that are stored. */
@@ -34,7 +35,7 @@ export async function storeNews(store: Store, options: NewsOptions): Promise<num
     url,
     siteUrl: url,
     scope: DEFAULT_SCOPE,
-    settings: { seeds: [], llmsTxtUrl: null, llmsFull: 'auto', crawlType: 'docs' },
+    settings: DEFAULT_SETTINGS,
     createdAt: 1,
   })
   return storePages(store, sourceId, listPages(host, options))

@@ -7,7 +7,7 @@ const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 /** Starts a real Chromium. Where Debian's packages can be installed, a missing one is; elsewhere the error says so. */
 export function openChromium(): Promise<Browser> {
   return chromium.launch({
-    executablePath: findChromium() ?? installChromium(),
+    executablePath: locateChromium(),
     // As root it refuses to start with its sandbox; the rest keeps it from calling home.
     args: [
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
@@ -18,6 +18,11 @@ export function openChromium(): Promise<Browser> {
       '--no-first-run',
     ],
   })
+}
+
+/** Where Chromium is, installed first where that can be done. */
+export function locateChromium(): string {
+  return findChromium() ?? installChromium()
 }
 
 function findChromium(): string | undefined {

@@ -4,6 +4,7 @@ import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
 import type { Find } from '../../src/crawl/ledger.ts'
+import { DEFAULT_SETTINGS } from '../../src/library/source.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { Workshop } from '../e2e/program.ts'
 import { type ServerProcess, startServer, until } from '../e2e/server.ts'
@@ -74,6 +75,8 @@ describe('the dashboard', () => {
     await page.getByLabel('Nothing but sitemaps').check()
     expect(await page.getByLabel('Crawl type').inputValue()).toBe('sitemap-only')
     await page.getByLabel('Crawl type').selectOption('basic')
+    await shoot(page, 'settings')
+    expect(await page.getByLabel('Read pages').locator('option').allTextContents()).toContain('always in a browser')
     await page.getByLabel('Requests at once').fill('2')
     await page.getByLabel('Depth in links').fill('many')
     await page.getByLabel('Start at').fill(`${site.origin}/`)
@@ -112,7 +115,7 @@ describe('the dashboard', () => {
     await card.getByText('Pace per host').waitFor()
     await shoot(page, 'running')
     const row = page.locator('[data-ended]').filter({ hasText: site.origin })
-    await row.getByText('done', { exact: true }).waitFor({ timeout: 20_000 })
+    await row.getByText('done', { exact: true }).waitFor({ timeout: 45_000 })
     expect(await card.count()).toBe(0)
     // All chapters and the start were saved.
     await row.getByText(String(CHAPTERS + 1), { exact: true }).waitFor()
@@ -299,6 +302,27 @@ describe('the dashboard', () => {
     const { scope } = (await server.get('/api/sources/nowhere@2')) as { scope: { block: string[] } }
     expect(scope.block).toEqual(['/a/**', '/b/**'])
     await shoot(page, 'sources')
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('says which pages need a browser, and has them read in one', async () => {
+    const { page, problems } = await openPage('#/sources?add=1')
+    const dialog = page.getByRole('dialog', { name: 'Add a source' })
+    await dialog.getByLabel('Address').fill(`${site.origin}/app/`)
+    await dialog.getByLabel('Name').fill('signal')
+    expect(await dialog.getByLabel('Read pages').inputValue()).toBe('http')
+    await dialog.getByLabel('Cut pages').selectOption('pack')
+    await dialog.getByRole('button', { name: 'Add and crawl' }).click()
+    await page.locator('tr').filter({ hasText: 'signal' }).getByText('failed', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'signal', exact: true }).click()
+    await page.getByText('1 page is empty until a browser runs its scripts.').waitFor()
+    await shoot(page, 'needs-browser')
+    await page.getByRole('button', { name: 'Recrawl with a browser' }).click()
+    await page.getByText('indexed', { exact: true }).first().waitFor()
+    expect(await page.getByText('until a browser runs').count()).toBe(0)
+    const source = await server.get('/api/sources/signal')
+    expect(source).toMatchObject({ pages: 1, settings: { render: 'auto', chunks: 'pack' } })
     expect(problems).toEqual([])
     await page.close()
   })
@@ -523,6 +547,11 @@ function createPages(): Record<string, Answer> {
     '/robots.txt': text('User-agent: *\nDisallow: /private/\n'),
     '/': pageOf('The keeper', [...links, '/private/']),
     '/private/': pageOf('Private'),
+    '/app/': '<!doctype html><title>App</title><div id="root"></div><script src="/app/app.js"></script>',
+    '/app/app.js': text(
+      `document.getElementById('root').innerHTML = '<main><h1>Fog signal</h1><p>${'Sound it twice a minute while the fog lasts. '.repeat(8)}</p></main>'`,
+      'text/javascript',
+    ),
     ...Object.fromEntries(chapters),
   }
 }
@@ -564,7 +593,7 @@ async function fillLibrary(path: string): Promise<void> {
     url,
     siteUrl: url,
     scope: DEFAULT_SCOPE,
-    settings: { seeds: [], llmsTxtUrl: null, llmsFull: 'auto', crawlType: 'docs' },
+    settings: DEFAULT_SETTINGS,
     createdAt: 1,
   })
   const now = Date.now() - ROWS

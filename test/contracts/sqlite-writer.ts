@@ -1,12 +1,12 @@
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
 import type { Find } from '../../src/crawl/ledger.ts'
+import { DEFAULT_SETTINGS } from '../../src/library/source.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { setPause } from './host-clocks.ts'
 
 // One of several processes that write to one library: offers what nobody else does, and settles whatever it gets.
 const [, , path = '', name = ''] = process.argv
 const store = await openSqliteStore(path)
-const settings = { seeds: [], llmsTxtUrl: null, llmsFull: 'auto', crawlType: 'docs' } as const
 const url = 'https://shared.test/'
 const source = {
   id: 'shared',
@@ -15,7 +15,7 @@ const source = {
   url,
   siteUrl: url,
   scope: DEFAULT_SCOPE,
-  settings,
+  settings: DEFAULT_SETTINGS,
   createdAt: 1,
 }
 await store.addSource(source).catch((error: unknown) => {

@@ -19,7 +19,7 @@ import {
 } from '../../src/crawl/ledger.ts'
 import { searchHits } from '../../src/library/hits.ts'
 import type { LibraryStore } from '../../src/library/library-store.ts'
-import type { Source } from '../../src/library/source.ts'
+import { DEFAULT_SETTINGS, type Source } from '../../src/library/source.ts'
 import type { Crawl, Store } from '../../src/library/store.ts'
 import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
@@ -434,6 +434,7 @@ function outcomeArbitrary(): fc.Arbitrary<Outcome> {
     detail: fc.option(fc.constantFrom('fine', 'odd')),
     etag: fc.option(fc.constantFrom('"1"', '"2"')),
     lastModified: fc.option(fc.constant('Mon, 01 Jan 2024 00:00:00 GMT')),
+    isShell: fc.boolean(),
     finds: fc.array(findArbitrary(), { maxLength: 2 }),
   }
   const why = { pattern: fc.option(fc.constant('5')), target: fc.option(fc.constantFrom(...KEYS)) }
@@ -506,8 +507,16 @@ function recordArbitrary(): fc.Arbitrary<PageRecord> {
 
 function sourceOf(id: string): Source {
   const url = 'https://a.test/'
-  const settings = { seeds: [], llmsTxtUrl: null, llmsFull: 'auto', crawlType: 'docs' } as const
-  return { id, name: id, version: null, url, siteUrl: url, scope: DEFAULT_SCOPE, settings, createdAt: 0 }
+  return {
+    id,
+    name: id,
+    version: null,
+    url,
+    siteUrl: url,
+    scope: DEFAULT_SCOPE,
+    settings: DEFAULT_SETTINGS,
+    createdAt: 0,
+  }
 }
 
 function crawlOf(sourceId: string, position: number, now: number): Crawl {

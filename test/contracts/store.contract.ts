@@ -6,7 +6,7 @@ import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
 import type { CrawlSummary } from '../../src/crawl/events.ts'
 import type { Find, LeaseRequest, PageRecord, Reason, Settled, Settlement, Visit } from '../../src/crawl/ledger.ts'
 import { searchHits } from '../../src/library/hits.ts'
-import type { Source } from '../../src/library/source.ts'
+import { DEFAULT_SETTINGS, type Source } from '../../src/library/source.ts'
 import type { ChunkFilter, Crawl, Store } from '../../src/library/store.ts'
 import { classificationOf } from './classifications.ts'
 import { reserveSlot, setPause } from './host-clocks.ts'
@@ -84,6 +84,14 @@ export function describeStore(open: () => Promise<Store>): void {
       await store.updateSource('docs', { version: null })
       await expect(store.updateSource('two', { name: 'docs' })).rejects.toMatchObject({ code: 'SOURCE_EXISTS' })
       expect((await store.listSources()).map(({ name }) => name)).toEqual(['docs', 'two'])
+    })
+
+    test('can be given other settings', async () => {
+      const settings = { ...source('docs').settings, render: 'auto', chunks: 'tokens' } as const
+      await store.updateSource('docs', { settings })
+      expect(await store.listSources()).toEqual([{ ...source('docs'), settings }])
+      await store.updateSource('docs', { version: '2' })
+      expect(await store.listSources()).toEqual([{ ...source('docs'), version: '2', settings }])
     })
 
     test('take everything with them when they are removed, and nothing else', async () => {
@@ -298,6 +306,7 @@ export function describeStore(open: () => Promise<Store>): void {
         dueAt: null,
         crawlId: 'c1',
         hasPage: false,
+        isShell: false,
       })
       expect(await row('/b')).toMatchObject({ state: 'skipped', reason: 'blocked', pattern: '/b*', target: at('/c') })
     })
@@ -418,6 +427,7 @@ export function describeStore(open: () => Promise<Store>): void {
         contentUrl: null,
         hasPage: false,
         hasLinks: false,
+        isShell: false,
         target: null,
         isConfirmation: false,
         isFinal: false,
@@ -846,6 +856,20 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await leaseOne('/b')).toMatchObject({ hasLinks: false })
     })
 
+    test('remembers whether it was rendered until it is told otherwise', async () => {
+      await index('/a', 'one', { isShell: true })
+      expect(await row('/a')).toMatchObject({ isShell: true })
+      await offer([find('/a')], 'c2')
+      const again = await leaseOne('/a')
+      expect(again).toMatchObject({ isShell: true })
+      await settle(again, { state: 'failed', reason: 'timeout', crawlId: 'c2' })
+      expect(await row('/a')).toMatchObject({ state: 'failed', isShell: true })
+      await offer([find('/a')], 'c3')
+      const last = await leaseOne('/a')
+      await settle(last, { state: 'indexed', record: record('/a', 'two'), isShell: false, crawlId: 'c3' })
+      expect(await row('/a')).toMatchObject({ state: 'indexed', isShell: false })
+    })
+
     test('that nothing changed where nothing is asks again without validators', async () => {
       const settled = await visit('/a', { state: 'unchanged', status: 304 })
       expect(settled).toMatchObject({ type: 'settled', state: 'pending', reason: null, target: null })
@@ -1042,9 +1066,9 @@ export function describeStore(open: () => Promise<Store>): void {
     })
 
     test('replaces other content', async () => {
-      await index('/a', 'one')
+      await index('/a', 'one', { isShell: true })
       expect(await adopt('/a', 'two', { now: 900 })).toMatchObject({ state: 'indexed' })
-      expect(await row('/a')).toMatchObject({ changedAt: 900, contentHash: sha('two') })
+      expect(await row('/a')).toMatchObject({ changedAt: 900, contentHash: sha('two'), isShell: false })
     })
 
     test('keeps content once', async () => {
@@ -1951,7 +1975,7 @@ function source(id: string): Source {
     url: 'https://docs.test/',
     siteUrl: 'https://docs.test/',
     scope: { ...DEFAULT_SCOPE, block: ['/x/**'] },
-    settings: { seeds: [], llmsTxtUrl: null, llmsFull: 'auto', crawlType: 'docs' },
+    settings: DEFAULT_SETTINGS,
     createdAt: 1,
   }
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { searchHits } from '../../src/library/hits.ts'
 import type { ChunkFilter } from '../../src/library/store.ts'
 import type { ChunkName, VectorSpace, VectorStore } from '../../src/library/vectors.ts'
 import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
@@ -45,7 +46,48 @@ describe.each(Object.entries(STORES))('the vectors of %s', (_name, open) => {
     expect(await store.vectors.listMissing(10)).toEqual([
       { sourceId: 'docs', chunkId: id, text: 'Guide\nLights\n# Lights\n\nSee [the tower] and ![it].' },
     ])
-    expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 1 })
+    expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 1, refused: 0 })
+  })
+
+  test('are known to be copied or not, by the place of the copy, until they are written anew or go', async () => {
+    await addSourceTo(store, 'more')
+    const [first, second] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
+    const [third] = await writePage(store, 'more', '/b', 'three')
+    const name = (chunkId: string | undefined, sourceId = 'docs') => ({ sourceId, chunkId: chunkId ?? '' })
+    const count = (place = 'here') => store.vectors.countUncopied(place)
+    expect(await count()).toBe(0)
+    await write('docs', first, NORTH)
+    await write('docs', second, EAST)
+    await write('more', third, EAST)
+    expect(await count()).toBe(3)
+    await store.vectors.markCopied('here', SPACE, [name(first), name(third, 'more'), name(first, 'nobody')])
+    expect(await count()).toBe(1)
+    expect(await count('there')).toBe(3)
+    // Neither what has no vector nor what is of another space can have been copied.
+    const [bare] = await writePage(store, 'docs', '/bare', 'four')
+    await store.vectors.markCopied('here', SPACE, [name(bare)])
+    await store.vectors.markCopied('here', OTHER, [name(second)])
+    expect(await count()).toBe(1)
+    await write('docs', first, EAST)
+    expect(await count()).toBe(2)
+    await store.vectors.markCopied('here', SPACE, [name(first), name(second)])
+    expect(await count()).toBe(0)
+    await store.removeSource('more')
+    expect(await count()).toBe(0)
+    await store.vectors.markCopied('there', SPACE, [name(second)])
+    expect([await count('there'), await count()]).toEqual([1, 2])
+    await store.vectors.replaceSpace(OTHER)
+    await write('docs', second, EAST, OTHER)
+    expect(await count('there')).toBe(1)
+  })
+
+  test('know their library from all others', async () => {
+    const other = await open()
+    const ids = [await store.vectors.readLibraryId(), await other.vectors.readLibraryId()]
+    await other.close()
+    expect(ids).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), expect.stringMatching(/^[0-9a-f]{32}$/)])
+    expect(new Set(ids).size).toBe(2)
+    expect(await store.vectors.readLibraryId()).toBe(ids[0])
   })
 
   test('are listed as missing up to a limit, and by source', async () => {
@@ -56,7 +98,7 @@ describe.each(Object.entries(STORES))('the vectors of %s', (_name, open) => {
     expect((await missing(2)).size).toBe(2)
     expect(await missing(100, ['more'])).toEqual(new Set(more))
     expect(await missing(100, [])).toEqual(new Set())
-    expect(await store.vectors.count(['docs'])).toEqual({ embedded: 0, chunks: 3 })
+    expect(await store.vectors.count(['docs'])).toEqual({ embedded: 0, chunks: 3, refused: 0 })
   })
 
   test('are listed as missing from one on, so that all of them are seen once', async () => {
@@ -95,8 +137,8 @@ describe.each(Object.entries(STORES))('the vectors of %s', (_name, open) => {
     await write('docs', first, NORTH)
     expect(await missing()).toEqual(new Set([second]))
     expect(await store.vectors.readSpace()).toEqual(SPACE)
-    expect(await store.vectors.count()).toEqual({ embedded: 1, chunks: 2 })
-    expect(await store.vectors.count(['docs'])).toEqual({ embedded: 1, chunks: 2 })
+    expect(await store.vectors.count()).toEqual({ embedded: 1, chunks: 2, refused: 0 })
+    expect(await store.vectors.count(['docs'])).toEqual({ embedded: 1, chunks: 2, refused: 0 })
   })
 
   test('are compared with a query, those that are not there not at all', async () => {
@@ -114,7 +156,7 @@ describe.each(Object.entries(STORES))('the vectors of %s', (_name, open) => {
     await write('docs', id, NORTH)
     await write('docs', id, EAST)
     expect(await store.vectors.compare(NORTH, [{ sourceId: 'docs', chunkId: id }])).toEqual([0])
-    expect(await store.vectors.count()).toEqual({ embedded: 1, chunks: 1 })
+    expect(await store.vectors.count()).toEqual({ embedded: 1, chunks: 1, refused: 0 })
   })
 
   test('of a batch are all refused when one of them is not fit to be kept', async () => {
@@ -130,7 +172,7 @@ describe.each(Object.entries(STORES))('the vectors of %s', (_name, open) => {
         details: { chunk: second },
       })
     }
-    expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 2 })
+    expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 2, refused: 0 })
     expect(await store.vectors.readSpace()).toBeUndefined()
   })
 
@@ -138,7 +180,7 @@ describe.each(Object.entries(STORES))('the vectors of %s', (_name, open) => {
     const [first, second] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
     await write('docs', first, NORTH)
     await expect(write('docs', second, EAST, OTHER)).rejects.toMatchObject({ code: 'VECTOR_SPACE_OTHER' })
-    expect(await store.vectors.count()).toEqual({ embedded: 1, chunks: 2 })
+    expect(await store.vectors.count()).toEqual({ embedded: 1, chunks: 2, refused: 0 })
     await store.vectors.replaceSpace(OTHER)
     expect(await store.vectors.readSpace()).toEqual(OTHER)
     expect(await missing()).toEqual(new Set([first, second]))
@@ -153,7 +195,7 @@ describe.each(Object.entries(STORES))('the vectors of %s', (_name, open) => {
     await write('docs', id, NORTH)
     const [changed] = await writePage(store, 'docs', '/a', 'other words')
     expect(await missing()).toEqual(new Set([changed]))
-    expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 1 })
+    expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 1, refused: 0 })
     expect(await store.vectors.nearest(NORTH, 10)).toEqual([])
   })
 
@@ -164,7 +206,7 @@ describe.each(Object.entries(STORES))('the vectors of %s', (_name, open) => {
     await write('docs', gone, NORTH)
     await write('more', kept, EAST)
     await store.removeSource('docs')
-    expect(await store.vectors.count()).toEqual({ embedded: 1, chunks: 1 })
+    expect(await store.vectors.count()).toEqual({ embedded: 1, chunks: 1, refused: 0 })
     expect((await store.vectors.nearest(NORTH, 10)).map(({ chunkId }) => chunkId)).toEqual([kept])
   })
 
@@ -172,7 +214,109 @@ describe.each(Object.entries(STORES))('the vectors of %s', (_name, open) => {
     await writePage(store, 'docs', '/a', 'one')
     await write('docs', 'nobody', NORTH)
     await write('nobody', 'nobody', NORTH)
-    expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 1 })
+    expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 1, refused: 0 })
+  })
+
+  describe('that the model does not make', () => {
+    const refuse = (sourceId: string, chunkId = '', problem = 'too long', space = SPACE) =>
+      store.vectors.refuse(space, [{ sourceId, chunkId, problem }])
+    const refused = async (limit = 100, sourceIds?: readonly string[]) =>
+      new Map((await store.vectors.listRefused(limit, sourceIds)).map(({ chunkId, problem }) => [chunkId, problem]))
+
+    test('are not missing any more, and the reason is known', async () => {
+      const [first = '', second = ''] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
+      await refuse('docs', first)
+      expect(await missing()).toEqual(new Set([second]))
+      expect(await store.vectors.listRefused(10)).toEqual([{ sourceId: 'docs', chunkId: first, problem: 'too long' }])
+      expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 2, refused: 1 })
+      expect(await store.vectors.readSpace()).toEqual(SPACE)
+      await refuse('docs', first, 'no words')
+      expect(await refused()).toEqual(new Map([[first, 'no words']]))
+    })
+
+    test('are listed up to a limit and by source, and forgotten by source', async () => {
+      await addSourceTo(store, 'more')
+      const docs = await writePage(store, 'docs', '/a', 'one\n---\ntwo\n---\nthree')
+      const [more = ''] = await writePage(store, 'more', '/b', 'four')
+      for (const id of docs) await refuse('docs', id)
+      await refuse('more', more)
+      expect((await refused(2)).size).toBe(2)
+      expect((await refused(100, ['docs'])).size).toBe(3)
+      expect(await refused(100, [])).toEqual(new Map())
+      expect(await store.vectors.count(['more'])).toEqual({ embedded: 0, chunks: 1, refused: 1 })
+      await store.vectors.forgetRefused(['docs'])
+      expect([...(await refused()).keys()]).toEqual([more])
+      expect(await missing()).toEqual(new Set(docs))
+      await store.vectors.forgetRefused()
+      expect(await missing()).toEqual(new Set([...docs, more]))
+    })
+
+    test('are there when somebody makes them after all', async () => {
+      const [first = '', second = ''] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
+      await refuse('docs', first)
+      await write('docs', first, NORTH)
+      expect(await store.vectors.count()).toEqual({ embedded: 1, chunks: 2, refused: 0 })
+      // By one who was slower, and found that it cannot be made.
+      await refuse('docs', first)
+      expect(await refused()).toEqual(new Map())
+      expect(await missing()).toEqual(new Set([second]))
+    })
+
+    test('are tried again with another model, and of another space are not noted', async () => {
+      const [id = ''] = await writePage(store, 'docs', '/a', 'one')
+      await refuse('docs', id)
+      await expect(refuse('docs', id, 'other', OTHER)).rejects.toMatchObject({ code: 'VECTOR_SPACE_OTHER' })
+      expect(await refused()).toEqual(new Map([[id, 'too long']]))
+      await store.vectors.replaceSpace(OTHER)
+      expect(await refused()).toEqual(new Map())
+      expect(await missing()).toEqual(new Set([id]))
+    })
+
+    test('are forgotten with their chunk, and with their source', async () => {
+      await addSourceTo(store, 'more')
+      const [id] = await writePage(store, 'docs', '/a', 'one')
+      const [more] = await writePage(store, 'more', '/b', 'two')
+      await refuse('docs', id)
+      await refuse('more', more)
+      await refuse('docs', 'nobody')
+      await refuse('nobody', 'nobody')
+      const [changed] = await writePage(store, 'docs', '/a', 'other words')
+      expect(await missing()).toEqual(new Set([changed]))
+      expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 2, refused: 1 })
+      await store.removeSource('more')
+      expect(await refused()).toEqual(new Map())
+    })
+
+    test('change nothing for words', async () => {
+      const [id = ''] = await writePage(store, 'docs', '/a', 'a quarantined lighthouse')
+      await refuse('docs', id)
+      const [hit] = await searchHits(store, { query: 'lighthouse', limit: 5 })
+      expect(hit).toMatchObject({ sourceId: 'docs', chunk: { id } })
+    })
+  })
+
+  test('are listed as they are kept, from one on, in the order of those that are missing', async () => {
+    await addSourceTo(store, 'more')
+    const docs = await writePage(store, 'docs', '/a', 'one\n---\ntwo\n---\nthree\n---\nfour\n---\nfive')
+    const more = await writePage(store, 'more', '/b', 'six\n---\nseven')
+    const order = (await store.vectors.listMissing(100)).map(({ chunkId }) => chunkId)
+    for (const id of docs.slice(1)) await write('docs', id, NORTH_EAST)
+    for (const id of more) await write('more', id, EAST)
+    const seen: string[] = []
+    let after: ChunkName | undefined
+    for (;;) {
+      const some = await store.vectors.list(2, after)
+      if (some.length === 0) break
+      for (const { vector } of some) expect(Math.hypot(...vector)).toBeCloseTo(1, 2)
+      seen.push(...some.map(({ chunkId }) => chunkId))
+      after = some.at(-1)
+    }
+    expect(seen).toEqual(order.filter((id) => id !== docs[0]))
+    const [one] = await store.vectors.list(1, undefined, ['more'])
+    expect(one).toEqual({ sourceId: 'more', chunkId: expect.any(String), vector: expect.any(Float32Array) })
+    expect([...(one?.vector ?? [])]).toEqual([0, expect.closeTo(1, 5), 0, 0])
+    expect(await store.vectors.list(9, undefined, [])).toEqual([])
+    expect(await store.vectors.list(9, undefined, ['nobody'])).toEqual([])
   })
 
   describe('that are nearest', () => {
@@ -239,9 +383,11 @@ test('vectors of SQLite are as they were when the file is opened again, and are 
   const second = await openSqliteStore(path)
   await addSourceTo(first, 'docs')
   const [id = ''] = await writePage(first, 'docs', '/a', 'one')
-  expect(await second.vectors.count()).toEqual({ embedded: 0, chunks: 1 })
+  expect(await second.vectors.count()).toEqual({ embedded: 0, chunks: 1, refused: 0 })
+  await first.vectors.refuse(SPACE, [{ sourceId: 'docs', chunkId: id, problem: 'no words' }])
+  expect(await second.vectors.count()).toEqual({ embedded: 0, chunks: 1, refused: 1 })
   await first.vectors.write(SPACE, [{ sourceId: 'docs', chunkId: id, vector: NORTH }])
-  expect(await second.vectors.count()).toEqual({ embedded: 1, chunks: 1 })
+  expect(await second.vectors.count()).toEqual({ embedded: 1, chunks: 1, refused: 0 })
   await first.close()
   await second.close()
   const third = await openSqliteStore(path)

@@ -115,8 +115,11 @@ describe('pack', () => {
   test('leaves out an image that changes all the time, with a warning, and nothing else', async () => {
     shop.write({ 'moving/a.png': '0', 'moving/b.md': '# B\n\nStays.\n' })
     // In a process of its own, which changes it however busy this one is.
-    const change = 'for (let i = 0, end = Date.now() + 60_000; Date.now() < end; i++) fs.writeFileSync(process.argv[1], `image ${i}`)'
+    const change =
+      "for (let i = 0, end = Date.now() + 60_000; Date.now() < end; i++) fs.writeFileSync(process.argv[1], 'image ' + i)"
     const writer = spawn(process.execPath, ['-e', change, shop.path('moving/a.png')], { stdio: 'ignore' })
+    // What is read before it has begun would be an image like any other.
+    while (fs.readFileSync(shop.path('moving/a.png'), 'utf8') === '0') await new Promise((wake) => setTimeout(wake, 10))
     const { code, stdout, stderr } = await pharos('pack moving --out moving.zip --json')
     writer.kill('SIGKILL')
     expect({ code, stderr }).toMatchObject({ code: 0 })

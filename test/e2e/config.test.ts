@@ -55,6 +55,34 @@ describe('a value', () => {
       library: '/data/pharos/library.db',
       modelFolder: '/data/pharos/embedding',
       embedThreads: 1,
+      embedder: 'onnx',
+      embedEndpoint: '',
+      embedModel: '',
+      embedKey: '',
+      embedDimensions: 0,
+      embedBatch: 32,
+      embedBatchBytes: 2 ** 20,
+      embedTimeout: 30_000,
+      embedTextPrefix: '',
+      embedQueryPrefix: '',
+      reranker: 'none',
+      rerankEndpoint: '',
+      rerankModel: '',
+      rerankKey: '',
+      rerankCandidates: 50,
+      rerankBudget: 1000,
+      qdrantUrl: '',
+      qdrantCollection: 'pharos',
+      qdrantKey: '',
+      crawl4aiEndpoint: 'http://localhost:52004/',
+      crawl4aiToken: '',
+      crawl4aiTimeout: 60_000,
+      crawl4aiConcurrency: 5,
+      crawl4aiRetries: 3,
+      crawl4aiFailOnError: false,
+      browser: '',
+      renderConcurrency: 2,
+      renderTimeout: 30_000,
       allowPrivate: [],
       concurrency: 16,
       requestInterval: 200,
@@ -159,6 +187,19 @@ describe('a value', () => {
     [{ host: ' ' }, 'host: expected a text, got " "'],
     [{ token: 12345 }, 'token: expected a text'],
     [{ contactUrl: 'me@example.org' }, 'contactUrl: expected an address with http or https, got "me@example.org"'],
+    [{ embedder: 'tie' }, 'embedder: expected one of onnx, tei, openai, got "tie"'],
+    [{ reranker: true }, 'reranker: expected a text, got true'],
+    [{ embedKey: 12345 }, 'embedKey: expected a text'],
+    [{ embedBatch: 2049 }, 'embedBatch: expected a whole number from 1 to 2048, got 2049'],
+    [{ qdrantUrl: 'me:s3cret@qdrant' }, 'qdrantUrl: expected an address with http or https'],
+    [{ crawl4aiEndpoint: '' }, 'crawl4aiEndpoint: expected an address with http or https'],
+    [{ crawl4aiTimeout: '9s' }, 'crawl4aiTimeout: expected a duration from 10s to 5m, got "9s"'],
+    [{ crawl4aiTimeout: 301 }, 'crawl4aiTimeout: expected a duration from 10s to 5m, got 301'],
+    [{ crawl4aiTimeout: 'soon' }, 'crawl4aiTimeout: expected a duration from 10s to 5m, got "soon"'],
+    [{ crawl4aiConcurrency: 21 }, 'crawl4aiConcurrency: expected a whole number from 1 to 20, got 21'],
+    [{ crawl4aiRetries: 11 }, 'crawl4aiRetries: expected a whole number from 0 to 10, got 11'],
+    [{ renderTimeout: '200ms' }, 'renderTimeout: expected a duration of at least 1s, got "200ms"'],
+    [{ crawl4ai: { timeout: 5 } }, 'crawl4aiTimeout: expected a duration from 10s to 5m, got 5'],
   ])('of the file is refused with its place: %j', (file, problem) => {
     expect(refusal(file)).toBe(`configuration FOLDER/pharos.config.json: ${problem}`)
   })
@@ -172,6 +213,40 @@ describe('a value', () => {
     )
     expect(writeValue('proxy', 'http://proxy.example:3128/')).toBe('http://proxy.example:3128/')
     expect(writeValue('proxy', '')).toBe('none')
+  })
+
+  test.each([
+    ['embedEndpoint', 'embedKey'],
+    ['rerankEndpoint', 'rerankKey'],
+    ['qdrantUrl', 'qdrantKey'],
+    ['crawl4aiEndpoint', 'crawl4aiToken'],
+  ])('that is %s has no password, which is not repeated', (name, key) => {
+    for (const login of ['me:s3cret', 'me', ':s3cret']) {
+      expect(refusal({ [name]: `https://${login}@service.example/v1` })).toBe(
+        `configuration FOLDER/pharos.config.json: ${name}: expected an address without user name and password: give a key as ${key}`,
+      )
+    }
+  })
+
+  test.each([
+    ['embedEndpoint', 'embedder', 'tei or openai', 'onnx'],
+    ['rerankEndpoint', 'reranker', 'tei or hosted', 'none'],
+  ])('that is %s is not alone', (endpoint, kind, kinds, none) => {
+    const place = { [endpoint]: 'http://service.example/' }
+    expect(refusal(place)).toBe(`configuration ${kind}: expected ${kinds}, because ${endpoint} names a service`)
+    expect(refusal({ ...place, [kind]: 'tei' })).toBe('accepted')
+    expect(refusal({ ...place, [kind]: none })).toBe('accepted')
+  })
+
+  test.each(['embedKey', 'rerankKey', 'qdrantKey', 'crawl4aiToken'] as const)('that is %s is never shown', (name) => {
+    const { values } = read({}, { environment: { [variableName(name)]: ' s3cret ' } })
+    expect([values[name], shownValue(name, values[name]), writeValue(name, values[name])]).toEqual(['s3cret', '…', '…'])
+    expect(SETTINGS[name].hasFlag).toBe(false)
+  })
+
+  test('that is put before texts keeps its spaces', () => {
+    expect(read({ embedTextPrefix: 'passage: ' }).values.embedTextPrefix).toBe('passage: ')
+    expect(read({ embedder: ' tei ' }).values.embedder).toBe('tei')
   })
 
   test('that is a token is never shown', () => {
@@ -225,6 +300,44 @@ describe('a configuration file', () => {
     expect(refusal({ toString: 1 })).toBe('configuration FOLDER/pharos.config.json: unknown setting "toString"')
   })
 
+  test('may hold settings that belong together in a group of their own', () => {
+    const { values, origins } = read(
+      {
+        crawl4ai: { endpoint: 'http://crawler:11235', timeout: '2m', concurrency: 20, retries: 0, failOnError: true },
+        embedder: 'tei',
+        embed: { endpoint: 'http://tei:8080', threads: 2 },
+        rerank: { candidates: 10 },
+        qdrant: { url: 'http://qdrant:6333', collection: 'mine' },
+        render: { concurrency: 4 },
+      },
+      { environment: { PHAROS_CRAWL4AI_ENDPOINT: 'http://other:11235', PHAROS_QDRANT_COLLECTION: 'theirs' } },
+    )
+    expect(values).toMatchObject({
+      crawl4aiEndpoint: 'http://other:11235/',
+      crawl4aiTimeout: 120_000,
+      crawl4aiConcurrency: 20,
+      crawl4aiRetries: 0,
+      crawl4aiFailOnError: true,
+      embedEndpoint: 'http://tei:8080/',
+      embedThreads: 2,
+      rerankCandidates: 10,
+      qdrantUrl: 'http://qdrant:6333/',
+      qdrantCollection: 'theirs',
+      renderConcurrency: 4,
+    })
+    expect(origins).toMatchObject({ crawl4aiEndpoint: 'environment', crawl4aiTimeout: 'file' })
+  })
+
+  test.each([
+    [{ crawl4ai: { endpont: 'x' } }, 'unknown setting "crawl4aiEndpont", did you mean "crawl4aiEndpoint"?'],
+    [{ qdrant: 'http://qdrant' }, 'qdrant: expected an object of settings'],
+    [{ embed: ['tei'] }, 'embed: expected an object of settings'],
+    [{ max: { age: 1 } }, 'unknown setting "max"'],
+    [{ renderTimeout: '5s', render: { timeout: '5s' } }, 'renderTimeout is given twice'],
+  ])('with a group that makes no sense is refused: %j', (file, problem) => {
+    expect(refusal(file)).toBe(`configuration FOLDER/pharos.config.json: ${problem}`)
+  })
+
   test('may name its schema', () => {
     expect(refusal({ $schema: 'https://example.org/pharos.json' })).toBe('accepted')
   })
@@ -256,6 +369,9 @@ describe('the environment of a process that is started', () => {
     contactUrl: 'https://example.org/bot',
     token: 's3cret-s3cret-s3cret',
     port: 7,
+    embedder: 'tei',
+    embed: { endpoint: 'http://tei:8080', key: 'key', textPrefix: 'passage: ', timeout: '1.5s' },
+    crawl4aiRetries: 0,
   }
 
   test('gives it the same settings, whatever file lies where it runs', () => {

@@ -69,6 +69,23 @@ describe('add', () => {
     expect(site.countOf('/blog')).toBe(0)
   })
 
+  test('leaves nothing behind where its browser does not start, or is not there', async () => {
+    for (const [browser, problem] of [
+      ['/bin/false', '/bin/false does not start'],
+      ['/nonsense/chrome', 'there is no program at /nonsense/chrome'],
+    ] as const) {
+      const { code, stdout, stderr } = await pharos(`${ADD} --render chromium --browser ${browser}`)
+      expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
+      expect(stderr).toContain(`pages cannot be rendered: ${problem}`)
+      expect(stderr).toContain('correct the setting `browser`')
+    }
+    expect(JSON.parse((await pharos('list --json')).stdout)).toMatchObject({ sources: [] })
+    const shell = '<!doctype html><title>App</title><div id="root"></div><script src="/app.js"></script>'
+    site.serve({ ...PAGES, '/docs/app': shell })
+    const fetched = await pharos('fetch {}/docs/app --render auto --browser /nonsense/chrome')
+    expect(fetched).toMatchObject({ code: 3, stderr: expect.stringContaining('there is no program at /nonsense') })
+  })
+
   test('gives a source that has a status in the layout of history', async () => {
     await pharos(ADD)
     const { stdout, stderr } = await pharos('status guide')
@@ -466,7 +483,8 @@ describe('fetch', () => {
     site.pages.set('/large', 'x'.repeat(3 * 2 ** 20))
     expect((await pharos('fetch {}/large --max-page-bytes 2MB')).stderr).toContain('too-large, more than 2 MB – ')
     site.pages.set('/shell', '<!doctype html><title>App</title><div id="root"></div><script src="/app.js"></script>')
-    expect((await pharos('fetch {}/shell')).stderr).toContain('is no page: needs-rendering (')
+    const { stderr } = await pharos('fetch {}/shell')
+    expect(stderr).toMatch(/is no page: needs-rendering \(.*\) – .* --render auto/)
   })
 })
 

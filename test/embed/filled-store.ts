@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Chunk, Page } from '../../src/core/model.ts'
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
 import type { PageRecord } from '../../src/crawl/ledger.ts'
+import { DEFAULT_SETTINGS } from '../../src/library/source.ts'
 import type { Store } from '../../src/library/store.ts'
 
 const sha = (text: string): string => createHash('sha256').update(text).digest('hex')
@@ -16,7 +17,7 @@ export async function addSourceTo(store: Store, id: string): Promise<void> {
     url,
     siteUrl: url,
     scope: DEFAULT_SCOPE,
-    settings: { seeds: [], llmsTxtUrl: null, llmsFull: 'auto', crawlType: 'docs' },
+    settings: DEFAULT_SETTINGS,
     createdAt: 1,
   })
 }

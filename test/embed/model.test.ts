@@ -150,7 +150,7 @@ describe('the embedder', () => {
         stop.signal,
       )
       const refused = expect(many).rejects.toThrow('enough')
-      const [query] = await embedder.embed(['a question in between'])
+      const [query] = await embedder.embed(['a question in between'], undefined, 'query')
       expect(query?.length).toBe(384)
       stop.abort(new Error('enough'))
       await refused

@@ -127,13 +127,51 @@ describe('words answer alone, and the answer says so', () => {
       },
       'the model cannot be used: no such symbol',
     ],
-    ['where it cannot be opened', { openEmbedder: () => Promise.reject(new Error('gone')) }, 'cannot be loaded: gone'],
+    [
+      'where it cannot be opened',
+      { openEmbedder: () => Promise.reject(new Error('gone')) },
+      'the model cannot be used: gone',
+    ],
   ])('%s', async (_where, more, notice) => {
     const { library } = await stage(undefined, more)
     const ranked = await rank(library, ask('lamp'))
     expect(pathsOf(ranked)).toEqual(['/lamp'])
     expect(ranked.engines).toEqual(['words'])
     expect(ranked.notices.join()).toContain(notice)
+  })
+
+  test('where those nearest in meaning do not come in time, and meaning takes part in the others', async () => {
+    const { store, library } = await stage()
+    const vectors = { ...store.vectors, nearest: () => new Promise<never>(() => undefined) }
+    const ranked = await rank({ ...library, vectors } as Library, ask('lamp'))
+    expect(pathsOf(ranked)).toEqual(['/lamp'])
+    expect(ranked).toMatchObject({
+      engines: ['words', 'vectors'],
+      notices: ['those nearest in meaning were not found within 1 s and are left out'],
+    })
+  })
+
+  test('and says that a copy of the vectors lacks some', async () => {
+    const vectorCopy = { location: 'http://a.test (docs)', problem: 'it has 1 of 4 vectors' }
+    const { library } = await stage(undefined, { vectorCopy } as unknown as Partial<Library>)
+    const { engines, notices } = await rank(library, ask('lamp'))
+    expect({ engines, notices }).toEqual({
+      engines: ['words', 'vectors'],
+      notices: [
+        'the copy of the vectors at http://a.test (docs) was not used: it has 1 of 4 vectors; the nearest came from the library',
+      ],
+    })
+  })
+
+  test('where vectors cannot be compared', async () => {
+    const { store, library } = await stage()
+    const vectors = { ...store.vectors, compare: () => Promise.reject(new Error('a bad page')) }
+    const ranked = await rank({ ...library, vectors } as Library, ask('lamp'))
+    expect(pathsOf(ranked)).toEqual(['/lamp'])
+    expect(ranked).toMatchObject({
+      engines: ['words'],
+      notices: ['the vectors cannot be used: a bad page; answered by words alone'],
+    })
   })
 
   test('but not where nobody ever embedded anything', async () => {

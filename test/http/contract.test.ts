@@ -209,6 +209,7 @@ describe('sources', () => {
       status: 'INDEXED',
       pages: 3,
       balance: { discovered: 4, indexed: 3, failed: 1 },
+      settings: { render: 'http', chunks: 'library' },
       errors: [{ url: `${site.origin}/gone`, reason: 'not-found', status: 404 }],
     })
     await refused(server.ask('/api/sources/nobody'), 404, 'SOURCE_UNKNOWN')
@@ -236,13 +237,18 @@ describe('sources', () => {
   })
 
   test('are crawled again on request, one crawl at a time each', async () => {
-    const again = await server.post('/api/sources/lights/refresh', { discover: false })
+    const again = await server.post('/api/sources/lights/refresh', { discover: false, render: 'http' })
     expect(again.status).toBe(202)
     await refused(server.post('/api/sources/lights/recrawl'), 409, 'CRAWL_RUNNING')
     const job = await server.dispatcher.wait(again.body.jobId)
     expect(job.status).toBe('done')
     expect(job.args).toContain('--kind=refresh')
+    expect(job.args.join(' ')).toContain('"render":"http"')
+    await refused(server.post('/api/sources/lights/retry', { render: 'firefox' }), 400, 'USAGE')
+    await refused(server.post('/api/sources/lights/recrawl', { chunks: 'words' }), 400, 'USAGE')
     await refused(server.post('/api/sources/lights/recrawl', { scope: { allow: ['['] } }), 400, 'USAGE')
+    await refused(server.post('/api/sources/lights/recrawl', { render: 'firefox' }), 400, 'USAGE')
+    await refused(server.post('/api/sources', { url: `${site.origin}/x`, chunks: 'words' }), 400, 'USAGE')
     await refused(server.post('/api/sources/nobody/retry'), 404, 'SOURCE_UNKNOWN')
     await refused(server.post('/api/sources', { url: `${site.origin}/`, name: 'lights' }), 409, 'SOURCE_EXISTS')
     await refused(server.post('/api/sources', { url: 'file:///etc/' }), 400, 'URL_INVALID')

@@ -51,6 +51,7 @@ describe('a body that asks for a crawl', () => {
     [{ crawlType: 'basic-with-sitemap' }, { crawlType: 'basic-with-sitemap' }],
     [{ crawlType: 'docs' }, { crawlType: 'docs' }],
     [{ crawlType: 'intelligent' }, { crawlType: 'intelligent' }],
+    [{ render: 'auto' }, { render: 'auto' }],
     [{ scope: 'domain' }, { scope: { reach: 'domain' } }],
     [{ depth: 0 }, { scope: { maxDepth: 0 } }],
     [{ depth: '3' }, { scope: { maxDepth: 3 } }],
@@ -133,6 +134,7 @@ describe('a body that asks for a crawl', () => {
     [{ startUrl: 'file:///etc/passwd' }, 'file'],
     [{ startUrl: 'https://user:secret@docs.example/' }, 'user name or password'],
     [{ crawlType: 'deep' }, 'crawlType'],
+    [{ render: 'firefox' }, 'render'],
     [{ depth: -1 }, 'depth'],
     [{ depth: 1.5 }, 'depth'],
     [{ depth: null }, 'depth'],
@@ -183,16 +185,25 @@ function catchError(work: () => unknown): PharosError {
 }
 
 describe('a crawl of a source', () => {
-  const options = { full: true, scope: { maxPages: 3, block: ['/a/**'] }, crawlType: 'basic', isFresh: true }
+  const options = {
+    full: true,
+    scope: { maxPages: 3, block: ['/a/**'] },
+    crawlType: 'basic',
+    render: 'auto',
+    isFresh: true,
+  }
 
   test('is asked for what the options say', () => {
     const { ask } = readArgs(['--source=abc', '--kind=refresh', `--options=${JSON.stringify(options)}`])
     expect(ask).toEqual({ type: 'source', source: 'abc', input: { kind: 'refresh', maxAgeMs: 0, ...options } })
   })
 
-  test.each(['{', '[]', '{"scope":{"reach":"moon"}}', '{"maxAgeMs":-1}'])('is not asked for %s', (json) => {
-    expect(catchError(() => readArgs(['--source=abc', `--options=${json}`]))).toMatchObject({ code: 'USAGE' })
-  })
+  test.each(['{', '[]', '{"scope":{"reach":"moon"}}', '{"render":"firefox"}', '{"maxAgeMs":-1}'])(
+    'is not asked for %s',
+    (json) => {
+      expect(catchError(() => readArgs(['--source=abc', `--options=${json}`]))).toMatchObject({ code: 'USAGE' })
+    },
+  )
 
   test('is not one of a start too', () => {
     expect(catchError(() => readArgs(['https://docs.example/', '--source=abc']))).toMatchObject({ code: 'USAGE' })

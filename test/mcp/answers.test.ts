@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { exportSource } from '../../src/cli/export-source.ts'
+import { PharosError } from '../../src/core/errors.ts'
+import type { Renderer } from '../../src/crawl/ports.ts'
 import { stageSite } from '../sites/crawl.ts'
 import { markdown, page, redirect, text } from '../sites/site.ts'
 import { type Connection, connect, textOf, until } from './connect.ts'
@@ -183,6 +185,42 @@ test('a page that is not indexed is fetched, and redirects only when they may be
   expect(await say('fetch_url', { url: `${origin}/guide/old`, followRedirects: false })).toMatch(
     /^Error \(FETCH_FAILED\): .*redirects to http\S+\/guide\/retry/,
   )
+})
+
+test('what is empty without a browser is said to need one, by the names of tools and parameters', async () => {
+  const shell = '<!doctype html><title>App</title><div id="root"></div><script src="/app.js"></script>'
+  const { origin } = await stageSite({ '/': page('Start', ['/app']), '/app': shell })
+  const { call, say, library } = await connect()
+  const opened = await library()
+  const missing = new PharosError('BROWSER_MISSING', { problem: 'there is no program there', advice: 'install one' })
+  const browsers = [
+    () => Promise.reject(missing),
+    async (): Promise<Renderer> => ({
+      prepare: async () => {},
+      render: async (snapshot) => ({ type: 'rendered', snapshot: { ...snapshot, body: page('Shown') } }),
+    }),
+  ]
+  Object.assign(opened, { openRenderer: () => browsers.shift()?.() })
+  expect(await say('fetch_url', { url: `${origin}/app` })).toMatch(
+    /^Error \(PAGE_REFUSED\).* – fetch it with render auto/,
+  )
+  expect(await say('fetch_url', { url: `${origin}/app`, render: 'auto' })).toBe(
+    'Error (BROWSER_MISSING): pages cannot be rendered: there is no program there – install one',
+  )
+  expect(await say('fetch_url', { url: `${origin}/app`, render: 'auto' })).toMatch(/^"Shown" — /)
+  await call('add_source', { url: `${origin}/`, name: 'app' })
+  const ended = await until(
+    () => call('crawl_status', { source: 'app' }),
+    (status) => textOf(status).includes('INDEXED'),
+  )
+  expect(textOf(ended).split('\n')[0]).toBe(
+    'Needs a browser: 1 page is empty until its scripts have run; recrawl_source with render auto reads it in one',
+  )
+  expect(ended.structuredContent).toMatchObject({ report: { needsRendering: 1 } })
+  const { structuredContent } = await call('search_docs', { query: 'start', source: 'app' })
+  expect(structuredContent).toMatchObject({
+    notices: ['of app, 1 page is empty until its scripts have run; recrawl_source with render auto reads it in one'],
+  })
 })
 
 test('a pack is written in the background, and its resource says where it is', async () => {

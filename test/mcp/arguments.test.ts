@@ -138,6 +138,8 @@ const REFUSED: readonly (readonly [string, Record<string, unknown>, RegExp])[] =
     /pattern .*only paths are matched/,
   ],
   ['add_source', { url: 'https://docs.invalid/', llmsTxtUrl: 'ftp://docs.invalid/llms.txt' }, /URL_INVALID/],
+  ['add_source', { url: 'https://docs.invalid/', render: 'firefox' }, /render/],
+  ['add_source', { url: 'https://docs.invalid/', chunks: 'words' }, /chunks/],
   ['add_source', { url: 'https://docs.invalid/', followRedirects: false }, /always follows redirects/],
   ['add_source', { url: 'https://docs.invalid/', preserveHashes: true }, /preserveHashes: .*never a page of its own/],
   ['add_source', { url: 'https://docs.invalid/', version: ' ' }, /the version " " is empty/],

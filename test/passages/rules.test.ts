@@ -7,7 +7,7 @@ import { findDefinitions } from '../../src/core/retrieval/definitions.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { searchLibrary } from '../../src/library/operations/search-library.ts'
 import type { Passage } from '../../src/library/search.ts'
-import type { Source } from '../../src/library/source.ts'
+import type { Source, SourceSettings } from '../../src/library/source.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
 import { runCrawl, stageLibrary, stageSite } from '../sites/crawl.ts'
 import type { Answer } from '../sites/site.ts'
@@ -46,9 +46,14 @@ function siteOf(pages: readonly (readonly [path: string, read: () => string])[])
   return Object.fromEntries([...answers, ['/', start]])
 }
 
-async function crawlSite(library: OpenLibrary, name: string, pages: Record<string, Answer>): Promise<Source> {
+async function crawlSite(
+  library: OpenLibrary,
+  name: string,
+  pages: Record<string, Answer>,
+  settings: Partial<SourceSettings> = {},
+): Promise<Source> {
   const site = await stageSite(pages)
-  const source = await addSource(library, { url: `${site.origin}/`, name })
+  const source = await addSource(library, { url: `${site.origin}/`, name, settings })
   const { summary } = await runCrawl(library, source, { kind: 'add' }, site.origin)
   expect(summary.end).toBe('completed')
   return source
@@ -184,11 +189,12 @@ describe('the rules', () => {
 
 describe('passages of small sites', () => {
   test.each([
-    ['sphinx', /^(?:sphinx|texinfo|docbook)/],
-    ['modern', /^(?:docusaurus|mkdocs|vitepress|starlight|rustdoc|typedoc)/],
-  ])('%s', { timeout: 120_000 }, async (name, makers) => {
+    ['sphinx', 'library', /^(?:sphinx|texinfo|docbook)/],
+    ['modern', 'library', /^(?:docusaurus|mkdocs|vitepress|starlight|rustdoc|typedoc)/],
+    ['sphinx', 'tokens', /^(?:sphinx|texinfo|docbook)/],
+  ] as const)('%s cut by %s', { timeout: 120_000 }, async (name, chunks, makers) => {
     const library = await stageLibrary()
-    const source = await crawlSite(library, name, corpusSite(makers))
+    const source = await crawlSite(library, name, corpusSite(makers), { chunks })
     const queries = await writeQueries(library, source, 30)
     const { problems, ...figures } = await checkQueries(library, source, queries)
     expect(problems).toEqual([])

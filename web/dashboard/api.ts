@@ -218,6 +218,7 @@ export interface SourceItem {
   /** The name, with the version where it has one. */
   readonly label: string
   readonly url: string
+  readonly settings: { readonly render: 'http' | 'auto' | 'chromium' | 'crawl4ai' }
   readonly status: 'PENDING' | 'CRAWLING' | 'INDEXED' | 'UPDATING' | 'ERROR'
   readonly pages: number
   readonly chunks: number
@@ -353,4 +354,5 @@ export interface PassageExplanation {
   readonly support: number
   readonly similarity: number | null
   readonly fusion: string
+  readonly reranker: { readonly score: number; readonly place: number; readonly placeBefore: number } | null
 }

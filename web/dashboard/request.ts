@@ -47,14 +47,17 @@ export function writeQuery(values: Readonly<Record<string, string | number | nul
 }
 
 function readRefusal(body: unknown, { status, statusText }: Response): Omit<Refusal, 'status'> {
-  const { error, code, id, field } = (body ?? {}) as {
+  const { error, code, id, field, advice } = (body ?? {}) as {
     readonly error?: unknown
+    readonly advice?: unknown
     readonly code?: unknown
     readonly id?: unknown
     readonly field?: unknown
   }
+  // Other advice names routes, which nobody has here.
+  const more = code === 'BROWSER_MISSING' && typeof advice === 'string' ? ` – ${advice}` : ''
   return {
-    message: typeof error === 'string' ? error : `The server answered ${status} ${statusText}`.trim(),
+    message: typeof error === 'string' ? `${error}${more}` : `The server answered ${status} ${statusText}`.trim(),
     code: typeof code === 'string' ? code : `HTTP_${status}`,
     id: typeof id === 'string' ? id : null,
     field: typeof field === 'string' ? field : null,

@@ -20,6 +20,8 @@ export interface ChunkOptions {
   readonly targetChars?: number
   /** No chunk is ever longer. @default 8000 */
   readonly maxChars?: number
+  /** A chunk of Markdown or text begins with as much of the end of the one before it in its section. @default 0 */
+  readonly overlapChars?: number
   /** Further chunks of a file are dropped with a warning. @default 2000 */
   readonly maxChunksPerFile?: number
   /** Grammars for code. Without them code is cut by the rules for text. */
@@ -72,7 +74,12 @@ function resolveSizes(options: ChunkOptions): ChunkSizes {
       `Expected \`targetChars\` to be a whole number from 1 to \`maxChars\` (${maxChars}), got ${targetChars}`,
     )
   }
-  return { targetChars, maxChars }
+  const overlapChars = options.overlapChars ?? 0
+  if (!Number.isInteger(overlapChars) || overlapChars < 0 || overlapChars > maxChars / 2) {
+    const most = Math.floor(maxChars / 2)
+    throw new TypeError(`Expected \`overlapChars\` to be a whole number from 0 to ${most}, got ${overlapChars}`)
+  }
+  return { targetChars, maxChars, overlapChars }
 }
 
 function readText(source: SourceFile, kind: Kind): { readonly text: string } | Warning {

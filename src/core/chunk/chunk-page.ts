@@ -4,16 +4,13 @@ import { splitLines } from '../text/lines.ts'
 import { identify } from './identify.ts'
 import { cutMarkdown } from './markdown.ts'
 import type { ChunkSizes } from './piece.ts'
-
-/** Sizes for pages of a library: a passage that answers one question. */
-export const LIBRARY_SIZES: ChunkSizes = { targetChars: 1200, maxChars: 2400 }
+import { LIBRARY_SIZES } from './profiles.ts'
 
 /** Cuts the Markdown of a page into chunks. `key` is the path they are known by: the address as its source knows it. */
 export function chunkPage(
   page: Pick<Page, 'markdown'>,
   key: string,
-  options: { readonly sizes?: ChunkSizes; readonly sha256?: Sha256 } = {},
+  { sizes = LIBRARY_SIZES, sha256 = portableSha256 }: { readonly sizes?: ChunkSizes; readonly sha256?: Sha256 } = {},
 ): Chunk[] {
-  const pieces = cutMarkdown(splitLines(page.markdown), options.sizes ?? LIBRARY_SIZES)
-  return identify({ path: key, kind: 'markdown' }, pieces, options.sha256 ?? portableSha256)
+  return identify({ path: key, kind: 'markdown' }, cutMarkdown(splitLines(page.markdown), sizes), sha256)
 }

@@ -7,7 +7,7 @@ const ROOMY = { targetChars: 4000, maxChars: 8000 }
 const TIGHT = { targetChars: 64, maxChars: 64 }
 
 function cut(text: string, sizes: ChunkSizes = ROOMY): Piece[] {
-  return cutMarkdown(splitLines(text), sizes)
+  return cutMarkdown(splitLines(text), sizes).map(({ frame: _, startColumn: __, ...piece }) => piece)
 }
 
 /** One line for each piece: its lines and its headings. */

@@ -1,17 +1,35 @@
 import { type Block, parseBlocks } from '../markdown/blocks.ts'
 import { clipText, isBlank, sliceText } from '../text/lines.ts'
+import { sliceSentences } from '../text/sentences.ts'
+import { overlapPieces, SolidLines, withoutOverlap } from './overlap.ts'
 import { type ChunkSizes, MAX_HEADING_CHARS, type Piece } from './piece.ts'
-import { cutText } from './text.ts'
+import { cutLines, type LineSlicer } from './text.ts'
+
+/** Cuts Markdown by {@link cutSections}, each piece of a section beginning with the end of the one before where the sizes say so. */
+export function cutMarkdown(lines: readonly string[], sizes: ChunkSizes, mostPieces?: number): Piece[] {
+  const { overlapChars = 0 } = sizes
+  if (overlapChars === 0) return cutSections(lines, sizes, mostPieces)
+  const opens = new Set<number>()
+  const solid = new SolidLines()
+  solid.add(0, frontMatterEnd(lines))
+  const pieces = cutSections(lines, sizes, mostPieces, (block, piece) => {
+    if (opensSection(block)) opens.add(piece)
+    solid.addBlock(block)
+  })
+  return overlapPieces(lines, pieces, { sizes, opens, solid })
+}
 
 /**
  * Cuts Markdown at its headings. A section that fits the cap stays whole; a longer one is cut between blocks near the
  * target. A block that fits is never split; a fence or table that does not is split at line ends, with its opening and
  * closing lines or its header rows repeated. Once there are `mostPieces`, the rest of the file is not read.
  */
-export function cutMarkdown(
+function cutSections(
   lines: readonly string[],
   sizes: ChunkSizes,
   mostPieces: number = Number.POSITIVE_INFINITY,
+  /** Is told of every block, and for one that opens a section the place of its first piece. */
+  see: (block: Block, piece: number) => void = () => {},
 ): Piece[] {
   const pieces: Piece[] = []
   const ancestry: Block[] = []
@@ -29,18 +47,23 @@ export function cutMarkdown(
   const body = frontMatterEnd(lines)
   if (body > 0) section.add(plainBlock(0, body))
   for (const block of parseBlocks(lines, body)) {
-    if (block.type === 'heading' && block.text !== '') {
+    if (opensSection(block)) {
       section.close()
       while ((ancestry.at(-1)?.level ?? 0) >= block.level) ancestry.pop()
       ancestry.push(block)
       headingPath = ancestry.map((heading) => clipText(heading.text, MAX_HEADING_CHARS))
     }
+    see(block, pieces.length)
     section.add(block)
     if (pieces.length >= mostPieces) return pieces
   }
   section.close()
   extendLast(lines.length)
   return pieces
+}
+
+function opensSection({ type, text }: Block): boolean {
+  return type === 'heading' && text !== ''
 }
 
 /** Neighbouring blocks that become one piece, or one block that becomes several. */
@@ -58,6 +81,9 @@ interface Group {
 class SectionCutter {
   readonly #lines: readonly string[]
   readonly #sizes: ChunkSizes
+  /** Those of the pieces of a section that does not fit. */
+  readonly #partSizes: ChunkSizes
+  readonly #slice: LineSlicer
   readonly #emit: (piece: Piece) => void
   /** The section so far, as long as it fits the cap. */
   #blocks: Block[] = []
@@ -69,6 +95,8 @@ class SectionCutter {
   constructor(lines: readonly string[], sizes: ChunkSizes, emit: (piece: Piece) => void) {
     this.#lines = lines
     this.#sizes = sizes
+    this.#partSizes = withoutOverlap(sizes)
+    this.#slice = this.#partSizes === sizes ? sliceText : sliceSentences
     this.#emit = emit
   }
 
@@ -104,7 +132,7 @@ class SectionCutter {
 
   /** Collects neighbouring blocks up to the target; one that exceeds the cap stands alone. */
   #addToGroups(whole: Block): void {
-    const { maxChars, targetChars } = this.#sizes
+    const { maxChars, targetChars } = this.#partSizes
     for (const block of this.#isOversized(whole) && whole.leaves.length > 1 ? whole.leaves : [whole]) {
       const last = this.#groups.at(-1)
       const isLarge = this.#isOversized(block)
@@ -126,7 +154,7 @@ class SectionCutter {
 
   #emitGroup(group: Group): void {
     if (!group.isOversized) this.#emitLines(group.start, group.end)
-    else for (const piece of splitBlock(this.#lines, group.block, this.#sizes)) this.#emit(piece)
+    else for (const piece of splitBlock(this.#lines, group.block, this.#partSizes, this.#slice)) this.#emit(piece)
   }
 
   #emitLines(start: number, end: number): void {
@@ -144,7 +172,7 @@ class SectionCutter {
   }
 }
 
-function splitBlock(lines: readonly string[], block: Block, sizes: ChunkSizes): Piece[] {
+function splitBlock(lines: readonly string[], block: Block, sizes: ChunkSizes, slice: LineSlicer): Piece[] {
   const only = block.leaves[0] ?? block
   const framed =
     only.type === 'fence'
@@ -152,7 +180,7 @@ function splitBlock(lines: readonly string[], block: Block, sizes: ChunkSizes): 
       : only.type === 'table'
         ? splitTable(lines, only, sizes)
         : undefined
-  return framed ?? cutText(lines.slice(block.start, block.end), sizes, block.start + 1)
+  return framed ?? cutLines(lines.slice(block.start, block.end), sizes, block.start + 1, slice)
 }
 
 function splitFence(lines: readonly string[], block: Block, sizes: ChunkSizes): Piece[] | undefined {
@@ -217,7 +245,8 @@ function splitFramed(
   const emit = (endLine: number, after = '') => {
     const isFirst = pieces.length === 0
     const text = [isFirst ? firstHead : head, ...part].join('\n').trim()
-    pieces.push({ startLine, endLine, content: text + (isFirst ? firstFoot : foot) + after })
+    const piece = { startLine, endLine, content: text + (isFirst ? firstFoot : foot) + after }
+    pieces.push(isFirst ? piece : { ...piece, frame: { chars: head.trimStart().length, bodyLine: bodyStart + 1 } })
     part = []
     size = 0
   }

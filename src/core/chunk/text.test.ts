@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { splitLines } from '../text/lines.ts'
 import type { Piece } from './piece.ts'
-import { cutText } from './text.ts'
+import { cutLines, cutText } from './text.ts'
 
 function cut(text: string, targetChars: number, maxChars: number): Piece[] {
-  return cutText(splitLines(text), { targetChars, maxChars })
+  return cutText(splitLines(text), { targetChars, maxChars }).map(({ startColumn: _, ...piece }) => piece)
 }
 
 test('keeps a text that is shorter than the target whole', () => {
@@ -67,7 +67,7 @@ test.each(['', '\n', ' \n\t\n\n', '\ufeff'])('finds no piece in %j', (text) => {
 })
 
 test('counts lines from where it is told to', () => {
-  expect(cutText(['a', '', 'b'], { targetChars: 1, maxChars: 9 }, 41)).toEqual([
+  expect(cutLines(['a', '', 'b'], { targetChars: 1, maxChars: 9 }, 41)).toEqual([
     { startLine: 41, endLine: 42, content: 'a' },
     { startLine: 43, endLine: 43, content: 'b' },
   ])

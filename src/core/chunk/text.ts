@@ -1,11 +1,28 @@
 import { isBlank, sliceText } from '../text/lines.ts'
+import { sliceSentences } from '../text/sentences.ts'
+import { overlapPieces, withoutOverlap } from './overlap.ts'
 import type { ChunkSizes, Piece } from './piece.ts'
+
+/** Cuts a line into slices of at most so many code units; joined they are the line. */
+export type LineSlicer = (line: string, size: number) => string[]
+
+/** Cuts a text by {@link cutLines}, each piece beginning with the end of the one before where the sizes say so. */
+export function cutText(lines: readonly string[], sizes: ChunkSizes): Piece[] {
+  const { overlapChars = 0 } = sizes
+  if (overlapChars === 0) return cutLines(lines, sizes)
+  return overlapPieces(lines, cutLines(lines, withoutOverlap(sizes), 1, sliceSentences), { sizes })
+}
 
 /**
  * Cuts lines at blank lines once the target is reached, and before the cap wherever that is.
  * A single line longer than the cap becomes slices that share its line number.
  */
-export function cutText(lines: readonly string[], sizes: ChunkSizes, firstLine = 1): Piece[] {
+export function cutLines(
+  lines: readonly string[],
+  sizes: ChunkSizes,
+  firstLine = 1,
+  slice: LineSlicer = sliceText,
+): Piece[] {
   const pieces: Piece[] = []
   let start = 0
   let size = 0
@@ -28,9 +45,12 @@ export function cutText(lines: readonly string[], sizes: ChunkSizes, firstLine =
     if (!blank && size > 0 && size + line.length > sizes.maxChars) flush(i)
     if (!blank && line.length > sizes.maxChars) {
       flush(i)
-      for (const slice of sliceText(line, sizes.maxChars)) {
-        const content = slice.trim()
-        if (content !== '') pieces.push({ startLine: firstLine + i, endLine: firstLine + i, content })
+      let column = 0
+      for (const part of slice(line, sizes.maxChars)) {
+        const content = part.trim()
+        const startColumn = column + part.length - part.trimStart().length
+        if (content !== '') pieces.push({ startLine: firstLine + i, endLine: firstLine + i, content, startColumn })
+        column += part.length
       }
       start = i + 1
       return

@@ -16,7 +16,7 @@ export function baseOf({ bases }: Survey, url: string): string {
 
 const MAX_TEXT = 200
 /** No server takes longer addresses. */
-const MAX_URL = 8000
+export const MAX_URL = 8000
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { sha256 } from '../hash.ts'
-import type { Page } from '../model.ts'
+import type { KnownFacts, Page } from '../model.ts'
 import { extractText } from './text-page.ts'
 
 const URL = 'https://example.com/docs/tides.md'
@@ -166,5 +166,31 @@ test('the fields of the answer may give another address', () => {
   expect(read('# A', true, { link })).toMatchObject({
     canonical: 'https://example.com/c',
     alternates: [{ url: 'https://example.com/docs/x.html', language: null, type: 'text/html' }],
+  })
+})
+
+describe('what is known beside a text', () => {
+  const extract = (body: string, known: KnownFacts) => {
+    const extraction = extractText({ url: URL, body, known }, { isMarkdown: true })
+    if (extraction.type !== 'page') throw new Error(extraction.reason)
+    return extraction.page
+  }
+
+  test('names it, where the text itself has no front matter that does', () => {
+    const known = { title: ' The\nTitle ', description: 'What it is.' }
+    expect(extract('# Heading\n\nText.', known)).toMatchObject({ title: 'The Title', description: 'What it is.' })
+    expect(extract('---\ntitle: Own\ndescription: Mine\n---\nText.', known)).toMatchObject({
+      title: 'Own',
+      description: 'Mine',
+    })
+    expect(extract('# Heading\n\nText.', { title: ' ' })).toMatchObject({ title: 'Heading', description: null })
+  })
+
+  test('adds links that the text does not have, each once and without what leads nowhere', () => {
+    const links = ['/in#part', 'https://example.com/more', '/more#again', 'javascript:x', `/${'a'.repeat(9000)}`]
+    expect(extract('See [it](/in).', { links }).links).toEqual([
+      { url: 'https://example.com/in', text: 'it', rel: [], isContent: true },
+      { url: 'https://example.com/more', text: '', rel: [], isContent: false },
+    ])
   })
 })

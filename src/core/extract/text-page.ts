@@ -6,7 +6,7 @@ import { clipText, isBlank, splitLines } from '../text/lines.ts'
 import { isFileUrl } from '../url/file-url.ts'
 import { decodePlain } from './decode-html.ts'
 import { cutFrontMatter } from './front-matter.ts'
-import { readLinks } from './links.ts'
+import { MAX_URL, readLinks } from './links.ts'
 import { measureMarkdown } from './measure.ts'
 import { parseDate } from './metadata/dates.ts'
 import { cleanLine, MAX_AUTHOR, MAX_DESCRIPTION, MAX_NAME, MAX_TITLE } from './metadata/line.ts'
@@ -14,6 +14,7 @@ import { readLinkHeader } from './metadata/link-header.ts'
 import { readRobots } from './metadata/robots.ts'
 import { alternatesOf, canonicalOf } from './metadata.ts'
 import { saysNotFound } from './refuse/soft-404.ts'
+import { createResolver } from './resolve.ts'
 import { surveyDocument } from './survey.ts'
 import { cleanMarkdown } from './text/markdown-source.ts'
 import { writePlain } from './text/plain-source.ts'
@@ -34,7 +35,7 @@ const SHORT_LINE = 100
  * matter and without what nobody would see, and with its raw HTML escaped.
  */
 export function extractText(snapshot: Snapshot, { isMarkdown, sha256 }: TextOptions): Extraction {
-  const { url, body, headers = {} } = snapshot
+  const { url, body, headers = {}, known = {} } = snapshot
   const { fields, lines } = cutFrontMatter(splitLines(decodePlain(body, headers['content-type'] ?? '')))
   const source = trimLines(lines)
   const [line = ''] = source
@@ -53,8 +54,12 @@ export function extractText(snapshot: Snapshot, { isMarkdown, sha256 }: TextOpti
     type: 'page',
     page: {
       url,
-      title: field('title', MAX_TITLE) ?? cleanLine(heading?.title ?? firstLine, MAX_TITLE) ?? '',
-      description: field('description', MAX_DESCRIPTION),
+      title:
+        field('title', MAX_TITLE) ??
+        cleanLine(known.title ?? '', MAX_TITLE) ??
+        cleanLine(heading?.title ?? firstLine, MAX_TITLE) ??
+        '',
+      description: field('description', MAX_DESCRIPTION) ?? cleanLine(known.description ?? '', MAX_DESCRIPTION),
       author: field('author', MAX_AUTHOR),
       publishedAt: parseDate(fields.get('date') ?? ''),
       modifiedAt: parseDate(fields.get('updated') ?? fields.get('lastmod') ?? ''),
@@ -65,7 +70,7 @@ export function extractText(snapshot: Snapshot, { isMarkdown, sha256 }: TextOpti
       generator: null,
       markdown,
       sections,
-      links: linksIn(shown, url, isMarkdown),
+      links: withKnown(linksIn(shown, url, isMarkdown), known.links ?? [], url),
       ...measureMarkdown(markdown, sha256),
       hiddenChars,
     },
@@ -121,4 +126,15 @@ function linksIn(text: string, url: string, isMarkdown: boolean): Link[] {
   const clipped = clipText(text, MAX_RENDERED)
   const root = parseHtml(isMarkdown ? renderer.render(clipped) : renderer.renderInline(clipped))
   return readLinks(surveyDocument(root), url, [root])
+}
+
+/** Links with those that only whoever fetched the text knows of, each address once. */
+function withKnown(links: readonly Link[], known: readonly string[], url: string): Link[] {
+  const resolve = createResolver(url)
+  const all = new Map(links.map((link) => [link.url, link]))
+  for (const address of known.map(resolve)) {
+    if (address === '' || address.length > MAX_URL || all.has(address)) continue
+    all.set(address, { url: address, text: '', rel: [], isContent: false })
+  }
+  return [...all.values()]
 }

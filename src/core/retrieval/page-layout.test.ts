@@ -45,6 +45,20 @@ describe('a layout', () => {
     ])
   })
 
+  test('counts the lines that a chunk repeats to the one before only', () => {
+    const sizes = { targetChars: 400, maxChars: 400, overlapChars: 100 }
+    const markdown = Array.from({ length: 40 }, (_, i) => `Sentence ${i} of a section.`).join('\n\n')
+    const chunks = chunkPage({ markdown }, 'page', { sizes })
+    const layout = readLayout(writeLayout({ markdown, sections: [] }, chunks))
+    const spans = listSpans(layout, 0, chunks.length - 1)
+    expect(chunks.length).toBeGreaterThan(3)
+    chunks.slice(1).forEach(({ startLine, endLine }, i) => {
+      const { endLine: before = 0 } = spans[i] ?? {}
+      expect(startLine).toBeLessThan(before)
+      expect(spans[i + 1]).toMatchObject({ startLine: before + 1, endLine, isOpen: false })
+    })
+  })
+
   test('tells chunks that begin inside a block', () => {
     const code = Array.from({ length: 30 }, (_, i) => `line ${i} of a long example\n`).join('\n')
     const { spans } = layOut(`Before.\n\n\`\`\`\n${code}\`\`\`\n\nAfter it, text.`)

@@ -2,7 +2,7 @@ import type { Chunk, Section } from '../model.ts'
 import { findAnchor } from './anchored-url.ts'
 import { createLineStarts } from './line-starts.ts'
 
-/** Where a chunk stands in its page, in lines and in bytes. */
+/** Where a chunk stands in its page, in lines and in bytes, without what it repeats of the one before. */
 export interface LayoutSpan {
   /** First line, from 1. */
   readonly startLine: number
@@ -44,7 +44,8 @@ export function writeLayout(
   const fences = createFenceTest(markdown)
   let at = 0
   let offset = 0
-  const spans = chunks.map(({ startLine, endLine, headingPath }): WrittenSpan => {
+  const spans = chunks.map(({ endLine, headingPath, ...chunk }, i): WrittenSpan => {
+    const startLine = ownStart(chunks[i - 1], { endLine, ...chunk })
     const start = startOf(startLine)
     offset = start < at ? utf8Length(markdown, 0, start) : offset + utf8Length(markdown, at, start)
     at = start
@@ -55,6 +56,18 @@ export function writeLayout(
   const written: PageLayout = { bytes, paths: paths.list, anchors: anchors.list, spans }
   return JSON.stringify(written)
 }
+
+/**
+ * The first line that a chunk does not repeat: those of the chunk before are read once. A chunk that only shares a line with the one
+ * before may be a slice of it, and one of sorted keys may stand anywhere else.
+ */
+function ownStart(before: LineSpan | undefined, { startLine, endLine }: LineSpan): number {
+  const isRepeating =
+    before !== undefined && startLine >= before.startLine && startLine < before.endLine && endLine > before.endLine
+  return isRepeating ? before.endLine + 1 : startLine
+}
+
+type LineSpan = Pick<Chunk, 'startLine' | 'endLine'>
 
 /** Reads what `writeLayout` wrote. */
 export function readLayout(text: string): PageLayout {

@@ -4,6 +4,7 @@ import { chunkPage } from '../chunk/chunk-page.ts'
 import { parseBlocks } from '../markdown/blocks.ts'
 import type { Chunk } from '../model.ts'
 import { splitLines } from '../text/lines.ts'
+import { listSpans, readLayout, writeLayout } from './page-layout.ts'
 import { createGrower, type GrownPassage, type Growth, type LineRange, type PassageRoom } from './passages.ts'
 
 const ROOM: PassageRoom = { target: 100, most: 160, left: 750, budget: 750 }
@@ -240,12 +241,21 @@ describe('whatever the page is', () => {
       { maxLength: 40 },
     )
     .map((lines) => lines.join('\n'))
-  const rooms = fc.record({ target: fc.integer({ min: 5, max: 200 }), budget: fc.integer({ min: 5, max: 400 }) })
+  const overlaps = fc.constantFrom(0, 60)
+  const rooms = fc.record({
+    target: fc.integer({ min: 5, max: 200 }),
+    budget: fc.integer({ min: 5, max: 400 }),
+    overlapChars: overlaps,
+  })
 
   /** Grows every chunk of a page, one after the other, as an answer would. */
-  function growAll(markdown: string, target: number, budget: number): { passages: GrownPassage[]; chunks: Chunk[] } {
-    const chunks = chunkPage({ markdown }, 'page', { sizes: { targetChars: 150, maxChars: 300 } })
-    const grower = createGrower({ markdown, chunks })
+  function growAll(
+    markdown: string,
+    { target, budget, overlapChars }: { target: number; budget: number; overlapChars: number },
+  ): { passages: GrownPassage[]; chunks: Chunk[] } {
+    const chunks = chunkPage({ markdown }, 'page', { sizes: { targetChars: 150, maxChars: 300, overlapChars } })
+    const layout = readLayout(writeLayout({ markdown, sections: [] }, chunks))
+    const grower = createGrower({ markdown, chunks: listSpans(layout, 0, chunks.length - 1) })
     const passages: GrownPassage[] = []
     let left = budget
     for (const chunk of chunks.toReversed()) {
@@ -260,10 +270,10 @@ describe('whatever the page is', () => {
 
   test('passages fit their budget, do not overlap, and are the lines they say', () => {
     fc.assert(
-      fc.property(fc.oneof(page, anything), rooms, (markdown, { target, budget }) => {
+      fc.property(fc.oneof(page, anything), rooms, (markdown, room) => {
         const lines = splitLines(markdown)
-        const { passages } = growAll(markdown, target, budget)
-        expect(passages.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(budget)
+        const { passages } = growAll(markdown, room)
+        expect(passages.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(room.budget)
         const sorted = passages.toSorted((a, b) => a.startLine - b.startLine)
         sorted.forEach((passage, i) => {
           expect(passage.startLine).toBeLessThanOrEqual(passage.endLine)
@@ -277,11 +287,11 @@ describe('whatever the page is', () => {
 
   test('passages of written pages are whole blocks, as a parser of Markdown sees them', () => {
     fc.assert(
-      fc.property(page, rooms, (markdown, { target, budget }) => {
+      fc.property(page, rooms, (markdown, room) => {
         const blocks = [...parseBlocks(splitLines(markdown))].flatMap((block) =>
           block.leaves.length > 0 ? block.leaves : [block],
         )
-        for (const { startLine, endLine, isCut } of growAll(markdown, target, budget).passages) {
+        for (const { startLine, endLine, isCut } of growAll(markdown, room).passages) {
           if (isCut) continue
           for (const { open, close } of blocks) {
             const isInside = open >= startLine - 1 && close <= endLine
@@ -296,8 +306,8 @@ describe('whatever the page is', () => {
 
   test('every chunk is shown, where there is room', () => {
     fc.assert(
-      fc.property(page, (markdown) => {
-        const { passages, chunks } = growAll(markdown, 100, 100_000)
+      fc.property(page, overlaps, (markdown, overlapChars) => {
+        const { passages, chunks } = growAll(markdown, { target: 100, budget: 100_000, overlapChars })
         for (const { startLine, endLine, content } of chunks) {
           const isShown = passages.some((one) => one.startLine <= endLine && startLine <= one.endLine)
           expect(isShown, content).toBe(true)

@@ -1,4 +1,4 @@
-import { estimateTokens } from '../text/estimate.ts'
+import { CHARS_PER_TOKEN, estimateTokens } from '../text/estimate.ts'
 import { isBlank, splitLines } from '../text/lines.ts'
 import { findDefinitions } from './definitions.ts'
 import { createLineStarts, type LineStarts } from './line-starts.ts'
@@ -86,9 +86,6 @@ interface Run {
 
 /** Chunks on each side of a hit that are looked at where a section is long. */
 const NEIGHBOURS = 6
-
-/** Characters for each token of the estimate. */
-const CHARS_PER_TOKEN = 4
 
 /** Reads a page for the hits in it. Only the sections they stand in are looked at. */
 export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {

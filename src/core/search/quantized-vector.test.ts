@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compareQuantized, findVectorProblem, quantizeVector } from './quantized-vector.ts'
+import { compareQuantized, findVectorProblem, quantizeVector, restoreVector } from './quantized-vector.ts'
 
 /** A vector of length 1 that looks like chance. */
 function vectorOf(seed: number, dimensions = 384): Float32Array {
@@ -31,6 +31,15 @@ test('bytes that lie anywhere in memory are read', () => {
   const moved = new Uint8Array(bytes.length + 3)
   moved.set(bytes, 3)
   expect(compareQuantized(vectorOf(4), moved.subarray(3))).toBe(compareQuantized(vectorOf(4), bytes))
+})
+
+test('a vector is given back to within half a step, from anywhere in memory', () => {
+  const vector = vectorOf(6)
+  const moved = Uint8Array.from([1, 2, 3, ...quantizeVector(vector)]).subarray(3)
+  const half = Math.max(...vector.map(Math.abs)) / 254
+  const restored = restoreVector(moved)
+  expect(restored.length).toBe(vector.length)
+  expect(Math.max(...restored.map((value, i) => Math.abs(value - (vector[i] ?? 0))))).toBeLessThan(half * 1.001)
 })
 
 describe('a vector is refused', () => {

@@ -38,6 +38,13 @@ export function quantizeVector(vector: Float32Array): Uint8Array {
   return bytes
 }
 
+/** A vector as it was kept: each number is within half a step of what it was. */
+export function restoreVector(bytes: Uint8Array): Float32Array {
+  const step = new DataView(bytes.buffer, bytes.byteOffset).getFloat32(0, true)
+  const numbers = new Int8Array(bytes.buffer, bytes.byteOffset + SCALE_BYTES, bytes.length - SCALE_BYTES)
+  return Float32Array.from(numbers, (number) => number * step)
+}
+
 /** The cosine of a vector with one that was quantized. Both were of length 1. */
 export function compareQuantized(query: Float32Array, bytes: Uint8Array): number {
   const step = new DataView(bytes.buffer, bytes.byteOffset).getFloat32(0, true)

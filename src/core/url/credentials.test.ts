@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hideCredentials } from './credentials.ts'
+import { hasCredentials, hideCredentials } from './credentials.ts'
 
 test.each([
   ['http://me:s3cret@docs.example/a', 'http://…@docs.example/a'],
@@ -20,4 +20,14 @@ test.each([
   'guide@>=3 <4',
 ])('%s is repeated as it is', (text) => {
   expect(hideCredentials(text)).toBe(text)
+})
+
+test.each([
+  ['http://me:s3cret@docs.example/', true],
+  ['http://me@docs.example/', true],
+  ['http://:s3cret@docs.example/', true],
+  ['http://docs.example/@me', false],
+  ['docs.example', false],
+])('that %s holds credentials is %s', (text, expected) => {
+  expect(hasCredentials(text)).toBe(expected)
 })

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { CHUNK_PROFILES } from '../../core/chunk/profiles.ts'
 import { PharosError } from '../../core/errors.ts'
 import { urlKey } from '../../core/url/key.ts'
 import { REACHES } from '../../core/url/scope.ts'
-import { plannerSchema } from '../../library/dispatch/crawl-order.ts'
+import { plannerSchema, renderSchema } from '../../library/dispatch/crawl-order.ts'
 import type { JobView } from '../../library/dispatch/dispatcher.ts'
 import { writeSourceOrder } from '../../library/dispatch/source-order.ts'
 import { DISCOVERY_WORDS, LEDGER_STATES, REASON_WORDS, REASONS, STATE_WORDS } from '../../library/ledger-words.ts'
@@ -12,6 +13,7 @@ import type { CrawlInput } from '../../library/operations/crawl-source.ts'
 import { describeSource } from '../../library/operations/describe-source.ts'
 import { explainUrl } from '../../library/operations/explain.ts'
 import { findSource } from '../../library/operations/find-source.ts'
+import { openRendering } from '../../library/operations/open-rendering.ts'
 import { requireUnderstood } from '../../library/operations/require-understood.ts'
 import { reportSource } from '../../library/operations/source-status.ts'
 import { takeUpSource } from '../../library/operations/take-up-source.ts'
@@ -79,6 +81,8 @@ export const sourceRoutes: readonly Route[] = [
       seeds: z.array(z.string().max(2000)).max(1000).optional().describe('Further addresses to start from.'),
       llmsTxtUrl: z.string().max(2000).nullable().optional().describe('Its llms.txt; null for none.'),
       llmsFull: z.enum(['auto', 'off', 'only']).optional().describe('Whether its llms-full.txt is read.'),
+      render: renderSchema.optional(),
+      chunks: z.enum(CHUNK_PROFILES).optional().describe('How its pages are cut.'),
       planner: plannerSchema
         .optional()
         .describe('What the plan of an intelligent or history crawl may do; ignored for other types.'),
@@ -92,7 +96,7 @@ export const sourceRoutes: readonly Route[] = [
       ...failures(400, 409, 429, 503),
     },
     async run({ body }, { ports }) {
-      const { url, name, version, crawlType, seeds, llmsTxtUrl, llmsFull, planner, force } = body
+      const { url, name, version, crawlType, seeds, llmsTxtUrl, llmsFull, render, chunks, planner, force } = body
       return withLibrary(ports, async (library) => {
         // One whose crawl waits looks like one that never came to anything, and is not to be taken up twice.
         await refuseUnderWay(library, body, ports)
@@ -100,7 +104,7 @@ export const sourceRoutes: readonly Route[] = [
           url,
           ...given({ name, version }),
           scope: given(body.scope ?? {}),
-          settings: given({ crawlType, seeds, llmsTxtUrl, llmsFull }),
+          settings: given({ crawlType, seeds, llmsTxtUrl, llmsFull, render, chunks }),
           force,
         })
         // Somebody may have asked for the same at the same moment.
@@ -167,6 +171,12 @@ export const sourceRoutes: readonly Route[] = [
         acceptLoss: z.boolean(),
         scope,
         crawlType: z.enum(CRAWL_TYPES).describe('Where addresses are looked for, in this crawl.'),
+        render: renderSchema,
+        chunks: z
+          .enum(CHUNK_PROFILES)
+          .describe(
+            'How its pages are cut, kept from now on. Those that have not changed are cut anew only with full.',
+          ),
         planner: plannerSchema.describe(
           'What the plan of an intelligent or history crawl may do; ignored for other types.',
         ),
@@ -190,7 +200,7 @@ export const sourceRoutes: readonly Route[] = [
     group: GROUP,
     summary: 'Asks for the known pages again.',
     params: id,
-    body: z.object({ discover: z.boolean(), acceptLoss: z.boolean() }).partial().optional(),
+    body: z.object({ discover: z.boolean(), acceptLoss: z.boolean(), render: renderSchema }).partial().optional(),
     answers: { 202: { what: 'It waits or runs.', schema: started }, ...failures(400, 404, 409, 429, 503) },
     run: ({ params, body = {} }, context) => enqueue(params.id, { kind: 'refresh', ...given(body) }, context),
   }),
@@ -200,7 +210,7 @@ export const sourceRoutes: readonly Route[] = [
     group: GROUP,
     summary: 'Asks for the failed pages again.',
     params: id,
-    body: z.object({ acceptLoss: z.boolean() }).partial().optional(),
+    body: z.object({ acceptLoss: z.boolean(), render: renderSchema }).partial().optional(),
     answers: { 202: { what: 'It waits or runs.', schema: started }, ...failures(400, 404, 409, 429, 503) },
     run: ({ params, body = {} }, context) => enqueue(params.id, { kind: 'retry', ...given(body) }, context),
   }),
@@ -285,6 +295,7 @@ async function enqueue(text: string, input: CrawlInput, { ports }: HttpContext) 
     if (input.crawlType === 'history' && input.force !== true) {
       await requireUnderstood(library, new URL(source.siteUrl).host)
     }
+    if (input.render !== undefined) await openRendering(library, input.render)
     if (isUnderWay(ports, source) || (await reportSource(library, source)).isRunning) {
       throw new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
     }

@@ -3,7 +3,7 @@ import { PharosError } from '../../core/errors.ts'
 import { REACHES, type Reach } from '../../core/url/scope.ts'
 import type { PlannerOptions } from '../../plan/planner-options.ts'
 import { parseStart } from '../operations/add-source.ts'
-import { CRAWL_TYPES, type CrawlType, hasPlan } from '../source.ts'
+import { CRAWL_TYPES, type CrawlType, hasPlan, RENDERINGS, type Rendering } from '../source.ts'
 import type { CrawlOrder } from './dispatcher.ts'
 
 /** How long something is fresh, as the contract writes it: a whole number with s, m, h or d, or of seconds. */
@@ -40,10 +40,19 @@ export const plannerSchema: z.ZodType<PlannerOptions> = z
   })
   .partial() as z.ZodType<PlannerOptions>
 
+/** The schema of how pages are read. */
+export const renderSchema: z.ZodType<Rendering> = z
+  .enum(RENDERINGS)
+  .describe(
+    'How its pages are read: http as they come, auto in a browser where they need one, chromium always in one, crawl4ai by that service. The source keeps it.',
+  )
+
 /** What is asked for with `POST /api/crawl`, in the words of the contract. */
 export interface CrawlBody {
   readonly startUrl?: string | undefined
   readonly crawlType?: CrawlType | undefined
+  /** Not of the contract: how its pages are read. */
+  readonly render?: Rendering | undefined
   /** Not of the contract: how far from its start a crawl may go. */
   readonly scope?: Reach | undefined
   /** Not of the contract: whether it waits for its turn where it would be refused. */
@@ -87,6 +96,7 @@ export const crawlBodySchema: z.ZodType<CrawlBody> = z.object({
     .describe(
       'Where addresses are looked for. intelligent plans what to visit; history is refused until enough is known of the site. The fields that begin with hub, int and planner are for these two, and ignored for others. GET /api/crawl-types lists them.',
     ),
+  render: renderSchema.optional(),
   scope: z
     .enum(REACHES)
     .optional()
@@ -188,6 +198,7 @@ function writeFlags(body: CrawlBody, libraryPath: string): string[] {
       'crawl-type',
       crawlType ?? (body.useSitemap === true && body.sitemapOnly !== true ? 'basic-with-sitemap' : undefined),
     ],
+    ['render', body.render],
     ['scope', body.scope],
     ['depth', body.depth],
     ['max-pages', maxPages],

@@ -5,7 +5,7 @@ import { findGlobProblem } from '../../core/url/path-glob.ts'
 import { DEFAULT_SCOPE, type Scope } from '../../core/url/scope.ts'
 import { isFolder } from '../folder.ts'
 import type { Library } from '../library.ts'
-import type { Source, SourceSettings } from '../source.ts'
+import { DEFAULT_SETTINGS, type Source, type SourceSettings } from '../source.ts'
 
 /** What a source is made from. */
 export interface SourceInput {
@@ -21,9 +21,6 @@ export interface SourceInput {
   readonly scope?: Partial<Scope>
   readonly settings?: Partial<SourceSettings>
 }
-
-/** The settings of a source about which nothing else was said. */
-export const DEFAULT_SETTINGS: SourceSettings = { seeds: [], llmsTxtUrl: null, llmsFull: 'auto', crawlType: 'docs' }
 
 /** Records a source. Nothing is fetched. */
 export async function addSource(library: Library, input: SourceInput): Promise<Source> {

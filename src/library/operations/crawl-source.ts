@@ -1,9 +1,11 @@
+import type { ChunkProfile } from '../../core/chunk/profiles.ts'
 import { PharosError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/model.ts'
 import type { CrawlControl } from '../../crawl/control.ts'
 import { crawl } from '../../crawl/crawl.ts'
 import type { CrawlEvent, CrawlKind, CrawlSummary } from '../../crawl/events.ts'
 import type { CrawlPlanner } from '../../crawl/planner.ts'
+import type { ReadOptions, Rendering } from '../../crawl/ports.ts'
 import type { MilestoneMemory } from '../../crawl/progress-milestones.ts'
 import type { CrawlRun } from '../../crawl/run.ts'
 import { classifyReading } from '../classified-reader.ts'
@@ -13,6 +15,7 @@ import { labelOf, type Source } from '../source.ts'
 import type { Crawl, CrawlRunOptions } from '../store.ts'
 import { resolveScope } from './add-source.ts'
 import { indexFolder } from './index-folder.ts'
+import { openRendering } from './open-rendering.ts'
 import { keepMilestones, planCrawl, refuseUnprepared } from './plan-crawl.ts'
 import { hasSignOfLife } from './source-status.ts'
 
@@ -23,6 +26,10 @@ export interface CrawlInput extends Partial<CrawlRunOptions> {
   readonly headers?: Readonly<Record<string, string>>
   /** Leaves an interrupted crawl of the source as it is and begins a new one. @default false */
   readonly isFresh?: boolean
+  /** How its pages are read, from now on: the source keeps it. @default as it keeps it */
+  readonly render?: Rendering
+  /** How its pages are cut, from now on: those that have not changed stay as they are, unless all are read again. @default as it keeps it */
+  readonly chunks?: ChunkProfile
   /** What may be asked of it while it runs, besides to stop. */
   readonly control?: CrawlControl
 }
@@ -39,12 +46,14 @@ const DEFAULT_OPTIONS: CrawlRunOptions = {
 /** Crawls a source. An interrupted crawl of it goes on as it began, unless something else is asked for. */
 export async function* crawlSource(
   library: Library,
-  source: Source,
+  known: Source,
   input: CrawlInput,
   signal: AbortSignal,
 ): AsyncGenerator<CrawlEvent, void, void> {
   const { store, clock, runner, limits } = library
-  const { kind, headers = {}, isFresh = false, control, ...given } = input
+  const { settings: kept } = known
+  const { kind, headers = {}, isFresh = false, control, render = kept.render, chunks = kept.chunks, ...given } = input
+  const source: Source = { ...known, settings: { ...kept, render, chunks } }
   const now = clock.now()
   const asked: Crawl = {
     id: library.newId(),
@@ -59,8 +68,13 @@ export async function* crawlSource(
     summary: null,
   }
   // Checked before anything is written.
+  if (input.render !== undefined && isFolder(source)) {
+    throw new PharosError('USAGE', { problem: `render is for web sites, and ${labelOf(source)} is on this machine` })
+  }
   resolveScope(source.scope, asked.options.scope)
   const folder = isFolder(source) ? await openFolder(library, source) : undefined
+  const rendering = folder === undefined ? await openRendering(library, render, headers) : {}
+  if (render === 'chromium') await rendering.renderer?.prepare()
   const [last] = await store.listCrawls(source.id, 1)
   const interrupted = isFresh ? undefined : findInterrupted(last, asked)
   // A process that was killed says nothing any more; that it is gone need not be waited for.
@@ -70,13 +84,17 @@ export async function* crawlSource(
   if (last !== undefined && !isAlive) refuseToForget(last, source, kind)
   await refuseUnprepared(library, source, asked)
   const begun = await store.beginCrawl(asked, limits.aliveMs, interrupted?.id, gone)
+  if (render !== kept.render || chunks !== kept.chunks)
+    await store.updateSource(source.id, { settings: source.settings })
   const run = createRun(library, source, begun, { headers, isResumed: begun.id !== asked.id })
   const planner: CrawlPlanner | undefined = folder === undefined ? await planCrawl(library, source, begun) : undefined
   const milestones: MilestoneMemory | undefined = keepMilestones(library, begun)
   let isEnded = false
   const ports = {
     ...library,
-    readPage: async (snapshot: Snapshot, key: string) => classifyReading(await library.readPage(snapshot, key)),
+    ...rendering,
+    readPage: async (snapshot: Snapshot, key: string, options?: ReadOptions) =>
+      classifyReading(await library.readPage(snapshot, key, { ...options, chunks })),
     ledger: store,
     planner,
     milestones,
@@ -105,7 +123,7 @@ function openFolder({ folders }: Library, source: Source): Promise<OpenFolder> {
   if (folders === undefined) {
     throw new PharosError('USAGE', { problem: `${labelOf(source)} is a folder, and folders cannot be read here` })
   }
-  return folders.open(source.url)
+  return folders.open(source.url, source.settings.chunks)
 }
 
 /**
@@ -139,7 +157,7 @@ function createRun(
   { id, kind, options }: Crawl,
   { headers, isResumed }: Pick<CrawlRun, 'headers' | 'isResumed'>,
 ): CrawlRun {
-  const { crawlType: usual, ...settings } = source.settings
+  const { crawlType: usual, chunks: _, ...settings } = source.settings
   const crawlType = options.crawlType ?? usual
   const scope = resolveScope(source.scope, options.scope)
   const { full, acceptLoss, discover, maxAgeMs, maxAgeMsOf } = options

@@ -39,6 +39,8 @@ export interface CrawlReport {
   readonly cappedAt: number | null
   /** Addresses that are left to be done. */
   readonly pending: number
+  /** Pages that failed because they are empty until a browser runs their scripts; while it runs here, none are counted. */
+  readonly needsRendering: number
 }
 
 /** Reports on the crawl of a source: on the one that runs here, else on the last one as the library knows it. */
@@ -68,6 +70,7 @@ export async function describeCrawl(
     chunks,
     cappedAt: crawl?.summary?.cappedAt ?? null,
     pending: balance.pending,
+    needsRendering: about.reasons['failed/needs-rendering'] ?? 0,
   }
 }
 
@@ -128,6 +131,7 @@ async function describeJob(library: Library, source: Source, job: Job, limit: nu
     progress,
     ...(await store.countContent(source.id)),
     cappedAt: null,
+    needsRendering: 0,
     pending,
   }
 }

@@ -82,7 +82,7 @@ describe('embedding a library', () => {
     await addSourceTo(store, 'more')
     await writePage(store, 'more', '/b', 'six')
     expect(await collect(embedLibrary(library, { sourceIds: ['more'] }))).toEqual([0, 1])
-    expect(await store.vectors.count()).toEqual({ embedded: 1, chunks: 6 })
+    expect(await store.vectors.count()).toEqual({ embedded: 1, chunks: 6, refused: 0 })
   })
 
   test('stops when it is told to, keeps what it has, and goes on there', async () => {
@@ -94,7 +94,7 @@ describe('embedding a library', () => {
       }
     }
     await expect(run()).rejects.toThrow('enough')
-    expect(await store.vectors.count()).toEqual({ embedded: 2, chunks: 5 })
+    expect(await store.vectors.count()).toEqual({ embedded: 2, chunks: 5, refused: 0 })
     expect(await collect(embedLibrary(library))).toEqual([2, 5])
   })
 
@@ -116,7 +116,7 @@ describe('embedding a library', () => {
       code: 'VECTOR_SPACE_OTHER',
       message: expect.stringContaining('letters (aaaaaaaa)'),
     })
-    expect(await store.vectors.count()).toEqual({ embedded: 5, chunks: 5 })
+    expect(await store.vectors.count()).toEqual({ embedded: 5, chunks: 5, refused: 0 })
     expect(await collect(embedLibrary(other.library, { replace: true, batch: 3 }))).toEqual([0, 3, 5])
     expect(await store.vectors.readSpace()).toMatchObject({ model: 'other' })
   })
@@ -144,17 +144,61 @@ describe('embedding a library', () => {
     let last: EmbedProgress | undefined
     for await (const progress of embedLibrary(library, { batch: 8 })) last = progress
     expect(last).toEqual({
-      ...{ embedded: 19, chunks: 20, skipped: 1 },
+      ...{ embedded: 19, chunks: 20, refused: 1, skipped: 1 },
       problem: expect.stringMatching(problem),
     })
-    expect(await store.vectors.count()).toEqual({ embedded: 19, chunks: 20 })
-    const [missing, ...others] = await store.vectors.listMissing(9)
-    expect({ isBad: isBad(missing?.text ?? ''), others }).toEqual({ isBad: true, others: [] })
+    expect(await store.vectors.count()).toEqual({ embedded: 19, chunks: 20, refused: 1 })
+    expect(await store.vectors.listRefused(9)).toEqual([
+      { sourceId: 'docs', chunkId: expect.any(String), problem: expect.stringMatching(problem) },
+    ])
     // It is looked for by halves: not in every chunk of its batch, and not again when the others are done.
-    expect(asked.filter((texts) => texts.some(isBad)).length).toBeLessThanOrEqual(4)
-    // Tried again by the next run, which goes on with what came meanwhile.
+    const tries = () => asked.filter((texts) => texts.some(isBad)).length
+    expect(tries()).toBeLessThanOrEqual(4)
+    // Not tried again by the next run, which goes on with what came meanwhile.
+    asked.length = 0
     await writePage(store, 'docs', '/late', 'late')
     expect(await collect(embedLibrary(library))).toEqual([19, 20])
+    expect(await collect(embedLibrary(library))).toEqual([20])
+    expect(tries()).toBe(0)
+    // Unless that is wanted.
+    expect(await collect(embedLibrary(library, { retryRefused: true, sourceIds: ['others'] }))).toEqual([0])
+    for await (const progress of embedLibrary(library, { retryRefused: true })) last = progress
+    expect(last).toMatchObject({ embedded: 20, refused: 1, skipped: 1 })
+    expect(tries()).toBe(1)
+  })
+
+  test('tries those again that were refused when the model has become better', async () => {
+    let isBroken = true
+    const embed = (text: string) => (isBroken && isBad(text) ? new Float32Array(26) : countLetters(text))
+    const { library, store } = await stage(TWENTY, SPACE, embed)
+    await collect(embedLibrary(library))
+    isBroken = false
+    expect(await collect(embedLibrary(library, { retryRefused: true }))).toEqual([19, 20])
+    expect(await store.vectors.count()).toEqual({ embedded: 20, chunks: 20, refused: 0 })
+  })
+
+  test('ends where a service cannot be used, keeps what was made, and goes on there', async () => {
+    let calls = 0
+    const embed = (text: string) => {
+      if (isBad(text) && ++calls > 1) throw new PharosError('SERVICE_UNUSABLE', { service: 'TEI', problem: 'gone' })
+      if (isBad(text)) throw new PharosError('EMBED_REFUSED', { service: 'TEI', problem: 'too long' })
+      return countLetters(text)
+    }
+    const { library, store, asked } = await stage(TWENTY, SPACE, embed)
+    await expect(collect(embedLibrary(library, { batch: 20 }))).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
+    const { embedded, refused } = await store.vectors.count()
+    // Halves that were made before it went are written; nothing is put down to the chunks.
+    expect({ embedded: embedded % 10, refused }).toEqual({ embedded: 0, refused: 0 })
+    expect(asked.length).toBeLessThanOrEqual(3)
+    expect(await collect(embedLibrary(openOver(store).library, { batch: 20 }))).toEqual([embedded, 20])
+  })
+
+  test('asks for as many at once as the model likes', async () => {
+    const { library, asked } = await stage(TWENTY)
+    const embedder = await library.openEmbedder?.()
+    const liking = { ...library, openEmbedder: async () => embedder && { ...embedder, batchSize: 12 } }
+    await collect(embedLibrary(liking))
+    expect(asked.map((texts) => texts.length)).toEqual([12, 8])
   })
 
   test.each<[string, () => Float32Array, string]>([
@@ -169,7 +213,7 @@ describe('embedding a library', () => {
   ])('ends where the model gives nothing but %s, and writes nothing', async (_what, embed, code) => {
     const { library, store, asked } = await stage(TWENTY, SPACE, embed)
     await expect(collect(embedLibrary(library))).rejects.toMatchObject({ code })
-    expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 20 })
+    expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 20, refused: 0 })
     expect(asked.length).toBeLessThan(10)
     // Nobody has to wait for the one that failed.
     expect(await store.vectors.lease('somebody', time, 1)).toBe(true)

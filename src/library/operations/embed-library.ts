@@ -1,6 +1,7 @@
 import { PharosError } from '../../core/errors.ts'
 import { findVectorProblem } from '../../core/search/quantized-vector.ts'
 import { refuseOtherSpace } from '../check-vectors.ts'
+import { PROOF_TEXT } from '../embedded-text.ts'
 import type { Library } from '../library.ts'
 import type { ChunkName, Embedder, UnembeddedChunk, VectorIndex } from '../vectors.ts'
 
@@ -10,17 +11,21 @@ export interface EmbedInput {
   readonly sourceIds?: readonly string[]
   /** Ends it at the next chunk. What was embedded stays, and the next run goes on there. */
   readonly signal?: AbortSignal
-  /** Chunks that are written at once. @default 16 */
+  /** Chunks that are embedded and written at once. @default what the embedder likes, or 16 */
   readonly batch?: number
   /** Makes all vectors anew where the library has those of another model. @default false */
   readonly replace?: boolean
+  /** Tries those again that the model made no vector of before. @default false */
+  readonly retryRefused?: boolean
 }
 
 /** How far it is. */
 export interface EmbedProgress {
   readonly embedded: number
   readonly chunks: number
-  /** Chunks that the model makes no vector of. The next run tries them again. */
+  /** Chunks that the model makes no vector of, found now or before. They are kept out until somebody wants them tried again. */
+  readonly refused: number
+  /** Those that were found now. */
   readonly skipped: number
   /** What is wrong with the first of them, in words. */
   readonly problem: string | null
@@ -35,23 +40,28 @@ const BATCHES_PER_COUNT = 20
 
 /**
  * Gives vectors to the chunks that have none, some at a time, and says how far it is after each. A chunk that the model makes no
- * vector of is left out. While another process embeds the library, it looks on. Refuses with `EMBEDDER_MISSING` where no model is
- * installed, and with `VECTOR_SPACE_OTHER` where there are vectors of another one.
+ * vector of is left out, and is not tried again. While another process embeds the library, it looks on. Refuses with
+ * `EMBEDDER_MISSING` where no model is installed, and with `VECTOR_SPACE_OTHER` where there are vectors of another one. A service that
+ * fails ends it with `SERVICE_UNUSABLE`; what was embedded till then stays.
  */
 export async function* embedLibrary(library: Library, input: EmbedInput = {}): AsyncGenerator<EmbedProgress, void> {
-  const { sourceIds, replace = false } = input
+  const { sourceIds, replace = false, retryRefused = false } = input
   const { vectors } = library
   const embedder = await library.openEmbedder?.()
   if (vectors === undefined || embedder === undefined) {
     throw new PharosError('EMBEDDER_MISSING')
   }
-  await takeUpSpace(vectors, embedder, replace)
-  const count = await vectors.count(sourceIds)
-  yield { ...count, ...NOTHING_SKIPPED }
-  if (count.embedded < count.chunks) yield* embedAlone(new Run(library, vectors, embedder, input))
+  await takeUpSpace(library, vectors, embedder, replace)
+  if (retryRefused) await vectors.forgetRefused(sourceIds)
+  const run = new Run(library, vectors, embedder, input)
+  const progress = await run.count()
+  yield progress
+  if (!isDone(progress)) yield* embedAlone(run)
 }
 
-const NOTHING_SKIPPED = { skipped: 0, problem: null } as const
+function isDone({ embedded, refused, chunks }: EmbedProgress): boolean {
+  return embedded + refused >= chunks
+}
 
 /** Embeds as soon as nobody else does, if there is still something to embed then. */
 async function* embedAlone(run: Run): AsyncGenerator<EmbedProgress, void> {
@@ -60,7 +70,7 @@ async function* embedAlone(run: Run): AsyncGenerator<EmbedProgress, void> {
     await run.library.clock.sleep(LOOK_MS, run.signal)
     const progress = await run.count()
     yield progress
-    if (progress.embedded >= progress.chunks) return
+    if (isDone(progress)) return
   }
   try {
     if (hasWaited) yield await run.count()
@@ -80,7 +90,7 @@ class Run {
   readonly #sourceIds: readonly string[] | undefined
   readonly #batch: number
   readonly #holder: string
-  readonly #skipped = new Set<string>()
+  #skipped = 0
   #problem: string | null = null
   #leasedUntil = 0
 
@@ -90,7 +100,7 @@ class Run {
     this.#vectors = vectors
     this.#embedder = embedder
     this.#sourceIds = input.sourceIds
-    this.#batch = input.batch ?? BATCH
+    this.#batch = input.batch ?? embedder.batchSize ?? BATCH
     this.#holder = library.newId()
   }
 
@@ -122,27 +132,25 @@ class Run {
       const chunks = await this.#vectors.listMissing(this.#batch, this.#sourceIds, after)
       after = chunks.at(-1)
       if (after === undefined) return made > 0
-      const untried = chunks.filter((chunk) => !this.#skipped.has(keyOf(chunk)))
-      if (untried.length === 0) continue
-      // Lost by one that was held up for long: then two do the same work, and either may write it.
-      await this.takeLease()
-      const vectors = await this.#embed(untried)
-      if (vectors.length > 0) await this.#vectors.write(this.#embedder.space, vectors)
-      made += vectors.length
-      const isDue = batches % BATCHES_PER_COUNT === 0 || chunks.length < this.#batch
-      counted = isDue
-        ? await this.#vectors.count(this.#sourceIds)
-        : { ...counted, embedded: counted.embedded + vectors.length }
+      const some = await this.#embed(chunks)
+      made += some
+      const isDue = batches % BATCHES_PER_COUNT === 0 || chunks.length < this.#batch || some < chunks.length
+      counted = isDue ? await this.#vectors.count(this.#sourceIds) : { ...counted, embedded: counted.embedded + some }
       yield this.#progress(counted)
     }
   }
 
-  #progress(count: { readonly embedded: number; readonly chunks: number }): EmbedProgress {
-    return { ...count, skipped: this.#skipped.size, problem: this.#problem }
+  #progress(count: Count): EmbedProgress {
+    return { ...count, skipped: this.#skipped, problem: this.#problem }
   }
 
-  /** The vectors of chunks. Where the model fails, it is asked for fewer at a time, down to the chunk that it fails at. */
-  async #embed(chunks: readonly UnembeddedChunk[]): Promise<NamedVector[]> {
+  /**
+   * Makes the vectors of chunks and writes them; gives how many. Where the model fails, it is asked for fewer at a time, down to the
+   * chunk that it fails at. What was made by then is written.
+   */
+  async #embed(chunks: readonly UnembeddedChunk[]): Promise<number> {
+    // Lost by one that was held up for long: then two do the same work, and either may write it.
+    await this.takeLease()
     let made: readonly Float32Array[]
     try {
       made = await this.#embedder.embed(
@@ -151,27 +159,32 @@ class Run {
       )
     } catch (error) {
       this.signal?.throwIfAborted()
-      const [first, ...others] = chunks
-      if (first === undefined || others.length === 0) {
-        await this.#skip(chunks, error)
-        return []
+      if (error instanceof PharosError && error.code === 'SERVICE_UNUSABLE') throw error
+      if (chunks.length === 1) {
+        await this.#refuse(chunks, error)
+        return 0
       }
       const half = chunks.length >> 1
-      return [...(await this.#embed(chunks.slice(0, half))), ...(await this.#embed(chunks.slice(half)))]
+      return (await this.#embed(chunks.slice(0, half))) + (await this.#embed(chunks.slice(half)))
     }
     const named = chunks.map((chunk, i) => ({ ...chunk, vector: made[i] ?? NO_VECTOR }))
     const bad = named.filter(({ vector }) => this.#problemOf(vector) !== undefined)
+    const good = named.filter((one) => !bad.includes(one))
     const [first] = bad
-    if (first !== undefined) await this.#skip(bad, invalid(first.chunkId, this.#problemOf(first.vector)))
-    return named.filter((one) => !bad.includes(one))
+    if (first !== undefined) await this.#refuse(bad, invalid(first.chunkId, this.#problemOf(first.vector)))
+    if (good.length > 0) await this.#vectors.write(this.#embedder.space, good, this.signal)
+    return good.length
   }
 
-  /** Leaves chunks out for this run, provided that the model works: with one that does not, every chunk would be left out. */
-  async #skip(chunks: readonly ChunkName[], error: unknown): Promise<void> {
-    const [vector = NO_VECTOR] = await this.#embedder.embed([PROOF], this.signal)
+  /** Keeps chunks out from now on, provided that the model works: with one that does not, every chunk would be kept out. */
+  async #refuse(chunks: readonly ChunkName[], error: unknown): Promise<void> {
+    const [vector = NO_VECTOR] = await this.#embedder.embed([PROOF_TEXT], this.signal)
     if (this.#problemOf(vector) !== undefined) throw error
-    for (const chunk of chunks) this.#skipped.add(keyOf(chunk))
-    this.#problem ??= error instanceof Error ? error.message : String(error)
+    const problem = error instanceof Error ? error.message : String(error)
+    const named = chunks.map(({ sourceId, chunkId }) => ({ sourceId, chunkId, problem }))
+    await this.#vectors.refuse(this.#embedder.space, named)
+    this.#skipped += chunks.length
+    this.#problem ??= problem
   }
 
   #problemOf(vector: Float32Array): string | undefined {
@@ -179,26 +192,27 @@ class Run {
   }
 }
 
-type NamedVector = ChunkName & { readonly vector: Float32Array }
+type Count = Pick<EmbedProgress, 'embedded' | 'refused' | 'chunks'>
 
 /** Stands for one that the model did not give. */
 const NO_VECTOR = new Float32Array(0)
-
-/** A text that every model makes a vector of. */
-const PROOF = 'A lighthouse shows where the harbour is.'
 
 function invalid(chunk: string, problem = ''): PharosError {
   return new PharosError('VECTOR_INVALID', { chunk, problem })
 }
 
-function keyOf({ sourceId, chunkId }: ChunkName): string {
-  return `${sourceId}/${chunkId}`
-}
-
 /** Vectors are added to those of the same space only. */
-async function takeUpSpace(vectors: VectorIndex, { space }: Embedder, replace: boolean): Promise<void> {
+async function takeUpSpace(
+  { wantsVectors: isService = false }: Library,
+  vectors: VectorIndex,
+  embedder: Embedder,
+  replace: boolean,
+): Promise<void> {
+  const { space } = embedder
   const found = await vectors.readSpace()
   if (found?.fingerprint === space.fingerprint) return
+  // A service may have another model again since it was opened, which it is asked for with a text: it is opened anew then.
+  if (isService && found !== undefined) await embedder.embed([PROOF_TEXT])
   if (found === undefined || replace) await vectors.replaceSpace(space)
   else refuseOtherSpace(found, space)
 }

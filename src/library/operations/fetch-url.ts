@@ -1,13 +1,16 @@
 import { PharosError } from '../../core/errors.ts'
-import type { Page } from '../../core/model.ts'
+import type { Page, Snapshot } from '../../core/model.ts'
 import { writeBytes } from '../../core/text/bytes.ts'
 import { urlKey } from '../../core/url/key.ts'
 import { Pacer } from '../../crawl/pacer.ts'
-import type { Fetcher, FetchOutcome } from '../../crawl/ports.ts'
+import { PageDefect } from '../../crawl/page-defect.ts'
+import type { Clock, Fetcher, FetchOutcome, FetchRequest, Renderer, Rendering } from '../../crawl/ports.ts'
+import { type ReadAnswer, readAnswer } from '../../crawl/read-answer.ts'
 import { createResourceFetcher } from '../../crawl/resource.ts'
 import { RobotsRules } from '../../crawl/robots-rules.ts'
 import type { Library } from '../library.ts'
 import { parseStart } from './add-source.ts'
+import { openRendering } from './open-rendering.ts'
 
 /** How one address is fetched. */
 export interface FetchUrlOptions {
@@ -17,54 +20,90 @@ export interface FetchUrlOptions {
   readonly obeysRobots?: boolean
   /** Whether it is read where it redirects to. @default true */
   readonly followsRedirects?: boolean
+  /** How it is read. @default http */
+  readonly render?: Rendering
+  /** How often it is asked for while that may help: the network fails, or the server does. @default 1 */
+  readonly attempts?: number
   readonly signal: AbortSignal
 }
 
+/** A page as it was fetched. */
+export interface FetchedPage {
+  readonly page: Page
+  /** Status of the answer it came with. */
+  readonly status: number
+  /** Whether it is what the scripts of the answer made of it. */
+  readonly isRendered: boolean
+}
+
+/** Fetches addresses, one by one or at once, with one memory of what their hosts allow and how quick they are. */
+export type UrlFetcher = (text: string, options: FetchUrlOptions) => Promise<FetchedPage>
+
 /** Fetches one address and reads it. Nothing is stored but the clock of its host. */
 export async function fetchUrl(library: Library, text: string, options: FetchUrlOptions): Promise<Page> {
+  return (await createUrlFetcher(library)(text, options)).page
+}
+
+/** Creates what fetches and reads addresses. Nothing is stored but the clocks of their hosts. */
+export function createUrlFetcher(library: Library): UrlFetcher {
   const { store, clock, random, limits } = library
-  const { headers = {}, obeysRobots = true, followsRedirects = true, signal } = options
-  const asked = parseStart(text)
   const pacer = new Pacer({ ledger: store, clock, random, limits })
-  const fetcher = pacedFetcher(library, pacer)
+  const paced = (fetcher: Fetcher) => pacedFetcher(fetcher, clock, pacer)
   const robots = new RobotsRules({
-    fetchResource: createResourceFetcher({ fetcher, pacer }),
+    fetchResource: createResourceFetcher({ fetcher: paced(library.fetcher), pacer }),
     ledger: store,
     clock,
     setDelay: pacer.setDelay,
   })
-  let url = asked.href
-  for (let hops = 0; hops <= limits.redirects; hops++) {
-    await refuseHeld(library, url)
-    if (obeysRobots) {
-      const permission = await robots.judge(url, signal)
-      if (!permission.allowed)
-        throw refused(url, permission.reason, permission.pattern ?? 'this address may not be reached')
+  return async (text, options) => {
+    const { headers = {}, obeysRobots = true, followsRedirects = true, attempts = 1, render = 'http', signal } = options
+    const asked = parseStart(text)
+    const { renderer, pageFetcher = library.fetcher } = await openRendering(library, render, headers)
+    let url = asked.href
+    let failures = 0
+    for (let hops = 0; hops <= limits.redirects; ) {
+      await refuseHeld(library, url)
+      if (obeysRobots) {
+        const permission = await robots.judge(url, signal)
+        if (!permission.allowed)
+          throw refused(url, permission.reason, permission.pattern ?? 'this address may not be reached')
+      }
+      if ((await pacer.takeTurn(new URL(url).host, signal)) !== 'go') await refuseHeld(library, url)
+      const isOwn = new URL(url).origin === asked.origin
+      const request = { url, signal, headers: isOwn ? headers : {} }
+      const outcome = await paced(pageFetcher).fetch(request)
+      if (outcome.type === 'failed' && outcome.isTransient && ++failures < attempts) {
+        if ((await heldMs(library, url)) <= MOST_WAIT_MS) continue
+      }
+      const answer = await readOutcome(library, request, outcome, { renderer, isAlways: render === 'chromium' })
+      if (answer.type === 'read') return answer.fetched
+      if (!followsRedirects) throw refused(url, 'redirect', `it redirects to ${answer.target}`)
+      url = answer.target
+      hops++
+      if (urlKey(url) === undefined) throw refused(url, 'scheme', 'it redirects to something else than a web page')
     }
-    if ((await pacer.takeTurn(new URL(url).host, signal)) !== 'go') await refuseHeld(library, url)
-    const isOwn = new URL(url).origin === asked.origin
-    const outcome = await fetcher.fetch({ url, signal, headers: isOwn ? headers : {} })
-    if (outcome.type !== 'moved') return readAnswer(library, url, outcome)
-    if (!followsRedirects) throw refused(url, 'redirect', `it redirects to ${outcome.target}`)
-    url = outcome.target
-    if (urlKey(url) === undefined) throw refused(url, 'scheme', 'it redirects to something else than a web page')
+    throw refused(text, 'redirect-loop', `more than ${limits.redirects} redirects`)
   }
-  throw refused(text, 'redirect-loop', `more than ${limits.redirects} redirects`)
 }
 
 /** Whoever asks for one page waits for the pause of its host, but not until a host that wants to be left alone is asked again. */
-async function refuseHeld({ store, clock }: Library, url: string): Promise<void> {
-  const now = clock.now()
-  const { heldUntil } = await store.readClock(new URL(url).host, now)
-  if (heldUntil - now <= MOST_WAIT_MS) return
-  const seconds = Math.ceil((heldUntil - now) / 1000)
+async function refuseHeld(library: Library, url: string): Promise<void> {
+  const ms = await heldMs(library, url)
+  if (ms <= MOST_WAIT_MS) return
+  const seconds = Math.ceil(ms / 1000)
   throw refused(url, 'host-parked', `its host asked to be left alone or failed, and is for ${seconds} more seconds`)
+}
+
+/** For how long the host of an address is to be left alone. */
+async function heldMs({ store, clock }: Library, url: string): Promise<number> {
+  const now = clock.now()
+  return (await store.readClock(new URL(url).host, now)).heldUntil - now
 }
 
 const MOST_WAIT_MS = 10_000
 
 /** What comes of each fetch sets the pace of its host. */
-function pacedFetcher({ fetcher, clock }: Library, pacer: Pacer): Fetcher {
+function pacedFetcher(fetcher: Fetcher, clock: Clock, pacer: Pacer): Fetcher {
   return {
     async fetch(request) {
       const askedAt = clock.now()
@@ -75,17 +114,46 @@ function pacedFetcher({ fetcher, clock }: Library, pacer: Pacer): Fetcher {
   }
 }
 
-async function readAnswer(library: Library, url: string, outcome: FetchOutcome): Promise<Page> {
+/** What an outcome comes to: a page, or where it leads. */
+type Answer =
+  | { readonly type: 'read'; readonly fetched: FetchedPage }
+  | { readonly type: 'moved'; readonly target: string }
+
+interface PageRendering {
+  readonly renderer: Renderer | undefined
+  /** Whether every document is rendered, and not only what shows nothing by itself. */
+  readonly isAlways: boolean
+}
+
+async function readOutcome(
+  library: Library,
+  request: FetchRequest,
+  outcome: FetchOutcome,
+  rendering: PageRendering,
+): Promise<Answer> {
+  const { url } = request
   switch (outcome.type) {
+    case 'moved':
+      return outcome
     case 'fetched': {
-      const { extraction } = await library.readPage(outcome.snapshot, urlKey(url) ?? url)
-      if (extraction.type === 'page') return extraction.page
-      const advice = 'open it in a browser to see what it shows; `pharos extract --debug` tells more about a saved page'
+      const { snapshot } = outcome
+      const read = await readSnapshot(library, request, snapshot, rendering)
+      if (read.type === 'moved') return read
+      if (read.type === 'defect') throw refused(url, 'page-defect', read.detail)
+      if (read.type === 'failed') throw refused(url, read.reason, read.detail)
+      const { extraction, isRendered } = read
+      if (extraction.type === 'page') {
+        const { page } = extraction
+        return { type: 'read', fetched: { page, status: snapshot.status ?? 200, isRendered } }
+      }
+      const isShell = extraction.reason === 'needs_rendering'
+      // A browser has shown it already.
+      const isBlank = isShell && isRendered
       throw new PharosError('PAGE_REFUSED', {
         source: url,
-        reason: extraction.reason.replaceAll('_', '-'),
-        detail: extraction.detail,
-        advice,
+        reason: isBlank ? 'empty' : extraction.reason.replaceAll('_', '-'),
+        detail: isBlank ? 'it was rendered, and shows no text' : extraction.detail,
+        advice: isShell && !isBlank ? RENDER_ADVICE : LOOK_ADVICE,
       })
     }
     case 'gone':
@@ -98,8 +166,41 @@ async function readAnswer(library: Library, url: string, outcome: FetchOutcome):
   }
 }
 
+/** Reads a document, as it came or as a browser shows it. */
+function readSnapshot(
+  { readPage }: Library,
+  { url, headers = {}, signal }: FetchRequest,
+  snapshot: Snapshot,
+  { renderer, isAlways }: PageRendering,
+): Promise<ReadAnswer> {
+  const request = { headers, ...(signal === undefined ? {} : { signal }) }
+  return readAnswer(snapshot, {
+    render:
+      renderer &&
+      (async (document) => {
+        // Whoever asks for one page is told why there is no browser.
+        await renderer.prepare()
+        return renderer.render(document, request)
+      }),
+    isAlways,
+    keyOf: urlKey,
+    async read(document, options) {
+      try {
+        return await readPage(document, urlKey(url) ?? url, options)
+      } catch (error) {
+        if (error instanceof PageDefect) return `the page ${error.message}`
+        throw error
+      }
+    },
+  })
+}
+
+const LOOK_ADVICE = 'open it in a browser to see what it shows; `pharos extract --debug` tells more about a saved page'
+const RENDER_ADVICE = 'it is empty until its scripts have run: read it with --render auto, which needs a browser'
+
 /** What can be done about a few of the reasons. */
 const ADVICE: Readonly<Record<string, string>> = {
+  'service-failed': 'look at the Crawl4AI service and its log, then try again',
   'address-refused': 'a private address needs --allow-private, or allowPrivate in the configuration',
   'robots-disallow': 'if you may read it all the same, add --ignore-robots',
   'robots-unreachable': 'try again later, or add --ignore-robots',
@@ -112,5 +213,5 @@ const ADVICE: Readonly<Record<string, string>> = {
 function refused(url: string, reason: string, detail: string): PharosError {
   const advice = ADVICE[reason] ?? 'try again later, or open it in a browser'
   const words = detail.replace(/\b(\d{4,15}) bytes\b/, (_, bytes: string) => writeBytes(Number(bytes)))
-  return new PharosError('FETCH_FAILED', { url, problem: `${reason}, ${words}`, advice })
+  return new PharosError('FETCH_FAILED', { url, reason, problem: `${reason}, ${words}`, advice })
 }

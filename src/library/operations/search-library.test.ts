@@ -416,6 +416,10 @@ describe('meanings', () => {
       listMissing: async () => [],
       lease: async () => true,
       write: async () => undefined,
+      refuse: async () => undefined,
+      listRefused: async () => [],
+      forgetRefused: async () => undefined,
+      list: async () => [],
       compare: (_, chunks) => Promise.all(chunks.map(({ sourceId, chunkId }) => similarityOf(sourceId, chunkId))),
       nearest: async (_, limit, filter) => {
         const hits = await searchHits(library.store, {
@@ -425,7 +429,10 @@ describe('meanings', () => {
         })
         return hits.map(({ sourceId, chunk }) => ({ sourceId, chunkId: chunk.id, similarity: 0.8 }))
       },
-      count: async () => ({ embedded, chunks: 13_441 }),
+      readLibraryId: async () => 'one',
+      markCopied: async () => undefined,
+      countUncopied: async () => 0,
+      count: async () => ({ embedded, chunks: 13_441, refused: 0 }),
     }
   }
 
@@ -514,7 +521,7 @@ describe('meanings', () => {
     expect(answer.passages[0]?.title).toBe('Retries')
     expect(answer).toMatchObject({
       engines: ['words'],
-      notices: ['the model cannot be used: it gave no answer within 2 seconds; answered by words alone'],
+      notices: ['the model cannot be used: it gave no answer within 2 s; answered by words alone'],
     })
     const controller = new AbortController()
     const gone = searchLibrary(
@@ -538,11 +545,11 @@ describe('meanings', () => {
     expect(await notices(async () => embedder())).toEqual(['words+vectors', '1,204 of 13,441 chunks have vectors'])
     expect(await notices(async () => undefined)).toEqual([
       'words',
-      `the library has vectors of tiny, which is not installed${alone}`,
+      `the library has vectors of tiny, which is not installed or configured${alone}`,
     ])
     expect(await notices(undefined)).toEqual([
       'words',
-      `the library has vectors of tiny, which is not installed${alone}`,
+      `the library has vectors of tiny, which is not installed or configured${alone}`,
     ])
     expect(await notices(async () => embedder('f2'))).toEqual([
       'words',
@@ -550,7 +557,7 @@ describe('meanings', () => {
     ])
     expect(await notices(() => Promise.reject(new Error('no such file')))).toEqual([
       'words',
-      `the model cannot be loaded: no such file${alone}`,
+      `the model cannot be used: no such file${alone}`,
     ])
     expect(await notices(async () => embedder('f1', new Error('out of memory')))).toEqual([
       'words',

@@ -1,8 +1,9 @@
 import { PharosError } from '../../core/errors.ts'
+import { writeList } from '../../core/text/list.ts'
 import { type AnswerParts, createComposer } from '../compose-answer.ts'
 import type { Library } from '../library.ts'
 import { type RankedHits, rankHits } from '../ranked-hits.ts'
-import { FUSIONS, type SearchAnswer, type SearchInput } from '../search.ts'
+import { ENGINE_WORDS, type Engine, FUSIONS, type SearchAnswer, type SearchInput } from '../search.ts'
 import { MOST_ANSWERS, parseCursor, writeCursor } from '../search-cursor.ts'
 import { labelOf } from '../source.ts'
 import { chooseSources } from './choose-sources.ts'
@@ -29,19 +30,19 @@ const FILLING_PARTS = 3
 
 /**
  * Finds what answers a question, as passages that can be read and cited. A cursor takes up where an answer ended: everything
- * before is made again, which takes as long as it took, but needs nothing to be kept.
+ * before is made again by the engines that ranked it then, which takes as long as it took, but needs nothing to be kept.
  */
 export async function searchLibrary(library: Library, input: SearchInput, signal?: AbortSignal): Promise<SearchAnswer> {
   checkInput(input)
   const { query, version, limit = DEFAULT_LIMIT, tokens = DEFAULT_TOKENS, minScore = 0, fusion = 'convex' } = input
-  const number = parseCursor(input, library.sha256)
+  const { answer: number, engines } = parseCursor(input, library.sha256)
   const { sources, notices, isAll, incomplete, capped } = await chooseSources(library, {
     sources: input.sources,
     version,
   })
   const isChosen = (input.sources?.length ?? 0) > 0 || version !== undefined
   const filter = { ...filterOf(input), ...(isAll ? {} : { sourceIds: sources.map(({ id }) => id) }) }
-  const asked = { query, filter, fusion, explain: input.explain ?? false }
+  const asked = { query, filter, fusion, explain: input.explain ?? false, engines }
   const composer = createComposer(library.store, sources, incomplete)
   let parts = 0
   let least = 0
@@ -66,15 +67,28 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
   return {
     query,
     engines: last.engines,
-    notices: [...notices, ...last.notices],
+    notices: [...notices, ...last.notices, ...describeChange(engines, last.engines)],
     capped,
     searched: isChosen ? sources.slice(0, MOST_NAMED).map(labelOf) : [],
     searchedCount: sources.length,
     ...answer,
-    cursor: isLast || number + 1 >= MOST_ANSWERS ? null : writeCursor(input, number + 1, library.sha256),
+    cursor:
+      isLast || number + 1 >= MOST_ANSWERS
+        ? null
+        : writeCursor(input, { answer: number + 1, engines: engines ?? last.engines }, library.sha256),
     widen: isEmpty ? await suggestWider(library, input) : [],
     ...(isEmpty ? { available: await describeAvailable(library, sources) } : {}),
   }
+}
+
+/** Says that answers before were ranked by something that did not take part now, so that this one may not go on where they ended. */
+function describeChange(before: readonly Engine[] = [], now: readonly Engine[]): string[] {
+  const gone = before.filter((engine) => !now.includes(engine))
+  if (gone.length === 0) return []
+  const what = writeList(gone.map((engine) => ENGINE_WORDS[engine]))
+  return [
+    `the answers before were ranked by ${what} too: here the order differs, so some may come twice and others not at all`,
+  ]
 }
 
 function checkInput({ query, limit, tokens, minScore, fusion }: SearchInput): void {

@@ -6,6 +6,7 @@ import type { CrawlType, Source, SourceSettings } from '../source.ts'
 import type { CrawlRunOptions } from '../store.ts'
 import { addSource, parseStart, type SourceInput } from './add-source.ts'
 import { findSource } from './find-source.ts'
+import { openRendering } from './open-rendering.ts'
 import { requireUnderstoodStart } from './require-understood.ts'
 import { reportSource } from './source-status.ts'
 
@@ -15,6 +16,8 @@ export interface TakeUpInput extends Omit<SourceInput, 'settings'> {
   readonly settings?: Partial<Omit<SourceSettings, 'crawlType'>> & { readonly crawlType?: CrawlType }
   /** Takes it up although not enough is known of the site for a crawl of its history. */
   readonly force?: boolean | undefined
+  /** Fields that its first crawl is to send. @default none */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** A source that is to be crawled for the first time, and what was found of it. */
@@ -37,6 +40,7 @@ export async function takeUpSource(library: Library, asked: TakeUpInput): Promis
   if (options.crawlType === 'history' && asked.force !== true) {
     await requireUnderstoodStart(library, parseStart(asked.url).href)
   }
+  if (asked.settings?.render !== undefined) await openRendering(library, asked.settings.render, asked.headers)
   try {
     return { source: await addSource(library, input), found: 'new', kind: 'add', options }
   } catch (error) {
@@ -54,7 +58,7 @@ export async function takeUpSource(library: Library, asked: TakeUpInput): Promis
 }
 
 /** Tells what a source keeps from what holds for its first crawl. */
-function splitType({ force: _, settings, ...rest }: TakeUpInput): {
+function splitType({ force: _, headers: __, settings, ...rest }: TakeUpInput): {
   readonly input: SourceInput
   readonly options: Partial<CrawlRunOptions>
 } {

@@ -1,7 +1,7 @@
 import { PharosError } from '../../core/errors.ts'
 import { urlKey } from '../../core/url/key.ts'
 import type { Scope } from '../../core/url/scope.ts'
-import type { PageKind } from '../../crawl/ports.ts'
+import type { PageKind, Rendering } from '../../crawl/ports.ts'
 import type { PlannerOptions } from '../../plan/planner-options.ts'
 import type { Library } from '../library.ts'
 import type { CrawlType, Source } from '../source.ts'
@@ -15,6 +15,8 @@ export interface StartInput {
   readonly url: string
   readonly scope: Partial<Scope>
   readonly crawlType?: CrawlType | undefined
+  /** How its pages are read: the source keeps it. */
+  readonly render?: Rendering | undefined
   readonly maxAgeMs?: number | undefined
   readonly maxAgeMsOf?: Readonly<Partial<Record<PageKind, number>>>
   readonly planner?: PlannerOptions | undefined
@@ -34,7 +36,7 @@ export async function takeUpStart(
   library: Library,
   input: StartInput,
 ): Promise<{ readonly source: Source; readonly input: CrawlInput }> {
-  const { scope, crawlType, maxAgeMs, maxAgeMsOf, planner, force } = input
+  const { scope, crawlType, render, maxAgeMs, maxAgeMsOf, planner, force } = input
   const { href: url } = parseStart(input.url)
   const fresh: Partial<CrawlRunOptions> = {
     ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
@@ -48,7 +50,7 @@ export async function takeUpStart(
       url,
       force,
       scope: { ...NEW_SCOPE, ...scope },
-      settings: { crawlType: crawlType ?? NEW_TYPE },
+      settings: { crawlType: crawlType ?? NEW_TYPE, ...(render === undefined ? {} : { render }) },
     }
     const { source, kind, options } = await takeUpUnder(library, asked)
     return { source, input: { kind, ...options, ...fresh } }
@@ -58,7 +60,7 @@ export async function takeUpStart(
     ...(crawlType === undefined || crawlType === known.settings.crawlType ? {} : { crawlType }),
     ...fresh,
   }
-  return { source: known, input: { kind: 'recrawl', ...options } }
+  return { source: known, input: { kind: 'recrawl', ...options, ...(render === undefined ? {} : { render }) } }
 }
 
 /** Records a source under the first name that is free: whoever asks by an address gives none. */

@@ -1,13 +1,14 @@
 import { z } from 'zod'
+import { CHUNK_PROFILES } from '../../core/chunk/profiles.ts'
 import { REACHES } from '../../core/url/scope.ts'
 import type { SourceInput } from '../../library/operations/add-source.ts'
-import { labelOf } from '../../library/source.ts'
+import { labelOf, RENDERINGS } from '../../library/source.ts'
+import { oneLine } from '../../library/words.ts'
 import { given, pick, usage } from '../arguments.ts'
 import { text, textOf } from '../schemas.ts'
 import { SCOPE, scopeOf } from '../scope-arguments.ts'
 import { STARTED, writeStarted } from '../started.ts'
 import { createTool, type Tool } from '../tool.ts'
-import { oneLine } from '../words.ts'
 
 /** `add_source`: begins to crawl a site. */
 export const addSource: Tool = createTool({
@@ -29,6 +30,13 @@ An interrupted first crawl of the same URL goes on where it was.`,
       .optional()
       .describe('How far it may reach: below the start (default), the whole host, or the domain with all its hosts.'),
     llmsTxtUrl: text('Address of an llms.txt, instead of looking for one.'),
+    render: z
+      .enum(RENDERINGS)
+      .optional()
+      .describe(
+        'How pages are read: http as they come (default), auto in a browser where they are empty without one, chromium always in one, crawl4ai by that service.',
+      ),
+    chunks: z.enum(CHUNK_PROFILES).optional().describe('How pages are cut. Default: library.'),
     followRedirects: z
       .boolean()
       .optional()
@@ -50,7 +58,7 @@ An interrupted first crawl of the same URL goes on where it was.`,
       url: args.url,
       ...given({ name: pick(args, 'name', 'library'), version: args.version }),
       scope: { ...scopeOf(args), ...given({ reach: args.scope }) },
-      settings: given({ llmsTxtUrl: args.llmsTxtUrl }),
+      settings: given({ llmsTxtUrl: args.llmsTxtUrl, render: args.render, chunks: args.chunks }),
     }
     const opened = await library()
     const crawls = await jobs()

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
 import { labelOf } from '../../library/source.ts'
+import { oneLine } from '../../library/words.ts'
 import { parseCrawlId, pick, usage } from '../arguments.ts'
 import { findOne } from '../find-one.ts'
 import { ONE_SOURCE, text } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
-import { oneLine } from '../words.ts'
 
 /** `cancel_crawl`: stops a crawl. */
 export const cancelCrawl: Tool = createTool({

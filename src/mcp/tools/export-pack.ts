@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { labelOf } from '../../library/source.ts'
+import { oneLine } from '../../library/words.ts'
 import { usage } from '../arguments.ts'
 import { findOne } from '../find-one.ts'
 import { flag, ONE_SOURCE, text } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
-import { oneLine } from '../words.ts'
 
 /** `export_pack`: a source as a portable file. */
 export const exportPack: Tool = createTool({

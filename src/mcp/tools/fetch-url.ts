@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
+import { oneLine, quote, writeTime } from '../../library/words.ts'
 import { cutPart, PART, PART_PLACE, writeNext } from '../page-part.ts'
 import { orNull, textOf } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
-import { oneLine, quote, writeTime } from '../words.ts'
 
 const DEADLINE_MS = 30_000
+const RENDERINGS = ['http', 'auto', 'chromium'] as const
 
 /** `fetch_url`: one page as Markdown. */
 export const fetchUrl: Tool = createTool({
@@ -18,6 +19,12 @@ Long pages come in parts of about 10000 tokens (tokens changes that): nextLine a
   input: z.strictObject({
     url: textOf('Address of the page; http or https.'),
     followRedirects: z.boolean().optional().describe('Whether redirects are followed, each hop checked. Default true.'),
+    render: z
+      .enum(RENDERINGS)
+      .optional()
+      .describe(
+        'How it is read: http as it comes (default), auto in a browser where it is empty without one (needs-rendering), chromium always in one. A browser has to be where this server runs.',
+      ),
     ...PART,
   }),
   output: z.object({
@@ -37,6 +44,7 @@ Long pages come in parts of about 10000 tokens (tokens changes that): nextLine a
     const page = await fetchPage(opened, args.url, {
       signal: AbortSignal.any([signal, deadline]),
       followsRedirects: args.followRedirects ?? true,
+      render: args.render ?? 'http',
     }).catch((error: unknown) => {
       if (!deadline.aborted) throw error
       const problem = `timeout, it took longer than ${DEADLINE_MS / 1000} seconds`

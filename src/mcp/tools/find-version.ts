@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import { oneLine } from '../../library/words.ts'
 import { given, need, pick } from '../arguments.ts'
 import { sourceRecord } from '../records.ts'
 import { flag, orNull, SOURCE_RECORD, text } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
-import { oneLine } from '../words.ts'
 
 /** `find_version`: which version of a documentation is there. */
 export const findVersion: Tool = createTool({

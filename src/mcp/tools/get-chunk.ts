@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { labelOf } from '../../library/source.ts'
+import { writeCitation } from '../../library/words.ts'
 import { need, usage } from '../arguments.ts'
 import { CITED, citedRecord } from '../cited-text.ts'
 import { orNull, text } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
-import { writeCitation } from '../words.ts'
 
 /** `<source>/<id>`, an id, or the beginning of one. */
 const FORM = /^(?:.+\/)?[0-9a-f]{12,64}$/i

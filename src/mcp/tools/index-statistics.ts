@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { writeBytes } from '../../core/text/bytes.ts'
 import { writeNumber } from '../../core/text/count.ts'
+import { timeOrNull, writeTime } from '../../library/words.ts'
 import { orNull } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
-import { timeOrNull, writeTime } from '../words.ts'
 
 /** `index_statistics`: how large the library is. */
 export const indexStatistics: Tool = createTool({

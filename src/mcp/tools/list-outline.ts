@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { Section } from '../../core/model.ts'
 import { labelOf } from '../../library/source.ts'
+import { quote, writeCitation, writeTime } from '../../library/words.ts'
 import { PAGE, pageOf } from '../page-arguments.ts'
 import { orNull } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
-import { quote, writeCitation, writeTime } from '../words.ts'
 
 /** `list_outline`: the headings of a page. */
 export const listOutline: Tool = createTool({

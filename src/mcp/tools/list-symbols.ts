@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { countOf } from '../../core/text/count.ts'
+import { oneLine, quote } from '../../library/words.ts'
 import { clamp, given, pick } from '../arguments.ts'
 import { number, text } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
-import { oneLine, quote } from '../words.ts'
 
 const LIMIT = { default: 100, least: 1, most: 1000 } as const
 

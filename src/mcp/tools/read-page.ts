@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { labelOf } from '../../library/source.ts'
+import { writeCitation, writeTime } from '../../library/words.ts'
 import { PAGE, pageOf } from '../page-arguments.ts'
 import { cutPart, PART, PART_PLACE, writeNext } from '../page-part.ts'
 import { number, orNull } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
-import { writeCitation, writeTime } from '../words.ts'
 
 /** `read_page`: a stored page. */
 export const readPage: Tool = createTool({

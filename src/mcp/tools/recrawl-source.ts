@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { labelOf, type Source } from '../../library/source.ts'
+import { labelOf, RENDERINGS, type Source } from '../../library/source.ts'
 import { given } from '../arguments.ts'
 import { findOne } from '../find-one.ts'
 import { flag, ONE_SOURCE, text } from '../schemas.ts'
@@ -21,6 +21,12 @@ To choose among versions, name the source as name@version.`,
     full: flag('Reads every page again, whatever its hash says. Default false.'),
     acceptLoss: flag('Removes pages that are proven gone, however many they are. Default false.'),
     ...SCOPE,
+    render: z
+      .enum(RENDERINGS)
+      .optional()
+      .describe(
+        'How pages are read, kept from now on: auto where pages failed with needs-rendering. Default: as before.',
+      ),
     version: text('New version of the source, kept from now on.'),
     name: text('New name of the source, kept from now on.'),
   }),
@@ -43,7 +49,7 @@ To choose among versions, name the source as name@version.`,
     if (isRenamed) await opened.store.updateSource(found.id, change)
     const { full = false, acceptLoss = false } = args
     const crawlId = await crawls
-      .start(source, { kind: 'recrawl', full, acceptLoss, scope })
+      .start(source, { kind: 'recrawl', full, acceptLoss, scope, ...given({ render: args.render }) })
       .catch(async (error: unknown) => {
         const { name: oldName, version: oldVersion } = found
         if (isRenamed) await opened.store.updateSource(found.id, { name: oldName, version: oldVersion })

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { countOf } from '../../core/text/count.ts'
 import { labelOf } from '../../library/source.ts'
+import { oneLine } from '../../library/words.ts'
 import { findOne } from '../find-one.ts'
 import { sourceRecord } from '../records.ts'
 import { ONE_SOURCE, SOURCE_RECORD, text } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
-import { oneLine } from '../words.ts'
 
 /** `remove_source`: takes a source out of the library. */
 export const removeSource: Tool = createTool({

@@ -2,15 +2,17 @@ import { z } from 'zod'
 import { KINDS } from '../../core/model.ts'
 import type { ContentType } from '../../core/retrieval/content-type.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
+import { writeList } from '../../core/text/list.ts'
 import type { Library } from '../../library/library.ts'
 import type { searchLibrary as SearchLibrary } from '../../library/operations/search-library.ts'
 import type { SearchAnswer, SearchInput, WideningFilter } from '../../library/search.ts'
 import { labelOf } from '../../library/source.ts'
+import { oneLine, quote, writeCitation, writeHeadings } from '../../library/words.ts'
 import { clamp, given, listOf, pick, said, usage } from '../arguments.ts'
 import { CITED, citedRecord } from '../cited-text.ts'
 import { flag, number, orNull, text, texts } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
-import { oneLine, quote, writeCitation, writeHeadings } from '../words.ts'
+import { listUnrendered } from '../unrendered.ts'
 
 const MAX_RESULTS = { default: 10, least: 1, most: 50 } as const
 const TOKENS = { least: 100, most: 50_000 } as const
@@ -124,7 +126,9 @@ list_sources shows what is indexed. get_chunk and read_page give more of what wa
     search ??= (await import('../../library/operations/search-library.ts')).searchLibrary
     const answer = await search(opened, input, signal)
     const filters = listFilters(input)
-    const shown = { ...answer, notices: [...answer.notices, ...(isReadOnly ? [] : adviseMore(answer))] }
+    const unrendered = await listUnrendered(opened, answer.searched, isReadOnly)
+    const notices = [...answer.notices, ...(isReadOnly ? [] : adviseMore(answer)), ...unrendered]
+    const shown = { ...answer, notices }
     return { content: writeAnswer(shown, filters), structured: answerRecord(shown, filters) }
   },
 })
@@ -197,7 +201,7 @@ function writeHead(answer: SearchAnswer, filters: readonly Filter[]): string {
     searched.length === 0 ? 'the library' : writeSome(searched.map(oneLine), searchedCount - searched.length)
   const found = isVain
     ? `Nothing found for ${JSON.stringify(query)} in ${where}.`
-    : `${countOf(passages.length, 'passage')} for ${JSON.stringify(query)} in ${where}, by ${engines.join(' and ')}, about ${countOf(tokens, 'token')}.`
+    : `${countOf(passages.length, 'passage')} for ${JSON.stringify(query)} in ${where}, by ${writeList(engines)}, about ${countOf(tokens, 'token')}.`
   const notes = notices.map((notice) => `Note: ${oneLine(notice)}`)
   return [found, ...notes, ...(isVain ? writeWider(answer, filters) : [])].join('\n')
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
 import type { Find, LeaseRequest } from '../../crawl/ledger.ts'
-import type { Source } from '../../library/source.ts'
+import { DEFAULT_SETTINGS, type Source } from '../../library/source.ts'
 import type { Store } from '../../library/store.ts'
 import { createMemoryStore } from './memory-store.ts'
 
@@ -57,7 +57,6 @@ test('nothing can be found for a source that is not there', async () => {
 
 async function createFilled(): Promise<Store> {
   const store = createMemoryStore()
-  const settings = { seeds: [], llmsTxtUrl: null, llmsFull: 'auto', crawlType: 'docs' } as const
   const source: Source = {
     id: 'one',
     name: 'one',
@@ -65,7 +64,7 @@ async function createFilled(): Promise<Store> {
     url: KEY,
     siteUrl: KEY,
     scope: DEFAULT_SCOPE,
-    settings,
+    settings: DEFAULT_SETTINGS,
     createdAt: 0,
   }
   await store.addSource(source)

@@ -67,6 +67,7 @@ export function createRow(sourceId: string, crawlId: string, find: Find, now: nu
     changedAt: null,
     crawlId,
     hasPage: false,
+    isShell: false,
     record: null,
     links: null,
     contentUrl: null,
@@ -93,7 +94,7 @@ export function toLedgerRow(row: Row): LedgerRow {
  * `isRepeated` says that the content it last answered with is held by its target.
  */
 export function toVisit(row: Row, token: string, notBefore: number, isRepeated: boolean): Visit {
-  const { sourceId, key, url, host, depth, discovery, attempts, checkedAt, hasPage, target, isFinal } = row
+  const { sourceId, key, url, host, depth, discovery, attempts, checkedAt, hasPage, isShell, target, isFinal } = row
   const isAsStored = row.contentHash === null || row.contentHash === row.record?.page.contentHash
   // What it last answered with need not be what is stored: that nothing changed since would say nothing about the page.
   const isConditional = !isFinal && (hasPage ? isAsStored : isRepeated)
@@ -113,6 +114,7 @@ export function toVisit(row: Row, token: string, notBefore: number, isRepeated: 
     checkedAt,
     hasPage,
     hasLinks: row.links !== null,
+    isShell,
     target,
     isConfirmation: row.awaitsConfirmation,
     isFinal,

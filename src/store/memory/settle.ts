@@ -34,6 +34,7 @@ export function adoptPage(ledger: SourceLedger, adoption: Adoption): Settled {
     foundOn: find.foundOn,
     status: null,
     detail: null,
+    isShell: false,
     checkedAt: now,
     crawlId,
     provenCrawl: null,
@@ -69,6 +70,7 @@ function recordAnswer(row: Row, settlement: Settlement): Row {
     detail = null,
   } = settlement
   const { etag = row.etag, lastModified = row.lastModified, contentUrl = row.contentUrl, dueAt = null } = settlement
+  const { isShell = row.isShell } = settlement
   const isPending = state === 'pending'
   const isNothing = state === 'skipped' || state === 'failed'
   return {
@@ -84,6 +86,7 @@ function recordAnswer(row: Row, settlement: Settlement): Row {
     etag,
     lastModified,
     contentUrl,
+    isShell,
     contentHash: (isNothing ? settlement.contentHash : null) ?? row.contentHash,
     attempts: countAttempts(row.attempts, settlement),
     dueAt: isPending ? dueAt : null,

@@ -1,8 +1,5 @@
 import { PharosError } from '../../core/errors.ts'
-import { labelOf, type Source } from '../../library/source.ts'
-
-/** What may be changed of a source once it is there. */
-export type SourceChange = Partial<Pick<Source, 'name' | 'version' | 'siteUrl'>>
+import { labelOf, type Source, type SourceChange } from '../../library/source.ts'
 
 /** What was asked to be indexed. */
 export class Sources {

@@ -1,4 +1,5 @@
-import { compareQuantized, quantizeVector } from '../../core/search/quantized-vector.ts'
+import { randomBytes } from 'node:crypto'
+import { compareQuantized, quantizeVector, restoreVector } from '../../core/search/quantized-vector.ts'
 import { checkVectors, refuseOtherSpace } from '../../library/check-vectors.ts'
 import { embeddedText } from '../../library/embedded-text.ts'
 import type { ChunkFilter, StoredChunk } from '../../library/store.ts'
@@ -15,11 +16,24 @@ export interface VectorNeeds {
 /** Vectors that are gone with their process, and each with its chunk. */
 export function createMemoryVectors({ listChunks, createTest }: VectorNeeds): VectorIndex {
   let vectors = new WeakMap<StoredChunk, Uint8Array>()
+  let refused = new WeakMap<StoredChunk, string>()
+  let copied = new WeakSet<StoredChunk>()
+  let copyPlace: string | undefined
+  const libraryId = randomBytes(16).toString('hex')
   let space: VectorSpace | undefined
   let holder: string | undefined
   let until = 0
   const listOf = (sourceIds: readonly string[] | undefined): StoredChunk[] =>
     listChunks().filter(({ sourceId }) => sourceIds?.includes(sourceId) ?? true)
+  /** Those after one, in the order of their names. */
+  const listFrom = (sourceIds: readonly string[] | undefined, after: ChunkName | undefined): StoredChunk[] =>
+    listOf(sourceIds)
+      .filter((stored) => after === undefined || keyOf(nameOf(stored)) > keyOf(after))
+      .sort((a, b) => (keyOf(nameOf(a)) < keyOf(nameOf(b)) ? -1 : 1))
+  const takeUpSpace = (given: VectorSpace): void => {
+    refuseOtherSpace(space, given)
+    space ??= given
+  }
   /** Finds chunks by their names. */
   const createFinder = (): ((name: ChunkName) => StoredChunk | undefined) => {
     const byName = new Map(listChunks().map((stored) => [keyOf(nameOf(stored)), stored]))
@@ -30,12 +44,13 @@ export function createMemoryVectors({ listChunks, createTest }: VectorNeeds): Ve
     readSpace: async () => space,
     replaceSpace: async (next) => {
       vectors = new WeakMap()
+      refused = new WeakMap()
+      copied = new WeakSet()
       space = next
     },
     listMissing: async (limit, sourceIds, after) =>
-      listOf(sourceIds)
-        .filter((stored) => !vectors.has(stored) && (after === undefined || keyOf(nameOf(stored)) > keyOf(after)))
-        .sort((a, b) => (keyOf(nameOf(a)) < keyOf(nameOf(b)) ? -1 : 1))
+      listFrom(sourceIds, after)
+        .filter((stored) => !vectors.has(stored) && !refused.has(stored))
         .slice(0, limit)
         .map((stored) => ({
           ...nameOf(stored),
@@ -49,14 +64,42 @@ export function createMemoryVectors({ listChunks, createTest }: VectorNeeds): Ve
     },
     write: async (given, written) => {
       checkVectors(given, written)
-      refuseOtherSpace(space, given)
-      space ??= given
+      takeUpSpace(given)
       const findChunk = createFinder()
       for (const { vector, ...name } of written) {
         const stored = findChunk(name)
         // Whatever is gone meanwhile needs none.
-        if (stored !== undefined) vectors.set(stored, quantizeVector(vector))
+        if (stored === undefined) continue
+        vectors.set(stored, quantizeVector(vector))
+        refused.delete(stored)
+        copied.delete(stored)
       }
+    },
+    list: async (limit, after, sourceIds) =>
+      listFrom(sourceIds, after)
+        .flatMap((stored) => {
+          const bytes = vectors.get(stored)
+          return bytes === undefined ? [] : [{ ...nameOf(stored), vector: restoreVector(bytes) }]
+        })
+        .slice(0, limit),
+    refuse: async (given, chunks) => {
+      takeUpSpace(given)
+      const findChunk = createFinder()
+      for (const { problem, ...name } of chunks) {
+        const stored = findChunk(name)
+        // One that has a vector by now, of whomever, needs no excuse.
+        if (stored !== undefined && !vectors.has(stored)) refused.set(stored, problem)
+      }
+    },
+    listRefused: async (limit, sourceIds) =>
+      listOf(sourceIds)
+        .flatMap((stored) => {
+          const problem = refused.get(stored)
+          return problem === undefined ? [] : [{ ...nameOf(stored), problem }]
+        })
+        .slice(0, limit),
+    forgetRefused: async (sourceIds) => {
+      for (const stored of listOf(sourceIds)) refused.delete(stored)
     },
     compare: async (query, chunks) => {
       const findChunk = createFinder()
@@ -77,8 +120,22 @@ export function createMemoryVectors({ listChunks, createTest }: VectorNeeds): Ve
         .slice(0, limit),
     count: async (sourceIds) => {
       const chunks = listOf(sourceIds)
-      return { embedded: chunks.filter((stored) => vectors.has(stored)).length, chunks: chunks.length }
+      const countOf = (kept: WeakMap<StoredChunk, unknown>) => chunks.filter((stored) => kept.has(stored)).length
+      return { embedded: countOf(vectors), chunks: chunks.length, refused: countOf(refused) }
     },
+    readLibraryId: async () => libraryId,
+    markCopied: async (place, { fingerprint }, chunks) => {
+      if (space?.fingerprint !== fingerprint) return
+      if (copyPlace !== place) copied = new WeakSet()
+      copyPlace = place
+      const findChunk = createFinder()
+      for (const name of chunks) {
+        const stored = findChunk(name)
+        if (stored !== undefined && vectors.has(stored)) copied.add(stored)
+      }
+    },
+    countUncopied: async (place) =>
+      listChunks().filter((stored) => vectors.has(stored) && !(copyPlace === place && copied.has(stored))).length,
   }
 }
 

@@ -40,6 +40,7 @@ interface VisitColumns {
   readonly lastModified: string | null
   readonly contentUrl: string | null
   readonly hasLinks: 0 | 1
+  readonly isShell: 0 | 1
   readonly contentHash: StoredHash | null
   readonly pageHash: StoredHash | null
   readonly checkedAt: number | null
@@ -166,7 +167,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   const selectVisit = db.prepare<[number], VisitColumns>(
     `SELECT l.key, l.url, l.discovery, l.attempts, l.etag, l.last_modified AS lastModified,
        l.content_url AS contentUrl, EXISTS (SELECT 1 FROM links k WHERE k.id = l.id) AS hasLinks,
-       l.content_hash AS contentHash, l.page_hash AS pageHash, l.checked_at AS checkedAt, l.target,
+       l.is_shell AS isShell, l.content_hash AS contentHash, l.page_hash AS pageHash, l.checked_at AS checkedAt, l.target,
        l.is_final AS isFinal, t.id IS NOT NULL AS isRepeated,
        ifnull(l.content_hash = l.page_hash, 1) AS isAsStored
      FROM ledger l LEFT JOIN ledger t ON t.source = l.source AND t.key = l.target AND t.page_hash = l.content_hash
@@ -355,6 +356,7 @@ function toVisit(found: VisitColumns) {
     checkedAt,
     hasPage,
     hasLinks: found.hasLinks === 1,
+    isShell: found.isShell === 1,
     target,
     isFinal,
   }

@@ -24,15 +24,17 @@ export interface Rows {
   findUnread(source: number, crawlId: string, reasons: readonly Reason[]): LedgerRow | undefined
 }
 
-interface RowColumns extends Omit<LedgerRow, 'contentHash' | 'hasPage'> {
+interface RowColumns extends Omit<LedgerRow, 'contentHash' | 'hasPage' | 'isShell'> {
   readonly contentHash: StoredHash | null
   readonly hasPage: 0 | 1
+  readonly isShell: 0 | 1
 }
 
 const ROWS = `SELECT s.uuid AS sourceId, l.key, l.url, l.host, l.state, l.reason, l.pattern, l.target, l.depth,
       l.found_on AS foundOn, l.discovery, l.etag, l.last_modified AS lastModified, l.content_hash AS contentHash,
       l.attempts, l.status, l.detail, l.first_seen_at AS firstSeenAt, l.checked_at AS checkedAt,
-      l.changed_at AS changedAt, l.due_at AS dueAt, c.uuid AS crawlId, l.page_hash IS NOT NULL AS hasPage
+      l.changed_at AS changedAt, l.due_at AS dueAt, c.uuid AS crawlId, l.page_hash IS NOT NULL AS hasPage,
+      l.is_shell AS isShell
     FROM ledger l JOIN sources s ON s.id = l.source LEFT JOIN crawl_ids c ON c.id = l.crawl`
 
 const listRows = (where: string): string =>
@@ -156,5 +158,5 @@ export const READMITTED: string = `target = CASE reason WHEN 'duplicate' THEN ta
 
 function toLedgerRow(found: RowColumns): LedgerRow {
   const contentHash = found.contentHash === null ? null : unpackHash(found.contentHash)
-  return { ...found, contentHash, hasPage: found.hasPage === 1 }
+  return { ...found, contentHash, hasPage: found.hasPage === 1, isShell: found.isShell === 1 }
 }

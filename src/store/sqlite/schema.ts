@@ -785,6 +785,38 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX analysis_run_events_by_run ON analysis_run_events (run_id, ts DESC);
   `,
+  `
+  -- Whether a page shows nothing before its scripts have run.
+  ALTER TABLE ledger ADD COLUMN is_shell INTEGER NOT NULL DEFAULT 0;
+
+  -- Chunks that the model makes no vector of, and why. They go with their chunk, and with the space of the vectors.
+  CREATE TABLE refused_chunks (
+    chunk INTEGER PRIMARY KEY,
+    source INTEGER NOT NULL,
+    problem TEXT NOT NULL
+  ) STRICT;
+  CREATE TRIGGER refusal_deleted AFTER DELETE ON chunks BEGIN
+    DELETE FROM refused_chunks WHERE chunk = old.id;
+  END;
+
+  -- Tells this library from all others, and where the vectors are copied to.
+  CREATE TABLE library_identity (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    library TEXT NOT NULL,
+    copy_place TEXT
+  ) STRICT;
+  INSERT INTO library_identity (id, library) VALUES (1, lower(hex(randomblob(16))));
+
+  -- The vectors that are known to be there, by their chunks, with which they go.
+  CREATE TABLE copied_vectors (
+    chunk INTEGER PRIMARY KEY,
+    source INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX copied_vectors_by_source ON copied_vectors (source);
+  CREATE TRIGGER copied_vector_deleted AFTER DELETE ON chunks BEGIN
+    DELETE FROM copied_vectors WHERE chunk = old.id;
+  END;
+  `,
 ]
 
 /** Version 1 was never released: it stands for whatever was written while the schema was in the making. */

@@ -36,6 +36,7 @@ interface Draft {
   etag: string | null
   lastModified: string | null
   contentUrl: string | null
+  isShell: number
   contentHash: StoredHash | null
   pageHash: StoredHash | null
   words: number | null
@@ -62,15 +63,15 @@ interface Holder {
 export function createSettling(db: Database, finds: Finds, content: Content, aliases: Aliases): Settling {
   const select = db.prepare<[number, string], Draft>(
     `SELECT id, key, url, state, reason, pattern, target, status, detail, etag, last_modified AS lastModified,
-       content_url AS contentUrl, content_hash AS contentHash, page_hash AS pageHash, words, attempts,
+       content_url AS contentUrl, is_shell AS isShell, content_hash AS contentHash, page_hash AS pageHash, words, attempts,
        checked_at AS checkedBefore, changed_at AS changedAt, due_at AS dueAt,
        is_final AS isFinal, awaits_confirmation AS awaitsConfirmation, proven_crawl AS provenCrawl, depth, crawl, lease
      FROM ledger WHERE source = ? AND key = ?`,
   )
   const update = db.prepare<[Draft & { checkedAt: number | null }]>(
     `UPDATE ledger SET state = @state, reason = @reason, pattern = @pattern, target = @target, status = @status,
-       detail = @detail, etag = @etag, last_modified = @lastModified, content_url = @contentUrl, content_hash = @contentHash,
-       page_hash = @pageHash, words = @words, attempts = @attempts, changed_at = @changedAt, due_at = @dueAt, is_final = @isFinal,
+       detail = @detail, etag = @etag, last_modified = @lastModified, content_url = @contentUrl, is_shell = @isShell,
+       content_hash = @contentHash, page_hash = @pageHash, words = @words, attempts = @attempts, changed_at = @changedAt, due_at = @dueAt, is_final = @isFinal,
        awaits_confirmation = @awaitsConfirmation, proven_crawl = @provenCrawl, checked_at = @checkedAt, crawl = @crawl,
        lease = NULL, leased_until = NULL
      WHERE id = @id`,
@@ -225,7 +226,7 @@ const ACTIONS = { unchanged: 'confirm', skipped: 'skip', failed: 'fail', pending
 type Answer = Omit<Settlement, 'visit' | 'crawlId' | 'now'>
 
 /** What is said of a page that came without one. */
-const NO_ANSWER: Answer = { state: 'indexed' }
+const NO_ANSWER: Answer = { state: 'indexed', isShell: false }
 
 /** What every settlement writes, whatever the state it leads to. */
 function recordAnswer(row: Draft, answer: Answer, crawl: number): void {
@@ -240,6 +241,7 @@ function recordAnswer(row: Draft, answer: Answer, crawl: number): void {
   if (answer.etag !== undefined) row.etag = answer.etag
   if (answer.lastModified !== undefined) row.lastModified = answer.lastModified
   if (answer.contentUrl !== undefined) row.contentUrl = answer.contentUrl
+  if (answer.isShell !== undefined) row.isShell = Number(answer.isShell)
   if (isNothing && typeof contentHash === 'string') row.contentHash = packHash(contentHash)
   row.attempts = countAttempts(row.attempts, answer)
   row.dueAt = isPending ? (answer.dueAt ?? null) : null

@@ -2,7 +2,7 @@ import { PharosError } from '../../core/errors.ts'
 import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
 import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
 import { ANALYSIS_JOB } from '../../library/operations/reached-milestones.ts'
-import { labelOf, type Source } from '../../library/source.ts'
+import { DEFAULT_SETTINGS, labelOf, type Source, type SourceChange } from '../../library/source.ts'
 import type { Database } from './database.ts'
 import { createHubWriter } from './place-hubs.ts'
 
@@ -10,7 +10,7 @@ import { createHubWriter } from './place-hubs.ts'
 export interface Sources {
   add(source: Source): void
   list(): Source[]
-  update(id: string, change: Partial<Pick<Source, 'name' | 'version' | 'siteUrl'>>): void
+  update(id: string, change: SourceChange): void
   /** Takes a source out of sight, with everything it has. What it had is then deleted by `clear`. */
   hide(id: string): { readonly pages: number; readonly chunks: number }
   /** Deletes some of what hidden sources had; false when nothing is left. */
@@ -59,8 +59,8 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
   const selectSame = db.prepare<[string, string | null, string]>(
     'SELECT 1 FROM sources WHERE name = ? AND version IS ? AND uuid <> ?',
   )
-  const updateOne = db.prepare<[string, string | null, string, string]>(
-    'UPDATE sources SET name = ?, version = ?, site_url = ? WHERE uuid = ?',
+  const updateOne = db.prepare<[string, string | null, string, string, string]>(
+    'UPDATE sources SET name = ?, version = ?, site_url = ?, settings = ? WHERE uuid = ?',
   )
   const selectNumber = db.prepare<[string], number>('SELECT id FROM sources WHERE uuid = ? AND is_removed = 0').pluck()
   const selectCrawl = db.prepare<[string], number>('SELECT id FROM crawl_ids WHERE uuid = ?').pluck()
@@ -153,12 +153,13 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
     refuseSame(name, version, '')
     insert.run(id, name, version, url, siteUrl, JSON.stringify(scope), JSON.stringify(settings), createdAt)
   })
-  const update = db.transaction((id: string, change: Partial<Pick<Source, 'name' | 'version' | 'siteUrl'>>) => {
+  const update = db.transaction((id: string, change: SourceChange) => {
     const found = selectOne.get(id)
     if (found === undefined) return
     const { name = found.name, version = found.version, siteUrl = found.siteUrl } = change
+    const settings = change.settings === undefined ? found.settings : JSON.stringify(change.settings)
     refuseSame(name, version, id)
-    updateOne.run(name, version, siteUrl, id)
+    updateOne.run(name, version, siteUrl, settings, id)
   })
   const hide = (id: string): { pages: number; chunks: number } => {
     const source = numberOf(id)
@@ -192,6 +193,9 @@ function toSource(found: SourceRecord): Source {
   const { uuid, name, version, url, siteUrl, createdAt } = found
   // Both were written by this file; what an older version did not know is as it was then.
   const scope: Source['scope'] = { ...UNGUARDED_SCOPE, ...(JSON.parse(found.scope) as Partial<Source['scope']>) }
-  const settings = JSON.parse(found.settings) as Source['settings']
+  const settings: Source['settings'] = {
+    ...DEFAULT_SETTINGS,
+    ...(JSON.parse(found.settings) as Partial<Source['settings']>),
+  }
   return { id: uuid, name, version, url, siteUrl, scope, settings, createdAt }
 }

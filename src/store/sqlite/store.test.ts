@@ -11,7 +11,7 @@ import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
 import type { Adoption, Find, PageRecord } from '../../crawl/ledger.ts'
 import { searchHits } from '../../library/hits.ts'
 import type { LibraryStore } from '../../library/library-store.ts'
-import type { Source } from '../../library/source.ts'
+import { DEFAULT_SETTINGS, type Source } from '../../library/source.ts'
 import type { Crawl, Store } from '../../library/store.ts'
 import { type Database, openDatabase } from './database.ts'
 import { createFrontier } from './frontier.ts'
@@ -97,6 +97,19 @@ describe('opening a library', () => {
       ['docs', false],
       ['new', true],
     ])
+    await second.close()
+  })
+
+  test('reads a source that was written before pages could be rendered as one whose pages are not', async () => {
+    const path = newPath()
+    const first = await openSqliteStore(path)
+    await first.addSource(source('docs'))
+    await first.close()
+    const db = openDatabase(path)
+    db.prepare("UPDATE sources SET settings = json_remove(settings, '$.render', '$.chunks')").run()
+    db.close()
+    const second = await openSqliteStore(path)
+    expect(await second.listSources()).toEqual([source('docs')])
     await second.close()
   })
 
@@ -505,7 +518,7 @@ function source(id: string): Source {
     url: 'https://docs.test/',
     siteUrl: 'https://docs.test/',
     scope: DEFAULT_SCOPE,
-    settings: { seeds: [], llmsTxtUrl: null, llmsFull: 'auto', crawlType: 'docs' },
+    settings: DEFAULT_SETTINGS,
     createdAt: 1,
   }
 }
@@ -559,6 +572,7 @@ const SCHEMA_7 = `
   DROP INDEX ledger_ready;
   DROP INDEX ledger_by_weight;
   ALTER TABLE ledger DROP COLUMN weight;
+  ALTER TABLE ledger DROP COLUMN is_shell;
   CREATE INDEX ledger_ready ON ledger (source, awaits_confirmation, host, depth, id)
     WHERE state = 'pending' AND due_at IS NULL;
   CREATE INDEX ledger_by_age ON ledger (source, awaits_confirmation, depth, id, host)

@@ -1,12 +1,14 @@
 import { setImmediate as pause } from 'node:timers/promises'
-import { compareQuantized, quantizeVector } from '../../core/search/quantized-vector.ts'
+import { compareQuantized, quantizeVector, restoreVector } from '../../core/search/quantized-vector.ts'
 import { SignIndex } from '../../core/search/sign-index.ts'
 import { checkVectors, refuseOtherSpace } from '../../library/check-vectors.ts'
 import { embeddedText } from '../../library/embedded-text.ts'
 import type { ChunkFilter } from '../../library/store.ts'
 import type { ChunkName, UnembeddedChunk, VectorIndex, VectorSpace } from '../../library/vectors.ts'
+import { createCopied } from './copied.ts'
 import type { Database } from './database.ts'
-import { packHash, type StoredHash, unpackHash } from './hash.ts'
+import { packHash, type StoredHash } from './hash.ts'
+import { createRefusals, type StoredName, toName } from './refusals.ts'
 import type { Sources } from './sources.ts'
 
 /** What the vectors need of the store that they belong to. */
@@ -18,9 +20,7 @@ export interface VectorNeeds {
   createTest(filter: ChunkFilter): (chunk: number) => boolean
 }
 
-interface Missing {
-  readonly sourceId: string
-  readonly chunkId: StoredHash
+interface Missing extends StoredName {
   readonly title: string
   readonly headingPath: string
   readonly content: string
@@ -59,11 +59,18 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
   const selectMissing = db.prepare<[number, StoredHash | number, string, number], Missing>(
     `SELECT s.uuid AS sourceId, c.chunk_id AS chunkId, p.title, c.heading_path AS headingPath, c.content
      FROM (SELECT id FROM chunks m INDEXED BY chunks_by_chunk_id
-           WHERE (m.source, m.chunk_id) > (?, ?) AND m.source IN (SELECT value FROM json_each(?)) AND NOT EXISTS (
-             SELECT 1 FROM vectors v WHERE v.chunk = m.id)
+           WHERE (m.source, m.chunk_id) > (?, ?) AND m.source IN (SELECT value FROM json_each(?))
+             AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.chunk = m.id)
+             AND NOT EXISTS (SELECT 1 FROM refused_chunks r WHERE r.chunk = m.id)
            ORDER BY m.source, m.chunk_id LIMIT ?) AS missing
      CROSS JOIN chunks c ON c.id = missing.id JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source
      ORDER BY c.source, c.chunk_id`,
+  )
+  const selectVectors = db.prepare<[number, StoredHash | number, string, number], StoredName & { vector: Uint8Array }>(
+    `SELECT s.uuid AS sourceId, c.chunk_id AS chunkId, v.vector
+     FROM chunks c INDEXED BY chunks_by_chunk_id CROSS JOIN vectors v ON v.chunk = c.id JOIN sources s ON s.id = c.source
+     WHERE (c.source, c.chunk_id) > (?, ?) AND c.source IN (SELECT value FROM json_each(?))
+     ORDER BY c.source, c.chunk_id LIMIT ?`,
   )
   // One that ends later than any could is of a clock that was set back since.
   const takeLease = db.prepare<{ holder: string; now: number; until: number }>(
@@ -86,7 +93,7 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
     'SELECT chunk, vector FROM vectors WHERE number = ?',
   )
   const countAll = db.prepare<[], number>('SELECT count(*) FROM vectors').pluck()
-  const selectName = db.prepare<[number], { sourceId: string; chunkId: StoredHash }>(
+  const selectName = db.prepare<[number], StoredName>(
     'SELECT s.uuid AS sourceId, c.chunk_id AS chunkId FROM chunks c JOIN sources s ON s.id = c.source WHERE c.id = ?',
   )
   const countIn = (table: string) =>
@@ -95,6 +102,9 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
       .pluck()
   const countVectors = countIn('vectors')
   const countChunks = countIn('chunks')
+  const countRefused = countIn('refused_chunks')
+  const refusals = createRefusals(db)
+  const copied = createCopied(db)
   const selectChanges = db.prepare<[], number>('SELECT total_changes()').pluck()
 
   /** The numbers of the given sources, or of all that are to be seen, for SQL. */
@@ -102,6 +112,9 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
     const all = ids ?? sources.list().map(({ id }) => id)
     return JSON.stringify(all.flatMap((id) => sources.numberOf(id) ?? []))
   }
+  /** A place in the order of chunks, for SQL. Before every hash there is a number. */
+  const placeOf = (after: ChunkName | undefined): [number, StoredHash | number] =>
+    after === undefined ? [0, 0] : [sources.numberOf(after.sourceId) ?? 0, packHash(after.chunkId)]
   const takeUpSpace = (space: VectorSpace): void => {
     const found = selectSpace.get()
     refuseOtherSpace(found, space)
@@ -124,21 +137,37 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
     }
   }
   /** Counted anew only when something was written, by whomever: a search asks it each time. */
-  let counted = { key: '', embedded: 0, chunks: 0 }
+  let counted = { key: '', embedded: 0, chunks: 0, refused: 0 }
+  let uncopied = { key: '', count: 0 }
+  /** Another one whenever anything was written, by whomever. */
+  const stateKey = (numbers: string): string =>
+    `${db.pragma('data_version', { simple: true })} ${selectChanges.get()} ${numbers}`
 
   return {
     readSpace: async () => selectSpace.get(),
     replaceSpace: ({ model, fingerprint, dimensions }) =>
       write(() => {
         deleteAll.run()
+        refusals.deleteAll()
+        copied.deleteAll()
         insertSpace.run(model, fingerprint, dimensions)
       }),
-    listMissing: async (limit, sourceIds, after) => {
-      const source = after === undefined ? 0 : (sources.numberOf(after.sourceId) ?? 0)
-      // Before every hash there is a number.
-      const hash = after === undefined ? 0 : packHash(after.chunkId)
-      return selectMissing.all(source, hash, numbersOf(sourceIds), limit).map(toUnembedded)
-    },
+    listMissing: async (limit, sourceIds, after) =>
+      selectMissing.all(...placeOf(after), numbersOf(sourceIds), limit).map(toUnembedded),
+    list: async (limit, after, sourceIds) =>
+      selectVectors
+        .all(...placeOf(after), numbersOf(sourceIds), limit)
+        .map((row) => ({ ...toName(row), vector: restoreVector(row.vector) })),
+    refuse: (space, chunks) =>
+      write(() => {
+        takeUpSpace(space)
+        for (const { sourceId, chunkId, problem } of chunks) {
+          const source = sources.numberOf(sourceId)
+          if (source !== undefined) refusals.insert(source, chunkId, problem)
+        }
+      }),
+    listRefused: async (limit, sourceIds) => refusals.list(numbersOf(sourceIds), limit),
+    forgetRefused: (sourceIds) => write(() => refusals.deleteOf(numbersOf(sourceIds))),
     lease: (holder, now, ms) => write(() => takeLease.run({ holder, now, until: now + ms }).changes === 1),
     write: async (space, vectors) => {
       checkVectors(space, vectors)
@@ -148,7 +177,10 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
         for (const { sourceId, chunkId, bytes } of rows) {
           const source = sources.numberOf(sourceId)
           // Whatever is gone meanwhile needs none.
-          if (source !== undefined) insert.run(bytes, source, packHash(chunkId))
+          if (source === undefined) continue
+          insert.run(bytes, source, packHash(chunkId))
+          refusals.delete(source, chunkId)
+          copied.delete(source, chunkId)
         }
       })
     },
@@ -172,25 +204,47 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
       for (const { chunk, similarity } of compared.sort((a, b) => b.similarity - a.similarity)) {
         if (nearest.length >= limit) break
         const name = passes(chunk) ? selectName.get(chunk) : undefined
-        if (name !== undefined) nearest.push({ sourceId: name.sourceId, chunkId: unpackHash(name.chunkId), similarity })
+        if (name !== undefined) nearest.push({ ...toName(name), similarity })
       }
       return nearest
     },
     count: async (sourceIds) => {
       const numbers = numbersOf(sourceIds)
-      const key = `${db.pragma('data_version', { simple: true })} ${selectChanges.get()} ${numbers}`
+      const key = stateKey(numbers)
       if (counted.key !== key) {
-        counted = { key, embedded: countVectors.get(numbers) ?? 0, chunks: countChunks.get(numbers) ?? 0 }
+        const [embedded = 0, chunks = 0, refused = 0] = [countVectors, countChunks, countRefused].map((one) =>
+          one.get(numbers),
+        )
+        counted = { key, embedded, chunks, refused }
       }
-      return { embedded: counted.embedded, chunks: counted.chunks }
+      const { embedded, chunks, refused } = counted
+      return { embedded, chunks, refused }
+    },
+    readLibraryId: async () => copied.libraryId(),
+    markCopied: (place, { fingerprint }, chunks) =>
+      write(() => {
+        if (selectSpace.get()?.fingerprint !== fingerprint) return
+        copied.takeUpPlace(place)
+        for (const { sourceId, chunkId } of chunks) {
+          const source = sources.numberOf(sourceId)
+          if (source !== undefined) copied.insert(source, chunkId)
+        }
+      }),
+    countUncopied: async (place) => {
+      const numbers = numbersOf(undefined)
+      const key = `${stateKey(numbers)} ${place}`
+      if (uncopied.key !== key) {
+        uncopied = { key, count: (countVectors.get(numbers) ?? 0) - copied.count(place, numbers) }
+      }
+      return uncopied.count
     },
   }
 }
 
-function toUnembedded({ sourceId, chunkId, title, headingPath, content }: Missing): UnembeddedChunk {
+function toUnembedded({ title, headingPath, content, ...name }: Missing): UnembeddedChunk {
   // Written by content.ts.
   const headings = JSON.parse(headingPath) as string[]
-  return { sourceId, chunkId: unpackHash(chunkId), text: embeddedText(title, headings, content) }
+  return { ...toName(name), text: embeddedText(title, headings, content) }
 }
 
 function createSigns({ fingerprint, dimensions }: VectorSpace): Signs {

@@ -8,6 +8,14 @@ export const REACH_WORDS: Readonly<Record<Reach, string>> = {
   domain: 'the domain with all its hosts',
 }
 
+/** How pages are read, in words. */
+export const RENDER_WORDS = {
+  http: 'as they come',
+  auto: 'in a browser where needed',
+  chromium: 'always in a browser',
+  crawl4ai: 'by Crawl4AI',
+} as const
+
 /** What the form holds: texts as they were typed. */
 export interface OrderFields {
   readonly startUrl: string
@@ -24,6 +32,8 @@ export interface OrderFields {
   readonly allowQueryUrls: boolean
   readonly isComplete: boolean
   readonly slow: boolean
+  /** Empty for a source that keeps its way. */
+  readonly render: string
   /* What follows is for the plan of a crawl that has one. */
   readonly hubMaxPages: string
   readonly hubMaxDays: string
@@ -53,6 +63,7 @@ export const DEFAULT_FIELDS: OrderFields = {
   allowQueryUrls: false,
   isComplete: false,
   slow: false,
+  render: '',
   hubMaxPages: '',
   hubMaxDays: '',
   intMaxSeeds: '',
@@ -96,7 +107,7 @@ export function writeOrder(fields: OrderFields, queue: boolean): Readonly<Record
     fields[name].trim() === '' ? [] : [[name, Number(fields[name])]],
   )
   const durations = DURATIONS.flatMap((name) => (fields[name].trim() === '' ? [] : [[name, fields[name].trim()]]))
-  const { crawlType, useSitemap, sitemapOnly, scope, allowQueryUrls, isComplete, slow } = fields
+  const { crawlType, useSitemap, sitemapOnly, scope, allowQueryUrls, isComplete, slow, render } = fields
   const hosts = fields.intTargetHosts.trim()
   return {
     startUrl: readUrl(fields.startUrl) ?? fields.startUrl,
@@ -112,6 +123,7 @@ export function writeOrder(fields: OrderFields, queue: boolean): Readonly<Record
     ...(allowQueryUrls ? { allowQueryUrls } : {}),
     ...(isComplete ? { preferCache: false } : {}),
     ...(slow ? { slow } : {}),
+    ...(render === '' ? {} : { render }),
     ...(isPlanned(fields) && hosts !== '' ? { intTargetHosts: hosts } : {}),
     ...(crawlType === 'history' && fields.force ? { force: true } : {}),
   }

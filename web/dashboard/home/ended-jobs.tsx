@@ -90,6 +90,11 @@ function EndedJob({ item }: { readonly item: QueueItem }): JSX.Element {
           queue
         </a>
         {problem ? <small class="problem">{problem}</small> : null}
+        {sourceId && problem?.includes('needs-rendering') ? (
+          <a class="small" href={`#/sources/${encodeURIComponent(sourceId)}`}>
+            Have it read in a browser
+          </a>
+        ) : null}
       </td>
       <td class="number" data-label="Saved">
         {count(metrics?.saved)}

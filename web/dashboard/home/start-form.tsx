@@ -14,6 +14,7 @@ import {
   isPlanned,
   type OrderFields,
   REACH_WORDS,
+  RENDER_WORDS,
   readUrl,
   writeOrder,
 } from './crawl-order.ts'
@@ -113,6 +114,20 @@ export function StartForm(): JSX.Element {
           <CheckField {...shared} name="allowQueryUrls" label="Keep queries that say nothing" />
           <CheckField {...shared} name="isComplete" label="Ask for every page, however fresh" />
           <CheckField {...shared} name="slow" label="Slowly, one page a second" />
+        </div>
+        <div class="start-row">
+          <Field {...shared} name="render" label="Read pages">
+            {(props) => (
+              <select {...props} value={fields.value.render}>
+                <option value="">as before, at first as they come</option>
+                {Object.entries(RENDER_WORDS).map(([render, words]) => (
+                  <option key={render} value={render}>
+                    {words}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
         </div>
         <div class="start-row">
           <TextField

@@ -2,6 +2,7 @@ import { useSignal, useSignalEffect } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
+import { writeList } from '../../../src/core/text/list.ts'
 import type { MentionItem, PassageItem, SearchPage } from '../api.ts'
 import { connection } from '../live.ts'
 import { OutsideLink } from '../outside-link.tsx'
@@ -142,7 +143,7 @@ function Results({ found, onMore }: { readonly found: Found; readonly onMore: (c
     <>
       <p class="quiet small" aria-live="polite">
         {countOf(passages.length, 'passage')}, {countOf(tokens, 'token')}, {countOf(searchedCount, 'source')} searched
-        by {page.engines.join(' and ')}
+        by {writeList(page.engines)}
       </p>
       {notices.map((notice) => (
         <p key={notice} class="panel notice small">

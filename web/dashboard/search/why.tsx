@@ -4,7 +4,7 @@ import type { PassageExplanation } from '../api.ts'
 
 /** Where the score of a passage comes from. */
 export function Why({ explain, score }: { readonly explain: PassageExplanation; readonly score: number }): JSX.Element {
-  const { words, wordScore, linkShare, support, similarity, fusion } = explain
+  const { words, wordScore, linkShare, support, similarity, fusion, reranker } = explain
   const parts = [...(words?.parts ?? [])].sort((a, b) => b.score - a.score)
   const most = Math.max(...parts.map((part) => part.score), words?.pairs ?? 0, 0.001)
   const facts: readonly (readonly [string, string])[] = [
@@ -14,6 +14,7 @@ export function Why({ explain, score }: { readonly explain: PassageExplanation; 
     ['Text in links', `${Math.round(linkShare * 100)} %`],
     ['Nearness of meaning', similarity === null ? 'took no part' : similarity.toFixed(3)],
     ['Put together', fusion],
+    ...(reranker === null ? [] : [['Reranker', writeMove(reranker)] as const]),
   ]
   return (
     <div class="why">
@@ -82,6 +83,12 @@ function Share({ value, most }: { readonly value: number; readonly most: number 
       </span>
     </span>
   )
+}
+
+/** A hit that a reranker moved has the score of the one whose place it took. */
+function writeMove({ score, place, placeBefore }: NonNullable<PassageExplanation['reranker']>): string {
+  const move = place === placeBefore ? `place ${place}, as before` : `place ${place} instead of ${placeBefore}`
+  return `${move}, by ${writeScore(score)}`
 }
 
 /** Scores can be small: what counts is how they compare. */

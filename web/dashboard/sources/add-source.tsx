@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useId } from 'preact/hooks'
-import { REACHES, type Reach } from '../../../src/core/url/scope.ts'
+import type { ChunkProfile } from '../../../src/core/chunk/profiles.ts'
 import { Modal } from '../dialog.tsx'
-import { REACH_WORDS, readUrl } from '../home/crawl-order.ts'
+import { REACH_WORDS, RENDER_WORDS, readUrl } from '../home/crawl-order.ts'
 import { readJobs } from '../live.ts'
 import { type Refusal, send } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
@@ -14,12 +14,21 @@ interface SourceFields {
   readonly url: string
   readonly name: string
   readonly version: string
-  readonly reach: Reach
+  readonly reach: string
   /** One in a line. */
   readonly allow: string
   readonly block: string
   readonly maxPages: string
   readonly maxDepth: string
+  readonly render: string
+  readonly chunks: string
+}
+
+/** How pages are cut, in words. */
+const CHUNK_WORDS: Readonly<Record<ChunkProfile, string>> = {
+  library: 'into short passages',
+  pack: 'into longer passages',
+  tokens: 'into windows of 512 tokens',
 }
 
 const EMPTY: SourceFields = {
@@ -31,6 +40,8 @@ const EMPTY: SourceFields = {
   block: '',
   maxPages: '',
   maxDepth: '',
+  render: 'http',
+  chunks: 'library',
 }
 
 /** Asks what to add. It is open where the address of the page says so, so that other pages can lead to it. */
@@ -71,7 +82,17 @@ export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.El
       }}
     />
   )
-  const reachId = useId()
+  const choice = (name: keyof SourceFields, label: string, words: Readonly<Record<string, string>>, isWide = false) => (
+    <ChoiceField
+      label={label}
+      words={words}
+      value={fields.value[name]}
+      isWide={isWide}
+      onInput={(value) => {
+        fields.value = { ...fields.value, [name]: value }
+      }}
+    />
+  )
   return (
     <Modal
       isOpen={route.value.query.get('add') === '1'}
@@ -83,26 +104,13 @@ export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.El
         {text('url', 'Address', 'https://example.com/docs/', true)}
         {text('name', 'Name', 'its host')}
         {text('version', 'Version', 'none')}
-        <div class="field wide">
-          <label for={reachId}>Scope</label>
-          <select
-            id={reachId}
-            value={fields.value.reach}
-            onInput={({ currentTarget: { value } }) => {
-              fields.value = { ...fields.value, reach: REACHES.find((one) => one === value) ?? 'subpages' }
-            }}
-          >
-            {REACHES.map((reach) => (
-              <option key={reach} value={reach}>
-                {REACH_WORDS[reach]}
-              </option>
-            ))}
-          </select>
-        </div>
+        {choice('reach', 'Scope', REACH_WORDS, true)}
         {text('allow', 'Only paths like', '/guide/**')}
         {text('block', 'No paths like', '/blog/**')}
         {text('maxPages', 'Most pages', 'no cap')}
         {text('maxDepth', 'Depth in links', 'any')}
+        {choice('render', 'Read pages', RENDER_WORDS)}
+        {choice('chunks', 'Cut pages', CHUNK_WORDS)}
       </div>
       <p class="field-note">Patterns: one in a line; * stands for a part of a path, ** for any number of them.</p>
       <p class="field-problem" role="alert">
@@ -145,6 +153,28 @@ function TextField({ label, placeholder, value, isWide, hasLines, onInput }: Tex
   )
 }
 
+/** A field to choose from. */
+interface ChoiceInput extends Pick<TextInput, 'label' | 'value' | 'isWide' | 'onInput'> {
+  /** What is shown for each value. */
+  readonly words: Readonly<Record<string, string>>
+}
+
+function ChoiceField({ label, words, value, isWide, onInput }: ChoiceInput): JSX.Element {
+  const id = useId()
+  return (
+    <div class={isWide ? 'field wide' : 'field'}>
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onInput={(event) => onInput(event.currentTarget.value)}>
+        {Object.entries(words).map(([name, shown]) => (
+          <option key={name} value={name}>
+            {shown}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+}
+
 /** What is wrong with the fields; null when they can be sent. */
 function findProblem({ url, maxPages, maxDepth }: SourceFields): string | null {
   if (url.trim() === '') return 'An address is needed.'
@@ -156,7 +186,7 @@ function findProblem({ url, maxPages, maxDepth }: SourceFields): string | null {
 }
 
 /** The body of `POST /api/sources`; what was left empty is left to the server. */
-function writeSource({ url, name, version, reach, allow, block, maxPages, maxDepth }: SourceFields) {
+function writeSource({ url, name, version, reach, allow, block, maxPages, maxDepth, render, chunks }: SourceFields) {
   const given = Object.entries({ name: name.trim(), version: version.trim() }).filter(([, value]) => value !== '')
   const counts = Object.entries({ maxPages: readCount(maxPages), maxDepth: readCount(maxDepth) }).filter(
     ([, value]) => value !== undefined,
@@ -165,7 +195,7 @@ function writeSource({ url, name, version, reach, allow, block, maxPages, maxDep
     ([, lines]) => lines.length > 0,
   )
   const scope = { reach, ...Object.fromEntries(patterns), ...Object.fromEntries(counts) }
-  return { url: readUrl(url), ...Object.fromEntries(given), scope }
+  return { url: readUrl(url), ...Object.fromEntries(given), scope, render, chunks }
 }
 
 function readCount(text: string): number | undefined {

@@ -44,8 +44,8 @@ function describeFailure({ crawl }: SourceItem): Pick<Stand, 'word' | 'note'> {
   return { word: 'held back', note: problem === null ? null : `${problem}; nothing was removed` }
 }
 
-/** The address of the start and the name of the reason say nothing new beside the source. */
+/** The address of the start, the name of the reason and its rule say nothing new beside the source. */
 function shorten(problem: string): string {
-  const { detail } = /^\S+: failed \([a-z-]+, (?<detail>.+)\)$/s.exec(problem)?.groups ?? {}
+  const { detail } = /^\S+: failed \([a-z-]+, (?:render \w+, )?(?<detail>.+)\)$/s.exec(problem)?.groups ?? {}
   return detail === undefined ? problem : `nothing was read: ${detail}`
 }

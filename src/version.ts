@@ -5,7 +5,7 @@ export const VERSION: string = readVersion()
 
 function readVersion(): string {
   // package.json always has a version, and it is text.
-  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
     version: string
   }
   return manifest.version

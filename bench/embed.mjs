@@ -1,0 +1,250 @@
+// What embedding by a service costs beyond the service's own time, for each chunk.
+//
+//   npm run bench embed [--chunks 2048] [--dimensions 768] [--batch 32] [--delay 50]
+//
+// The service is a process of its own that answers as OpenAI and TEI do, with the same vectors always: at once, and after a time for
+// each batch. Overhead is the time of all minus what the service had to wait and to answer, as it measures it, divided by the batches
+// that were under way at once. `embedLibrary` reads the chunks from SQLite, checks, normalises and packs the vectors and writes them;
+// peers give back what came.
+import { fork } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { cpuSeconds, option, printTable } from './measure.mjs'
+
+const chunks = Number(option('chunks') ?? 2048)
+const dimensions = Number(option('dimensions') ?? 768)
+const batch = Number(option('batch') ?? 32)
+const delay = Number(option('delay') ?? 50)
+/** Milliseconds that each chunk may cost. */
+const TARGET_MS = 1
+const MODEL = 'bench'
+let libraries = 0
+
+if (process.argv[2] === '--service') serve()
+else await measureAll()
+
+/** Answers requests for vectors, and says on request how long it took. */
+function serve() {
+  const vector = Array.from({ length: dimensions }, (_, i) => Math.fround(Math.sin(i + 1)))
+  const text = JSON.stringify(vector)
+  let busy = 0
+  let requests = 0
+  const server = createServer(async (request, response) => {
+    const { pathname, searchParams } = new URL(request.url, 'http://127.0.0.1')
+    const parts = []
+    for await (const part of request) parts.push(part)
+    const began = performance.now()
+    response.setHeader('content-type', 'application/json')
+    if (pathname === '/used') {
+      response.end(JSON.stringify({ busy, requests, cpu: cpuSeconds() }))
+      if (searchParams.has('forget')) busy = requests = 0
+      return
+    }
+    if (pathname.endsWith('/info')) {
+      response.end(
+        JSON.stringify({
+          model_id: MODEL,
+          model_sha: null,
+          model_type: { embedding: {} },
+          max_client_batch_size: 4096,
+        }),
+      )
+      return
+    }
+    const ms = Number(pathname.split('/')[1])
+    if (ms > 0) await sleep(ms)
+    const { inputs, input = inputs } = JSON.parse(Buffer.concat(parts).toString())
+    const all = [input].flat()
+    const body =
+      inputs === undefined
+        ? `{"object":"list","data":[${all.map((_, i) => `{"object":"embedding","index":${i},"embedding":${text}}`)}],"model":"${MODEL}","usage":{"prompt_tokens":1,"total_tokens":1}}`
+        : `[${all.map(() => text)}]`
+    response.on('finish', () => {
+      busy += performance.now() - began
+      requests++
+    })
+    response.end(body)
+  })
+  server.listen(0, '127.0.0.1', () => process.send(server.address().port))
+}
+
+async function measureAll() {
+  const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
+  const service = fork(fileURLToPath(import.meta.url), ['--service', '--dimensions', String(dimensions)])
+  try {
+    const port = await new Promise((resolve) => service.once('message', resolve))
+    const texts = Array.from(
+      { length: chunks },
+      (_, i) => `Chunk ${i} of a page. ${'Some words that stand in it. '.repeat(20)}`,
+    )
+    const contenders = [...(await listOurs(folder, texts)), ...(await listPeers())]
+    const rows = []
+    const overheads = []
+    for (const ms of [0, delay]) {
+      for (const { name, open } of contenders) {
+        const origin = `http://127.0.0.1:${port}/${ms}`
+        const contender = await open(origin)
+        // Once to warm up.
+        await contender.run(texts.slice(0, 4 * batch))
+        const measured = await measure(`http://127.0.0.1:${port}`, () => contender.run(texts))
+        await contender.close?.()
+        const { wall, cpu, busy, requests } = measured
+        const overhead = (wall - busy / contender.atOnce) / chunks
+        if (contender.isOurs) overheads.push(overhead)
+        const figures = [wall / 1000, overhead, (1000 * cpu) / chunks].map((figure) => figure.toFixed(3))
+        rows.push([name, ms, requests, (chunks / (wall / 1000)).toFixed(0), ...figures])
+      }
+    }
+    printTable(['', 'service ms', 'requests', 'chunks/s', 'wall s', 'overhead ms/chunk', 'CPU ms/chunk'], rows)
+    const worst = Math.max(...overheads)
+    console.log()
+    printTable(
+      ['target', 'wanted', 'measured', 'met'],
+      [['overhead of ours, ms/chunk', `< ${TARGET_MS}`, worst.toFixed(3), worst < TARGET_MS ? 'yes' : 'no']],
+    )
+  } finally {
+    service.kill()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function measure(origin, work) {
+  await (await fetch(`${origin}/used?forget`)).json()
+  const since = process.cpuUsage()
+  const began = performance.now()
+  await work()
+  const wall = performance.now() - began
+  const cpu = cpuSeconds(since)
+  const { busy, requests } = await (await fetch(`${origin}/used`)).json()
+  return { wall, cpu, busy, requests }
+}
+
+/** Our embedders alone, and a whole library that is embedded. */
+async function listOurs(folder) {
+  const [{ openTeiEmbedder }, { openOpenAiEmbedder }, { openServiceClient }, { systemClock }] = await Promise.all([
+    import('../dist/embed/tei-embedder.js'),
+    import('../dist/embed/openai-embedder.js'),
+    import('../dist/fetch/service-client.js'),
+    import('../dist/fetch/clock.js'),
+  ])
+  const open = async (kind, origin) => {
+    const client = openServiceClient({ origins: [origin], userAgent: 'bench' })
+    const options = {
+      ...{ endpoint: kind === 'tei' ? origin : `${origin}/v1`, model: MODEL, client, clock: systemClock },
+      ...{ batch, batchBytes: 2 ** 20, timeoutMs: 30_000, textPrefix: '', queryPrefix: '' },
+    }
+    const embedder = await (kind === 'tei' ? openTeiEmbedder(options) : openOpenAiEmbedder(options))
+    return { embedder, close: () => client.close(), atOnce: 2, isOurs: true }
+  }
+  const alone = (kind) => async (origin) => {
+    const opened = await open(kind, origin)
+    const { embedder, batchSize = embedder.batchSize } = opened
+    const run = async (texts) => {
+      for (let i = 0; i < texts.length; i += batchSize) await embedder.embed(texts.slice(i, i + batchSize))
+    }
+    return { ...opened, run }
+  }
+  return [
+    { name: 'pharos, embedder alone (TEI)', open: alone('tei') },
+    { name: 'pharos, embedder alone (OpenAI)', open: alone('openai') },
+    {
+      name: 'pharos, embedLibrary into SQLite (TEI)',
+      open: (origin) => openFilled(folder, () => open('tei', origin), systemClock),
+    },
+  ]
+}
+
+/** A library with a chunk for each text, which is embedded into. */
+async function openFilled(folder, openEmbedding, clock) {
+  const [{ embedLibrary }, { openSqliteStore }, { addSourceTo, writePage }] = await Promise.all([
+    import('../dist/library/operations/embed-library.js'),
+    import('../dist/store/sqlite/store.js'),
+    import('../test/embed/filled-store.ts'),
+  ])
+  const opened = await openEmbedding()
+  const stores = []
+  const fill = async (texts) => {
+    const store = await openSqliteStore(join(folder, `${libraries++}.db`))
+    stores.push(store)
+    await addSourceTo(store, 'docs')
+    const perPage = 32
+    for (let i = 0; i < texts.length; i += perPage) {
+      await writePage(store, 'docs', `/${i}`, texts.slice(i, i + perPage).join('\n---\n'))
+    }
+    return {
+      store,
+      vectors: store.vectors,
+      clock,
+      newId: () => createHash('sha256').digest('hex'),
+      openEmbedder: async () => opened.embedder,
+    }
+  }
+  const filled = await fill(
+    Array.from({ length: chunks }, (_, i) => `Chunk ${i} of a page. ${'Some words that stand in it. '.repeat(20)}`),
+  )
+  return {
+    ...opened,
+    run: async (texts) => {
+      const library = texts.length === chunks ? filled : await fill(texts)
+      for await (const _ of embedLibrary(library));
+      const { embedded } = await library.vectors.count()
+      if (embedded !== texts.length) throw new Error(`${embedded} of ${texts.length} chunks were embedded`)
+    },
+    close: async () => {
+      for (const store of stores) await store.close()
+      await opened.close()
+    },
+  }
+}
+
+/** What others do: a loop with fetch, and what is installed of other libraries. */
+async function listPeers() {
+  const ask = async (origin, input) => {
+    const answer = await fetch(`${origin}/v1/embeddings`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: MODEL, input, encoding_format: 'float' }),
+    })
+    const { data } = await answer.json()
+    return data.map(({ embedding }) => embedding)
+  }
+  const loop = async (origin) => ({
+    atOnce: 1,
+    run: async (texts) => {
+      for (let i = 0; i < texts.length; i += batch) await ask(origin, texts.slice(i, i + batch))
+    },
+  })
+  const pairs = async (origin) => ({
+    atOnce: 2,
+    run: async (texts) => {
+      for (let i = 0; i < texts.length; i += 2 * batch) {
+        const both = [texts.slice(i, i + batch), texts.slice(i + batch, i + 2 * batch)].filter(
+          ({ length }) => length > 0,
+        )
+        await Promise.all(both.map((some) => ask(origin, some)))
+      }
+    },
+  })
+  const peers = [
+    { name: 'a loop with fetch (OpenAI)', open: loop },
+    { name: 'two at once with fetch (OpenAI)', open: pairs },
+  ]
+  const langchain = await import('@langchain/openai').catch(() => undefined)
+  if (langchain === undefined) console.log('@langchain/openai is not installed and not measured')
+  else peers.push({ name: '@langchain/openai', open: (origin) => openLangChain(langchain, origin) })
+  return peers
+}
+
+/** It sends all batches at once, as many as its caller allows: two here. */
+async function openLangChain({ OpenAIEmbeddings }, origin) {
+  const embeddings = new OpenAIEmbeddings({
+    ...{ apiKey: 'bench', model: MODEL, batchSize: batch, maxConcurrency: 2, encodingFormat: 'float' },
+    configuration: { baseURL: `${origin}/v1` },
+  })
+  return { atOnce: 2, run: (texts) => embeddings.embedDocuments([...texts]) }
+}

@@ -1,0 +1,146 @@
+// How many pages a minute a reader gets out of a Crawl4AI service that takes 200 ms for each, five at once.
+//
+//   npm run bench readers [--urls 150] [--kilobytes 50]
+//
+// The service is the strict one of test/connectors, in a process of its own; its answers hold so many kilobytes of Markdown and four
+// times as much HTML, as real ones do. Once every page takes 200 ms, and once from 100 to 300 ms, by its number. Peers, in the same
+// run: `fetch` for five addresses at once and then the next five, as is written first, and the client of npm's `crawl4ai`, with five
+// workers. The ceiling is 60 s / 200 ms × 5 = 1,500. Pharos checks every address, and keeps order, retries and a circuit breaker.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { openCrawl4AIReader } from '../dist/readers/crawl4ai-reader.js'
+import { openCrawl4AIServer } from '../test/connectors/servers/crawl4ai.ts'
+import { cpuSeconds, option, printTable } from './measure.mjs'
+
+const CONCURRENCY = 5
+const SERVICE_MS = 200
+const CEILING = (60_000 / SERVICE_MS) * CONCURRENCY
+const TARGET = 1200
+const CRAWLER_CONFIG = { type: 'CrawlerRunConfig', params: { cache_mode: 'bypass', word_count_threshold: 10 } }
+
+/** The service: says where it is, and ends with whoever asked. */
+async function serve() {
+  const [, , , spread, kilobytes] = process.argv
+  const text = 'A sentence of a page that is long enough. '.repeat((Number(kilobytes) * 1024) / 42)
+  const found = {
+    html: `<p>${text.repeat(4)}</p>`,
+    markdown: { raw_markdown: text, markdown_with_citations: text, references_markdown: '', fit_markdown: '' },
+  }
+  const delayMs = (url) => SERVICE_MS + (((Number(url.split('/').at(-1)) * 37) % 201) - 100) * Number(spread)
+  const server = await openCrawl4AIServer({ find: () => found, delayMs })
+  process.on('disconnect', () => process.exit())
+  process.send({ origin: server.origin })
+}
+
+async function measure() {
+  const count = Number(option('urls') ?? 150)
+  // A public address, so that no name has to be found. Nothing is connected to there.
+  const urls = Array.from({ length: count }, (_, i) => `http://93.184.216.34/${i}`)
+  const rows = []
+  let met
+  for (const [label, spread] of [
+    [`${SERVICE_MS} ms`, 0],
+    ['100 to 300 ms', 1],
+  ]) {
+    const service = await startService(spread)
+    try {
+      const results = {}
+      for (const [name, read] of Object.entries(CONTENDERS)) {
+        // Loaded and compiled before the clock runs.
+        await read(service.origin, urls.slice(0, 2 * CONCURRENCY))
+        results[name] = await time(() => read(service.origin, urls), count)
+        const { perMinute, cpu, seconds } = results[name]
+        rows.push([
+          `${label}, ${name}`,
+          Math.round(perMinute),
+          share(perMinute / CEILING),
+          cpu.toFixed(2),
+          seconds.toFixed(1),
+        ])
+      }
+      met ??= results.Pharos.perMinute
+      const { Pharos: ours, 'fetch by fives': naive } = results
+      rows.push([
+        `${label}, ratio to fetch by fives`,
+        (ours.perMinute / naive.perMinute).toFixed(2),
+        '',
+        (ours.cpu / naive.cpu).toFixed(2),
+        '',
+      ])
+    } finally {
+      service.child.disconnect()
+    }
+  }
+  printTable(['', 'URLs/min', 'of ceiling', 'CPU s', 's'], rows)
+  console.log()
+  printTable(
+    ['target', 'wanted', 'measured', 'met'],
+    [[`URLs per minute at ${CONCURRENCY} at once`, `≥ ${TARGET}`, Math.round(met), met >= TARGET ? 'yes' : 'no']],
+  )
+}
+
+const CONTENDERS = {
+  async Pharos(endpointUrl, urls) {
+    const reader = await openCrawl4AIReader({ endpointUrl, maxConcurrentRequests: CONCURRENCY })
+    try {
+      return (await reader.loadData(urls)).length
+    } finally {
+      await reader.close()
+    }
+  },
+
+  async 'fetch by fives'(endpointUrl, urls) {
+    const texts = []
+    for (let i = 0; i < urls.length; i += CONCURRENCY) {
+      const answers = urls.slice(i, i + CONCURRENCY).map(async (url) => {
+        const response = await fetch(`${endpointUrl}/crawl`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ urls: [url], crawler_config: CRAWLER_CONFIG }),
+        })
+        const { results } = await response.json()
+        return results[0].markdown.raw_markdown
+      })
+      texts.push(...(await Promise.all(answers)))
+    }
+    return texts.length
+  },
+
+  async "npm's crawl4ai"(endpointUrl, urls) {
+    const { default: Crawl4AI } = await import('crawl4ai')
+    const client = new Crawl4AI({ baseUrl: endpointUrl, timeout: 60_000 })
+    const texts = []
+    const waiting = urls.entries()
+    const work = async () => {
+      for (const [index, url] of waiting) {
+        const [result] = await client.crawl({ urls: [url], crawler_config: CRAWLER_CONFIG })
+        texts[index] = result.markdown.raw_markdown
+      }
+    }
+    await Promise.all(Array.from({ length: CONCURRENCY }, work))
+    return texts.length
+  },
+}
+
+async function time(read, wanted) {
+  const since = process.cpuUsage()
+  const start = performance.now()
+  const got = await read()
+  if (got !== wanted) throw new Error(`${got} of ${wanted} pages were read`)
+  const seconds = (performance.now() - start) / 1000
+  return { seconds, cpu: cpuSeconds(since), perMinute: (wanted / seconds) * 60 }
+}
+
+async function startService(spread) {
+  const child = fork(fileURLToPath(import.meta.url), ['serve', String(spread), option('kilobytes') ?? '50'])
+  const [{ origin }] = await once(child, 'message')
+  return { child, origin }
+}
+
+function share(value) {
+  return `${(value * 100).toFixed(1)} %`
+}
+
+if (process.argv[2] === 'serve') await serve()
+else await measure()

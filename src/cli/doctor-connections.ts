@@ -1,0 +1,168 @@
+import { z } from 'zod'
+import type { Config, EffectiveConfig } from '../config.ts'
+import { PharosError } from '../core/errors.ts'
+import { createQdrantCall } from '../embed/qdrant-call.ts'
+import { type Allowance, parseAllowance } from '../fetch/addresses.ts'
+import { systemClock } from '../fetch/clock.ts'
+import { findBrowser } from '../fetch/find-browser.ts'
+import { openServiceClient } from '../fetch/service-client.ts'
+import { ServiceFailure } from '../library/service-call.ts'
+import { WaitedEnough, waitAtMost } from '../library/wait-at-most.ts'
+import { type Connections, openConnections } from '../open-connections.ts'
+import { VERSION } from '../version.ts'
+import { connectionsOf } from './library.ts'
+
+/** What was found out about a part of this installation. */
+export interface Check {
+  readonly name: string
+  /** False where this installation is at fault. */
+  readonly ok: boolean
+  readonly found: string
+  /** Whether something beside it cannot be used, without which it does less. */
+  readonly isWarning?: true
+}
+
+/** How long each of them may take to answer. */
+const ANSWER_MS = 3000
+
+/** How long a browser may take to start and to end. */
+const START_MS = 10_000
+
+const NO_SANDBOX = 'for root it runs without its sandbox; run Pharos as another user'
+
+const NO_BROWSER = 'only --render auto and --render chromium need one'
+
+/** Checks what is configured beside this program: a browser, and services. One that does not answer is no fault of the program. */
+export async function checkConnections(config: EffectiveConfig): Promise<Check[]> {
+  const { values, origins } = config
+  const options = connectionsOf(values)
+  const services = openConnections({
+    // Whoever asks how it fares waits as long for a reranker as for anything else.
+    options: {
+      ...options,
+      ...(options.reranking === undefined ? {} : { reranking: { ...options.reranking, budgetMs: ANSWER_MS } }),
+    },
+    userAgent: `Pharos/${VERSION}`,
+    allowance: allowanceOf(values),
+    proxy: values.proxy === '' ? undefined : values.proxy,
+    maxPageBytes: undefined,
+    clock: systemClock,
+  })
+  try {
+    return await Promise.all([
+      checkBrowser(values),
+      ...(options.embedding === undefined
+        ? []
+        : [check('embedding', () => tryEmbedder(services), placeOf(values.embedder, values.embedEndpoint))]),
+      ...(options.reranking === undefined
+        ? []
+        : [
+            check(
+              'reranker',
+              (signal) => tryReranker(services, signal),
+              placeOf(values.reranker, values.rerankEndpoint),
+            ),
+          ]),
+      ...(values.qdrantUrl === ''
+        ? []
+        : [check('qdrant', (signal) => tryQdrant(values, signal), placeOf('Qdrant', values.qdrantUrl))]),
+      ...(origins.crawl4aiEndpoint === 'default'
+        ? []
+        : [check('crawl4ai', () => tryCrawl4AI(services, values), placeOf('Crawl4AI', values.crawl4aiEndpoint))]),
+    ])
+  } finally {
+    await services.close()
+  }
+}
+
+function allowanceOf({ allowPrivate }: Config): Allowance {
+  const parsed = parseAllowance(allowPrivate)
+  if (parsed.type === 'problem') throw new PharosError('USAGE', { problem: `--allow-private: ${parsed.problem}` })
+  return parsed.allowance
+}
+
+/** What is where, for people. */
+function placeOf(what: string, address: string): string {
+  return `${what} at ${new URL(address).origin}`
+}
+
+async function check(
+  name: string,
+  find: (signal: AbortSignal) => Promise<string>,
+  place: string = name,
+  answerMs = ANSWER_MS,
+): Promise<Check> {
+  try {
+    return { name, ok: true, found: await waitAtMost(answerMs, undefined, find) }
+  } catch (error) {
+    return { name, ok: true, isWarning: true, found: describe(error, place) }
+  }
+}
+
+/** What went wrong, and what to do about it. */
+function describe(error: unknown, place: string): string {
+  const told = error instanceof Error ? error.message : String(error)
+  const message = error instanceof WaitedEnough ? told.replace(/^it /, `${place} `) : told
+  const advice = error instanceof PharosError ? error.entry.advice : ''
+  return advice === '' ? `${message}; see that it runs, and check its settings` : `${message}; ${advice}`
+}
+
+/** Without one nothing is wrong, unless somebody named it. */
+async function checkBrowser({ browser }: Config): Promise<Check> {
+  const given = browser === '' ? undefined : browser
+  const path = await check('browser', () => findBrowser(given))
+  if (path.isWarning !== undefined) {
+    return given === undefined ? { name: path.name, ok: true, found: `${path.found} (${NO_BROWSER})` } : path
+  }
+  const started = await check('browser', () => tryBrowser(path.found), path.found, START_MS)
+  return started.isWarning === undefined && process.getuid?.() === 0
+    ? { ...started, isWarning: true, found: `${started.found}; ${NO_SANDBOX}` }
+    : started
+}
+
+/** Whether it is a browser shows when it starts. */
+async function tryBrowser(executablePath: string): Promise<string> {
+  const { openChromiumRenderer } = await import('../fetch/chromium-renderer.ts')
+  const renderer = await openChromiumRenderer({ executablePath, userAgent: `Pharos/${VERSION}` })
+  try {
+    await renderer.prepare()
+    return executablePath
+  } finally {
+    await renderer.close()
+  }
+}
+
+async function tryEmbedder({ openEmbedder }: Connections): Promise<string> {
+  const embedder = await openEmbedder?.()
+  return embedder === undefined ? 'none' : `${embedder.space.model}, ${embedder.space.dimensions} dimensions`
+}
+
+async function tryReranker({ openReranker }: Connections, signal: AbortSignal): Promise<string> {
+  const reranker = await openReranker()
+  await reranker?.rerank('Where is the harbour?', ['A lighthouse shows where the harbour is.'], signal)
+  return `${reranker?.name} judges`
+}
+
+async function tryQdrant(
+  { qdrantUrl: url, qdrantCollection, qdrantKey: key }: Config,
+  signal: AbortSignal,
+): Promise<string> {
+  const client = openServiceClient({ origins: [url], userAgent: `Pharos/${VERSION}` })
+  const place = `${new URL(url).origin}, collection ${qdrantCollection}`
+  try {
+    const call = createQdrantCall({ url, key, client, clock: systemClock, retries: 0, timeoutMs: ANSWER_MS })
+    const path = `/collections/${encodeURIComponent(qdrantCollection)}`
+    await call({ method: 'GET', path, result: z.unknown(), signal })
+    return place
+  } catch (error) {
+    if (!(error instanceof ServiceFailure && error.status === 404)) throw error
+    return `${place}, which is made when there are vectors`
+  } finally {
+    await client.close()
+  }
+}
+
+async function tryCrawl4AI({ openCrawl4AI }: Connections, { crawl4aiEndpoint }: Config): Promise<string> {
+  await openCrawl4AI()
+  return `${new URL(crawl4aiEndpoint).origin} is well`
+}

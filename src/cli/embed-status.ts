@@ -1,0 +1,232 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config, EffectiveConfig, SettingName } from '../config.ts'
+import { PharosError } from '../core/errors.ts'
+import { writeBytes } from '../core/text/bytes.ts'
+import type { Library } from '../library/library.ts'
+import { labelOf, type Source } from '../library/source.ts'
+import { type CopyState, isInStep, readCopyState, writeCopyState } from '../library/vector-copy.ts'
+import type { RefusedChunk, VectorSpace } from '../library/vectors.ts'
+import { waitAtMost } from '../library/wait-at-most.ts'
+import { createHint, type Hint, nameOf, sourceRecord, withLibrary } from './library.ts'
+import { EMBEDDER_SETTINGS } from './search-settings.ts'
+import { countOf, printableLine, type Terminal } from './terminal.ts'
+
+/** Settings of what makes vectors, and of where they are copied to. */
+export const EMBED_SETTINGS: readonly SettingName[] = ['modelFolder', 'embedThreads', ...EMBEDDER_SETTINGS]
+
+/** How long a model of this machine may take to load, and a service to answer. */
+const LOAD_MS = 60_000
+const ANSWER_MS = 5000
+/** How long a copy may take to say how much it has. */
+const COPY_MS = 3000
+
+/** Refused chunks that are listed for people. */
+const LISTED = 10
+const ALL = 1_000_000
+
+/** Tells which embedder there is and whether it works, how far each source is, and what was refused. */
+export async function showEmbedStatus(config: EffectiveConfig, terminal: Terminal): Promise<void> {
+  await withLibrary(config, async (library) => {
+    const { vectors } = library
+    const model = await tryModel(library, config.values)
+    const stored = (await vectors?.readSpace()) ?? null
+    const sources = await listCoverage(library)
+    const refused = (await vectors?.listRefused(terminal.isJson ? ALL : LISTED)) ?? []
+    const copy = await tryCopy(library)
+    const facts = { model, stored, sources, refused, copy, hint: createHint(config) }
+    terminal.answer(writeStatus(facts), {
+      model: modelRecord(model),
+      vectors: stored === null ? null : spaceRecord(stored),
+      is_comparable: model.space !== null && stored !== null && model.space.fingerprint === stored.fingerprint,
+      sources: sources.map(({ source, ...counts }) => ({
+        ...sourceRecord(source),
+        ...counts,
+        missing: missingOf(counts),
+      })),
+      refused: refused.map(({ sourceId, chunkId, problem }) => ({ source_id: sourceId, chunk_id: chunkId, problem })),
+      copy: copy === null ? null : copyRecord(copy),
+    })
+  })
+}
+
+/** The embedder that is installed or configured. */
+interface TriedModel {
+  /** Null where it could not be asked. */
+  readonly space: VectorSpace | null
+  /** What is wrong with it; null where it works, or there is none. */
+  readonly problem: string | null
+  /** The folder of a model of this machine. */
+  readonly folder: string
+  /** Null for a model of this machine. */
+  readonly service: { readonly type: string; readonly endpoint: string } | null
+}
+
+/** Looks for the embedder and has it make a vector. */
+async function tryModel({ openEmbedder }: Library, values: Config): Promise<TriedModel> {
+  const { modelFolder: folder, embedder: type, embedEndpoint } = values
+  const service = type === 'onnx' ? null : { type, endpoint: withoutUser(embedEndpoint) }
+  let space: VectorSpace | null = null
+  try {
+    await waitAtMost(service === null ? LOAD_MS : ANSWER_MS, undefined, async (signal) => {
+      const embedder = await openEmbedder?.()
+      if (embedder === undefined) return
+      space = embedder.space
+      await embedder.embed(['a text'], signal, 'query')
+    })
+    return { space, problem: null, folder, service }
+  } catch (error) {
+    // Whatever went wrong is the answer to the question asked.
+    return { space, problem: problemOf(error), folder, service }
+  }
+}
+
+/** What is wrong, where the service is named before it. */
+function problemOf(error: unknown): string {
+  if (error instanceof PharosError && error.code === 'SERVICE_UNUSABLE') return String(error.details['problem'])
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** An address without what may stand in it before the host. */
+function withoutUser(address: string): string {
+  const url = new URL(address)
+  url.username = ''
+  url.password = ''
+  return url.href
+}
+
+/** The copy of the vectors. */
+interface TriedCopy {
+  readonly location: string
+  /** Null where it could not be asked, or there are no vectors. */
+  readonly state: CopyState | null
+  /** Why it could not be asked; null where it could. */
+  readonly problem: string | null
+}
+
+/** Asks the copy how far it is; null where there is none. */
+async function tryCopy({ vectors, vectorCopy }: Library): Promise<TriedCopy | null> {
+  if (vectors === undefined || vectorCopy === undefined) return null
+  const { location } = vectorCopy
+  try {
+    const state = await waitAtMost(COPY_MS, undefined, (signal) => readCopyState(vectors, vectorCopy, signal))
+    return { location, state: state ?? null, problem: null }
+  } catch (error) {
+    return { location, state: null, problem: problemOf(error) }
+  }
+}
+
+function writeCopy({ location, state, problem }: TriedCopy, hint: Hint): string {
+  const place = printableLine(location)
+  if (problem !== null) return `${place}, which cannot be asked: ${printableLine(problem)}`
+  if (state === null) return place
+  return `${place}, ${writeCopyState(state)}${isInStep(state) ? '' : `, behind: ${hint('embed', 'sync')}`}`
+}
+
+function copyRecord({ location, state, problem }: TriedCopy): Record<string, unknown> {
+  const counts = state === null ? {} : { ...state, is_in_step: isInStep(state) }
+  return { location, ...counts, problem }
+}
+
+interface Counts {
+  readonly embedded: number
+  readonly refused: number
+  readonly chunks: number
+}
+
+interface Coverage extends Counts {
+  readonly source: Source
+}
+
+async function listCoverage({ store, vectors }: Library): Promise<Coverage[]> {
+  const coverage: Coverage[] = []
+  for (const source of await store.listSources()) {
+    const counts = (await vectors?.count([source.id])) ?? { embedded: 0, refused: 0, chunks: 0 }
+    coverage.push({ source, ...counts })
+  }
+  return coverage
+}
+
+function missingOf({ embedded, refused, chunks }: Counts): number {
+  return Math.max(0, chunks - embedded - refused)
+}
+
+interface StatusFacts {
+  readonly model: TriedModel
+  readonly stored: VectorSpace | null
+  readonly sources: readonly Coverage[]
+  readonly refused: readonly RefusedChunk[]
+  readonly copy: TriedCopy | null
+  readonly hint: Hint
+}
+
+function writeStatus({ model, stored, sources, refused, copy, hint }: StatusFacts): string {
+  const labels = new Map(sources.map(({ source }) => [source.id, labelOf(source)]))
+  const all = sources.reduce((sum, counts) => sum + counts.refused, 0)
+  const more =
+    all > refused.length ? [`  and ${(all - refused.length).toLocaleString('en')} more: --json lists all`] : []
+  return [
+    `model: ${writeModel(model, hint)}`,
+    `vectors: ${writeVectors(model, stored, hint)}`,
+    ...sources.map(writeCoverage),
+    ...(copy === null ? [] : [`copy: ${writeCopy(copy, hint)}`]),
+    ...(refused.length === 0
+      ? []
+      : [`refused, and found by words alone; try again with: ${hint('embed', 'run', '--retry-refused')}`]),
+    ...refused.map(({ sourceId, chunkId, problem }) => {
+      return printableLine(`  ${labels.get(sourceId) ?? sourceId}/${chunkId.slice(0, 12)}: ${problem}`)
+    }),
+    ...more,
+  ].join('\n')
+}
+
+function writeModel({ space, problem, folder, service }: TriedModel, hint: Hint): string {
+  const wrong = problem === null ? '' : `; ${printableLine(problem)}`
+  if (service !== null) {
+    const place = printableLine(`${service.type} at ${service.endpoint}`)
+    return space === null
+      ? `${place} cannot be used: ${printableLine(problem ?? 'it does not answer')}`
+      : `${printableLine(space.model)}, ${space.dimensions} dimensions, by ${place}${wrong}`
+  }
+  const place = printableLine(folder)
+  if (space !== null) return `${space.model} in ${place}, ${writeBytes(folderSize(folder))}${wrong}`
+  return problem === null ? `none is installed in ${place}: ${hint('embed', 'install')}` : `that in ${place}${wrong}`
+}
+
+function writeVectors({ space, service }: TriedModel, stored: VectorSpace | null, hint: Hint): string {
+  if (stored === null) return `none yet${space === null ? '' : `: ${hint('embed', 'run')}`}`
+  const made = `of ${stored.model}, ${stored.dimensions} dimensions`
+  if (space?.fingerprint === stored.fingerprint) return made
+  if (space === null && service === null) {
+    return `${made}, by a model or service that is not configured here; a service is named by --embedder and --embed-endpoint`
+  }
+  if (space === null) return made
+  const which = service === null ? 'installed' : 'configured'
+  return `${made}, which the model that is ${which} cannot be compared with: ${hint('embed', 'run', '--replace')}`
+}
+
+function writeCoverage({ source, ...counts }: Coverage): string {
+  const { embedded, refused, chunks } = counts
+  const kept = refused === 0 ? '' : `, ${refused.toLocaleString('en')} refused`
+  return `  ${nameOf(source)}: ${embedded.toLocaleString('en')} of ${countOf(chunks, 'chunk')}${kept}`
+}
+
+function modelRecord({ space, problem, folder, service }: TriedModel): Record<string, unknown> | null {
+  if (space === null && problem === null) return null
+  const place =
+    service === null ? { folder, bytes: folderSize(folder) } : { service: service.type, endpoint: service.endpoint }
+  return { ...place, ...(space === null ? {} : spaceRecord(space)), problem }
+}
+
+/** A space as JSON. */
+export function spaceRecord({ model, fingerprint, dimensions }: VectorSpace): Record<string, unknown> {
+  return { name: model, fingerprint, dimensions }
+}
+
+/** The bytes of all files below a folder; 0 where there is none. */
+export function folderSize(folder: string): number {
+  if (!existsSync(folder)) return 0
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
+}

@@ -1,0 +1,9 @@
+import { expect, test } from 'vitest'
+import { writeList } from './list.ts'
+
+test('words are listed as one would say them', () => {
+  expect(writeList([])).toBe('')
+  expect(writeList(['words'])).toBe('words')
+  expect(writeList(['words', 'vectors'])).toBe('words and vectors')
+  expect(writeList(['words', 'vectors', 'reranker'])).toBe('words, vectors and reranker')
+})

@@ -1,0 +1,5 @@
+/** Words one after the other: `a`, `a and b`, `a, b and c`. */
+export function writeList(words: readonly string[]): string {
+  const last = words.at(-1) ?? ''
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`
+}

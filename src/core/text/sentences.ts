@@ -1,0 +1,45 @@
+import { clipText } from './lines.ts'
+
+/** What ends a sentence, with the closing marks and spaces after it; scripts without spaces end it by the mark alone. */
+const SENTENCE_END = /[.!?…]["'”’»)\]*_]*\s+|[。！？｡]["'”’」』）]*\s*/g
+const SPACE = /\s+/g
+
+/**
+ * Cuts a line into slices of at most `size` code units: after a sentence, else after a word, else wherever it has to be, never
+ * inside a surrogate pair. Joined they are the line.
+ */
+export function sliceSentences(line: string, size: number): string[] {
+  const slices: string[] = []
+  for (let at = 0; at < line.length; ) {
+    const most = clipText(line.slice(at, at + size + 1), size)
+    const end = at + most.length < line.length ? findEnd(most) : most.length
+    slices.push(most.slice(0, end))
+    at += end
+  }
+  return slices
+}
+
+/** Where the last whole sentences of a text begin that fit into `size` code units; undefined if none does. */
+export function findLastSentences(text: string, size: number): number | undefined {
+  return findTail(text, size, SENTENCE_END)
+}
+
+/** Where the last words of a text begin that fit into `size` code units; undefined if none does. */
+export function findLastWords(text: string, size: number): number | undefined {
+  return findTail(text, size, SPACE)
+}
+
+function findTail(text: string, size: number, end: RegExp): number | undefined {
+  if (text.length <= size) return 0
+  return listEnds(text, end).find((at) => at >= text.length - size && at < text.length)
+}
+
+/** A good end of a slice: not in its first half, so that no slice is tiny. */
+function findEnd(text: string): number {
+  const isLate = (end: number) => end > text.length / 2
+  return listEnds(text, SENTENCE_END).findLast(isLate) ?? listEnds(text, SPACE).findLast(isLate) ?? text.length
+}
+
+function listEnds(text: string, end: RegExp): number[] {
+  return Array.from(text.matchAll(end), (found) => found.index + found[0].length)
+}

@@ -1,0 +1,22 @@
+import { withoutFragment } from '../extract/resolve.ts'
+import type { Page } from '../model.ts'
+import { keyPath, parseHttp } from './key.ts'
+import { createReachTest } from './reach.ts'
+
+/** How many addresses a page links to. Each counts once, whatever part of it is meant; those of its domain are its own. */
+export function countLinks({ url, links }: Pick<Page, 'url' | 'links'>): {
+  readonly internal: number
+  readonly external: number
+} {
+  const own = parseHttp(url)
+  const reach = own && createReachTest('domain', own, own)
+  let internal = 0
+  let external = 0
+  for (const address of new Set(links.map((link) => withoutFragment(link.url)))) {
+    const target = parseHttp(address)
+    if (target === undefined) continue
+    if (reach?.locate(target, keyPath(target)) === 'inside') internal++
+    else external++
+  }
+  return { internal, external }
+}

@@ -1,0 +1,50 @@
+import type { Embedder } from '../library/vectors.ts'
+import { openServiceEmbedder, type ServiceEmbedderOptions } from './service-embedder.ts'
+import type { EmbeddingProtocol } from './service-session.ts'
+
+/** Where a service like OpenAI is, and the model it is asked for. */
+export interface OpenAiEmbedderOptions extends ServiceEmbedderOptions {
+  readonly model: string
+}
+
+/** Opens a model of OpenAI, or of any service with the same contract: Ollama, LM Studio, vLLM, llama.cpp, LocalAI. */
+export function openOpenAiEmbedder(options: OpenAiEmbedderOptions): Promise<Embedder> {
+  return openServiceEmbedder(options, createOpenAiProtocol(options))
+}
+
+function createOpenAiProtocol({ endpoint, model, dimensions }: OpenAiEmbedderOptions): EmbeddingProtocol {
+  return {
+    service: 'the embedding service',
+    url: addressOf(endpoint),
+    // What is not asked for is left out: not every service knows it.
+    writeBody: (input) => ({
+      model,
+      input,
+      encoding_format: 'float',
+      ...(dimensions === undefined ? {} : { dimensions }),
+    }),
+    readVectors,
+    readModel: async () => ({ model, revision: '' }),
+  }
+}
+
+/** `http://localhost:11434`, the same with `/v1`, or the whole of it. What else stands in the path is where a gateway has it. */
+function addressOf(endpoint: string): string {
+  const url = new URL(endpoint)
+  const path = url.pathname.replace(/\/+$/, '')
+  if (!path.endsWith('/embeddings')) url.pathname = `${path === '' ? '/v1' : path}/embeddings`
+  return url.href
+}
+
+/** The vectors in the order of their index, in which not every service gives them. */
+function readVectors(answer: unknown): readonly unknown[] | undefined {
+  const { data } = (answer ?? {}) as Readonly<Record<string, unknown>>
+  if (!Array.isArray(data)) return undefined
+  const vectors: unknown[] = []
+  for (const one of data as readonly unknown[]) {
+    const { index, embedding } = (one ?? {}) as Readonly<Record<string, unknown>>
+    if (typeof index !== 'number' || !(index in data) || index in vectors) return undefined
+    vectors[index] = embedding
+  }
+  return vectors
+}

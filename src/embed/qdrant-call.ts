@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { PharosError } from '../core/errors.ts'
+import type { Clock } from '../crawl/ports.ts'
+import type { HttpClient } from '../library/http-client.ts'
+import { callService, ServiceFailure } from '../library/service-call.ts'
+
+/** How a Qdrant is reached. */
+export interface QdrantAccess {
+  /** Where it is: `http://localhost:6333`. */
+  readonly url: string
+  /** Key that it wants to see. */
+  readonly key?: string
+  /** Time for one answer, in milliseconds. @default 30_000 */
+  readonly timeoutMs?: number
+  /** Times that a call which failed for a while is made again. @default 3 */
+  readonly retries?: number
+  readonly client: HttpClient
+  readonly clock: Clock
+}
+
+/** A call of the REST interface. */
+export interface QdrantCall<T> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Below the address of the service, with its query. */
+  readonly path: string
+  readonly json?: unknown
+  /** What its `result` has to be. */
+  readonly result: z.ZodType<T>
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Calls a Qdrant and gives the `result` of its answer. Rejects with a {@link ServiceFailure}. */
+export type CallQdrant = <T>(call: QdrantCall<T>) => Promise<T>
+
+const TIMEOUT_MS = 30_000
+const RETRIES = 3
+const DELAYS_MS = [500, 1000, 2000]
+
+/** Refuses an address that would tell a password to everybody who reads a message. */
+function refuseCredentials(url: string): void {
+  const { username, password } = new URL(url)
+  if (username === '' && password === '') return
+  const problem = 'the address of Qdrant carries a user name or password; give its key instead (qdrantKey)'
+  throw new PharosError('USAGE', { problem })
+}
+
+/** Creates what calls a Qdrant. */
+export function createQdrantCall(access: QdrantAccess): CallQdrant {
+  refuseCredentials(access.url)
+  const { client, clock, key } = access
+  const base = access.url.replace(/\/+$/, '')
+  return async ({ method, path, json, result, signal }) => {
+    const answer = await callService(client, clock, {
+      service: 'Qdrant',
+      method,
+      url: `${base}${path}`,
+      json,
+      retries: access.retries ?? RETRIES,
+      delaysMs: DELAYS_MS,
+      timeoutMs: access.timeoutMs ?? TIMEOUT_MS,
+      signal,
+      ...(key === undefined || key === '' ? {} : { headers: { 'api-key': key } }),
+    })
+    const read = z.object({ result }).safeParse(answer)
+    if (read.success) return read.data.result
+    throw new ServiceFailure('bad-answer', `Qdrant answered ${method} ${path} with something that it is not known for`)
+  }
+}
+
+/** What a failure is to whoever uses the collection; anything that is none is given back as it is. */
+export function toUnusable(url: string, error: unknown): unknown {
+  if (!(error instanceof ServiceFailure)) return error
+  return unusable(url, error.message, adviceFor(error), error)
+}
+
+/** Says that a Qdrant cannot be used, and what to do about it. */
+export function unusable(url: string, problem: string, advice: string, cause?: unknown): PharosError {
+  const options = cause === undefined ? {} : { cause }
+  return new PharosError('SERVICE_UNUSABLE', { service: 'Qdrant', url, problem, advice }, options)
+}
+
+function adviceFor({ type, status }: ServiceFailure): string {
+  if (status === 401 || status === 403) return 'give the key that it wants to see, with the right to write (qdrantKey)'
+  if (type === 'refused' || type === 'bad-answer') return 'see that a Qdrant of 1.10 or newer answers there'
+  return 'see that it runs there and can be reached; nothing is lost, `pharos embed sync` brings it up to date'
+}

@@ -1,0 +1,263 @@
+import { z } from 'zod'
+import { ServiceFailure } from '../library/service-call.ts'
+import { type CallQdrant, createQdrantCall, type QdrantAccess, toUnusable, unusable } from './qdrant-call.ts'
+import { matchLibrary, matchUrl, type QdrantFilter } from './qdrant-filter.ts'
+import { PAYLOAD_INDEXES, type QdrantPoint } from './qdrant-points.ts'
+import { batchPoints, type WrittenPoint } from './qdrant-upsert.ts'
+
+/** Which collection to open. */
+export interface QdrantCollectionOptions extends QdrantAccess {
+  /** Its name. */
+  readonly collection: string
+  /** Numbers of a vector. */
+  readonly dimensions: number
+  /** A library: a collection that does not fit is dropped instead of refused, provided that all of its points are of this one. */
+  readonly recreateFor?: string | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Which points to look for. */
+export interface PointQuery {
+  readonly filter?: QdrantFilter
+  /** Members of the payload to give. @default all */
+  readonly payload?: readonly string[]
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A point that is there, without its vector. */
+export interface FoundPoint {
+  readonly id: string
+  readonly payload: Readonly<Record<string, unknown>>
+}
+
+/** A point that is near. */
+export interface ScoredPoint extends FoundPoint {
+  /** Cosine. */
+  readonly score: number
+}
+
+/** A collection of points. Everything rejects with `SERVICE_UNUSABLE` where the service fails, after retries where they may help. */
+export interface QdrantCollection {
+  readonly url: string
+  readonly name: string
+  readonly dimensions: number
+  /** Writes points, in batches; those of the same ids are replaced. Resolves when all can be found. */
+  upsert(points: readonly QdrantPoint[], signal?: AbortSignal): Promise<void>
+  deletePoints(ids: readonly string[], signal?: AbortSignal): Promise<void>
+  /** Removes all points of an address that are of no library; says how many there were. */
+  deleteByUrl(url: string, signal?: AbortSignal): Promise<number>
+  /** Writes the points of an address, and only then removes others of it that are of no library; says how many those were. */
+  replaceUrl(url: string, points: readonly QdrantPoint[], signal?: AbortSignal): Promise<number>
+  /** Goes through all points, in the order of their ids. */
+  scroll(query?: PointQuery): AsyncGenerator<FoundPoint, void>
+  count(filter?: QdrantFilter, signal?: AbortSignal): Promise<number>
+  /** The points nearest to a vector, nearest first. */
+  search(vector: Float32Array, query: PointQuery & { readonly limit: number }): Promise<ScoredPoint[]>
+}
+
+/** Points that are listed at once. */
+const PAGE = 1000
+
+/**
+ * Opens a collection: makes it, for cosines, where it is missing, and the indexes of its payload that are. One that has vectors of
+ * other dimensions or another distance is refused; nothing of it is touched.
+ */
+export async function openQdrantCollection(options: QdrantCollectionOptions): Promise<QdrantCollection> {
+  try {
+    await prepare(createQdrantCall(options), options)
+  } catch (error) {
+    throw toUnusable(options.url, error)
+  }
+  return createQdrantCollection(options)
+}
+
+const done: z.ZodType<unknown> = z.unknown()
+
+const collectionInfo = z.object({
+  config: z.object({ params: z.object({ vectors: z.record(z.string(), z.unknown()) }) }),
+  payload_schema: z.record(z.string(), z.unknown()),
+})
+
+type CollectionInfo = z.infer<typeof collectionInfo>
+
+async function prepare(call: CallQdrant, options: QdrantCollectionOptions): Promise<void> {
+  const { recreateFor: library, signal } = options
+  const path = pathOf(options.collection)
+  let found = await readInfo(call, path, signal)
+  const problem = found === undefined ? undefined : findMismatch(found, options.dimensions)
+  if (found !== undefined && problem !== undefined) {
+    if (library === undefined) throw refuse(options, problem, DROP_ADVICE)
+    if (!(await isOwn(call, path, found, library, signal))) {
+      throw refuse(options, `${problem}, and it holds points that are not of this library`, OTHER_ADVICE)
+    }
+    await call({ method: 'DELETE', path, result: done, signal })
+    found = undefined
+  }
+  if (found === undefined) {
+    await create(call, path, options)
+    found = await readInfo(call, path, signal)
+    // Somebody else may have made it meanwhile.
+    const made = found === undefined ? 'it was removed as soon as it was made' : findMismatch(found, options.dimensions)
+    if (made !== undefined) throw refuse(options, made, OTHER_ADVICE)
+  }
+  for (const [name, schema] of Object.entries(PAYLOAD_INDEXES)) {
+    if (found?.payload_schema[name] !== undefined) continue
+    const json = { field_name: name, field_schema: schema }
+    await call({ method: 'PUT', path: `${path}/index?wait=true`, json, result: done, signal })
+  }
+}
+
+async function readInfo(
+  call: CallQdrant,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<CollectionInfo | undefined> {
+  try {
+    return await call({ method: 'GET', path, result: collectionInfo, signal })
+  } catch (error) {
+    if (isStatus(error, 404)) return undefined
+    throw error
+  }
+}
+
+async function create(call: CallQdrant, path: string, options: QdrantCollectionOptions): Promise<void> {
+  const json = { vectors: { size: options.dimensions, distance: 'Cosine' } }
+  try {
+    await call({ method: 'PUT', path, json, result: done, signal: options.signal })
+  } catch (error) {
+    // Made by somebody else since it was looked for; whether it fits is seen next.
+    if (!isStatus(error, 409)) throw error
+  }
+}
+
+/** What makes a collection unfit; undefined when nothing does. */
+function findMismatch({ config }: CollectionInfo, dimensions: number): string | undefined {
+  const { size, distance } = config.params.vectors
+  if (size === undefined) return 'its vectors have names'
+  if (size !== dimensions) return `its vectors have ${String(size)} dimensions instead of ${dimensions}`
+  return distance === 'Cosine' ? undefined : `it compares by ${String(distance)} instead of Cosine`
+}
+
+/** Whether a collection holds nothing but points of a library. One without an index of libraries has none of any. */
+async function isOwn(
+  call: CallQdrant,
+  path: string,
+  found: CollectionInfo,
+  library: string,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const count = async (filter?: QdrantFilter): Promise<number> => {
+    const json = { exact: true, ...(filter === undefined ? {} : { filter }) }
+    return (await call({ method: 'POST', path: `${path}/points/count`, json, result: counted, signal })).count
+  }
+  const all = await count()
+  if (all === 0) return true
+  return found.payload_schema['library_id'] !== undefined && (await count(matchLibrary(library))) === all
+}
+
+const OTHER_ADVICE = 'name another collection (qdrantCollection); nothing of this one was touched'
+const DROP_ADVICE =
+  'name another collection (qdrantCollection), or make this one anew with `pharos embed sync --rebuild` where it is of this library alone'
+
+function refuse({ url, collection }: QdrantCollectionOptions, problem: string, advice: string): Error {
+  return unusable(url, `collection ${collection}: ${problem}`, advice)
+}
+
+function isStatus(error: unknown, status: number): boolean {
+  return error instanceof ServiceFailure && error.status === status
+}
+
+function pathOf(collection: string): string {
+  return `/collections/${encodeURIComponent(collection)}`
+}
+
+const pointId = z.union([z.string(), z.number()]).transform(String)
+const payloadOf = z
+  .record(z.string(), z.unknown())
+  .nullish()
+  .transform((payload) => payload ?? {})
+const foundPoint = z.object({ id: pointId, payload: payloadOf })
+const scoredPoints = z.object({ points: z.array(foundPoint.extend({ score: z.number() })) })
+const scrolled = z.object({
+  points: z.array(foundPoint),
+  next_page_offset: z.union([z.string(), z.number()]).nullish(),
+})
+const counted = z.object({ count: z.number() })
+
+/** A collection as it is, without asking whether it is there. */
+export function createQdrantCollection(options: QdrantCollectionOptions): QdrantCollection {
+  const { url: service, collection: name, dimensions } = options
+  const raw = createQdrantCall(options)
+  const points = `${pathOf(name)}/points`
+  const call: CallQdrant = async (asked) => {
+    try {
+      return await raw(asked)
+    } catch (error) {
+      throw toUnusable(service, error)
+    }
+  }
+  const count = async (filter: QdrantFilter | undefined, signal: AbortSignal | undefined): Promise<number> => {
+    const json = { exact: true, ...(filter === undefined ? {} : { filter }) }
+    return (await call({ method: 'POST', path: `${points}/count`, json, result: counted, signal })).count
+  }
+  const remove = async (json: unknown, signal: AbortSignal | undefined): Promise<void> => {
+    await call({ method: 'POST', path: `${points}/delete?wait=true`, json, result: done, signal })
+  }
+  /** Removes what a filter means; says how many there were. */
+  const removeAll = async (filter: QdrantFilter, signal: AbortSignal | undefined): Promise<number> => {
+    const there = await count(filter, signal)
+    if (there > 0) await remove({ filter }, signal)
+    return there
+  }
+  /** Writes points at once; where a server on the way finds them too large, in halves. */
+  const write = async (written: readonly WrittenPoint[], signal: AbortSignal | undefined): Promise<void> => {
+    try {
+      await raw({ method: 'PUT', path: `${points}?wait=true`, json: { points: written }, result: done, signal })
+    } catch (error) {
+      if (!isStatus(error, 413) || written.length < 2) throw toUnusable(service, error)
+      const half = written.length >> 1
+      await write(written.slice(0, half), signal)
+      await write(written.slice(half), signal)
+    }
+  }
+  const upsert = async (given: readonly QdrantPoint[], signal?: AbortSignal): Promise<void> => {
+    for (const batch of batchPoints(given)) await write(batch, signal)
+  }
+
+  return {
+    url: service,
+    name,
+    dimensions,
+    upsert,
+    count,
+    deletePoints: async (ids, signal) => {
+      for (let i = 0; i < ids.length; i += PAGE) await remove({ points: ids.slice(i, i + PAGE) }, signal)
+    },
+    deleteByUrl: (url, signal) => removeAll({ must: matchUrl(url) }, signal),
+    replaceUrl: async (url, given, signal) => {
+      await upsert(given, signal)
+      const kept = { has_id: given.map(({ id }) => id) }
+      return removeAll({ must: matchUrl(url), must_not: [kept] }, signal)
+    },
+    async *scroll({ filter, payload, signal } = {}) {
+      let offset: string | number | null | undefined
+      do {
+        const json = {
+          ...{ limit: PAGE, with_payload: payload ?? true, with_vector: false },
+          ...(offset === undefined ? {} : { offset }),
+          ...(filter === undefined ? {} : { filter }),
+        }
+        const page = await call({ method: 'POST', path: `${points}/scroll`, json, result: scrolled, signal })
+        yield* page.points
+        offset = page.next_page_offset
+      } while (offset !== null && offset !== undefined)
+    },
+    search: async (vector, { limit, filter, payload, signal }) => {
+      const json = {
+        ...{ query: Array.from(vector), limit, with_payload: payload ?? true, with_vector: false },
+        ...(filter === undefined ? {} : { filter }),
+      }
+      return (await call({ method: 'POST', path: `${points}/query`, json, result: scoredPoints, signal })).points
+    },
+  }
+}

@@ -1,0 +1,135 @@
+import { ServiceFailure } from '../library/service-call.ts'
+import type { ChunkFilter, StoredChunk } from '../library/store.ts'
+import type { CopyEntry, VectorCopy } from '../library/vector-copy.ts'
+import type { ChunkName, VectorSpace } from '../library/vectors.ts'
+import {
+  createQdrantCollection,
+  openQdrantCollection,
+  type QdrantCollection,
+  type QdrantCollectionOptions,
+} from './qdrant-collection.ts'
+import { matchLibrary, splitFilter } from './qdrant-filter.ts'
+import { describeChunk, type QdrantPoint } from './qdrant-points.ts'
+
+/** Where the copy is. */
+export interface QdrantCopyOptions
+  extends Pick<QdrantCollectionOptions, 'url' | 'collection' | 'key' | 'timeoutMs' | 'client' | 'clock'> {
+  /** Tells a library from others that use the same collection. */
+  readonly library: string
+}
+
+/** What to look for in a copy. */
+export interface CopyQuery {
+  readonly vector: Float32Array
+  readonly filter: ChunkFilter
+  /** The sources that are meant. */
+  readonly sourceIds: readonly string[]
+  /** How many are wanted where nothing is left to check. */
+  readonly limit: number
+  /** How many are asked for where something is. */
+  readonly limitToCheck: number
+}
+
+/** A copy in Qdrant, which also finds the nearest. */
+export interface QdrantCopy extends VectorCopy {
+  /** Writes entries for somebody who has no time: where it fails it is not tried again. */
+  writeOnce(space: VectorSpace, entries: readonly CopyEntry[], signal?: AbortSignal): Promise<void>
+  /** The chunks nearest to a vector, nearest first; asked once. */
+  search(space: VectorSpace, query: CopyQuery, signal?: AbortSignal): Promise<CopyHits>
+}
+
+/** What was found in a copy. */
+export interface CopyHits {
+  readonly names: readonly ChunkName[]
+  /** What is left to ask of them; undefined where nothing is. */
+  readonly check: ((stored: StoredChunk) => boolean) | undefined
+  /** Whether there may be more behind them. */
+  readonly isCut: boolean
+}
+
+/** Members of a payload that name a chunk. */
+const NAME = ['source_id', 'chunk_id']
+
+/** Creates a copy; its collection is opened, and made, when it is first needed. */
+export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
+  const { library } = options
+  let problem: string | null = null
+  let ready: { readonly dimensions: number; readonly done: Promise<unknown> } | undefined
+  /** Makes the collection ready, unless it is. */
+  const prepare = async (given: QdrantCollectionOptions): Promise<void> => {
+    if (ready?.dimensions !== given.dimensions) {
+      ready = { dimensions: given.dimensions, done: openQdrantCollection(given) }
+    }
+    await ready.done
+  }
+  /** Uses the collection. After a failure it is opened anew: it may be gone, and be made again. */
+  const use = async <T>(
+    given: QdrantCollectionOptions,
+    work: (collection: QdrantCollection) => Promise<T>,
+  ): Promise<T> => {
+    try {
+      await prepare(given)
+      return await work(createQdrantCollection(given))
+    } catch (error) {
+      ready = undefined
+      throw error
+    }
+  }
+  const patient = ({ dimensions }: VectorSpace, signal: AbortSignal | undefined): QdrantCollectionOptions => ({
+    ...options,
+    dimensions,
+    signal,
+  })
+  const hurried = (space: VectorSpace, signal: AbortSignal | undefined): QdrantCollectionOptions => ({
+    ...patient(space, signal),
+    retries: 0,
+  })
+  // Entries are made by describeChunk.
+  const pointsOf = (entries: readonly CopyEntry[]): readonly QdrantPoint[] => entries as readonly QdrantPoint[]
+
+  return {
+    // The store knows the place by this: however its address is written, it is the same.
+    location: `${new URL(options.url).href.replace(/\/+$/, '')} (${options.collection})`,
+    get problem() {
+      return problem
+    },
+    note: (noted) => {
+      problem = noted
+    },
+    prepare: async (space, rebuild, signal) => {
+      ready = undefined
+      await use({ ...patient(space, signal), recreateFor: rebuild ? library : undefined }, async () => undefined)
+    },
+    async *list(space, signal) {
+      const collection = createQdrantCollection(patient(space, signal))
+      const query = { filter: matchLibrary(library), payload: [...NAME, 'copy_mark'], signal }
+      for await (const { id, payload } of collection.scroll(query)) {
+        yield { id, ...nameIn(payload), mark: String(payload['copy_mark']) }
+      }
+    },
+    describe: (space, chunk) => describeChunk(space, library, chunk),
+    write: (space, entries, signal) => use(patient(space, signal), (made) => made.upsert(pointsOf(entries), signal)),
+    writeOnce: (space, entries, signal) =>
+      use(hurried(space, signal), (made) => made.upsert(pointsOf(entries), signal)),
+    remove: (space, ids, signal) => use(patient(space, signal), (made) => made.deletePoints(ids, signal)),
+    count: async (space, signal) => {
+      try {
+        return await createQdrantCollection(hurried(space, signal)).count(matchLibrary(library), signal)
+      } catch (error) {
+        // There is no collection yet.
+        if (error instanceof Error && error.cause instanceof ServiceFailure && error.cause.status === 404) return 0
+        throw error
+      }
+    },
+    search: async (space, { vector, filter: asked, sourceIds, limit, limitToCheck }, signal) => {
+      const { filter, check } = splitFilter({ library, fingerprint: space.fingerprint, sourceIds }, asked)
+      const wanted = { filter, payload: NAME, limit: check === undefined ? limit : limitToCheck, signal }
+      const found = await createQdrantCollection(hurried(space, signal)).search(vector, wanted)
+      return { names: found.map(({ payload }) => nameIn(payload)), check, isCut: found.length === wanted.limit }
+    },
+  }
+}
+
+function nameIn(payload: Readonly<Record<string, unknown>>): ChunkName {
+  return { sourceId: String(payload['source_id']), chunkId: String(payload['chunk_id']) }
+}

@@ -1,0 +1,79 @@
+import { createChunkTests } from '../core/retrieval/chunk-filter.ts'
+import type { ChunkFilter, StoredChunk } from '../library/store.ts'
+
+/** A condition on the payload or the id of a point. */
+export type QdrantCondition =
+  | { readonly key: string; readonly match: { readonly value: string | number | boolean } }
+  | { readonly key: string; readonly match: { readonly any: readonly string[] } }
+  | { readonly has_id: readonly string[] }
+  | { readonly is_empty: { readonly key: string } }
+
+/** Which points are meant. */
+export interface QdrantFilter {
+  readonly must?: readonly QdrantCondition[]
+  readonly must_not?: readonly QdrantCondition[]
+}
+
+/** A filter of chunks as Qdrant can ask it, and what is left to ask. */
+export interface SplitFilter {
+  readonly filter: QdrantFilter
+  /** What is asked of the chunks that Qdrant finds; undefined where nothing is left. */
+  readonly check: ((stored: StoredChunk) => boolean) | undefined
+}
+
+/** A condition that a member of the payload is this, or has this among its values. */
+export function matchValue(key: string, value: string | number | boolean): QdrantCondition {
+  return { key, match: { value } }
+}
+
+/** The points of an address that are of no library: those belong to it alone. */
+export function matchUrl(url: string): QdrantCondition[] {
+  return [matchValue('source_url', url), { is_empty: { key: 'library_id' } }]
+}
+
+/** The points of a library. */
+export function matchLibrary(library: string): QdrantFilter {
+  return { must: [matchValue('library_id', library)] }
+}
+
+/** Which points of a library are searched. */
+export interface SearchedPoints {
+  readonly library: string
+  /** Of their space. */
+  readonly fingerprint: string
+  readonly sourceIds: readonly string[]
+}
+
+/**
+ * Splits a filter: sources, kind, type of content and language are asked there, with whether the chunk defines anything at all. Paths,
+ * headings and the beginnings of names are not values that could be compared: they are left.
+ */
+export function splitFilter({ library, fingerprint, sourceIds }: SearchedPoints, filter: ChunkFilter): SplitFilter {
+  const { path, kind, heading, symbol, contentType, language } = filter
+  const must = [
+    matchValue('library_id', library),
+    matchValue('vector_space', fingerprint),
+    { key: 'source_id', match: { any: sourceIds } },
+    ...(kind === undefined ? [] : [matchValue('kind', kind)]),
+    ...(contentType === undefined ? [] : [matchValue('content_type', contentType)]),
+    ...(language === undefined ? [] : [matchValue('languages', language.toLowerCase())]),
+    ...(symbol === undefined ? [] : [matchValue('has_symbols', true)]),
+  ]
+  const { page, chunk: text } = createChunkTests({
+    ...(path === undefined ? {} : { path }),
+    ...(heading === undefined ? {} : { heading }),
+    ...(symbol === undefined ? {} : { symbol }),
+  })
+  if (page === undefined && text === undefined) return { filter: { must }, check: undefined }
+  const check = ({ url, chunk }: StoredChunk): boolean =>
+    (page?.({ url, key: chunk.path, language: null }) ?? true) && (text?.(chunk) ?? true)
+  return { filter: { must }, check }
+}
+
+/** What a language holds for: itself and everything it is a variant of, in lower case. `en-GB` is found by `en`. */
+export function languagesOf(language: string | null): string[] {
+  if (language === null) return []
+  const text = language.toLowerCase()
+  const ends = [...text.matchAll(/-/g)].map(({ index }) => index)
+  return [...ends, text.length].map((end) => text.slice(0, end))
+}

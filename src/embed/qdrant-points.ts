@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto'
+import type { Chunk } from '../core/model.ts'
+import { contentTypeOf } from '../core/retrieval/content-type.ts'
+import { symbolsOf } from '../core/retrieval/definitions.ts'
+import { baseName } from '../core/text/path.ts'
+import { uuidFromHash } from '../core/uuid.ts'
+import type { CopiedChunk, CopyEntry } from '../library/vector-copy.ts'
+import type { VectorSpace } from '../library/vectors.ts'
+import { languagesOf } from './qdrant-filter.ts'
+
+/** What a point carries: flat, and never null. */
+export type QdrantPayload = Readonly<Record<string, string | number | boolean | readonly string[]>>
+
+/** A vector under its id, with what is known of it. */
+export interface QdrantPoint {
+  readonly id: string
+  readonly vector: Float32Array
+  readonly payload: QdrantPayload
+}
+
+/** How members of payloads are indexed, so that filters need not look at every point. */
+export const PAYLOAD_INDEXES: Readonly<Record<string, 'keyword' | 'integer' | 'bool'>> = {
+  file_path_relative: 'keyword',
+  source_url: 'keyword',
+  filename: 'keyword',
+  modification_date: 'keyword',
+  tags: 'keyword',
+  chunk_index: 'integer',
+  library_id: 'keyword',
+  source_id: 'keyword',
+  page_key: 'keyword',
+  kind: 'keyword',
+  content_type: 'keyword',
+  languages: 'keyword',
+  has_symbols: 'bool',
+  vector_space: 'keyword',
+}
+
+/** The id of a point: the same name always gets the same one. */
+export function pointIdOf(name: string): string {
+  return uuidFromHash(createHash('sha256').update(name).digest('hex'))
+}
+
+/** What is told of a chunk itself: the five members that every point has. */
+export function writeChunkPayload(
+  chunk: Pick<Chunk, 'chunkIndex' | 'content' | 'headingPath' | 'contentHash'>,
+): QdrantPayload {
+  const { chunkIndex, content, headingPath, contentHash } = chunk
+  return {
+    chunk_index: chunkIndex,
+    chunk_text: content,
+    section_path: headingPath.join(' > '),
+    heading_level: headingPath.length,
+    content_hash: contentHash,
+  }
+}
+
+/** The point of a chunk of a library. */
+export function describeChunk({ fingerprint }: VectorSpace, library: string, copied: CopiedChunk): CopyEntry {
+  const { stored, vector } = copied
+  const { sourceId, chunk } = stored
+  const payload: QdrantPayload = {
+    ...writePagePayload(copied),
+    ...writeChunkPayload(chunk),
+    source_id: sourceId,
+    chunk_id: chunk.id,
+    page_key: chunk.path,
+    kind: chunk.kind,
+    content_type: contentTypeOf(chunk),
+    languages: languagesOf(copied.page.language),
+    has_symbols: symbolsOf(chunk).length > 0,
+    vector_space: fingerprint,
+    library_id: library,
+  }
+  const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength)
+  const mark = createHash('sha256').update(JSON.stringify(payload)).update(bytes).digest('hex')
+  return { id: pointIdOf(`${library}/${sourceId}/${chunk.id}`), mark, vector, payload: { ...payload, copy_mark: mark } }
+}
+
+/** Only answers of this status become pages of a library. */
+const PAGE_STATUS = 200
+
+/** The nine members that tell of a page, and for a file those that tell of it. */
+function writePagePayload({ stored, page }: CopiedChunk): QdrantPayload {
+  const { url, title, chunk } = stored
+  const changed = new Date(page.changedAt).toISOString()
+  const isFile = url.startsWith('file:')
+  const common = {
+    source: url,
+    source_url: url,
+    title,
+    description: page.description ?? '',
+    status_code: isFile ? 0 : PAGE_STATUS,
+    crawl_timestamp: changed,
+    internal_links_count: page.internalLinks,
+    external_links_count: page.externalLinks,
+    source_type: isFile ? 'file' : 'web_crawl',
+  }
+  if (!isFile) return common
+  return {
+    ...common,
+    file_path_relative: chunk.path,
+    filename: baseName(chunk.path),
+    modification_date: page.modifiedAt ?? changed,
+    tags: [],
+  }
+}

@@ -1,0 +1,51 @@
+import type { Reranker } from '../library/reranker.ts'
+import { callService, ServiceFailure } from '../library/service-call.ts'
+import { addressBelow, createReranker, type RerankServiceOptions, readScores, rerankCall } from './rerank-call.ts'
+
+const SERVICE = 'TEI'
+
+/** Texts in one request where nobody set another `--max-client-batch-size`. */
+const BATCH = 32
+
+/**
+ * A reranker served by Text Embeddings Inference: `POST /rerank`. Its texts are judged one by one, so they may go in several
+ * requests at once. A server that takes fewer in one is given fewer from then on.
+ */
+export function openTeiReranker(options: RerankServiceOptions): Reranker {
+  const { client, clock } = options
+  const url = addressBelow(options.endpoint, '/rerank')
+  let batch = BATCH
+
+  const judge = async (query: string, texts: readonly string[], signal?: AbortSignal): Promise<number[]> => {
+    const json = { query, texts, raw_scores: false, truncate: true }
+    try {
+      const answer = await callService(client, clock, rerankCall(SERVICE, options, url, json, signal))
+      return readScores(SERVICE, answer, texts.length, 'score')
+    } catch (error) {
+      refuseOthers(url, error)
+      if (!isTooMany(error) || texts.length === 1) throw error
+      batch = Math.min(batch, texts.length >> 1)
+      return judgeAll(query, texts, signal)
+    }
+  }
+  const judgeAll = async (query: string, texts: readonly string[], signal?: AbortSignal): Promise<number[]> => {
+    const parts: (readonly string[])[] = []
+    for (let i = 0; i < texts.length; i += batch) parts.push(texts.slice(i, i + batch))
+    const judged = await Promise.all(parts.map((part) => judge(query, part, signal)))
+    return judged.flat()
+  }
+  return createReranker(`TEI at ${new URL(url).host}`, options, judgeAll)
+}
+
+/** TEI has the route whatever its model is: where there is none, something else is there. */
+function refuseOthers(url: string, error: unknown): void {
+  const status = error instanceof ServiceFailure ? error.status : null
+  if (status !== 404 && status !== 405) return
+  const problem = `${url} answered ${status}: this is no reranker; check the setting rerankEndpoint`
+  throw new ServiceFailure('refused', problem, { status })
+}
+
+/** 413: more texts than it takes in one request, or more bytes. */
+function isTooMany(error: unknown): boolean {
+  return error instanceof ServiceFailure && error.status === 413
+}

@@ -1,0 +1,55 @@
+/** How much a service is sent at once. */
+export interface BatchLimits {
+  readonly count: number
+  /** Of the texts as JSON. */
+  readonly bytes: number
+}
+
+/** Cuts texts into batches, in their order. A text that is too long by itself goes alone. */
+export function splitBatches(texts: readonly string[], limits: BatchLimits): string[][] {
+  const batches: string[][] = []
+  let bytes = 0
+  for (const text of texts) {
+    // With the comma behind it.
+    const size = Buffer.byteLength(JSON.stringify(text)) + 1
+    const batch = batches.at(-1)
+    if (batch === undefined || batch.length >= limits.count || bytes + size > limits.bytes) {
+      batches.push([text])
+      bytes = size
+    } else {
+      batch.push(text)
+      bytes += size
+    }
+  }
+  return batches
+}
+
+/**
+ * Does work with some batches at a time and gives what came of each, in their order. Where one fails the others are given up, and
+ * nothing is left behind.
+ */
+export async function doSomeAtOnce<T, R>(
+  batches: readonly T[],
+  most: number,
+  signal: AbortSignal | undefined,
+  work: (batch: T, signal: AbortSignal) => Promise<R>,
+): Promise<R[]> {
+  const failed = new AbortController()
+  const both = signal === undefined ? failed.signal : AbortSignal.any([signal, failed.signal])
+  const made: R[] = []
+  const queue = batches.entries()
+  const goThrough = async (): Promise<void> => {
+    for (const [index, batch] of queue) {
+      try {
+        made[index] = await work(batch, both)
+      } catch (error) {
+        failed.abort(error)
+      }
+      both.throwIfAborted()
+    }
+  }
+  const ended = await Promise.allSettled(Array.from({ length: Math.min(most, batches.length) }, goThrough))
+  // All of them end by the reason of the first.
+  for (const one of ended) if (one.status === 'rejected') throw one.reason
+  return made
+}

@@ -1,0 +1,77 @@
+import { PharosError } from '../core/errors.ts'
+import { ServiceFailure } from '../library/service-call.ts'
+
+/** Which service it is, for messages. */
+export interface NamedService {
+  /** How people know it. */
+  readonly service: string
+  readonly endpoint: string
+  /** Whether there is one is all that matters here. */
+  readonly key?: string
+}
+
+const LATER = 'see that it runs and try again; search goes by words meanwhile'
+const ADDRESS = 'check the settings embedEndpoint and embedModel'
+const KEY = 'check the setting embedKey (PHAROS_EMBED_KEY)'
+const NO_KEY = 'set PHAROS_EMBED_KEY'
+const PATIENCE = 'see that it runs; where it is only slow, lower embedBatch or raise embedTimeout'
+export const REPLACE =
+  'use the model that the vectors were made with, or make all of them anew with `pharos embed run --replace`'
+
+/** What the owner can do about a status. */
+const ADVICE: Readonly<Record<number, string>> = { 401: KEY, 403: KEY, 404: ADDRESS, 405: ADDRESS }
+
+/** A service that cannot be used, and what to do about it. */
+export function unusable(
+  { service, endpoint }: NamedService,
+  problem: string,
+  advice: string,
+  cause?: unknown,
+): PharosError {
+  const { origin, pathname } = new URL(endpoint)
+  const url = origin + (pathname === '/' ? '' : pathname)
+  return new PharosError('SERVICE_UNUSABLE', { service, url, problem, advice }, { cause })
+}
+
+/** Texts that a service makes no vectors of. */
+export function refused({ service }: NamedService, problem: string, cause?: unknown): PharosError {
+  return new PharosError('EMBED_REFUSED', { service, problem }, { cause })
+}
+
+/** What a failed call means for whoever wanted vectors; anything else is passed on. */
+export function describeFailure(named: NamedService, error: unknown): unknown {
+  if (!(error instanceof ServiceFailure)) return error
+  const { type, status } = error
+  if (status === 401 && named.key === undefined) return unusable(named, 'no key was sent', NO_KEY, error)
+  const message = tellFailure(named, error)
+  if (type === 'not-allowed') return unusable(named, message, KEY, error)
+  if (isRefusal(error)) return refused(named, message, error)
+  if (type === 'timeout') return unusable(named, message, PATIENCE, error)
+  if (error.isTransient) return unusable(named, message, LATER, error)
+  return unusable(named, message, (status === null ? undefined : ADVICE[status]) ?? ADDRESS, error)
+}
+
+/** What a failure is, for where the name of the service stands before it. */
+export function tellFailure({ service }: NamedService, { message }: ServiceFailure): string {
+  return message.startsWith(`${service}: `) ? message.slice(service.length + 2) : message.replace(service, 'it')
+}
+
+/** Whether what was sent is at fault: too much of it, or something that the service cannot read. */
+function isRefusal({ status }: ServiceFailure): boolean {
+  return status === 400 || status === 413 || status === 422
+}
+
+/**
+ * Whether a service failed in a way that may well be the fault of a text: TEI answers 424 where its model fails, and llama.cpp 500
+ * to a text that is too long.
+ */
+export function isSuspicious(error: unknown): error is ServiceFailure {
+  return error instanceof ServiceFailure && (error.status === 424 || error.status === 500)
+}
+
+/** Whether a service did not answer, or not itself: it may have crashed, and a text may have made it. */
+export function isBreakdown(error: unknown): error is ServiceFailure {
+  if (!(error instanceof ServiceFailure)) return false
+  const { type, status } = error
+  return type === 'network' || type === 'timeout' || (status !== null && status >= 502 && status <= 504)
+}

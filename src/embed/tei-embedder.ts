@@ -1,0 +1,51 @@
+import { ServiceFailure } from '../library/service-call.ts'
+import type { Embedder } from '../library/vectors.ts'
+import { openServiceEmbedder, type ServiceEmbedderOptions } from './service-embedder.ts'
+import type { EmbeddingProtocol, ServedModel } from './service-session.ts'
+
+const SERVICE = 'Text Embeddings Inference'
+
+/** Opens the model that a Text Embeddings Inference serves. */
+export function openTeiEmbedder(options: ServiceEmbedderOptions): Promise<Embedder> {
+  return openServiceEmbedder(options, createTeiProtocol(options))
+}
+
+function createTeiProtocol({ endpoint, dimensions }: ServiceEmbedderOptions): EmbeddingProtocol {
+  const addressOf = (path: string): string => {
+    const url = new URL(endpoint)
+    url.pathname = url.pathname.replace(OWN_PATH, '') + path
+    return url.href
+  }
+  return {
+    service: SERVICE,
+    url: addressOf('/embed'),
+    writeBody: (inputs) => ({
+      inputs,
+      truncate: true,
+      normalize: true,
+      ...(dimensions === undefined ? {} : { dimensions }),
+    }),
+    readVectors: (answer) => (Array.isArray(answer) ? answer : undefined),
+    readModel: async (call) => readInfo(await call({ method: 'GET', url: addressOf('/info') })),
+  }
+}
+
+/** What an endpoint may end with besides the place of the service. */
+const OWN_PATH = /(?:\/(?:embed|info|v1|v1\/embeddings))?\/*$/
+
+/** Reads what TEI says of itself: https://huggingface.github.io/text-embeddings-inference, `GET /info`. */
+function readInfo(answer: unknown): ServedModel {
+  const info = (answer ?? {}) as Readonly<Record<string, unknown>>
+  const { model_id: model, model_sha: revision, model_type: type, max_client_batch_size: mostTexts } = info
+  const refuse = (problem: string): ServiceFailure => new ServiceFailure('bad-answer', `${SERVICE} ${problem}`)
+  if (typeof model !== 'string') throw refuse('does not say which model it has')
+  const { embedding } = (type ?? {}) as Readonly<Record<string, unknown>>
+  // Those of 2023 have no type.
+  if (type !== undefined && embedding === undefined) throw refuse(`has ${model}, which is no embedding model`)
+  return {
+    model,
+    // How the vectors of words become one decides as much as the weights do.
+    revision: JSON.stringify([revision ?? null, embedding ?? null]),
+    ...(typeof mostTexts === 'number' && mostTexts >= 1 ? { mostTexts } : {}),
+  }
+}

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest'
+import { type AddressRefusal, createAddressCheck, type Resolve, systemResolve } from './address-check.ts'
+import { parseAllowance } from './addresses.ts'
+
+const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
+  'public.test': ['93.184.216.34', '2606:2800:220:1::1'],
+  'private.test': ['10.0.0.7'],
+  'mixed.test': ['93.184.216.34', '127.0.0.1'],
+}
+
+const resolve: Resolve = async (host) => {
+  const found = ADDRESSES[host]
+  if (found !== undefined) return found
+  throw Object.assign(new Error(host), { code: host === 'shaky.test' ? 'EAI_AGAIN' : 'ENOTFOUND' })
+}
+
+function check(url: string, allowPrivate: readonly string[] = [], how: Resolve = resolve, timeoutMs = 1000) {
+  const parsed = parseAllowance(allowPrivate)
+  if (parsed.type === 'problem') throw new Error(parsed.problem)
+  return createAddressCheck({ allowance: parsed.allowance, resolve: how, timeoutMs })(url)
+}
+
+const refused = (reason: AddressRefusal['reason'], detail: string, isTransient = false): AddressRefusal => ({
+  reason,
+  detail,
+  isTransient,
+})
+
+describe('the check of an address', () => {
+  test.each(['https://public.test/a', 'http://93.184.216.34/', 'http://[2606:2800:220:1::1]:8080/'])(
+    'lets %s pass',
+    async (url) => {
+      expect(await check(url)).toBeUndefined()
+    },
+  )
+
+  test.each([
+    ['not a url', refused('bad-url', 'not a URL')],
+    ['file:///etc/passwd', refused('scheme', 'file: is not fetched')],
+    ['raw:<p>', refused('scheme', 'raw: is not fetched')],
+    ['http://127.0.0.1/', refused('address-refused', '127.0.0.1 is not a public address')],
+    ['http://0x7f000001/', refused('address-refused', '127.0.0.1 is not a public address')],
+    ['http://[::1]/', refused('address-refused', '::1 is not a public address')],
+    ['http://169.254.169.254/latest', refused('address-refused', '169.254.169.254 is not a public address')],
+    ['http://private.test/', refused('address-refused', 'private.test leads to an address that is not public')],
+    ['http://mixed.test/', refused('address-refused', 'mixed.test leads to an address that is not public')],
+    [
+      'http://metadata.google.internal/',
+      refused('address-refused', 'metadata.google.internal is a name of cloud metadata'),
+    ],
+    ['http://nowhere.test/', refused('network', 'unknown host nowhere.test')],
+    ['http://shaky.test/', refused('network', 'shaky.test could not be resolved', true)],
+  ])('refuses %s', async (url, refusal) => {
+    expect(await check(url)).toEqual(refusal)
+  })
+
+  test('lets pass what the owner allows, on its port', async () => {
+    expect(await check('http://private.test/', ['private.test'])).toBeUndefined()
+    expect(await check('http://127.0.0.1:8080/', ['127.0.0.1:8080'])).toBeUndefined()
+    expect(await check('http://127.0.0.1:8081/', ['127.0.0.1:8080'])).toMatchObject({ reason: 'address-refused' })
+    expect(await check('https://127.0.0.1/', ['127.0.0.1:443'])).toBeUndefined()
+  })
+
+  test('does not wait for ever for a name', async () => {
+    const never: Resolve = () => new Promise(() => {})
+    expect(await check('http://slow.test/', [], never, 5)).toEqual(
+      refused('timeout', 'slow.test could not be resolved in time', true),
+    )
+  })
+
+  test('knows this machine by the resolver of the system', async () => {
+    expect(await check('http://localhost/', [], systemResolve)).toMatchObject({ reason: 'address-refused' })
+    expect(await check('http://localhost/', ['localhost'], systemResolve)).toBeUndefined()
+  })
+
+  test('passes on what is no answer of a resolver', async () => {
+    const parsed = parseAllowance([])
+    if (parsed.type === 'problem') throw new Error(parsed.problem)
+    const defect = new RangeError('a defect')
+    const allowance = {
+      ...parsed.allowance,
+      isNameAllowed: () => {
+        throw defect
+      },
+    }
+    await expect(createAddressCheck({ allowance, resolve, timeoutMs: 5 })('http://public.test/')).rejects.toBe(defect)
+  })
+})

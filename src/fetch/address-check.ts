@@ -1,0 +1,95 @@
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import type { Reason } from '../crawl/ledger.ts'
+import type { Allowance } from './addresses.ts'
+import { CONNECT_OUTCOMES, ConnectError, codeOf } from './connect-error.ts'
+
+/** All addresses of a host name, best first. Rejects with Node's code (`ENOTFOUND`, `EAI_AGAIN`) without one. */
+export type Resolve = (host: string) => Promise<readonly string[]>
+
+/** Asks the resolver of the system. */
+export const systemResolve: Resolve = async (host) => {
+  const answers = await lookup(host, { all: true, verbatim: true })
+  return answers.map((answer) => answer.address)
+}
+
+/** What decides about an address. */
+export interface AddressGuard {
+  readonly allowance: Allowance
+  readonly resolve: Resolve
+  /** Time to find the addresses of a name, in milliseconds. */
+  readonly timeoutMs: number
+}
+
+/** Finds the addresses of a host. Rejects with a {@link ConnectError} when it has none, or when any of them is not allowed. */
+export async function findAddresses(host: string, port: number, guard: AddressGuard): Promise<readonly string[]> {
+  const { allowance, resolve, timeoutMs } = guard
+  if (!allowance.isNameAllowed(host, port)) {
+    throw new ConnectError('address-refused', `${host} is a name of cloud metadata`)
+  }
+  const isName = isIP(host) === 0
+  const addresses = isName ? await resolveInTime(resolve, host, timeoutMs) : [host]
+  if (!addresses.every((address) => allowance.isAllowed(host, port, address))) {
+    const what = isName ? `${host} leads to an address that is not public` : `${host} is not a public address`
+    throw new ConnectError('address-refused', what)
+  }
+  return addresses
+}
+
+/** Why an address is not to be asked for. */
+export interface AddressRefusal {
+  readonly reason: Reason
+  /** In words, without anything private. */
+  readonly detail: string
+  /** Whether it may be asked for later. */
+  readonly isTransient: boolean
+}
+
+/** Says why a URL is not to be handed to somebody who would fetch it; undefined for one that may be. Nothing is connected to. */
+export type CheckAddress = (url: string) => Promise<AddressRefusal | undefined>
+
+/** Creates the check of URLs that others are to fetch: scheme, name, and every address that the name has now. */
+export function createAddressCheck(guard: AddressGuard): CheckAddress {
+  return async (text) => {
+    const url = URL.parse(text)
+    if (url === null) return { reason: 'bad-url', detail: 'not a URL', isTransient: false }
+    if (!['http:', 'https:'].includes(url.protocol)) {
+      return { reason: 'scheme', detail: `${url.protocol} is not fetched`, isTransient: false }
+    }
+    const { host, port } = placeOf(url)
+    try {
+      await findAddresses(host, port, guard)
+      return undefined
+    } catch (error) {
+      if (!(error instanceof ConnectError)) throw error
+      return { ...CONNECT_OUTCOMES[error.problem], detail: error.message }
+    }
+  }
+}
+
+/** Host and port that a URL is about, without the brackets of an IPv6 address. */
+export function placeOf(url: Pick<URL, 'hostname' | 'port' | 'protocol'>): {
+  readonly host: string
+  readonly port: number
+} {
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  return { host, port: url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port) }
+}
+
+async function resolveInTime(resolve: Resolve, host: string, timeoutMs: number): Promise<readonly string[]> {
+  const { promise: tooLate, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(
+    () => reject(new ConnectError('timeout', `${host} could not be resolved in time`)),
+    timeoutMs,
+  )
+  try {
+    return await Promise.race([resolve(host), tooLate])
+  } catch (cause) {
+    if (cause instanceof ConnectError) throw cause
+    const isUnknown = codeOf(cause) === 'ENOTFOUND'
+    const problem = isUnknown ? 'unknown-host' : 'network'
+    throw new ConnectError(problem, isUnknown ? `unknown host ${host}` : `${host} could not be resolved`, { cause })
+  } finally {
+    clearTimeout(timer)
+  }
+}

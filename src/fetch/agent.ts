@@ -1,0 +1,53 @@
+import { Agent, type Dispatcher, errors } from 'undici'
+import type { Resolve } from './address-check.ts'
+import type { Allowance } from './addresses.ts'
+import { Connector } from './connector.ts'
+import type { HttpProxy } from './parse-proxy.ts'
+
+/** How connections are made and kept. */
+export interface AgentOptions {
+  readonly allowance: Allowance
+  readonly resolve: Resolve
+  /** Certificates to trust, in PEM. Undefined trusts those of Node. */
+  readonly ca: string | undefined
+  readonly proxy: HttpProxy | undefined
+  readonly connectTimeoutMs: number
+  readonly firstByteTimeoutMs: number
+  readonly idleTimeoutMs: number
+  readonly maxHeaderBytes: number
+  readonly connectionsPerOrigin: number
+}
+
+/** Connections to allowed addresses, kept alive. */
+export interface GuardedAgent {
+  readonly dispatcher: Dispatcher
+  /** Closes all of them; requests under way fail. */
+  close(): Promise<void>
+}
+
+/** Opens what every request of the program is sent through. */
+export function openAgent(options: AgentOptions): GuardedAgent {
+  const { allowance, resolve, ca, proxy, connectTimeoutMs: timeoutMs } = options
+  const connector = new Connector({ allowance, timeoutMs, resolve, ca, proxy })
+  const agent = new Agent({
+    connect: connector.connect,
+    connections: options.connectionsPerOrigin,
+    pipelining: 1,
+    allowH2: false,
+    maxHeaderSize: options.maxHeaderBytes,
+    headersTimeout: options.firstByteTimeoutMs,
+    bodyTimeout: options.idleTimeoutMs,
+  })
+  return {
+    dispatcher: agent,
+    async close() {
+      connector.close()
+      await agent.destroy()
+    },
+  }
+}
+
+/** Whether an answer was no HTTP; it carries the bytes it stumbled over, none when they were missing. */
+export function isParserError(error: Error): boolean {
+  return error instanceof errors.HTTPParserError
+}

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { describeLaunch, loadPlaywright } from './chromium-browser.ts'
+import { measureProcesses } from './chromium-memory.ts'
+
+test('says what to install where the driver of the browser is missing', async () => {
+  expect((await loadPlaywright()).name()).toBe('chromium')
+  const missing = () => Promise.reject(new Error('Cannot find package'))
+  await expect(loadPlaywright(missing)).rejects.toMatchObject({
+    code: 'BROWSER_MISSING',
+    message: 'pages cannot be rendered: the package playwright-core is not installed',
+    details: { advice: 'npm install playwright-core' },
+  })
+})
+
+test('adds up the memory of processes, those that are gone aside', async () => {
+  const NEVER_A_PROCESS = 2 ** 30
+  expect(await measureProcesses([NEVER_A_PROCESS])).toBe(0)
+  const own = await measureProcesses([process.pid, NEVER_A_PROCESS])
+  if (process.platform === 'linux') expect(own).toBeGreaterThan(2 ** 20)
+})
+
+test.each([
+  [
+    'browserType.launchPersistentContext: Failed to launch: Error: spawn /x EACCES\nCall log:\n',
+    'Failed to launch: Error: spawn /x EACCES',
+  ],
+  [
+    'browserType.launch: Target page, context or browser has been closed\nBrowser logs:\n\n<launched> pid=7',
+    'it ends at once',
+  ],
+  [
+    'browserType.launch: Target page, context or browser has been closed\n<launched> pid=7\n[pid=7][err] /x: libnss3.so: not found\n[pid=7][err] more',
+    '/x: libnss3.so: not found',
+  ],
+])('says in a line why a browser did not start', (message, line) => {
+  expect(describeLaunch(new Error(message))).toBe(line)
+})

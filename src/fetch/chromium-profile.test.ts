@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process'
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openProfile } from './chromium-profile.ts'
+
+test('removes its own folder, and those of processes that are gone', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'pharos-profiles-'))
+  const mine = await openProfile(folder)
+  const name = basename(mine.path)
+  // A process that has ended, one that runs and is not ours to signal, another machine, and what has nothing to do with it.
+  const { pid } = spawnSync(process.execPath, ['--version'])
+  const left = name.replace(`-${process.pid}-`, `-${pid}-`)
+  const kept = [name.replace(`-${process.pid}-`, '-1-'), name.replace('chromium-', 'chromium-elsewhere-'), 'other']
+  for (const one of [left, ...kept]) await mkdir(join(folder, one))
+  await writeFile(join(folder, left, 'file'), 'x')
+  const next = await openProfile(folder)
+  expect(new Set(await readdir(folder))).toEqual(new Set([name, basename(next.path), ...kept]))
+  await mine.remove()
+  await next.remove()
+  await next.remove()
+  expect(new Set(await readdir(folder))).toEqual(new Set(kept))
+  await rm(folder, { recursive: true })
+})
+
+test('starts beside a folder that another user left and that it may not remove', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'pharos-profiles-'))
+  await chmod(folder, 0o777)
+  const { pid } = spawnSync(process.execPath, ['--version'])
+  const mine = await openProfile(folder)
+  const left = basename(mine.path).replace(`-${process.pid}-`, `-${pid}-`)
+  await mkdir(join(folder, left))
+  await writeFile(join(folder, left, 'file'), 'x')
+  await chmod(join(folder, left), 0o500)
+  // Root may remove everything.
+  const NOBODY = 65_534
+  const isRoot = process.geteuid?.() === 0
+  if (isRoot) process.seteuid?.(NOBODY)
+  try {
+    const next = await openProfile(folder)
+    expect(await readdir(folder)).toContain(left)
+    await next.remove()
+  } finally {
+    if (isRoot) process.seteuid?.(0)
+  }
+  await chmod(join(folder, left), 0o700)
+  await rm(folder, { recursive: true })
+})

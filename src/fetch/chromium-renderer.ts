@@ -1,0 +1,198 @@
+import type { BrowserType } from 'playwright-core'
+import { PharosError } from '../core/errors.ts'
+import type { Snapshot } from '../core/model.ts'
+import type { Renderer, RenderOutcome, RenderRequest } from '../crawl/ports.ts'
+import type { Resolve } from './address-check.ts'
+import { type Allowance, PUBLIC_ONLY } from './addresses.ts'
+import type { Booth } from './chromium-booth.ts'
+import { describeLaunch, loadPlaywright } from './chromium-browser.ts'
+import { BrowserHung, orAborted } from './chromium-deadline.ts'
+import { BrowserPool, type PoolOptions, type Recycling } from './chromium-pool.ts'
+import { PageCrashed, PageHung, visitPage } from './chromium-visit.ts'
+import { missing } from './find-browser.ts'
+import { parseProxy } from './parse-proxy.ts'
+
+/** How pages are rendered. A megabyte is 2²⁰ bytes. */
+export interface ChromiumRendererOptions {
+  /** The browser, as {@link findBrowser} gives it. */
+  readonly executablePath: string
+  /** Who asks, the same as of the plain fetcher. */
+  readonly userAgent: string
+  /** Addresses that pages may connect to. @default public ones */
+  readonly allowance?: Allowance
+  /** Finds the addresses of a host name. @default the resolver of the system */
+  readonly resolve?: Resolve
+  /** Address of a proxy that every connection goes through. @default none */
+  readonly proxy?: string
+  /** Pages that are rendered at once. @default 2 */
+  readonly concurrency?: number
+  /** Time after which a page is taken as it is, in milliseconds. @default 30_000 */
+  readonly timeoutMs?: number
+  /** Most bytes of what a page becomes. @default 20 MB */
+  readonly maxBytes?: number
+  /** When the browser is replaced by a new one. */
+  readonly recycle?: Partial<Recycling>
+}
+
+/** Renders pages with a browser, which starts with the first of them. */
+export interface ChromiumRenderer extends Renderer {
+  /** Ends the browser; pages that are being rendered fail. */
+  close(): Promise<void>
+}
+
+/** Opens a renderer. Rejects with `BROWSER_MISSING` where playwright-core is not installed. */
+export async function openChromiumRenderer(options: ChromiumRendererOptions): Promise<ChromiumRenderer> {
+  return new RunningRenderer(await loadPlaywright(), options)
+}
+
+class RunningRenderer implements ChromiumRenderer {
+  readonly #chromium: BrowserType
+  readonly #pool: PoolOptions
+  readonly #timeoutMs: number
+  readonly #maxBytes: number
+  /** Places for pages that are free, and who waits for one. */
+  #free: number
+  readonly #waiting: (() => void)[] = []
+  /** The browser for the next page, which may still be starting. */
+  #current: Promise<BrowserPool> | undefined
+  readonly #all = new Set<Promise<BrowserPool>>()
+  /** Whether there was a browser before: then one that does not start may do so later. */
+  #hasStarted = false
+  readonly #closed = new AbortController()
+
+  constructor(chromium: BrowserType, options: ChromiumRendererOptions) {
+    const { executablePath, userAgent, allowance = PUBLIC_ONLY, resolve, recycle } = options
+    const proxy = options.proxy === undefined ? undefined : parseProxy(options.proxy)
+    if (options.proxy !== undefined && proxy === undefined) throw new TypeError('not an address of a proxy')
+    this.#chromium = chromium
+    this.#pool = {
+      executablePath,
+      userAgent,
+      guard: {
+        allowance,
+        ...(resolve === undefined ? {} : { resolve }),
+        ...(proxy === undefined ? {} : { upstreamProxy: proxy }),
+      },
+      recycle: { pages: 200, memoryBytes: 2 * 2 ** 30, ageMs: 600_000, ...recycle },
+    }
+    this.#free = options.concurrency ?? 2
+    this.#timeoutMs = options.timeoutMs ?? 30_000
+    this.#maxBytes = options.maxBytes ?? 20 * 2 ** 20
+  }
+
+  async render(snapshot: Snapshot, request: RenderRequest = {}): Promise<RenderOutcome> {
+    const signal = AbortSignal.any([this.#closed.signal, ...(request.signal === undefined ? [] : [request.signal])])
+    try {
+      await this.#enter(signal)
+      // Whoever gave up does not wait until everything is tidy; the place is free when it is.
+      const work = this.#renderOne(snapshot, request, signal).finally(() => this.#leave())
+      return await orAborted(work, signal)
+    } catch (error) {
+      request.signal?.throwIfAborted()
+      return describeEnd(error)
+    }
+  }
+
+  async prepare(): Promise<void> {
+    this.#closed.signal.throwIfAborted()
+    await this.#findBrowser()
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort(new BrowserEnded('the renderer was closed'))
+    // One that did not start has nothing to close.
+    const pools = await Promise.all([...this.#all].map((opening) => opening.catch(() => undefined)))
+    await Promise.all(pools.map((pool) => pool?.close()))
+  }
+
+  async #renderOne(snapshot: Snapshot, request: RenderRequest, signal: AbortSignal): Promise<RenderOutcome> {
+    const { headers = {}, maxBytes = this.#maxBytes } = request
+    const pool = await this.#findBrowser()
+    const booth = await pool.take(JSON.stringify(headers))
+    const dead = pool.gone.then(() => {
+      throw new BrowserEnded('the browser ended')
+    })
+    let isSound = false
+    try {
+      booth.guard.forget()
+      const options = { headers, timeoutMs: this.#timeoutMs, maxBytes, signal }
+      const visited = await Promise.race([visitPage(booth, snapshot, options), dead])
+      isSound = visited.isSound
+      return tellRefusals(visited.outcome, booth)
+    } finally {
+      await pool.give(booth, isSound)
+    }
+  }
+
+  /** The browser for the next page, a new one where the last is worn out or gone. */
+  async #findBrowser(): Promise<BrowserPool> {
+    this.#current ??= this.#openBrowser()
+    const opening = this.#current
+    const pool = await opening.catch((error: unknown) => {
+      // The next page tries again.
+      if (this.#current === opening) this.#current = undefined
+      const problem = `${this.#pool.executablePath} does not start: ${describeLaunch(error)}`
+      if (this.#hasStarted) throw new BrowserEnded(problem)
+      throw missing(problem, 'correct the setting `browser`', { cause: error })
+    })
+    this.#hasStarted = true
+    if (!pool.isWornOut) return pool
+    pool.retire()
+    if (this.#current === opening) this.#current = undefined
+    return await this.#findBrowser()
+  }
+
+  #openBrowser(): Promise<BrowserPool> {
+    const opening = BrowserPool.open(this.#chromium, this.#pool)
+    this.#all.add(opening)
+    const forget = (): void => void this.#all.delete(opening)
+    opening.then((pool) => pool.ended.then(forget), forget)
+    return opening
+  }
+
+  async #enter(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    if (this.#free > 0) {
+      this.#free--
+      return
+    }
+    await new Promise<void>((resolve, reject) => {
+      const abort = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(go), 1)
+        reject(signal.reason)
+      }
+      const go = (): void => {
+        signal.removeEventListener('abort', abort)
+        resolve()
+      }
+      signal.addEventListener('abort', abort, { once: true })
+      this.#waiting.push(go)
+    })
+  }
+
+  #leave(): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) this.#free++
+    else next()
+  }
+}
+
+/** The browser is no longer there, or not for now. */
+class BrowserEnded extends Error {}
+
+function describeEnd(error: unknown): RenderOutcome {
+  if (error instanceof PharosError) {
+    return { type: 'failed', reason: 'needs-rendering', detail: error.message, isTransient: false }
+  }
+  const isTimeout = error instanceof PageHung || error instanceof BrowserHung
+  const isKnown = isTimeout || error instanceof PageCrashed || error instanceof BrowserEnded
+  const detail = isKnown ? error.message : 'the browser could not render it'
+  return { type: 'failed', reason: isTimeout ? 'timeout' : 'page-defect', detail, isTransient: true }
+}
+
+/** Says what was not let through where that may be why nothing is to be seen. */
+function tellRefusals(outcome: RenderOutcome, { guard }: Booth): RenderOutcome {
+  const [first] = guard.refusals
+  if (outcome.type === 'rendered' || first === undefined) return outcome
+  return { ...outcome, detail: `${outcome.detail}; ${guard.refusalCount} connections were refused: ${first.reason}` }
+}

@@ -1,0 +1,36 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { findBrowser, findInstalled } from './find-browser.ts'
+
+test('takes the program that is named, and says when there is none', async () => {
+  expect(await findBrowser(process.execPath)).toBe(process.execPath)
+  const folder = await mkdtemp(join(tmpdir(), 'pharos-browser-'))
+  const text = join(folder, 'notes.txt')
+  await writeFile(text, 'no program', { mode: 0o600 })
+  for (const given of [join(folder, 'chromium'), ...(process.platform === 'win32' ? [] : [text])]) {
+    await expect(findBrowser(given)).rejects.toMatchObject({
+      code: 'BROWSER_MISSING',
+      message: `pages cannot be rendered: there is no program at ${given}`,
+    })
+  }
+  await rm(folder, { recursive: true })
+})
+
+test('looks in the usual places, then for names', async () => {
+  expect(await findInstalled(['/nowhere', process.execPath], [])).toBe(process.execPath)
+  expect(await findInstalled([], ['no-such-browser', 'node'])).toMatch(/node/)
+})
+
+test('says how to install one where there is none', async () => {
+  await expect(findInstalled(['/nowhere'], ['no-such-browser'])).rejects.toMatchObject({
+    code: 'BROWSER_MISSING',
+    details: { advice: 'install one (Debian: apt-get install chromium), or name it in the setting `browser`' },
+  })
+})
+
+test('finds the browser of this machine without being told, or says that there is none', async () => {
+  const found = await findBrowser('').catch((error: Error) => error.message)
+  expect(found).toMatch(/chrom|edge|there is no Chromium or Chrome/i)
+})

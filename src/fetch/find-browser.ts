@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process'
+import { constants } from 'node:fs'
+import { access } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { PharosError } from '../core/errors.ts'
+
+/** Finds the Chromium or Chrome that renders pages: the given one, or the first that is installed. Rejects with `BROWSER_MISSING`. */
+export async function findBrowser(given: string | undefined): Promise<string> {
+  if (given !== undefined && given !== '') {
+    if (await isProgram(given)) return given
+    throw missing(`there is no program at ${given}`, 'correct the setting `browser`')
+  }
+  return await findInstalled(PLACES, NAMES)
+}
+
+/** Looks for a browser in places, then for the names of programs that this user can start. */
+export async function findInstalled(places: readonly string[], names: readonly string[]): Promise<string> {
+  for (const place of places) if (await isProgram(place)) return place
+  for (const name of names) {
+    const found = await findProgram(name)
+    if (found !== undefined) return found
+  }
+  throw missing('there is no Chromium or Chrome', INSTALL_ADVICE)
+}
+
+const PLACES: readonly string[] = [
+  // It does without the windows and menus that nobody sees.
+  '/usr/bin/chromium-headless-shell',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome-stable',
+  '/usr/bin/google-chrome',
+  '/opt/google/chrome/chrome',
+  '/snap/bin/chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
+  'C:\\Program Files (x86)\\Google\\Chrome\\Application\\chrome.exe',
+  'C:\\Program Files (x86)\\Microsoft\\Edge\\Application\\msedge.exe',
+]
+
+const NAMES: readonly string[] = [
+  ...['chromium-headless-shell', 'chromium', 'chromium-browser'],
+  ...['google-chrome-stable', 'google-chrome', 'chrome'],
+]
+
+const INSTALL_ADVICE = 'install one (Debian: apt-get install chromium), or name it in the setting `browser`'
+
+/** A browser that cannot be used, and what can be done about it. */
+export function missing(problem: string, advice: string, options?: ErrorOptions): PharosError {
+  return new PharosError('BROWSER_MISSING', { problem, advice }, options)
+}
+
+async function isProgram(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK)
+    return true
+  } catch {
+    // Not there, or not ours to start.
+    return false
+  }
+}
+
+/** Where the system finds a program by its name. */
+async function findProgram(name: string): Promise<string | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)(process.platform === 'win32' ? 'where' : 'which', [name])
+    return stdout.split(/\r?\n/)[0]
+  } catch {
+    // It says by its status that there is none.
+    return undefined
+  }
+}

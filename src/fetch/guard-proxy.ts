@@ -1,0 +1,259 @@
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { type Resolve, systemResolve } from './address-check.ts'
+import { type Allowance, isPublicAddress } from './addresses.ts'
+import { type GuardedAgent, openAgent } from './agent.ts'
+import { ConnectError } from './connect-error.ts'
+import { Connector } from './connector.ts'
+import type { HttpProxy } from './parse-proxy.ts'
+
+/** What a guard proxy lets through, and how much of it. */
+export interface GuardProxyOptions {
+  readonly allowance: Allowance
+  /** Finds the addresses of a host name. @default the resolver of the system */
+  readonly resolve?: Resolve
+  /** The owner's proxy, which connections go through. @default none */
+  readonly upstreamProxy?: HttpProxy
+  /** Connections at a time. @default 256 */
+  readonly maxConnections?: number
+  /** Most bytes that are let in from one {@link GuardProxy.forget} to the next. @default 256 MB */
+  readonly maxBytes?: number
+  /** Longest silence of a connection, in milliseconds. @default 30_000 */
+  readonly idleTimeoutMs?: number
+  /** Time to get a connection, in milliseconds. @default 10_000 */
+  readonly connectTimeoutMs?: number
+}
+
+/** What was asked for and not let through. */
+export interface Refusal {
+  readonly host: string
+  readonly reason: string
+}
+
+/** A proxy on this machine that reaches allowed addresses only. */
+export interface GuardProxy {
+  /** Its address, `http://127.0.0.1:41234`. */
+  readonly url: string
+  /** What was refused, the first of them. */
+  readonly refusals: readonly Refusal[]
+  /** Everything that was refused, counted. */
+  readonly refusalCount: number
+  /** Begins anew to count bytes and refusals. */
+  forget(): void
+  /** Ends every connection. */
+  close(): Promise<void>
+}
+
+const MAX_HEADER_BYTES = 65_536
+
+/** Refusals that are remembered; the others are counted. */
+const MAX_REFUSALS = 20
+
+/**
+ * Opens a proxy for a browser: tunnels by CONNECT, which WebSockets use too, and plain requests in absolute form. Whatever it
+ * connects to is checked and dialled by the {@link Connector}; it does not lead to itself.
+ */
+export async function openGuardProxy(options: GuardProxyOptions): Promise<GuardProxy> {
+  const proxy = new RunningProxy(options)
+  await proxy.listen()
+  return proxy
+}
+
+class RunningProxy implements GuardProxy {
+  readonly refusals: Refusal[] = []
+  refusalCount = 0
+  #received = 0
+  #port = 0
+  readonly #maxBytes: number
+  readonly #idleTimeoutMs: number
+  readonly #connector: Connector
+  readonly #agent: GuardedAgent
+  readonly #server: Server
+  readonly #sockets = new Set<Socket>()
+
+  constructor(options: GuardProxyOptions) {
+    const { maxConnections = 256, maxBytes = 256 * 2 ** 20, idleTimeoutMs = 30_000 } = options
+    this.#maxBytes = maxBytes
+    this.#idleTimeoutMs = idleTimeoutMs
+    const given = {
+      allowance: this.#withoutItself(options.allowance),
+      resolve: options.resolve ?? systemResolve,
+      ca: undefined,
+      proxy: options.upstreamProxy,
+    }
+    const connectTimeoutMs = options.connectTimeoutMs ?? 10_000
+    this.#connector = new Connector({ ...given, timeoutMs: connectTimeoutMs })
+    this.#agent = openAgent({
+      ...given,
+      connectTimeoutMs,
+      firstByteTimeoutMs: idleTimeoutMs,
+      idleTimeoutMs,
+      maxHeaderBytes: MAX_HEADER_BYTES,
+      connectionsPerOrigin: maxConnections,
+    })
+    // An import would have every crawl load Node's own fetch, which is among the names of `node:http`.
+    this.#server = process
+      .getBuiltinModule('node:http')
+      .createServer({ maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: idleTimeoutMs })
+    this.#server.maxConnections = maxConnections
+    this.#server.on('connection', (socket: Socket) => this.#keep(socket))
+    this.#server.on('request', (request, response) => void this.#forward(request, response))
+    this.#server.on('connect', (request, client, head) => void this.#tunnel(request, client, head))
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`
+  }
+
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen(0, '127.0.0.1', resolve)
+    })
+    this.#port = (this.#server.address() as AddressInfo).port
+  }
+
+  forget(): void {
+    this.#received = 0
+    this.refusalCount = 0
+    this.refusals.length = 0
+  }
+
+  async close(): Promise<void> {
+    this.#connector.close()
+    const closed = new Promise((resolve) => this.#server.close(resolve))
+    for (const socket of this.#sockets) socket.destroy()
+    await Promise.all([closed, this.#agent.close()])
+  }
+
+  /** Whoever could reach the proxy by itself would have it talk to itself without end. */
+  #withoutItself(allowance: Allowance): Allowance {
+    return {
+      isNameAllowed: (host, port) => allowance.isNameAllowed(host, port),
+      isAllowed: (host, port, ip) =>
+        (port !== this.#port || isPublicAddress(ip)) && allowance.isAllowed(host, port, ip),
+    }
+  }
+
+  #keep(socket: Socket): void {
+    this.#sockets.add(socket)
+    socket.setTimeout(this.#idleTimeoutMs, () => socket.destroy())
+    // A browser goes away without a word, and so do servers: the other side is ended on close.
+    socket.on('error', () => {})
+    socket.once('close', () => this.#sockets.delete(socket))
+  }
+
+  /** Passes a plain request on. */
+  async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = URL.parse(request.url ?? '')
+    if (url === null || url.protocol !== 'http:') return answerText(response, 400, 'not an address to fetch')
+    const gone = new AbortController()
+    response.once('close', () => gone.abort())
+    try {
+      this.#checkRoom(url.host)
+      const answer = await this.#agent.dispatcher.request({
+        origin: url.origin,
+        path: url.pathname + url.search,
+        // Whatever a browser sends is a token, and undici checks it.
+        method: request.method as 'GET',
+        headers: passOn(request.headers),
+        body: hasBody(request.headers) ? request : null,
+        signal: gone.signal,
+      })
+      response.writeHead(answer.statusCode, passOn(answer.headers))
+      for await (const part of answer.body as AsyncIterable<Uint8Array>) {
+        this.#count(part.length, url.host)
+        if (!response.write(part)) await drained(response, gone.signal)
+      }
+      response.end()
+    } catch (error) {
+      const [status, text] = this.#describe(error, url.host)
+      if (response.headersSent) response.destroy()
+      else answerText(response, status, text)
+    }
+  }
+
+  /** Opens a tunnel. */
+  async #tunnel(request: IncomingMessage, client: Duplex, head: Uint8Array): Promise<void> {
+    const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(request.url ?? '') ?? []
+    const host = bracketed ?? plain
+    if (host === undefined) return writeAnswer(client, 400, 'not a place to connect to')
+    try {
+      this.#checkRoom(host)
+      const server = await this.#connector.dial(host, Number(digits))
+      this.#keep(server)
+      // Each end takes the other with it.
+      client.once('close', () => server.destroy())
+      server.once('close', () => client.destroy())
+      if (client.destroyed) return void server.destroy()
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      server.write(head)
+      server.on('data', (part: Uint8Array) => {
+        try {
+          this.#count(part.length, host)
+        } catch {
+          // It was remembered, and nothing is left to be said in the middle of a tunnel.
+          server.destroy()
+        }
+      })
+      server.pipe(client).pipe(server)
+    } catch (error) {
+      const [status, text] = this.#describe(error, host)
+      writeAnswer(client, status, text)
+    }
+  }
+
+  #checkRoom(host: string): void {
+    if (this.#received > this.#maxBytes) throw new ConnectError('address-refused', `no more is read, not from ${host}`)
+  }
+
+  #count(bytes: number, host: string): void {
+    const hadRoom = this.#received <= this.#maxBytes
+    this.#received += bytes
+    if (this.#received <= this.#maxBytes) return
+    if (hadRoom) this.#remember(host, `more than ${this.#maxBytes} bytes were read`)
+    throw new ConnectError('network', 'too many bytes')
+  }
+
+  #describe(error: unknown, host: string): readonly [status: number, text: string] {
+    if (!(error instanceof ConnectError)) return [502, `the connection to ${host} broke`]
+    if (error.problem !== 'address-refused') return [502, error.message]
+    this.#remember(host, error.message)
+    return [403, error.message]
+  }
+
+  #remember(host: string, reason: string): void {
+    this.refusalCount++
+    if (this.refusals.length < MAX_REFUSALS) this.refusals.push({ host, reason })
+  }
+}
+
+/** Fields that are about one connection, RFC 9110 section 7.6.1, and what undici says by itself. */
+const HOP_FIELDS: ReadonlySet<string> = new Set([
+  ...['connection', 'proxy-connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect'],
+  ...['proxy-authorization', 'proxy-authenticate', 'host'],
+])
+
+function passOn(headers: IncomingHttpHeaders): Record<string, string | string[]> {
+  const named = new Set(headers.connection?.toLowerCase().split(/\s*,\s*/))
+  const fields = Object.entries(headers).filter(([name]) => !HOP_FIELDS.has(name) && !named.has(name))
+  return Object.fromEntries(fields.map(([name, value]) => [name, value ?? '']))
+}
+
+function hasBody(headers: IncomingHttpHeaders): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}
+
+function answerText(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }).end(text)
+}
+
+function writeAnswer(client: Duplex, status: number, text: string): void {
+  const length = Buffer.byteLength(text)
+  client.end(`HTTP/1.1 ${status} Refused\r\ncontent-length: ${length}\r\nconnection: close\r\n\r\n${text}`)
+}
+
+async function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
+  await process.getBuiltinModule('node:events').once(response, 'drain', { signal })
+}

@@ -1,0 +1,133 @@
+import type { Dispatcher } from 'undici'
+import { type HttpClient, type ServiceAnswer, ServiceError, type ServiceRequest } from '../library/http-client.ts'
+import { placeOf, type Resolve, systemResolve } from './address-check.ts'
+import type { Allowance } from './addresses.ts'
+import { isParserError, openAgent } from './agent.ts'
+import { ConnectError, codeOf } from './connect-error.ts'
+
+/** Which services may be reached, and how. */
+export interface ServiceClientOptions {
+  /** Origins of the services that the owner configured. They may be private; no other is reached. */
+  readonly origins: readonly string[]
+  readonly userAgent: string
+  /** Finds the addresses of a host name. @default the resolver of the system */
+  readonly resolve?: Resolve
+  /** Certificates to trust instead of those of Node, in PEM. */
+  readonly ca?: string
+  /** Connections to one origin. @default 16 */
+  readonly connectionsPerOrigin?: number
+  /** Time to get a connection, in milliseconds. @default 10_000 */
+  readonly connectTimeoutMs?: number
+}
+
+/** Reaches services. It keeps connections alive, so it must be closed. */
+export interface ServiceClient extends HttpClient {
+  close(): Promise<void>
+}
+
+const MAX_BYTES = 64 * 2 ** 20
+
+/** Opens a client for services of the owner's choice, with the same connector as everything else that is fetched. */
+export function openServiceClient(options: ServiceClientOptions): ServiceClient {
+  const origins = new Set(options.origins.map((text) => new URL(text).origin))
+  const agent = openAgent({
+    allowance: allowOrigins(origins),
+    resolve: options.resolve ?? systemResolve,
+    ca: options.ca,
+    proxy: undefined,
+    connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
+    // Each request has a time of its own for all of it.
+    firstByteTimeoutMs: 0,
+    idleTimeoutMs: 0,
+    maxHeaderBytes: 65_536,
+    connectionsPerOrigin: options.connectionsPerOrigin ?? 16,
+  })
+  return {
+    async request(request) {
+      request.signal?.throwIfAborted()
+      const url = URL.parse(request.url)
+      if (url === null || !origins.has(url.origin)) {
+        throw new ServiceError('not-allowed', `${url?.origin ?? 'what was given'} is not a configured service`)
+      }
+      const late = AbortSignal.timeout(request.timeoutMs)
+      const signal = request.signal === undefined ? late : AbortSignal.any([request.signal, late])
+      try {
+        return await exchange(agent.dispatcher, url, request, options.userAgent, signal)
+      } catch (error) {
+        request.signal?.throwIfAborted()
+        throw describeError(error, url, request.timeoutMs, late.aborted)
+      }
+    },
+    close: () => agent.close(),
+  }
+}
+
+/** What the owner configured may be anywhere; the connector asks for nothing else. */
+function allowOrigins(origins: ReadonlySet<string>): Allowance {
+  const places = new Set([...origins].map((origin) => writePlace(placeOf(new URL(origin)))))
+  const isConfigured = (host: string, port: number): boolean => places.has(writePlace({ host, port }))
+  return { isNameAllowed: isConfigured, isAllowed: isConfigured }
+}
+
+function writePlace({ host, port }: { readonly host: string; readonly port: number }): string {
+  return `${host.toLowerCase()}:${port}`
+}
+
+async function exchange(
+  dispatcher: Dispatcher,
+  url: URL,
+  request: ServiceRequest,
+  userAgent: string,
+  signal: AbortSignal,
+): Promise<ServiceAnswer> {
+  const { method, headers = {}, body, maxBytes = MAX_BYTES } = request
+  const answer = await dispatcher.request({
+    origin: url.origin,
+    path: url.pathname + url.search,
+    method,
+    headers: {
+      'user-agent': userAgent,
+      accept: 'application/json',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    body: body ?? null,
+    signal,
+  })
+  if (answer.headers['content-encoding'] !== undefined) {
+    await answer.body.dump()
+    throw new ServiceError('bad-answer', `${url.origin} answered in an encoding that it was not asked for`)
+  }
+  const fields = Object.entries(answer.headers).map(([name, value]) => [name, String(value)])
+  const parts: Uint8Array[] = []
+  let length = 0
+  for await (const part of answer.body as AsyncIterable<Uint8Array>) {
+    length += part.length
+    if (length > maxBytes) {
+      answer.body.destroy()
+      throw new ServiceError('too-large', `${url.origin} answered with more than ${maxBytes} bytes`)
+    }
+    parts.push(part)
+  }
+  return { status: answer.statusCode, headers: Object.fromEntries(fields), body: Buffer.concat(parts) }
+}
+
+function describeError(error: unknown, { origin }: URL, timeoutMs: number, isLate: boolean): ServiceError {
+  if (error instanceof ServiceError) return error
+  if (isLate) {
+    return new ServiceError('timeout', `${origin} gave no complete answer within ${timeoutMs} ms`, { cause: error })
+  }
+  if (error instanceof ConnectError) {
+    const problem = error.problem === 'timeout' ? 'timeout' : 'network'
+    return new ServiceError(problem, error.message, { cause: error })
+  }
+  // Nothing else that is sent comes from the owner as it is.
+  if (codeOf(error) === 'UND_ERR_INVALID_ARG') {
+    return new ServiceError('not-allowed', 'the key holds characters that no header may have')
+  }
+  // It carries the bytes it stumbled over; none when they were missing.
+  if (error instanceof Error && isParserError(error) && 'data' in error && error.data !== '') {
+    return new ServiceError('bad-answer', `the answer of ${origin} is not HTTP`, { cause: error })
+  }
+  return new ServiceError('network', `the connection to ${origin} broke`, { cause: error })
+}

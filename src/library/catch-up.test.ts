@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest'
+import { createHandClock } from '../../test/dispatch/hand-clock.ts'
+import { addSourceTo, writePage } from '../../test/embed/filled-store.ts'
+import { createMemoryStore } from '../store/memory/memory-store.ts'
+import { createAlarm } from './alarm.ts'
+import { keepEmbedding } from './catch-up.ts'
+import type { Library } from './library.ts'
+import type { Embedder, VectorSpace } from './vectors.ts'
+
+const SPACE: VectorSpace = { model: 'small', fingerprint: 's'.repeat(64), dimensions: 4 }
+
+/** A library with two chunks and an embedder that works while `isUp`, and is opened anew until it could be. */
+async function stage() {
+  const store = createMemoryStore()
+  await addSourceTo(store, 'docs')
+  const add = (path: string) => writePage(store, 'docs', path, `The page at ${path}.`)
+  await add('/a')
+  await add('/b')
+  const clock = createHandClock()
+  const state = { isUp: true, isInstalled: true, opened: 0 }
+  const embedder: Embedder = {
+    space: SPACE,
+    embed: async (texts) => {
+      if (!state.isUp) throw new Error('it answered 503')
+      return texts.map((_, i) => Float32Array.of(...[1, 2, i, 3].map((n) => n / Math.hypot(1, 2, i, 3))))
+    },
+    close: async () => undefined,
+  }
+  const library = {
+    store,
+    vectors: store.vectors,
+    clock,
+    newId: () => 'a run',
+    openEmbedder: async () => {
+      state.opened++
+      if (!state.isUp) throw new Error('no answer')
+      return state.isInstalled ? embedder : undefined
+    },
+  } as unknown as Library
+  const told: string[] = []
+  const log = { info: (text: string) => void told.push(text), warn: (text: string) => void told.push(`! ${text}`) }
+  const alarm = createAlarm()
+  const stop = new AbortController()
+  const countEmbedded = async () => (await store.vectors.count()).embedded
+  /** Everything that happens without a pause is over after this, and after so many milliseconds. */
+  const pass = async (ms: number) => {
+    for (let i = 0; i < 20; i++) await clock.advance(0)
+    await clock.advance(ms)
+    for (let i = 0; i < 20; i++) await clock.advance(0)
+  }
+  const run = (given = library) => keepEmbedding(given, stop.signal, { alarm, log })
+  return { store, library, state, told, alarm, stop, add, pass, run, countEmbedded }
+}
+
+describe('what has no vector', () => {
+  test('gets one at the start, after a crawl, and after a minute', async () => {
+    const { told, alarm, stop, add, pass, run, countEmbedded, state } = await stage()
+    const running = run()
+    await pass(0)
+    expect(await countEmbedded()).toBe(2)
+    await add('/c')
+    alarm.ring()
+    await pass(0)
+    expect(await countEmbedded()).toBe(3)
+    await add('/d')
+    await pass(59_000)
+    expect(await countEmbedded()).toBe(3)
+    await pass(1000)
+    expect(await countEmbedded()).toBe(4)
+    const { opened } = state
+    await pass(600_000)
+    expect(state.opened).toBe(opened)
+    const caughtUp = 'in the background: search by meaning has caught up'
+    expect(told).toEqual([
+      `embedded 2 chunks ${caughtUp}`,
+      `embedded 1 chunk ${caughtUp}`,
+      `embedded 1 chunk ${caughtUp}`,
+    ])
+    stop.abort()
+    await running
+  })
+
+  test('waits for a service that fails, longer and longer, and is caught up', async () => {
+    const { told, alarm, stop, pass, run, countEmbedded, state } = await stage()
+    state.isUp = false
+    const running = run()
+    await pass(0)
+    expect(told).toEqual(['! catching up with vectors fails and is tried again: no answer'])
+    expect(state.opened).toBe(1)
+    // New chunks are no reason to ask a service again that does not answer.
+    alarm.ring()
+    for (const [ms, opened] of [
+      [14_000, 1],
+      [1000, 2],
+      [30_000, 3],
+      [60_000, 4],
+      [120_000, 5],
+      [300_000, 6],
+      [300_000, 7],
+    ] as const) {
+      await pass(ms)
+      expect(state.opened).toBe(opened)
+    }
+    expect(told).toHaveLength(1)
+    state.isUp = true
+    await pass(300_000)
+    expect(await countEmbedded()).toBe(2)
+    expect(told[1]).toBe('embedded 2 chunks in the background: search by meaning has caught up')
+    stop.abort()
+    await running
+  })
+
+  test('stays as it is where there is no model, and where the vectors are of another', async () => {
+    const { store, library, told, stop, pass, run, state } = await stage()
+    state.isInstalled = false
+    const running = run()
+    await pass(120_000)
+    expect(state.opened).toBe(3)
+    await store.vectors.replaceSpace({ ...SPACE, fingerprint: 'o'.repeat(64) })
+    state.isInstalled = true
+    await pass(120_000)
+    expect(told).toEqual([])
+    stop.abort()
+    await running
+    const { vectors: _, ...without } = library
+    const ended = keepEmbedding(without as Library, stop.signal)
+    await expect(ended).resolves.toBeUndefined()
+  })
+
+  test('holds up nobody who wants the end', async () => {
+    const { library, stop, pass, run } = await stage()
+    const running = run({ ...library, openEmbedder: () => new Promise(() => undefined) })
+    await pass(0)
+    stop.abort()
+    await running
+  })
+})

@@ -1,0 +1,111 @@
+import { PharosError } from '../core/errors.ts'
+import { countOf } from '../core/text/count.ts'
+import { type Alarm, createAlarm } from './alarm.ts'
+import type { Library } from './library.ts'
+import { embedLibrary } from './operations/embed-library.ts'
+import { syncVectors } from './operations/sync-vectors.ts'
+import { isInStep, readCopyState } from './vector-copy.ts'
+import { waitAtMost } from './wait-at-most.ts'
+
+/** What catching up works with. */
+export interface CatchUpOptions {
+  /** Rung when there may be new chunks, as after a crawl. */
+  readonly alarm?: Alarm
+  /** Told when embedding begins to fail, and when it has caught up. */
+  readonly log?: CatchUpLog
+}
+
+/** Where it says how it fares. */
+export interface CatchUpLog {
+  info(message: string): void
+  warn(message: string): void
+}
+
+/** How long it rests when there was nothing to do: chunks may come from other processes too. */
+const REST_MS = 60_000
+
+/** How long it rests while embedding fails, time after time. */
+const PAUSES_MS = [15_000, 30_000, 60_000, 120_000, 300_000]
+
+/** How long the opening of an embedder may take. */
+const OPENING_MS = 60_000
+
+/**
+ * Gives vectors to chunks that have none, until the signal ends it: those that a crawl left, or that were left while the model or its
+ * service could not be used. Nothing is fetched for it. A copy of the vectors is brought in step as well.
+ */
+export async function keepEmbedding(
+  library: Library,
+  signal: AbortSignal,
+  options: CatchUpOptions = {},
+): Promise<void> {
+  const { alarm = createAlarm(), log } = options
+  let failures = 0
+  // At the start the copy may lack anything, even what it is searched by.
+  let isCopyDoubted = true
+  while (!signal.aborted) {
+    try {
+      const made = await embedMissing(library, signal)
+      if (made > 0) log?.info(`embedded ${countOf(made, 'chunk')} in the background: search by meaning has caught up`)
+      const copied = await copyMissing(library, isCopyDoubted, signal)
+      if (copied > 0) log?.info(`copied ${countOf(copied, 'vector')} to ${library.vectorCopy?.location}`)
+      isCopyDoubted = false
+      failures = 0
+    } catch (error) {
+      if (signal.aborted) return
+      isCopyDoubted = true
+      // Searches say what is wrong; whoever reads the log is told once.
+      if (failures++ === 0) log?.warn(`catching up with vectors fails and is tried again: ${messageOf(error)}`)
+    }
+    if (failures === 0) await alarm.rest(library.clock, REST_MS, signal)
+    else await library.clock.sleep(pauseAfter(failures), signal).catch(() => undefined)
+  }
+}
+
+function pauseAfter(failures: number): number {
+  return PAUSES_MS[Math.min(failures, PAUSES_MS.length) - 1] ?? REST_MS
+}
+
+/** Embeds what has no vector, and says how much that was. A service is not asked where there is nothing to do. */
+async function embedMissing(library: Library, signal: AbortSignal): Promise<number> {
+  const { vectors, openEmbedder, clock } = library
+  if (vectors === undefined || openEmbedder === undefined) return 0
+  const { embedded, chunks, refused } = await vectors.count()
+  if (embedded + refused >= chunks) return 0
+  // It knows no signal, and nobody who wants the end waits for a service that hangs.
+  const embedder = await waitAtMost(OPENING_MS, signal, () => openEmbedder())
+  // There may be a model later.
+  if (embedder === undefined) return 0
+  let reached = embedded
+  try {
+    for await (const progress of embedLibrary(library, { signal })) {
+      reached = progress.embedded
+      // Every batch lets the requests that came meanwhile go first.
+      await clock.sleep(0, signal)
+    }
+  } catch (error) {
+    // Vectors of another model are for their owner to replace: trying again would change nothing.
+    if (!(error instanceof PharosError) || error.code !== 'VECTOR_SPACE_OTHER') throw error
+  }
+  return Math.max(0, reached - embedded)
+}
+
+/**
+ * Brings the copy of the vectors in step, where there is one that is not or is doubted, and says how many it lacked. To know that it is
+ * takes one question to it.
+ */
+async function copyMissing(library: Library, isDoubted: boolean, signal: AbortSignal): Promise<number> {
+  const { store, vectors, vectorCopy: copy } = library
+  if (vectors === undefined || copy === undefined) return 0
+  if (!isDoubted) {
+    const state = await readCopyState(vectors, copy, signal)
+    if (state === undefined || isInStep(state)) return 0
+  }
+  let copied = 0
+  for await (const progress of syncVectors({ store, vectors, copy }, {}, signal)) copied = progress.copied
+  return copied
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

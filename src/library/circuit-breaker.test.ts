@@ -1,0 +1,122 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { CircuitBreaker, CircuitOpenError } from './circuit-breaker.ts'
+
+describe('a circuit breaker', () => {
+  let now: number
+  let changes: string[]
+  let breaker: CircuitBreaker
+
+  beforeEach(() => {
+    now = 1000
+    changes = []
+    breaker = new CircuitBreaker({ now: () => now, onChange: (state) => changes.push(state) })
+  })
+
+  const succeed = () => breaker.run(async () => 'made')
+  const fail = (counts?: (error: unknown) => boolean) =>
+    breaker
+      .run(async () => {
+        throw new Error('no')
+      }, counts)
+      .catch((error: Error) => error.name)
+  const failTimes = async (times: number) => {
+    for (let i = 0; i < times; i++) await fail()
+  }
+
+  test('lets all pass while it is closed', async () => {
+    expect(await succeed()).toBe('made')
+    await failTimes(4)
+    expect(breaker.state).toBe('closed')
+    expect(breaker.failures).toBe(4)
+  })
+
+  test('opens after five failures in a row and refuses without a call', async () => {
+    await failTimes(5)
+    expect(breaker.state).toBe('open')
+    let isCalled = false
+    const refused = breaker.run(async () => {
+      isCalled = true
+    })
+    await expect(refused).rejects.toMatchObject({ name: 'CircuitOpenError', retryInMs: 60_000 })
+    await expect(refused).rejects.toThrow('left alone for 60 s')
+    expect(isCalled).toBe(false)
+    expect(changes).toEqual(['open'])
+  })
+
+  test('begins to count anew after a success', async () => {
+    await failTimes(4)
+    await succeed()
+    await failTimes(4)
+    expect(breaker.state).toBe('closed')
+    expect(changes).toEqual([])
+  })
+
+  test('stays open until its time is over, to the millisecond', async () => {
+    await failTimes(5)
+    now += 59_999
+    expect(breaker.state).toBe('open')
+    expect(await fail()).toBe('CircuitOpenError')
+    now += 1
+    expect(breaker.state).toBe('half-open')
+  })
+
+  test('lets one call try when its time is over, and closes when that succeeds', async () => {
+    await failTimes(5)
+    now += 60_000
+    const { promise, resolve } = Promise.withResolvers<string>()
+    const trial = breaker.run(() => promise)
+    await expect(succeed()).rejects.toBeInstanceOf(CircuitOpenError)
+    resolve('made')
+    expect(await trial).toBe('made')
+    expect(breaker.state).toBe('closed')
+    expect(breaker.failures).toBe(0)
+    expect(changes).toEqual(['open', 'closed'])
+    expect(await succeed()).toBe('made')
+  })
+
+  test('opens anew for its whole time when the trial fails', async () => {
+    await failTimes(5)
+    now += 60_000
+    expect(await fail()).toBe('Error')
+    expect(breaker.state).toBe('open')
+    now += 59_999
+    expect(await fail()).toBe('CircuitOpenError')
+    now += 1
+    expect(await succeed()).toBe('made')
+    expect(changes).toEqual(['open', 'open', 'closed'])
+  })
+
+  test('takes no notice of failures that say nothing about the service', async () => {
+    for (let i = 0; i < 9; i++) expect(await fail(() => false)).toBe('Error')
+    expect(breaker.state).toBe('closed')
+    expect(breaker.failures).toBe(0)
+  })
+
+  test('lets another call try when the trial said nothing about the service', async () => {
+    await failTimes(5)
+    now += 60_000
+    await fail(() => false)
+    expect(breaker.state).toBe('half-open')
+    expect(await succeed()).toBe('made')
+  })
+
+  test('is not kept open by calls that were under way when it opened', async () => {
+    const late = Promise.withResolvers<never>()
+    const under = breaker.run(() => late.promise).catch(() => {})
+    await failTimes(5)
+    now += 30_000
+    late.reject(new Error('late'))
+    await under
+    now += 30_000
+    expect(breaker.state).toBe('half-open')
+  })
+
+  test('has the threshold and the time that it was given', async () => {
+    breaker = new CircuitBreaker({ now: () => now, threshold: 1, resetMs: 10 })
+    await failTimes(1)
+    expect(breaker.state).toBe('open')
+    now += 10
+    await succeed()
+    expect(breaker.state).toBe('closed')
+  })
+})

@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest'
+import { createHandClock } from '../../test/dispatch/hand-clock.ts'
+import { addSourceTo, writePage } from '../../test/embed/filled-store.ts'
+import { PharosError } from '../core/errors.ts'
+import { createMemoryStore } from '../store/memory/memory-store.ts'
+import type { Library } from './library.ts'
+import { findMeaning } from './query-meaning.ts'
+import type { Embedder, EmbedUse, VectorSpace } from './vectors.ts'
+
+const SPACE: VectorSpace = { model: 'small', fingerprint: 's'.repeat(64), dimensions: 2 }
+const WAIT_MS = 40
+
+/** A library whose embedder is opened by what is given, as often as is counted. */
+async function stage(
+  open: () => Promise<Embedder>,
+  { waitMs = WAIT_MS, isEmbedded = true, wantsVectors = false } = {},
+) {
+  const store = createMemoryStore()
+  const { vectors } = store
+  await addSourceTo(store, 'docs')
+  await writePage(store, 'docs', '/a', 'a text')
+  await vectors.replaceSpace(SPACE)
+  const [chunk] = isEmbedded ? await vectors.listMissing(1) : []
+  if (chunk !== undefined) await vectors.write(SPACE, [{ ...chunk, vector: Float32Array.of(0.6, 0.8) }])
+  const clock = createHandClock()
+  const asked = { opened: 0 }
+  const library = {
+    vectors,
+    clock,
+    wantsVectors,
+    openEmbedder: () => {
+      asked.opened++
+      return open()
+    },
+  } as unknown as Library
+  const find = (signal?: AbortSignal) => findMeaning(library, 'where is it', {}, signal, waitMs)
+  return { find, clock, asked }
+}
+
+const uses: (EmbedUse | undefined)[] = []
+const working: Embedder = {
+  space: SPACE,
+  embed: async (_texts, _signal, use) => {
+    uses.push(use)
+    return [Float32Array.of(0.6, 0.8)]
+  },
+  close: async () => undefined,
+}
+
+const late = 'the model cannot be used: it gave no answer within 0.04 s; answered by words alone'
+
+test('a question is embedded as a question', async () => {
+  const { find } = await stage(async () => working)
+  expect(await find()).toMatchObject({ meaning: { vector: Float32Array.of(0.6, 0.8) }, notices: [] })
+  expect(uses).toEqual(['query'])
+})
+
+test('an embedder that hangs while it is opened is waited for twice, and then left alone for a while', async () => {
+  let isHanging = true
+  const { find, clock, asked } = await stage(() =>
+    isHanging ? new Promise(() => undefined) : Promise.resolve(working),
+  )
+  expect(await find()).toEqual({ notices: [late] })
+  expect(await find()).toEqual({ notices: [late] })
+  expect((await find())?.notices[0]).toContain('it failed again and again and is left alone for 15 s')
+  expect(asked.opened).toBe(2)
+  isHanging = false
+  await clock.advance(15_000)
+  expect(await find()).toMatchObject({ notices: [], meaning: {} })
+})
+
+test('one that fails at once is asked every time', async () => {
+  const { find, asked } = await stage(() => Promise.reject(new Error('refused')))
+  for (let i = 1; i <= 4; i++) {
+    expect((await find())?.notices).toEqual(['the model cannot be used: refused; answered by words alone'])
+    expect(asked.opened).toBe(i)
+  }
+})
+
+test('whoever gives up gets nothing, and the embedder is asked by others all the same', async () => {
+  const { find, asked } = await stage(() => new Promise(() => undefined), { waitMs: 60_000 })
+  for (let i = 1; i <= 3; i++) {
+    const gone = new AbortController()
+    const found = find(gone.signal)
+    while (asked.opened < i) await Promise.resolve()
+    gone.abort(new Error('enough'))
+    await expect(found).rejects.toThrow('enough')
+  }
+})
+
+test('nobody is asked while nothing is embedded', async () => {
+  const { find, asked } = await stage(async () => working, { isEmbedded: false })
+  expect(await find()).toEqual({ notices: ['no chunk has a vector yet; answered by words alone'] })
+  expect(asked.opened).toBe(0)
+})
+
+test('a model that does not fit is installed, or configured: then it may be the old one again, which is asked for', async () => {
+  let texts = 0
+  const other: Embedder = {
+    ...working,
+    space: { ...SPACE, model: 'big', fingerprint: 'b'.repeat(64) },
+    embed: async (given, signal, use) => {
+      texts++
+      return working.embed(given, signal, use)
+    },
+  }
+  const told = (which: string) => ({
+    notices: [
+      `the library has vectors of another model (small) than the one that is ${which} (big); answered by words alone`,
+    ],
+  })
+  expect(await (await stage(async () => other)).find()).toEqual(told('installed'))
+  expect(texts).toBe(0)
+  expect(await (await stage(async () => other, { wantsVectors: true })).find()).toEqual(told('configured'))
+  expect(texts).toBe(1)
+})
+
+test('what a service says of itself is said once', async () => {
+  const details = { service: 'TEI', url: 'http://a.test', problem: 'it answered 503', advice: '' }
+  const { find } = await stage(() => Promise.reject(new PharosError('SERVICE_UNUSABLE', details)))
+  expect((await find())?.notices).toEqual([
+    'the model cannot be used: TEI at http://a.test: it answered 503; answered by words alone',
+  ])
+})

@@ -1,0 +1,110 @@
+import { embeddedText } from './embedded-text.ts'
+import type { Library } from './library.ts'
+import type { HitExplanation } from './search.ts'
+import { ServiceFailure } from './service-call.ts'
+import type { Store, StoredChunk } from './store.ts'
+import { WaitedEnough, waitAtMost } from './wait-at-most.ts'
+
+/** A hit, as far as reranking goes. */
+export interface RerankableHit extends StoredChunk {
+  readonly score: number
+  readonly explanation?: HitExplanation
+}
+
+/** Hits after they were judged, or as they were. */
+export interface Reranking<H> {
+  readonly hits: readonly H[]
+  readonly isReranked: boolean
+  /** Why they are as they were, where a reranker should have judged them. */
+  readonly notices: readonly string[]
+}
+
+/** What rerankers gave to texts lately, by store: whoever asks for more of an answer gets the same order, and asks nobody. */
+const judgedLately = new WeakMap<Store, Map<string, Judged>>()
+
+interface Judged {
+  readonly judgements: readonly number[]
+  readonly until: number
+}
+
+const KEPT_MS = 10 * 60_000
+const MOST_KEPT = 100
+
+/** So much of a text is judged, in UTF-16 units: more than most models look at, and within what a request may hold. */
+const MOST_TEXT = 4000
+
+/**
+ * Has the reranker that is configured judge the first hits by their text, and puts them in its order. They keep the scores of the
+ * places they get, so that those of all hits can be compared as before. Without its answer in time the hits stay as they are.
+ */
+export async function rerankHits<H extends RerankableHit>(
+  library: Library,
+  query: string,
+  hits: readonly H[],
+  signal?: AbortSignal,
+): Promise<Reranking<H>> {
+  const asItWas = { hits, isReranked: false, notices: [] }
+  if (hits.length < 2) return asItWas
+  const reranker = await library.openReranker?.()
+  if (reranker === undefined) return asItWas
+  const { candidates, budgetMs } = reranker
+  const judged = hits.slice(0, candidates)
+  const texts = judged.map(textOf)
+  try {
+    const judgements = await judgeOnce(library, [reranker.name, query, ...texts], () =>
+      waitAtMost(budgetMs, signal, (both) => reranker.rerank(query, texts, both)),
+    )
+    return { hits: [...reorder(judged, judgements), ...hits.slice(candidates)], isReranked: true, notices: [] }
+  } catch (error) {
+    signal?.throwIfAborted()
+    return { ...asItWas, notices: [`the reranker ${describe(error, budgetMs)}; ranked without it`] }
+  }
+}
+
+/** Judges what was not judged lately. What is asked is the whole key: where anything of it changes, it is asked anew. */
+async function judgeOnce(
+  { store, clock, sha256 }: Library,
+  asked: readonly string[],
+  judge: () => Promise<readonly number[]>,
+): Promise<readonly number[]> {
+  const kept = judgedLately.get(store) ?? new Map<string, Judged>()
+  judgedLately.set(store, kept)
+  const key = sha256(JSON.stringify(asked))
+  const known = kept.get(key)
+  if (known !== undefined && clock.now() < known.until) return known.judgements
+  const judgements = await judge()
+  kept.delete(key)
+  kept.set(key, { judgements, until: clock.now() + KEPT_MS })
+  const [oldest] = kept.keys()
+  if (oldest !== undefined && kept.size > MOST_KEPT) kept.delete(oldest)
+  return judgements
+}
+
+function textOf({ title, chunk }: StoredChunk): string {
+  const text = embeddedText(title, chunk.headingPath, chunk.content)
+  if (text.length <= MOST_TEXT) return text
+  // Half of a character would be refused.
+  return text.slice(0, MOST_TEXT).replace(/[\uD800-\uDBFF]$/, '')
+}
+
+/** Equal judgements leave hits in the order they had. */
+function reorder<H extends RerankableHit>(hits: readonly H[], judgements: readonly number[]): H[] {
+  const order = hits.map((hit, before) => ({ hit, before, judgement: judgements[before] ?? 0 }))
+  order.sort((a, b) => b.judgement - a.judgement || a.before - b.before)
+  const scores = hits.map(({ score }) => score).sort((a, b) => b - a)
+  return order.map(({ hit, before, judgement }, place) => {
+    const { explanation } = hit
+    const reranker = { score: judgement, place: place + 1, placeBefore: before + 1 }
+    return {
+      ...hit,
+      score: scores[place] ?? hit.score,
+      ...(explanation === undefined ? {} : { explanation: { ...explanation, reranker } }),
+    }
+  })
+}
+
+function describe(error: unknown, budgetMs: number): string {
+  const isLate = error instanceof WaitedEnough || (error instanceof ServiceFailure && error.type === 'timeout')
+  if (isLate) return `gave no answer within ${budgetMs / 1000} s`
+  return `cannot be used: ${error instanceof Error ? error.message : String(error)}`
+}

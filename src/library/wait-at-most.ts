@@ -1,0 +1,29 @@
+/** Somebody was waited for, for as long as that was worth it. */
+export class WaitedEnough extends Error {
+  override readonly name = 'WaitedEnough'
+
+  constructor(ms: number) {
+    super(`it gave no answer within ${ms / 1000} s`)
+  }
+}
+
+/** Gives up after a time with a {@link WaitedEnough}, whether or not what was begun takes notice. */
+export async function waitAtMost<T>(
+  ms: number,
+  signal: AbortSignal | undefined,
+  begin: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const enough = AbortSignal.timeout(ms)
+  const both = signal === undefined ? enough : AbortSignal.any([signal, enough])
+  both.throwIfAborted()
+  let giveUp = (): void => undefined
+  const given = new Promise<never>((_, reject) => {
+    giveUp = () => reject(enough.aborted ? new WaitedEnough(ms) : both.reason)
+  })
+  both.addEventListener('abort', giveUp, { once: true })
+  try {
+    return await Promise.race([given, begin(both)])
+  } finally {
+    both.removeEventListener('abort', giveUp)
+  }
+}

@@ -1,0 +1,28 @@
+import { countOf } from '../core/text/count.ts'
+import type { Library } from '../library/library.ts'
+import { labelOf, type Source } from '../library/source.ts'
+
+/** Says of pages that failed that they need a browser, and how they get one. */
+export function writeUnrendered(count: number, { settings }: Source, isReadOnly: boolean): string {
+  const [are, their, them] = count === 1 ? ['is', 'its', 'it'] : ['are', 'their', 'them']
+  const { render } = settings
+  const has = render === 'http' ? '' : ` (read with render ${render})`
+  const next = isReadOnly || render !== 'http' ? '' : `; recrawl_source with render auto reads ${them} in one`
+  return `${countOf(count, 'page')} ${are} empty until ${their} scripts have run${has}${next}`
+}
+
+/** The same of the sources with these names, each in a sentence: what they lack is not found either. */
+export async function listUnrendered(
+  { store }: Library,
+  names: readonly string[],
+  isReadOnly: boolean,
+): Promise<string[]> {
+  if (names.length === 0) return []
+  const sources = (await store.listSources()).filter((source) => names.includes(labelOf(source)))
+  const notices = sources.map(async (source) => {
+    const [crawl] = await store.listCrawls(source.id, 1)
+    const count = crawl?.summary?.ledger.reasons['failed/needs-rendering'] ?? 0
+    return count === 0 ? [] : [`of ${labelOf(source)}, ${writeUnrendered(count, source, isReadOnly)}`]
+  })
+  return (await Promise.all(notices)).flat()
+}

@@ -1,0 +1,129 @@
+import { PharosError } from '../core/errors.ts'
+import { hideCredentials, refuseCredentials } from '../core/url/credentials.ts'
+import type { Clock } from '../crawl/ports.ts'
+import type { Resolve } from '../fetch/address-check.ts'
+import { type Allowance, parseAllowance } from '../fetch/addresses.ts'
+import { systemClock } from '../fetch/clock.ts'
+import type { VectorSink } from './document.ts'
+import type { Log } from './reader-log.ts'
+
+/** How a `Crawl4AIReader` reads. */
+export interface Crawl4AIReaderOptions {
+  /** Where the service is. @default http://localhost:52004 */
+  readonly endpointUrl?: string
+  /** Time for each answer of it, from 10 to 300. @default 60 */
+  readonly timeoutSeconds?: number
+  /** Whether the first page that fails ends the work. @default false */
+  readonly failOnError?: boolean
+  /** Pages that it reads at once, from 1 to 20. @default 5 */
+  readonly maxConcurrentRequests?: number
+  /** Times that a failed call is made again, from 0 to 10. @default 3 */
+  readonly maxRetries?: number
+  /** Pauses before them, in seconds; the last one repeats. @default [1, 2, 4] */
+  readonly retryDelays?: readonly number[]
+  /** Whether the vectors of a page replace those it had, for whoever writes them to `vectorStore`. @default true */
+  readonly enableDeduplication?: boolean
+  /** Where they are written. @default none */
+  readonly vectorStore?: VectorSink
+  /** Token that the service wants to see. @default none */
+  readonly token?: string
+  /** Addresses that pages may have beyond public ones, as in `openLibrary`. @default none */
+  readonly allowPrivate?: readonly string[]
+  /** Told what happens. @default nobody */
+  readonly log?: Log
+  /** @default the resolver of the system */
+  readonly resolve?: Resolve
+  /** @default the clock of this machine */
+  readonly clock?: Clock
+}
+
+/** The same with its defaults, checked. */
+export interface ReaderSettings {
+  readonly endpointUrl: string
+  readonly timeoutSeconds: number
+  readonly failOnError: boolean
+  readonly maxConcurrentRequests: number
+  readonly maxRetries: number
+  readonly retryDelays: readonly number[]
+  readonly enableDeduplication: boolean
+  readonly vectorStore: VectorSink | undefined
+  readonly token: string
+  readonly allowance: Allowance
+  readonly log: Log
+  readonly clock: Clock
+}
+
+/** Settings of the configuration that a reader has; durations in milliseconds. */
+export interface Crawl4AISettings {
+  readonly crawl4aiEndpoint: string
+  readonly crawl4aiToken: string
+  readonly crawl4aiTimeout: number
+  readonly crawl4aiConcurrency: number
+  readonly crawl4aiRetries: number
+  readonly crawl4aiFailOnError: boolean
+  readonly allowPrivate: readonly string[]
+}
+
+/** What the configuration means for a reader. */
+export function readerOptionsOf(settings: Crawl4AISettings): Crawl4AIReaderOptions {
+  return {
+    endpointUrl: settings.crawl4aiEndpoint,
+    token: settings.crawl4aiToken,
+    timeoutSeconds: settings.crawl4aiTimeout / 1000,
+    maxConcurrentRequests: settings.crawl4aiConcurrency,
+    maxRetries: settings.crawl4aiRetries,
+    failOnError: settings.crawl4aiFailOnError,
+    allowPrivate: settings.allowPrivate,
+  }
+}
+
+/** Fills in what is missing. Throws `OPTION_INVALID`, which names field, range and value, for what is out of range. */
+export function resolveReaderOptions(options: Crawl4AIReaderOptions): ReaderSettings {
+  const parsed = parseAllowance(options.allowPrivate ?? [])
+  if (parsed.type === 'problem') throw new PharosError('OPTION_INVALID', { problem: `allowPrivate: ${parsed.problem}` })
+  return {
+    endpointUrl: checkEndpoint(options.endpointUrl ?? 'http://localhost:52004'),
+    timeoutSeconds: check('timeoutSeconds', options.timeoutSeconds ?? 60, 'a number', 10, 300),
+    failOnError: checkSwitch('failOnError', options.failOnError ?? false),
+    maxConcurrentRequests: check('maxConcurrentRequests', options.maxConcurrentRequests ?? 5, 'a whole number', 1, 20),
+    maxRetries: check('maxRetries', options.maxRetries ?? 3, 'a whole number', 0, 10),
+    retryDelays: checkDelays(options.retryDelays ?? [1, 2, 4]),
+    enableDeduplication: checkSwitch('enableDeduplication', options.enableDeduplication ?? true),
+    vectorStore: options.vectorStore,
+    token: options.token ?? '',
+    allowance: parsed.allowance,
+    log: options.log ?? (() => {}),
+    clock: options.clock ?? systemClock,
+  }
+}
+
+function check(field: string, value: number, kind: 'a number' | 'a whole number', least: number, most: number): number {
+  const isKind = kind === 'a number' ? Number.isFinite(value) : Number.isInteger(value)
+  return isKind && value >= least && value <= most ? value : refuse(field, `${kind} from ${least} to ${most}`, value)
+}
+
+function checkSwitch(field: string, value: boolean): boolean {
+  return typeof value === 'boolean' ? value : refuse(field, 'true or false', value)
+}
+
+function checkDelays(delays: readonly number[]): readonly number[] {
+  const isList = Array.isArray(delays) && delays.length > 0
+  return isList && delays.every((delay) => Number.isFinite(delay) && delay >= 0)
+    ? [...delays]
+    : refuse('retryDelays', 'at least one number of seconds, none below 0', delays)
+}
+
+/** What was given may hold a password and is not repeated then. */
+function checkEndpoint(text: string): string {
+  refuseCredentials('endpointUrl', text, 'token')
+  const url = URL.parse(text)
+  return url !== null && ['http:', 'https:'].includes(url.protocol)
+    ? text.replace(/\/+$/, '')
+    : refuse('endpointUrl', 'an address with http or https', hideCredentials(text))
+}
+
+function refuse(field: string, wanted: string, value: unknown): never {
+  throw new PharosError('OPTION_INVALID', {
+    problem: `${field} must be ${wanted}, got ${JSON.stringify(value) ?? 'nothing'}`,
+  })
+}

@@ -1,0 +1,215 @@
+import { PharosError } from '../core/errors.ts'
+import { type CheckAddress, createAddressCheck, systemResolve } from '../fetch/address-check.ts'
+import { blamesService, type Crawl4AIClient, type CrawledPage, createCrawl4AIClient } from '../fetch/crawl4ai-client.ts'
+import { openServiceClient, type ServiceClient } from '../fetch/service-client.ts'
+import { CircuitBreaker, CircuitOpenError } from '../library/circuit-breaker.ts'
+import { ServiceFailure } from '../library/service-call.ts'
+import { type Crawl4AIReaderOptions, type ReaderSettings, resolveReaderOptions } from './crawl4ai-options.ts'
+import { documentId, type PageMetadata, type ReaderDocument, type ReadFailure, type VectorSink } from './document.ts'
+import type { DocumentReader } from './document-reader.ts'
+import { loadSlots } from './load-slots.ts'
+import { type LogRecord, withoutCredentials } from './reader-log.ts'
+
+/** Time to find the addresses of a page's host. */
+const RESOLVE_TIMEOUT_MS = 10_000
+
+/**
+ * Opens a reader. Rejects with `OPTION_INVALID` for options that are out of range, then with `SERVICE_UNUSABLE` when the service is not well.
+ * It keeps connections alive, so it must be closed.
+ */
+export async function openCrawl4AIReader(options: Crawl4AIReaderOptions = {}): Promise<Crawl4AIReader> {
+  const settings = resolveReaderOptions(options)
+  const { allowance, endpointUrl, maxConcurrentRequests, clock } = settings
+  const http = openServiceClient({
+    origins: [endpointUrl],
+    userAgent: 'Pharos',
+    connectionsPerOrigin: maxConcurrentRequests,
+  })
+  const client = createCrawl4AIClient({
+    endpoint: endpointUrl,
+    token: settings.token,
+    timeoutMs: settings.timeoutSeconds * 1000,
+    retries: settings.maxRetries,
+    delaysMs: settings.retryDelays.map((seconds) => seconds * 1000),
+    client: http,
+    clock,
+  })
+  try {
+    await client.checkHealth()
+  } catch (error) {
+    await http.close()
+    throw error
+  }
+  const resolve = options.resolve ?? systemResolve
+  const checkAddress = createAddressCheck({ allowance, resolve, timeoutMs: RESOLVE_TIMEOUT_MS })
+  return new Crawl4AIReader(settings, { http, client, checkAddress })
+}
+
+/** What a reader works with. */
+interface ReaderParts {
+  readonly http: ServiceClient
+  readonly client: Crawl4AIClient
+  readonly checkAddress: CheckAddress
+}
+
+/**
+ * Reads pages by a Crawl4AI service, as documents with stable ids. Every address is checked by the network guard before it is handed
+ * over, and where the service says it ended up too. A service that fails again and again is left alone for a while.
+ */
+export class Crawl4AIReader implements DocumentReader {
+  readonly isRemote = true
+  readonly className = 'Crawl4AIReader'
+  readonly endpointUrl: string
+  readonly timeoutSeconds: number
+  readonly failOnError: boolean
+  readonly maxConcurrentRequests: number
+  readonly maxRetries: number
+  readonly retryDelays: readonly number[]
+  /** Whether whoever embeds what was read replaces the vectors a page had. Reading removes nothing. */
+  readonly enableDeduplication: boolean
+  readonly vectorStore: VectorSink | undefined
+  readonly #settings: ReaderSettings
+  readonly #parts: ReaderParts
+  readonly #breaker: CircuitBreaker
+  readonly #closing = new AbortController()
+  #lastFailures: readonly ReadFailure[] = []
+
+  constructor(settings: ReaderSettings, parts: ReaderParts) {
+    this.endpointUrl = settings.endpointUrl
+    this.timeoutSeconds = settings.timeoutSeconds
+    this.failOnError = settings.failOnError
+    this.maxConcurrentRequests = settings.maxConcurrentRequests
+    this.maxRetries = settings.maxRetries
+    this.retryDelays = settings.retryDelays
+    this.enableDeduplication = settings.enableDeduplication
+    this.vectorStore = settings.vectorStore
+    this.#settings = settings
+    this.#parts = parts
+    this.#breaker = new CircuitBreaker({
+      now: () => settings.clock.now(),
+      onChange: (state) =>
+        this.#log(
+          state === 'open'
+            ? { level: 'warning', event: 'circuit-opened', failed: this.#breaker.failures }
+            : { level: 'info', event: 'circuit-closed' },
+        ),
+    })
+  }
+
+  /** Whether the service is asked (`closed`), left alone (`open`), or about to be tried again (`half-open`). */
+  get circuitState(): CircuitBreaker['state'] {
+    return this.#breaker.state
+  }
+
+  /** What could not be read by the last call of {@link loadData} or {@link loadAll}, in the order of its addresses. */
+  get lastFailures(): readonly ReadFailure[] {
+    return this.#lastFailures
+  }
+
+  /** Reads pages: documents in the order of their addresses, without those that failed. */
+  async loadData(urls: readonly string[], signal?: AbortSignal): Promise<ReaderDocument[]> {
+    const slots = await this.loadAll(urls, signal)
+    return slots.filter((slot) => slot !== null)
+  }
+
+  /**
+   * Reads pages: a slot for each address in their order, null for one that failed. With `failOnError`, rejects with the first failure
+   * instead, and gives up the rest. Each address is read for itself, also one that comes twice.
+   */
+  async loadAll(urls: readonly string[], signal?: AbortSignal): Promise<(ReaderDocument | null)[]> {
+    if (this.#closing.signal.aborted) throw new TypeError('the reader is closed')
+    this.#lastFailures = []
+    if (urls.length === 0) return []
+    const ends = AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])])
+    // Open, it refuses without a request.
+    if (this.#breaker.state !== 'open') await this.#parts.client.checkHealth(ends)
+    const total = urls.length
+    this.#log({ level: 'info', event: 'batch-started', total })
+    const { maxConcurrentRequests: concurrency, failOnError } = this
+    const { documents, failures } = await loadSlots(urls, { concurrency, failOnError, signal: ends }, (url, stop) =>
+      this.#read(url, stop),
+    )
+    this.#lastFailures = failures
+    const loaded = documents.filter((document) => document !== null).length
+    this.#log({ level: 'info', event: 'batch-ended', total, loaded, failed: failures.length })
+    const [first] = failures
+    if (failOnError && first !== undefined) throw first.error
+    return documents
+  }
+
+  /** Ends what is being read, and closes the connections. */
+  async close(): Promise<void> {
+    this.#closing.abort(new TypeError('the reader is closed'))
+    await this.#parts.http.close()
+  }
+
+  async #read(url: string, signal: AbortSignal): Promise<ReaderDocument> {
+    await this.#guard(url, url)
+    const page = await this.#crawl(url, signal)
+    if (page.url !== url) await this.#guard(url, page.url)
+    if (!page.isSuccess) throw this.#failure(url, page.problem || 'the service does not say why', 'refused')
+    if (page.markdown.trim() === '') throw this.#failure(url, 'the service found no content in it', 'no-content')
+    this.#log({ level: 'debug', event: 'page-read', url, status: page.status, length: page.markdown.length })
+    return { id: documentId(url), text: page.markdown, metadata: describePage(page, url) }
+  }
+
+  async #guard(url: string, target: string): Promise<void> {
+    const refusal = await this.#parts.checkAddress(target)
+    if (refusal === undefined) return
+    const problem = target === url ? refusal.detail : `it leads on: ${refusal.detail}`
+    throw this.#failure(url, problem, 'address-refused')
+  }
+
+  /** Asks the service, unless it is left alone. */
+  async #crawl(url: string, signal: AbortSignal): Promise<CrawledPage> {
+    try {
+      const onRetry = (failure: ServiceFailure, attempt: number, delayMs: number): void =>
+        this.#log({ level: 'warning', event: 'call-retried', url, attempt, delayMs, ...factsOf(failure) })
+      return await this.#breaker.run(() => this.#parts.client.crawl(url, { signal, onRetry }), blamesService)
+    } catch (error) {
+      if (error instanceof CircuitOpenError) {
+        throw this.#failure(url, `Crawl4AI was ${error.message}`, 'circuit-open', error)
+      }
+      if (error instanceof ServiceFailure) throw this.#failure(url, error.message, error.type, error)
+      throw error
+    }
+  }
+
+  #failure(url: string, problem: string, failure: NonNullable<LogRecord['failure']>, cause?: Error): PharosError {
+    const facts = cause instanceof ServiceFailure ? factsOf(cause) : { failure }
+    this.#log({ level: 'error', event: 'page-failed', url, ...facts })
+    const details = { url: withoutCredentials(url), problem, advice: ADVICE[failure] ?? DEFAULT_ADVICE }
+    return new PharosError('READ_FAILED', details, { cause })
+  }
+
+  #log(record: LogRecord): void {
+    const { url } = record
+    this.#settings.log(url === undefined ? record : { ...record, url: withoutCredentials(url) })
+  }
+}
+
+function describePage(page: CrawledPage, url: string): PageMetadata {
+  return {
+    source: url,
+    source_url: url,
+    title: page.title,
+    description: page.description,
+    status_code: page.status,
+    crawl_timestamp: page.timestamp,
+    internal_links_count: page.internalLinkCount,
+    external_links_count: page.externalLinkCount,
+    source_type: 'web_crawl',
+  }
+}
+
+function factsOf({ type, status }: ServiceFailure): Pick<LogRecord, 'failure' | 'status'> {
+  return { failure: type, ...(status === null ? {} : { status }) }
+}
+
+const DEFAULT_ADVICE = 'look at the log of the service, then read it again'
+
+const ADVICE: Readonly<Partial<Record<NonNullable<LogRecord['failure']>, string>>> = {
+  'address-refused': 'give the address of a page; private ones have to be allowed (allowPrivate)',
+  'circuit-open': 'see that the service is well, then read it again',
+  timeout: 'give the service more time (timeoutSeconds), or less to do at once (maxConcurrentRequests)',
+}

@@ -1,0 +1,133 @@
+import { chunkPage } from '../core/chunk/chunk-page.ts'
+import { type ChunkProfile, sizesOf } from '../core/chunk/profiles.ts'
+import { PharosError } from '../core/errors.ts'
+import type { Chunk } from '../core/model.ts'
+import { pointIdOf, writeChunkPayload } from '../embed/qdrant-points.ts'
+import { checkVectors } from '../library/check-vectors.ts'
+import { embeddedText } from '../library/embedded-text.ts'
+import type { Embedder } from '../library/vectors.ts'
+import type { ReaderDocument, VectorPoint, VectorSink } from './document.ts'
+import type { DocumentReader } from './document-reader.ts'
+
+/** How documents become points. */
+export interface IngestOptions {
+  readonly embedder: Pick<Embedder, 'space' | 'embed'>
+  /** Where the points go, such as a collection of Qdrant. */
+  readonly vectorStore: VectorSink
+  /** How texts are cut. @default 'tokens' */
+  readonly chunks?: ChunkProfile
+  /** Removes what was there of the same address, once the new points are written. @default true */
+  readonly enableDeduplication?: boolean
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What became of a document. */
+export type IngestResult =
+  | { readonly type: 'written'; readonly url: string; readonly chunks: number }
+  /** What was there of it before is still there. */
+  | { readonly type: 'failed'; readonly url: string; readonly error: Error }
+
+/** Texts that are embedded at once. */
+const BATCH = 32
+
+/**
+ * Cuts documents, embeds their chunks and writes them as points, one document after the other. Old points of an address are removed
+ * only after all of its new ones are embedded and written, so one that fails loses nothing. The results are in the order of the
+ * documents.
+ */
+export async function ingestDocuments(
+  documents: readonly ReaderDocument[],
+  options: IngestOptions,
+): Promise<IngestResult[]> {
+  const results: IngestResult[] = []
+  for (const document of documents) results.push(await ingestDocument(document, options))
+  return results
+}
+
+/** What to do with what a reader reads. */
+export interface IngestUrlsOptions extends Omit<IngestOptions, 'vectorStore' | 'enableDeduplication'> {
+  /** @default that of the reader */
+  readonly vectorStore?: VectorSink
+  /** @default that of the reader */
+  readonly enableDeduplication?: boolean
+}
+
+/** A reader that knows where vectors go. */
+export interface IngestReader extends Pick<DocumentReader, 'loadAll' | 'lastFailures'> {
+  readonly vectorStore?: VectorSink | undefined
+  readonly enableDeduplication?: boolean
+}
+
+/** Reads addresses and ingests their documents; the results are in the order of the addresses, those that could not be read among them. */
+export async function ingestUrls(
+  reader: IngestReader,
+  urls: readonly string[],
+  options: IngestUrlsOptions,
+): Promise<IngestResult[]> {
+  const vectorStore = options.vectorStore ?? reader.vectorStore
+  if (vectorStore === undefined)
+    throw new TypeError('there is no vectorStore, neither in the options nor in the reader')
+  const enableDeduplication = options.enableDeduplication ?? reader.enableDeduplication ?? true
+  const { signal } = options
+  const documents = await reader.loadAll(urls, signal)
+  const failures = new Map(reader.lastFailures.map(({ url, error }) => [url, error]))
+  const results: IngestResult[] = []
+  for (const [index, url] of urls.entries()) {
+    const document = documents[index] ?? null
+    if (document === null) results.push({ type: 'failed', url, error: failures.get(url) ?? unread(url) })
+    else results.push(await ingestDocument(document, { ...options, vectorStore, enableDeduplication }))
+  }
+  return results
+}
+
+async function ingestDocument(document: ReaderDocument, options: IngestOptions): Promise<IngestResult> {
+  const { vectorStore, enableDeduplication = true, signal } = options
+  const url = document.metadata.source_url
+  try {
+    const points = await makePoints(document, options)
+    if (enableDeduplication) await vectorStore.replaceUrl(url, points, signal)
+    else await vectorStore.upsert(points, signal)
+    return { type: 'written', url, chunks: points.length }
+  } catch (error) {
+    signal?.throwIfAborted()
+    return { type: 'failed', url, error: error instanceof Error ? error : new Error(String(error)) }
+  }
+}
+
+async function makePoints(document: ReaderDocument, options: IngestOptions): Promise<VectorPoint[]> {
+  const { text, metadata } = document
+  const { source_url: url, title } = metadata
+  const chunks = chunkPage({ markdown: text }, url, { sizes: sizesOf(options.chunks ?? 'tokens') })
+  if (chunks.length === 0) throw unread(url)
+  const points: VectorPoint[] = []
+  for (let i = 0; i < chunks.length; i += BATCH) {
+    const batch = chunks.slice(i, i + BATCH)
+    for (const { chunk, vector } of await embed(batch, title, options)) {
+      const payload = { ...metadata, ...writeChunkPayload(chunk) }
+      points.push({ id: pointIdOf(`${url}:${chunk.chunkIndex}`), vector, payload })
+    }
+  }
+  return points
+}
+
+/** Stands for one that the model did not give. */
+const NO_VECTOR = new Float32Array(0)
+
+async function embed(
+  chunks: readonly Chunk[],
+  title: string,
+  { embedder, signal }: IngestOptions,
+): Promise<{ readonly chunk: Chunk; readonly vector: Float32Array }[]> {
+  const texts = chunks.map(({ headingPath, content }) => embeddedText(title, headingPath, content))
+  const vectors = await embedder.embed(texts, signal)
+  const made = chunks.map((chunk, i) => ({ chunk, vector: vectors[i] ?? NO_VECTOR }))
+  checkVectors(
+    embedder.space,
+    made.map(({ chunk, vector }) => ({ sourceId: chunk.path, chunkId: chunk.id, vector })),
+  )
+  return made
+}
+
+function unread(url: string): PharosError {
+  return new PharosError('READ_FAILED', { url, problem: 'there is no text', advice: 'look at the page itself' })
+}

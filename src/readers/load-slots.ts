@@ -1,0 +1,60 @@
+import { PharosError } from '../core/errors.ts'
+import type { ReaderDocument, ReadFailure } from './document.ts'
+
+/** How a batch of addresses is read. */
+export interface SlotOptions {
+  /** Addresses that are read at once. */
+  readonly concurrency: number
+  /** Whether the first one that cannot be read ends the others; they have neither document nor failure then. */
+  readonly failOnError: boolean
+  readonly signal: AbortSignal
+}
+
+/** What came of a batch. */
+export interface Slots {
+  /** One for each address, in their order; null where it could not be read. */
+  readonly documents: (ReaderDocument | null)[]
+  /** In the order of the addresses. */
+  readonly failures: readonly ReadFailure[]
+}
+
+/** Reads addresses, so many at once. Each is read for itself, also one that was given twice. */
+export async function loadSlots(
+  urls: readonly string[],
+  { concurrency, failOnError, signal }: SlotOptions,
+  read: (url: string, signal: AbortSignal) => Promise<ReaderDocument>,
+): Promise<Slots> {
+  const ended = new AbortController()
+  const both = AbortSignal.any([signal, ended.signal])
+  const slots = new Array<ReaderDocument | PharosError | null>(urls.length).fill(null)
+  const waiting = urls.entries()
+  const work = async (): Promise<void> => {
+    // All of them take from one list, so that each address is taken once.
+    for (const [place, url] of waiting) {
+      signal.throwIfAborted()
+      if (ended.signal.aborted) return
+      try {
+        slots[place] = await read(url, both)
+      } catch (error) {
+        signal.throwIfAborted()
+        if (ended.signal.aborted) return
+        if (!(error instanceof PharosError)) throw error
+        slots[place] = error
+        if (failOnError) ended.abort(error)
+      }
+    }
+  }
+  const workers = Array.from({ length: Math.min(concurrency, urls.length) }, work)
+  try {
+    await Promise.all(workers)
+  } catch (error) {
+    ended.abort(error)
+    await Promise.allSettled(workers)
+    throw error
+  }
+  const failures = urls.flatMap((url, place) => {
+    const slot = slots[place]
+    return slot instanceof PharosError ? [{ url, error: slot }] : []
+  })
+  return { documents: slots.map((slot) => (slot instanceof PharosError ? null : slot)), failures }
+}

@@ -1,0 +1,32 @@
+import { refuseCredentials } from '../core/url/credentials.ts'
+import {
+  openQdrantCollection,
+  type QdrantCollection,
+  type QdrantCollectionOptions,
+} from '../embed/qdrant-collection.ts'
+import { systemClock } from '../fetch/clock.ts'
+import { openServiceClient } from '../fetch/service-client.ts'
+
+/** Which collection of which Qdrant. */
+export type QdrantStoreOptions = Pick<
+  QdrantCollectionOptions,
+  'url' | 'collection' | 'dimensions' | 'key' | 'timeoutMs' | 'signal'
+>
+
+/** A collection with the connections to it, which must be closed. */
+export interface QdrantStore extends QdrantCollection {
+  close(): Promise<void>
+}
+
+/** Opens a collection of Qdrant for the points of a pipeline. Its origin is reached, and nothing else. */
+export async function openQdrantStore(options: QdrantStoreOptions): Promise<QdrantStore> {
+  refuseCredentials('url', options.url, 'key')
+  const client = openServiceClient({ origins: [options.url], userAgent: 'Pharos' })
+  try {
+    const collection = await openQdrantCollection({ ...options, client, clock: systemClock })
+    return { ...collection, close: () => client.close() }
+  } catch (error) {
+    await client.close()
+    throw error
+  }
+}

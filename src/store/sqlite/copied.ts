@@ -1,0 +1,52 @@
+import type { Database } from './database.ts'
+import { packHash, type StoredHash } from './hash.ts'
+
+/** Which vectors a copy elsewhere has, by the numbers of their sources. */
+export interface Copied {
+  /** Tells the library from all others. */
+  libraryId(): string
+  insert(source: number, chunkId: string): void
+  /** Those of sources, whose numbers are given as JSON; none where the copy is in another place. */
+  count(place: string, sources: string): number
+  delete(source: number, chunkId: string): void
+  deleteAll(): void
+  /** Forgets what is in another place. */
+  takeUpPlace(place: string): void
+}
+
+/** Prepares what is kept about them. */
+export function createCopied(db: Database): Copied {
+  const selectIdentity = db.prepare<[], { library: string; place: string | null }>(
+    'SELECT library, copy_place AS place FROM library_identity',
+  )
+  const updatePlace = db.prepare<[string]>('UPDATE library_identity SET copy_place = ?')
+  // One whose vector is gone meanwhile has nothing that could be copied.
+  const insert = db.prepare<[number, StoredHash]>(
+    `INSERT OR IGNORE INTO copied_vectors (chunk, source) SELECT c.id, c.source FROM chunks c JOIN vectors v ON v.chunk = c.id
+     WHERE c.source = ? AND c.chunk_id = ?`,
+  )
+  const count = db
+    .prepare<[string], number>('SELECT count(*) FROM copied_vectors WHERE source IN (SELECT value FROM json_each(?))')
+    .pluck()
+  const deleteOne = db.prepare<[number, StoredHash]>(
+    'DELETE FROM copied_vectors WHERE chunk IN (SELECT id FROM chunks WHERE source = ? AND chunk_id = ?)',
+  )
+  const deleteAll = db.prepare('DELETE FROM copied_vectors')
+  const identity = (): { library: string; place: string | null } => {
+    const found = selectIdentity.get()
+    if (found === undefined) throw new Error('the library has lost its identity')
+    return found
+  }
+  return {
+    libraryId: () => identity().library,
+    insert: (source, chunkId) => void insert.run(source, packHash(chunkId)),
+    count: (place, sources) => (identity().place === place ? (count.get(sources) ?? 0) : 0),
+    delete: (source, chunkId) => void deleteOne.run(source, packHash(chunkId)),
+    deleteAll: () => void deleteAll.run(),
+    takeUpPlace: (place) => {
+      if (identity().place === place) return
+      deleteAll.run()
+      updatePlace.run(place)
+    },
+  }
+}

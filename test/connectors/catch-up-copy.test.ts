@@ -1,0 +1,131 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { compareUtf8 } from '../../src/core/text/order.ts'
+import { createAlarm } from '../../src/library/alarm.ts'
+import { keepEmbedding } from '../../src/library/catch-up.ts'
+import type { Library } from '../../src/library/library.ts'
+import { embedLibrary } from '../../src/library/operations/embed-library.ts'
+import { openLibrary } from '../../src/open-library.ts'
+import { Workshop } from '../e2e/program.ts'
+import { until } from '../e2e/server.ts'
+import { addSourceTo, writePage } from '../embed/filled-store.ts'
+import { openQdrantServer, type QdrantServer } from './servers/qdrant.ts'
+import { openTeiServer, type TeiServer } from './servers/tei.ts'
+
+const PUT_POINTS = 'PUT /collections/:name/points'
+const SCROLL = 'POST /collections/:name/points/scroll'
+
+let workshop: Workshop
+let tei: TeiServer
+let qdrant: QdrantServer
+let library: Library & { close(): Promise<void> }
+let stop: AbortController
+let running: Promise<void> | undefined
+
+beforeEach(async () => {
+  workshop = new Workshop()
+  tei = await openTeiServer()
+  qdrant = await openQdrantServer()
+  library = await open(true)
+  stop = new AbortController()
+  running = undefined
+  await addSourceTo(library.store, 'docs')
+})
+
+afterEach(async () => {
+  stop.abort()
+  await running
+  await library.close()
+  await Promise.all([tei.close(), qdrant.close()])
+  workshop.remove()
+})
+
+function open(hasCopy: boolean): Promise<Library & { close(): Promise<void> }> {
+  return openLibrary({
+    path: workshop.path('library.db'),
+    version: '0.0.0',
+    embedding: { type: 'tei', endpoint: tei.origin },
+    ...(hasCopy ? { qdrant: { url: qdrant.origin } } : {}),
+  })
+}
+
+/** Catches up until the test is over; gives what it says, and the alarm that wakes it. */
+function catchUp() {
+  const alarm = createAlarm()
+  const said: string[] = []
+  const note = (text: string): void => void said.push(text)
+  running = keepEmbedding(library, stop.signal, { alarm, log: { info: note, warn: note } })
+  return { alarm, said }
+}
+
+const textsIn = (): string[] =>
+  [...(qdrant.pointsOf('pharos')?.values() ?? [])].map(({ payload }) => String(payload['chunk_text'])).sort(compareUtf8)
+
+test('what was embedded while there was no copy is copied at the start', async () => {
+  await writePage(library.store, 'docs', '/a', 'lamp\n---\nlens')
+  const other = await open(false)
+  for await (const _ of embedLibrary(other));
+  await other.close()
+  const { said } = catchUp()
+  await until(
+    async () => textsIn(),
+    (texts) => texts.length === 2,
+  )
+  await until(
+    async () => said,
+    (lines) => lines.includes(`copied 2 vectors to ${qdrant.origin} (pharos)`),
+  )
+})
+
+test('a crawl that is over brings the copy in step: what it could not be given is, and what is gone goes', async () => {
+  await writePage(library.store, 'docs', '/a', 'lamp\n---\nlens')
+  const { alarm, said } = catchUp()
+  await until(
+    async () => textsIn(),
+    (texts) => texts.length === 2,
+  )
+  // As many come as go, and those that come cannot be copied at first.
+  qdrant.script(PUT_POINTS, { type: 'answer', status: 400, json: { status: { error: 'no' }, time: 0 } })
+  await writePage(library.store, 'docs', '/a', 'wick\n---\nfog horn')
+  alarm.ring()
+  await until(
+    async () => textsIn(),
+    (texts) => texts.join() === 'fog horn,wick',
+  )
+  await until(
+    async () => said,
+    (lines) => lines.includes(`copied 2 vectors to ${qdrant.origin} (pharos)`),
+  )
+  expect(library.vectorCopy?.problem).toBeNull()
+})
+
+test('a copy that is in step is asked for its count, and not gone through', async () => {
+  await writePage(library.store, 'docs', '/a', 'lamp')
+  const { alarm } = catchUp()
+  await until(
+    async () => qdrant.count(SCROLL),
+    (count) => count === 1,
+  )
+  await until(
+    async () => textsIn(),
+    (texts) => texts.length === 1,
+  )
+  qdrant.forget()
+  alarm.ring()
+  await until(
+    async () => qdrant.count(),
+    (count) => count > 0,
+  )
+  expect(qdrant.requests.map(({ path }) => path)).toEqual(['/collections/pharos/points/count'])
+})
+
+test('a copy that fails is said to, once, and nothing else suffers', async () => {
+  await writePage(library.store, 'docs', '/a', 'lamp')
+  await qdrant.goDown()
+  const { said } = catchUp()
+  await until(
+    async () => said,
+    (lines) => lines.some((line) => line.startsWith('catching up with vectors fails and is tried again: Qdrant at ')),
+  )
+  expect(await library.vectors?.count()).toMatchObject({ embedded: 1 })
+  await qdrant.comeBack()
+})

@@ -1,0 +1,123 @@
+import { once } from 'node:events'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openLibrary } from '../../src/open-library.ts'
+import { Workshop } from '../e2e/program.ts'
+import { until } from '../e2e/server.ts'
+import { addSourceTo, writePage } from '../embed/filled-store.ts'
+import { connect } from '../mcp/connect.ts'
+import { openSite, type Site } from '../sites/site.ts'
+import { openTeiServer, type TeiServer } from './servers/tei.ts'
+
+/** From its sources: the build knows nothing of what is being tested. */
+const MAIN = join(dirname(dirname(import.meta.dirname)), 'src/cli/main.ts')
+
+const NONE_YET = 'no chunk has a vector yet; answered by words alone'
+
+let workshop: Workshop
+let tei: TeiServer
+let site: Site
+
+const page = (title: string, text: string): string =>
+  `<!doctype html><html lang="en"><title>${title}</title><main><h1>${title}</h1><p>${text}</p></main></html>`
+
+beforeEach(async () => {
+  workshop = new Workshop()
+  tei = await openTeiServer()
+  site = await openSite({ '/': page('Tower', 'The keeper lights the lamp of the tower every evening.') })
+})
+
+afterEach(async () => {
+  await Promise.all([tei.close(), site.close()])
+  workshop.remove()
+})
+
+/** Starts a server with the service; ends with `end`. */
+async function serve() {
+  const { child, ended } = workshop.start(process.execPath, [MAIN, 'serve', '--json'], {
+    PHAROS_LIBRARY: workshop.path('library.db'),
+    PHAROS_EMBEDDER: 'tei',
+    PHAROS_EMBED_ENDPOINT: tei.origin,
+    PHAROS_ALLOW_PRIVATE: '127.0.0.0/8',
+  })
+  let log = ''
+  child.stderr.on('data', (text: string) => {
+    log += text
+  })
+  const [line] = (await once(child.stdout, 'data')) as [string]
+  const { origin, pid } = JSON.parse(line) as { origin: string; pid: number }
+  const ask = async (path: string, init?: RequestInit): Promise<Record<string, unknown>> => {
+    const answer = await fetch(`${origin}${path}`, { signal: AbortSignal.timeout(20_000), ...init })
+    return (await answer.json()) as Record<string, unknown>
+  }
+  return {
+    search: (query: string) => ask(`/api/search?q=${encodeURIComponent(query)}`),
+    crawl: (url: string) =>
+      ask('/api/crawl', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ startUrl: url }),
+      }),
+    readLog: () => log,
+    async end() {
+      process.kill(pid, 'SIGTERM')
+      return await ended
+    },
+  }
+}
+
+test('a server embeds what a crawl brought as soon as it is over, and says when it cannot be found by meaning', async () => {
+  const server = await serve()
+  await server.crawl(`${site.origin}/`)
+  const found = await until(
+    () => server.search('lamp'),
+    ({ engines }) => Array.isArray(engines) && engines.includes('vectors'),
+  )
+  expect(found).toMatchObject({ engines: ['words', 'vectors'], notices: [] })
+  expect(server.readLog()).toContain('embedded 1 chunk in the background: search by meaning has caught up')
+  tei.always('POST /embed', { type: 'answer', status: 503, json: { error: 'unhealthy', error_type: 'Unhealthy' } })
+  expect(await server.search('lamp')).toMatchObject({
+    engines: ['words'],
+    notices: [expect.stringMatching(/^the model cannot be used: .+ answered 503.+; answered by words alone$/)],
+    passages: [{ title: 'Tower' }],
+  })
+  expect(await server.end()).toMatchObject({ code: 0 })
+})
+
+test('a server whose service is gone says so, and answers', async () => {
+  const library = await openLibrary({ path: workshop.path('library.db'), version: '0.0.0' })
+  await addSourceTo(library.store, 'docs')
+  await writePage(library.store, 'docs', '/lamp', 'The lamp is lit at dusk.')
+  await library.close()
+  await tei.goDown()
+  const server = await serve()
+  await until(
+    async () => server.readLog(),
+    (log) => log.includes('warning: catching up with vectors fails and is tried again: '),
+  )
+  expect(await server.search('lamp')).toMatchObject({ engines: ['words'], notices: [NONE_YET] })
+  expect(await server.end()).toMatchObject({ code: 0 })
+})
+
+test('an agent is told as well', async () => {
+  const path = workshop.path('library.db')
+  const embedding = { type: 'tei', endpoint: tei.origin } as const
+  const library = await openLibrary({ path, version: '0.0.0', embedding })
+  await addSourceTo(library.store, 'docs')
+  await writePage(library.store, 'docs', '/lamp', 'The lamp is lit at dusk.')
+  const { embedLibrary } = await import('../../src/library/operations/embed-library.ts')
+  for await (const _ of embedLibrary(library));
+  const { say, call } = await connect({ openLibrary: async () => library })
+  expect(await say('search_docs', { query: 'lamp' })).toContain('by words and vectors')
+  tei.always('POST /embed', {
+    type: 'answer',
+    status: 429,
+    json: { error: 'Model is overloaded', error_type: 'Overloaded' },
+  })
+  const alone = await call('search_docs', { query: 'lamp' })
+  expect(alone.structuredContent).toMatchObject({
+    engines: ['words'],
+    notices: [expect.stringContaining('answered by words alone')],
+  })
+  expect(await say('search_docs', { query: 'lamp' })).toContain('Note: the model cannot be used: ')
+})

@@ -1,0 +1,680 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import {
+  type Crawl4AIReaderOptions,
+  readerOptionsOf,
+  resolveReaderOptions,
+} from '../../src/readers/crawl4ai-options.ts'
+import type { Crawl4AIReader } from '../../src/readers/crawl4ai-reader.ts'
+import { documentId, type VectorSink } from '../../src/readers/document.ts'
+import type { LogRecord } from '../../src/readers/reader-log.ts'
+import { type Crawl4AIStage, listUrls, openCrawl4AIStage } from './crawl4ai-stage.ts'
+import type { CrawlResult } from './servers/crawl4ai.ts'
+import { type Fault, findClosedPort } from './servers/faults.ts'
+
+const URL_1 = 'https://example.com/1'
+const CRAWL = 'POST /crawl'
+const HEALTH = 'GET /health'
+
+let stage: Crawl4AIStage
+/** What the service finds at addresses, besides a page. */
+let found: Record<string, CrawlResult>
+
+beforeEach(async () => {
+  found = {}
+  stage = await openCrawl4AIStage({ find: (url) => found[url] ?? {} })
+})
+afterEach(() => stage.close())
+
+const status = (code: number, json: unknown = { detail: 'no' }): Fault => ({ type: 'answer', status: code, json })
+
+/** Reads one page of which the service says this. */
+async function readFound(result: CrawlResult) {
+  found[URL_1] = result
+  const reader = await stage.openReader()
+  const [document = null] = await reader.loadAll([URL_1])
+  return { document, problem: reader.lastFailures[0]?.error.message }
+}
+
+describe('opening a reader', () => {
+  test('without options gives it the values of the specification', async () => {
+    const reader = await stage.openReader()
+    expect({ ...reader }).toEqual({
+      endpointUrl: stage.server.origin,
+      timeoutSeconds: 60,
+      failOnError: false,
+      maxConcurrentRequests: 5,
+      maxRetries: 3,
+      retryDelays: [1, 2, 4],
+      enableDeduplication: true,
+      vectorStore: undefined,
+      isRemote: true,
+      className: 'Crawl4AIReader',
+    })
+    expect(reader.circuitState).toBe('closed')
+    expect(reader.lastFailures).toEqual([])
+  })
+
+  test('looks for the service at localhost:52004', () => {
+    expect(resolveReaderOptions({}).endpointUrl).toBe('http://localhost:52004')
+  })
+
+  test.each([
+    ['timeoutSeconds', [10, 10.5, 300]],
+    ['maxConcurrentRequests', [1, 20]],
+    ['maxRetries', [0, 10]],
+    ['failOnError', [true, false]],
+    ['enableDeduplication', [true, false]],
+    ['retryDelays', [[0], [0.5, 1.5]]],
+  ] as const)('takes %s within its range', async (field, values) => {
+    for (const value of values) {
+      const reader = await stage.openReader({ [field]: value })
+      expect(reader[field]).toEqual(value)
+    }
+  })
+
+  test.each([
+    ['timeoutSeconds', 9, 'a number from 10 to 300'],
+    ['timeoutSeconds', 301, 'a number from 10 to 300'],
+    ['timeoutSeconds', Number.NaN, 'a number from 10 to 300'],
+    ['timeoutSeconds', '60', 'a number from 10 to 300'],
+    ['maxConcurrentRequests', 0, 'a whole number from 1 to 20'],
+    ['maxConcurrentRequests', 21, 'a whole number from 1 to 20'],
+    ['maxConcurrentRequests', 2.5, 'a whole number from 1 to 20'],
+    ['maxRetries', -1, 'a whole number from 0 to 10'],
+    ['maxRetries', 11, 'a whole number from 0 to 10'],
+    ['retryDelays', [], 'at least one number of seconds, none below 0'],
+    ['retryDelays', [1, -1], 'at least one number of seconds, none below 0'],
+    ['retryDelays', 1, 'at least one number of seconds, none below 0'],
+    ['failOnError', 'yes', 'true or false'],
+    ['enableDeduplication', 1, 'true or false'],
+    ['endpointUrl', 'localhost', 'an address with http or https'],
+    ['endpointUrl', 'ftp://localhost', 'an address with http or https'],
+  ])('refuses %s %j, and asks nobody', async (field, value, wanted) => {
+    const opening = stage.openReader({ [field]: value } as unknown as Crawl4AIReaderOptions)
+    await expect(opening).rejects.toMatchObject({
+      code: 'OPTION_INVALID',
+      message: `${field} must be ${wanted}, got ${JSON.stringify(value)}`,
+    })
+    expect(stage.server.count()).toBe(0)
+  })
+
+  test('does not repeat a password, and refuses what allows nothing', async () => {
+    const opening = stage.openReader({ endpointUrl: 'me:secret@127.0.0.1' })
+    await expect(opening).rejects.toThrow('endpointUrl must be an address with http or https, got "…@127.0.0.1"')
+    await expect(stage.openReader({ allowPrivate: ['*.internal'] })).rejects.toThrow(
+      'allowPrivate: "*.internal" is a pattern',
+    )
+  })
+
+  test('asks the service once whether it is well', async () => {
+    await stage.openReader({ endpointUrl: `${stage.server.origin}/` })
+    expect(stage.server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([HEALTH])
+  })
+
+  test.each([
+    ['says that it is not', [status(503)], 'it answered 503 when asked whether it is well'],
+    ['answers with nothing', [{ type: 'answer', status: 204 }], 'it answered 204 when asked whether it is well'],
+    ['breaks the connection', [{ type: 'reset' }], 'broke'],
+  ] as const)('fails when the service %s', async (_, faults, problem) => {
+    stage.server.script(HEALTH, ...(faults as readonly Fault[]))
+    const opening = stage.openReader()
+    await expect(opening).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
+    await expect(opening).rejects.toThrow(problem)
+    expect(stage.server.count(HEALTH)).toBe(1)
+  })
+
+  test('fails when nothing listens', async () => {
+    const endpointUrl = `http://127.0.0.1:${await findClosedPort()}`
+    await expect(stage.openReader({ endpointUrl })).rejects.toMatchObject({
+      code: 'SERVICE_UNUSABLE',
+      message: `Crawl4AI at ${endpointUrl} cannot be used: 127.0.0.1 refused the connection`,
+    })
+  })
+
+  test('takes the settings of the configuration', async () => {
+    const reader = await stage.openReader(
+      readerOptionsOf({
+        crawl4aiEndpoint: `${stage.server.origin}/`,
+        crawl4aiToken: 't',
+        crawl4aiTimeout: 90_000,
+        crawl4aiConcurrency: 7,
+        crawl4aiRetries: 1,
+        crawl4aiFailOnError: true,
+        allowPrivate: ['private.test'],
+      }),
+    )
+    expect(reader).toMatchObject({
+      endpointUrl: stage.server.origin,
+      timeoutSeconds: 90,
+      maxConcurrentRequests: 7,
+      maxRetries: 1,
+      failOnError: true,
+    })
+    expect(await reader.loadData(['http://private.test/'])).toHaveLength(1)
+    expect(stage.server.requests.at(-1)?.headers['authorization']).toBe('Bearer t')
+  })
+
+  test('shows the token that the service wants', async () => {
+    const guarded = await openCrawl4AIStage({ token: 'right' })
+    try {
+      const [right, wrong] = [
+        await guarded.openReader({ token: 'right' }),
+        await guarded.openReader({ token: 'wrong' }),
+      ]
+      expect(await right.loadData([URL_1])).toHaveLength(1)
+      expect(await wrong.loadData([URL_1])).toEqual([])
+      expect(wrong.lastFailures[0]?.error.message).toBe(
+        `${URL_1} could not be read: Crawl4AI answered 401: Authentication required`,
+      )
+    } finally {
+      await guarded.close()
+    }
+  })
+})
+
+describe('the id of a document', () => {
+  test('is the UUID of the first sixteen bytes of the SHA-256 of its address', () => {
+    // python3 -c "import uuid,hashlib; print(uuid.UUID(bytes=hashlib.sha256(b'https://example.com').digest()[:16]))"
+    expect(documentId('https://example.com')).toBe('100680ad-546c-e6a5-77f4-2f52df33b4cf')
+    expect(documentId('https://example.com')).toBe(documentId('https://example.com'))
+    expect(documentId('https://example.com')).not.toBe(documentId('https://example.com/'))
+    expect(documentId('https://example.com/ä')).toMatch(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+  })
+})
+
+describe('the metadata of a document', () => {
+  const METADATA = {
+    source: URL_1,
+    source_url: URL_1,
+    title: 'Page',
+    description: '',
+    status_code: 200,
+    crawl_timestamp: '',
+    internal_links_count: 0,
+    external_links_count: 0,
+    source_type: 'web_crawl',
+  }
+
+  test.each<[string, CrawlResult, object]>([
+    [
+      'holds all that the service tells',
+      {
+        metadata: { title: 'Example', description: 'About it' },
+        status_code: 203,
+        crawl_timestamp: '2026-01-15T00:00:00Z',
+        links: { internal: [{ href: '/a' }, { href: '/b' }], external: [{ href: 'https://other.example/' }] },
+      },
+      {
+        title: 'Example',
+        description: 'About it',
+        status_code: 203,
+        crawl_timestamp: '2026-01-15T00:00:00Z',
+        internal_links_count: 2,
+        external_links_count: 1,
+      },
+    ],
+    [
+      'has no title where there is none',
+      { metadata: { description: 'About it' } },
+      { title: '', description: 'About it' },
+    ],
+    ['has nothing where metadata is null', { metadata: null }, { title: '' }],
+    ['has nothing where metadata holds null', { metadata: { title: null, description: null } }, { title: '' }],
+    ['counts no links where there are none', { links: {} }, {}],
+    ['counts no links where they are null', { links: null }, {}],
+    ['counts no links where lists are null', { links: { internal: null } }, {}],
+    ['counts links that lead nowhere', { links: { internal: [{}, { href: '' }, null] } }, { internal_links_count: 3 }],
+    ['has the status 0 where it is null', { status_code: null }, { status_code: 0 }],
+    ['has no texts where there are none', { metadata: { title: 7 }, crawl_timestamp: 7 }, { title: '' }],
+    ['is of the address that was asked for', { redirected_url: 'https://example.com/2' }, {}],
+  ])('%s', async (_, result, expected) => {
+    const { document } = await readFound(result)
+    expect(document?.metadata).toEqual({ ...METADATA, ...expected })
+    for (const value of Object.values(document?.metadata ?? {})) expect(['string', 'number']).toContain(typeof value)
+  })
+})
+
+describe('reading one page', () => {
+  test('asks for it past the cache, with a threshold of ten words', async () => {
+    const reader = await stage.openReader()
+    const [document] = await reader.loadData([URL_1])
+    expect(document).toMatchObject({ id: documentId(URL_1), text: `# Page\n\nThis is what stands at ${URL_1}.\n` })
+    expect(stage.server.bodies(CRAWL)).toEqual([
+      {
+        urls: [URL_1],
+        browser_config: { type: 'BrowserConfig', params: { headless: true } },
+        crawler_config: { type: 'CrawlerRunConfig', params: { cache_mode: 'bypass', word_count_threshold: 10 } },
+      },
+    ])
+  })
+
+  test.each<[string, unknown, string]>([
+    ['fit_markdown first', { fit_markdown: 'fit', raw_markdown: 'raw' }, 'fit'],
+    ['raw_markdown where fit_markdown is empty', { fit_markdown: '', raw_markdown: 'raw' }, 'raw'],
+    ['raw_markdown where fit_markdown is null', { fit_markdown: null, raw_markdown: 'raw' }, 'raw'],
+    ['raw_markdown alone', { raw_markdown: 'raw' }, 'raw'],
+    ['the string of older versions', 'text', 'text'],
+  ])('takes %s', async (_, markdown, text) => {
+    expect((await readFound({ markdown })).document?.text).toBe(text)
+  })
+
+  test('believes the service that says it succeeded, whatever the status', async () => {
+    expect((await readFound({ status_code: 404 })).document?.metadata.status_code).toBe(404)
+  })
+
+  test.each<[string, CrawlResult, string]>([
+    ['no Markdown', { markdown: null }, 'the service found no content in it'],
+    ['empty Markdown', { markdown: { raw_markdown: ' \n', fit_markdown: '' } }, 'the service found no content in it'],
+    ['an empty text', { markdown: '' }, 'the service found no content in it'],
+    ['success=false with its reason', { success: false, error_message: 'Page not found' }, 'Page not found'],
+    [
+      'success=false with all that a browser did',
+      { success: false, error_message: `no\n  ${'x'.repeat(300)}` },
+      `no ${'x'.repeat(175)}…`,
+    ],
+    ['success=false without one', { success: false, error_message: null }, 'the service does not say why'],
+  ])('fails for %s, and does not ask again', async (_, result, problem) => {
+    const { document, problem: told } = await readFound(result)
+    expect(document).toBeNull()
+    expect(told).toBe(`${URL_1} could not be read: ${problem}`)
+    expect(stage.server.count(CRAWL)).toBe(1)
+  })
+
+  test.each<[string, Fault, string]>([
+    ['400', status(400, { detail: 'URL blocked' }), 'Crawl4AI answered 400: URL blocked'],
+    ['404', status(404), 'Crawl4AI answered 404: no'],
+    ['413', status(413), 'Crawl4AI answered 413: no'],
+    ['422', status(422, { detail: [{ msg: 'Field required' }] }), 'Crawl4AI answered 422: Field required'],
+    ['429', { ...status(429), headers: { 'retry-after': '1' } } as Fault, 'Crawl4AI answered 429: no'],
+    ['what is not JSON', { type: 'not-json' }, 'Crawl4AI answered 200 with something that is not JSON'],
+    ['nothing', { type: 'answer', status: 200 }, 'the answer of Crawl4AI says that it did not succeed'],
+    ['success=false', status(200, { success: false }), 'the answer of Crawl4AI says that it did not succeed'],
+    ['no results', status(200, { success: true }), 'the answer of Crawl4AI holds no result'],
+    ['an empty list', status(200, { success: true, results: [] }), 'the answer of Crawl4AI holds no result'],
+    ['a result that is none', status(200, { success: true, results: [null] }), 'the service does not say why'],
+  ])('fails for an answer with %s, and does not ask again', async (_, fault, problem) => {
+    const reader = await stage.openReader()
+    stage.server.script(CRAWL, fault)
+    expect(await reader.loadAll([URL_1])).toEqual([null])
+    expect(reader.lastFailures[0]?.error).toMatchObject({
+      code: 'READ_FAILED',
+      message: `${URL_1} could not be read: ${problem}`,
+    })
+    expect(stage.server.count(CRAWL)).toBe(1)
+    expect(stage.clock.pauses).toEqual([])
+    expect(reader.circuitState).toBe('closed')
+  })
+})
+
+describe('a call that fails', () => {
+  const FAULTS: readonly [string, Fault][] = [
+    ['a status 500', status(500)],
+    ['a status 503', status(503)],
+    ['a connection that is reset', { type: 'reset' }],
+    ['an answer that is cut', { type: 'cut' }],
+  ]
+
+  test.each(FAULTS)('with %s is made again', async (_, fault) => {
+    const reader = await stage.openReader()
+    stage.server.script(CRAWL, fault)
+    expect(await reader.loadData([URL_1])).toHaveLength(1)
+    expect(stage.server.count(CRAWL)).toBe(2)
+    expect(stage.clock.pauses).toEqual([1000])
+  })
+
+  test.each(FAULTS)('with %s is made four times at most', async (_, fault) => {
+    const reader = await stage.openReader()
+    stage.server.always(CRAWL, fault)
+    expect(await reader.loadAll([URL_1])).toEqual([null])
+    expect(stage.server.count(CRAWL)).toBe(4)
+    expect(stage.clock.pauses).toEqual([1000, 2000, 4000])
+  })
+
+  test('because it takes too long is made again', async () => {
+    const reader = stage.openHastyReader(3, { maxRetries: 1 })
+    stage.server.script(CRAWL, { type: 'hang' }, { type: 'hang' }, { type: 'hang' })
+    expect(await reader.loadData([URL_1])).toEqual([])
+    expect(reader.lastFailures[0]?.error.message).toContain('gave no complete answer within 20 ms')
+    expect(await reader.loadData([URL_1])).toHaveLength(1)
+    expect(stage.server.count(CRAWL)).toBe(4)
+    expect(stage.clock.pauses).toEqual([1000, 1000])
+  })
+
+  test('because nothing listens is made again', async () => {
+    let down: Promise<void> | undefined
+    let pauses = 0
+    const sleep = async () => {
+      await down
+      // Once it is still down.
+      if (++pauses === 2) await stage.server.comeBack()
+    }
+    const reader = await stage.openReader({ clock: { ...stage.clock, sleep } })
+    // It goes when it is asked for the page, after it said that it is well.
+    const goOnce = (): undefined => {
+      down ??= stage.server.goDown()
+    }
+    found = new Proxy({}, { get: goOnce })
+    expect(await reader.loadData([URL_1])).toHaveLength(1)
+    expect(pauses).toBe(2)
+    expect(stage.server.count(CRAWL)).toBe(2)
+  })
+
+  test('waits the last delay again and again, as often as it may', async () => {
+    const reader = await stage.openReader({ maxRetries: 4, retryDelays: [0.5, 1.5] })
+    stage.server.always(CRAWL, status(500))
+    await reader.loadAll([URL_1])
+    expect(stage.clock.pauses).toEqual([500, 1500, 1500, 1500])
+  })
+
+  test('is not made again without retries', async () => {
+    const reader = await stage.openReader({ maxRetries: 0 })
+    stage.server.always(CRAWL, status(500))
+    await reader.loadAll([URL_1])
+    expect(stage.server.count(CRAWL)).toBe(1)
+  })
+})
+
+describe('reading many pages', () => {
+  test('of none gives none, and asks nobody', async () => {
+    const reader = await stage.openReader()
+    stage.server.forget()
+    expect(await reader.loadAll([])).toEqual([])
+    expect(await reader.loadData([])).toEqual([])
+    expect(stage.server.count()).toBe(0)
+  })
+
+  test('keeps their order, whichever comes first', async () => {
+    const reader = await stage.openReader()
+    stage.server.script(CRAWL, { type: 'slow', ms: 30 }, { type: 'slow', ms: 15 })
+    const documents = await reader.loadData(listUrls(8))
+    expect(documents.map(({ metadata }) => metadata.source)).toEqual(listUrls(8))
+  })
+
+  test('asks once whether the service is well, and for each page once', async () => {
+    const reader = await stage.openReader()
+    stage.server.forget()
+    await reader.loadData(listUrls(12))
+    expect(stage.server.count(HEALTH)).toBe(1)
+    expect(stage.server.count(CRAWL)).toBe(12)
+  })
+
+  test.each([1, 3, 5])('asks for %i at once at most', async (maxConcurrentRequests) => {
+    const reader = await stage.openReader({ maxConcurrentRequests })
+    stage.server.forget()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    stage.server.always(CRAWL, { type: 'wait', for: promise })
+    const loading = reader.loadData(listUrls(12))
+    await stage.server.arrived(CRAWL, maxConcurrentRequests)
+    resolve()
+    expect(await loading).toHaveLength(12)
+    expect(stage.server.mostAtOnce).toBe(maxConcurrentRequests)
+  })
+
+  test('reads a page that comes twice for itself each time', async () => {
+    const reader = await stage.openReader()
+    const documents = await reader.loadData([URL_1, URL_1])
+    expect(documents.map(({ id }) => id)).toEqual([documentId(URL_1), documentId(URL_1)])
+    expect(stage.server.count(CRAWL)).toBe(2)
+  })
+
+  test('goes on after failures: slots are null, documents fewer, failures named in order', async () => {
+    const urls = listUrls(4)
+    for (const place of [0, 2]) found[urls[place] ?? ''] = { success: false, error_message: 'no' }
+    const reader = await stage.openReader()
+    const slots = await reader.loadAll(urls)
+    expect(slots.map((slot) => slot?.metadata.source ?? null)).toEqual([null, urls[1], null, urls[3]])
+    expect(reader.lastFailures.map(({ url }) => url)).toEqual([urls[0], urls[2]])
+    expect((await reader.loadData(urls)).map(({ metadata }) => metadata.source)).toEqual([urls[1], urls[3]])
+    found = {}
+    await reader.loadData(urls)
+    expect(reader.lastFailures).toEqual([])
+  })
+
+  test('ends with the first failure where that is wanted, and asks for nothing more', async () => {
+    const urls = listUrls(20)
+    found[urls[1] ?? ''] = { success: false, error_message: 'no' }
+    const reader = await stage.openReader({ failOnError: true, maxConcurrentRequests: 2 })
+    stage.server.script(CRAWL, { type: 'hang' })
+    await expect(reader.loadData(urls)).rejects.toMatchObject({ code: 'READ_FAILED', details: { url: urls[1] } })
+    expect(stage.server.count(CRAWL)).toBe(2)
+  })
+
+  test('fails as a whole when the service is not well', async () => {
+    const reader = await stage.openReader()
+    stage.server.script(HEALTH, status(500))
+    await expect(reader.loadAll(listUrls(2))).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
+    expect(stage.server.count(CRAWL)).toBe(0)
+    expect(await reader.loadAll(listUrls(2))).toHaveLength(2)
+  })
+
+  test('ends with the reason of a signal', async () => {
+    const reader = await stage.openReader()
+    const controller = new AbortController()
+    stage.server.always(CRAWL, { type: 'hang' })
+    const loading = reader.loadAll(listUrls(9), controller.signal)
+    await stage.server.arrived(CRAWL, 5)
+    controller.abort(new Error('enough'))
+    await expect(loading).rejects.toThrow('enough')
+    expect(stage.server.count(CRAWL)).toBe(5)
+    expect(reader.circuitState).toBe('closed')
+  })
+
+  test('ends when the reader is closed, and is refused after that', async () => {
+    const reader = await stage.openReader()
+    stage.server.always(CRAWL, { type: 'hang' })
+    const loading = reader.loadAll(listUrls(2))
+    loading.catch(() => {})
+    await stage.server.arrived(CRAWL, 2)
+    await reader.close()
+    await expect(loading).rejects.toThrow('the reader is closed')
+    await expect(reader.loadAll([URL_1])).rejects.toThrow('the reader is closed')
+  })
+
+  test('removes nothing from where vectors are kept', async () => {
+    const touched: string[] = []
+    const touch = async (what: string) => touched.push(what)
+    const vectorStore: VectorSink = {
+      upsert: () => touch('upsert'),
+      replaceUrl: () => touch('replaceUrl'),
+      deleteByUrl: () => touch('deleteByUrl'),
+    }
+    const reader = await stage.openReader({ vectorStore })
+    expect(reader.vectorStore).toBe(vectorStore)
+    stage.server.script(CRAWL, status(404))
+    await reader.loadAll(listUrls(3))
+    expect(touched).toEqual([])
+  })
+})
+
+describe('the circuit breaker of a reader', () => {
+  /** A reader whose service has failed for so many pages, each after its retries. */
+  async function openFailing(pages: number, options: Crawl4AIReaderOptions = {}): Promise<Crawl4AIReader> {
+    const reader = await stage.openReader({ maxRetries: 1, maxConcurrentRequests: 1, ...options })
+    stage.server.always(CRAWL, status(500))
+    await reader.loadAll(listUrls(pages))
+    return reader
+  }
+
+  test('counts one failure for a page, after its retries', async () => {
+    const reader = await openFailing(4)
+    expect(stage.server.count(CRAWL)).toBe(8)
+    expect(reader.circuitState).toBe('closed')
+    await reader.loadAll([URL_1])
+    expect(reader.circuitState).toBe('open')
+  })
+
+  test('opens after five, and the rest is refused without a request', async () => {
+    const reader = await openFailing(9)
+    expect(stage.server.count(CRAWL)).toBe(10)
+    expect(reader.circuitState).toBe('open')
+    expect(reader.lastFailures).toHaveLength(9)
+    expect(reader.lastFailures[5]?.error.message).toBe(
+      'https://example.com/6 could not be read: Crawl4AI was not asked: it failed again and again and is left alone for 60 s',
+    )
+  })
+
+  test('leaves even the question whether it is well out while it is open', async () => {
+    const reader = await openFailing(5)
+    stage.server.forget()
+    expect(await reader.loadAll(listUrls(2))).toEqual([null, null])
+    expect(stage.server.count()).toBe(0)
+  })
+
+  test('does not open for pages that fail', async () => {
+    const urls = listUrls(12)
+    for (const url of urls.slice(0, 6)) found[url] = { success: false, error_message: 'net::ERR_NAME_NOT_RESOLVED' }
+    const reader = await stage.openReader({ maxConcurrentRequests: 1 })
+    expect(await reader.loadData(urls)).toHaveLength(6)
+    expect(stage.server.count(CRAWL)).toBe(12)
+  })
+
+  test('lets one page try after a minute, and closes when that is read', async () => {
+    const reader = await openFailing(5)
+    stage.server.heal()
+    stage.clock.advance(59_999)
+    expect(await reader.loadData([URL_1])).toEqual([])
+    stage.clock.advance(1)
+    expect(reader.circuitState).toBe('half-open')
+    expect(await reader.loadData([URL_1])).toHaveLength(1)
+    expect(reader.circuitState).toBe('closed')
+    expect(await reader.loadData(listUrls(5))).toHaveLength(5)
+  })
+
+  test('lets one try only, while others are refused', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    let refused = 0
+    const log = ({ failure }: LogRecord) => {
+      if (failure === 'circuit-open' && ++refused === 2) resolve()
+    }
+    const reader = await openFailing(5, { maxConcurrentRequests: 3, log })
+    stage.server.heal()
+    stage.server.forget()
+    stage.clock.advance(60_000)
+    // The trial is answered when the others have been refused.
+    stage.server.always(CRAWL, { type: 'wait', for: promise })
+    const slots = await reader.loadAll(listUrls(3))
+    expect(slots.map((slot) => slot !== null)).toEqual([true, false, false])
+    expect(stage.server.count(CRAWL)).toBe(1)
+  })
+
+  test('opens for another minute when that fails', async () => {
+    const reader = await openFailing(5)
+    stage.server.forget()
+    stage.clock.advance(60_000)
+    await reader.loadAll(listUrls(3))
+    expect(stage.server.count(CRAWL)).toBe(2)
+    expect(reader.circuitState).toBe('open')
+    stage.clock.advance(59_000)
+    expect(reader.circuitState).toBe('open')
+  })
+
+  test('counts timeouts and broken connections, and nothing that the service answers', async () => {
+    const hasty = stage.openHastyReader(5, { maxRetries: 0 })
+    stage.server.always(CRAWL, { type: 'hang' })
+    await hasty.loadAll(listUrls(5))
+    expect(hasty.circuitState).toBe('open')
+
+    const reader = await stage.openReader({ maxRetries: 0 })
+    for (const fault of [status(404), status(429), { type: 'not-json' }, status(200, { success: true })] as const) {
+      stage.server.always(CRAWL, fault as Fault)
+      await reader.loadAll(listUrls(6))
+      expect(reader.circuitState).toBe('closed')
+    }
+    stage.server.always(CRAWL, { type: 'reset' })
+    await reader.loadAll(listUrls(5))
+    expect(reader.circuitState).toBe('open')
+  })
+
+  test('begins to count anew after a page that was read, also one without content', async () => {
+    const reader = await openFailing(4)
+    stage.server.heal()
+    found[URL_1] = { success: false }
+    await reader.loadAll([URL_1])
+    stage.server.always(CRAWL, status(500))
+    await reader.loadAll(listUrls(4))
+    expect(reader.circuitState).toBe('closed')
+  })
+})
+
+describe('the guard of a reader', () => {
+  test.each([
+    ['http://127.0.0.1/', '127.0.0.1 is not a public address'],
+    ['http://private.test/', 'private.test leads to an address that is not public'],
+    ['http://169.254.169.254/', '169.254.169.254 is not a public address'],
+    ['file:///etc/passwd', 'file: is not fetched'],
+    ['raw:<p>Hello</p>', 'raw: is not fetched'],
+    ['no address', 'not a URL'],
+  ])('does not hand over %s', async (url, problem) => {
+    const reader = await stage.openReader()
+    expect(await reader.loadAll([url, URL_1])).toMatchObject([null, { metadata: { source: URL_1 } }])
+    expect(reader.lastFailures[0]?.error.message).toBe(`${url} could not be read: ${problem}`)
+    expect(stage.server.bodies(CRAWL)).toMatchObject([{ urls: [URL_1] }])
+  })
+
+  test.each([
+    ['http://public.test\\@10.0.0.7/', 'http://public.test/@10.0.0.7/'],
+    [' HTTP://Public.test/a b', 'http://public.test/a%20b'],
+    ['http:public.test', 'http://public.test/'],
+  ])('hands over %j as it was understood', async (url, handed) => {
+    const reader = await stage.openReader()
+    expect(await reader.loadData([url])).toMatchObject([{ id: documentId(url), metadata: { source: url } }])
+    expect(stage.server.bodies(CRAWL)).toMatchObject([{ urls: [handed] }])
+  })
+
+  test('refuses what was read at a private address', async () => {
+    const { document, problem } = await readFound({ redirected_url: 'http://private.test/' })
+    expect(document).toBeNull()
+    expect(problem).toBe(`${URL_1} could not be read: it leads on: private.test leads to an address that is not public`)
+  })
+
+  test('lets pass what the owner allows', async () => {
+    const reader = await stage.openReader({ allowPrivate: ['private.test'] })
+    expect(await reader.loadData(['http://private.test/'])).toHaveLength(1)
+  })
+})
+
+describe('the log of a reader', () => {
+  test('tells of batches, pages, retries and failures', async () => {
+    found['https://example.com/2'] = { success: false, error_message: 'private text of the page' }
+    const reader = await stage.openReader({ maxConcurrentRequests: 1 })
+    stage.server.script(CRAWL, status(503), { type: 'none' }, { type: 'none' }, status(404))
+    await reader.loadAll(['https://me:secret@example.com/1', ...listUrls(3).slice(1)])
+    expect(stage.records).toEqual([
+      { level: 'info', event: 'batch-started', total: 3 },
+      {
+        level: 'warning',
+        event: 'call-retried',
+        url: URL_1,
+        attempt: 1,
+        delayMs: 1000,
+        failure: 'server-error',
+        status: 503,
+      },
+      { level: 'debug', event: 'page-read', url: URL_1, status: 200, length: expect.any(Number) },
+      { level: 'error', event: 'page-failed', url: 'https://example.com/2', failure: 'refused' },
+      { level: 'error', event: 'page-failed', url: 'https://example.com/3', failure: 'refused', status: 404 },
+      { level: 'info', event: 'batch-ended', total: 3, loaded: 1, failed: 2 },
+    ])
+    expect(JSON.stringify(stage.records)).not.toMatch(/secret|private/)
+  })
+
+  test('tells when the circuit breaker opens, refuses and closes', async () => {
+    const reader = await stage.openReader({ maxRetries: 0, maxConcurrentRequests: 1 })
+    stage.server.always(CRAWL, { type: 'reset' })
+    await reader.loadAll(listUrls(6))
+    stage.server.heal()
+    stage.clock.advance(60_000)
+    await reader.loadAll([URL_1])
+    const told = stage.records.map(({ event, failure }) => (failure === undefined ? event : `${event} ${failure}`))
+    expect(told.slice(5)).toEqual([
+      'circuit-opened',
+      'page-failed network',
+      'page-failed circuit-open',
+      'batch-ended',
+      'batch-started',
+      'circuit-closed',
+      'page-read',
+      'batch-ended',
+    ])
+  })
+})

@@ -1,0 +1,323 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { run } from '../../src/cli/run.ts'
+import { openLibrary } from '../../src/open-library.ts'
+import { addSourceTo, writePage } from '../embed/filled-store.ts'
+import { findClosedPort } from './servers/faults.ts'
+import { openQdrantServer } from './servers/qdrant.ts'
+import { openTeiRerankServer } from './servers/rerank.ts'
+import { openTeiServer, type TeiServer } from './servers/tei.ts'
+
+/** Everything that the command line does to embedding services that are there, are gone, and come back. */
+let folder: string
+let tei: TeiServer
+const closing: (() => Promise<void>)[] = []
+
+const PAGES = {
+  '/lamp': 'The keeper lights the lamp at dusk.',
+  '/fog': 'Where the coast is misty a foghorn sounds.',
+  '/poison': 'A poison that no model takes.',
+}
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'pharos-degrade-'))
+  tei = await openTeiServer({ isUnreadable: (text) => text.includes('poison') })
+  closing.push(() => tei.close())
+  const library = await openLibrary({ path: join(folder, 'library.db'), version: '0.0.0' })
+  await addSourceTo(library.store, 'docs')
+  for (const [path, text] of Object.entries(PAGES)) await writePage(library.store, 'docs', path, text)
+  await library.close()
+})
+
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  for (const close of closing.splice(0)) await close()
+  rmSync(folder, { recursive: true })
+})
+
+/** Runs the command line in this process, with settings of the environment. */
+async function pharos(words: readonly string[], settings: Readonly<Record<string, string>> = {}) {
+  vi.unstubAllEnvs()
+  const all = {
+    PHAROS_LIBRARY: join(folder, 'library.db'),
+    PHAROS_EMBEDDER: 'tei',
+    PHAROS_EMBED_ENDPOINT: tei.origin,
+    PHAROS_MODEL_FOLDER: join(folder, 'none'),
+    PHAROS_CACHE_FOLDER: join(folder, 'cache'),
+    ...settings,
+  }
+  for (const [name, value] of Object.entries(all)) vi.stubEnv(name, value)
+  const written = { stdout: '', stderr: '' }
+  const streamOf = (name: keyof typeof written) => ({
+    write: (text: string) => {
+      written[name] += text
+    },
+  })
+  const status = await run(words, { stdout: streamOf('stdout'), stderr: streamOf('stderr') })
+  return { ...written, status }
+}
+
+const json = ({ stdout }: { readonly stdout: string }): Record<string, unknown> => JSON.parse(stdout)
+
+describe('embed', () => {
+  test('status tells the service and whether it answers, before and after a run', async () => {
+    const before = await pharos(['embed', 'status'])
+    expect(before).toMatchObject({ status: 0, stderr: '' })
+    expect(before.stdout).toContain(`model: thenlper/gte-base, 8 dimensions, by tei at ${tei.origin}/\n`)
+    expect(before.stdout).toContain('vectors: none yet: pharos embed run\n  docs: 0 of 3 chunks')
+
+    const made = await pharos(['embed', 'run'])
+    expect(made.status).toBe(0)
+    expect(made.stdout).toMatch(/^embedded 2 chunks in .+: 2 of 3 chunks have a vector\n$/)
+    expect(made.stderr).toContain('1 chunk could not be embedded, found by words alone; the first: ')
+
+    const after = await pharos(['embed', 'status'])
+    expect(after.stdout).toContain('  docs: 2 of 3 chunks, 1 refused\n')
+    expect(after.stdout).toMatch(
+      /\nrefused, .+ pharos embed run --retry-refused\n {2}docs\/[0-9a-f]{12}: .*Tokenization/,
+    )
+    expect(json(await pharos(['embed', 'status', '--json']))).toMatchObject({
+      model: { service: 'tei', endpoint: `${tei.origin}/`, name: 'thenlper/gte-base', dimensions: 8, problem: null },
+      vectors: { name: 'thenlper/gte-base', dimensions: 8 },
+      is_comparable: true,
+      sources: [{ name: 'docs', embedded: 2, refused: 1, chunks: 3, missing: 0 }],
+      refused: [{ source_id: 'docs', problem: expect.stringContaining('Tokenization') }],
+      copy: null,
+    })
+    expect((await pharos(['stats'])).stdout).toContain(
+      'Vectors: 2 (66%) of the chunks, 1 refused, by thenlper/gte-base',
+    )
+  })
+
+  test('run leaves what was refused alone until it is told to try again', async () => {
+    await pharos(['embed', 'run'])
+    tei.forget()
+    const again = await pharos(['embed', 'run'])
+    expect(again.stdout).toContain('nothing to embed: 2 of 3 chunks have a vector')
+    expect(again.stderr).toContain('1 chunk could not be embedded before')
+    expect(tei.bodies('POST /embed').filter((body) => JSON.stringify(body).includes('poison'))).toEqual([])
+    await tei.close()
+    const other = await openTeiServer()
+    closing.push(() => other.close())
+    const tried = await pharos(['embed', 'run', '--retry-refused', '--json'], { PHAROS_EMBED_ENDPOINT: other.origin })
+    expect(json(tried)).toMatchObject({ made: 1, embedded: 3, refused: 0 })
+  })
+
+  test('status says why a service cannot be used, and run ends with what to do', async () => {
+    const endpoint = `http://127.0.0.1:${await findClosedPort()}`
+    const told = await pharos(['embed', 'status'], { PHAROS_EMBED_ENDPOINT: endpoint })
+    expect(told.status).toBe(0)
+    expect(told.stdout).toMatch(
+      /^model: tei at http:\/\/127\.0\.0\.1:\d+\/ cannot be used: (?!.*cannot be used)(?!Text).*refused/,
+    )
+    expect(json(await pharos(['embed', 'status', '--json'], { PHAROS_EMBED_ENDPOINT: endpoint }))).toMatchObject({
+      model: { service: 'tei', problem: expect.stringContaining('refused') },
+      is_comparable: false,
+    })
+    const failed = await pharos(['embed', 'run'], { PHAROS_EMBED_ENDPOINT: endpoint })
+    expect(failed).toMatchObject({ status: 3, stderr: expect.stringContaining('cannot be used') })
+    expect(failed.stderr).not.toContain('stays')
+  })
+
+  test('status says that the service which made the vectors is not configured, and run which one could be', async () => {
+    await pharos(['embed', 'run'])
+    const without = { PHAROS_EMBEDDER: 'onnx', PHAROS_EMBED_ENDPOINT: '' }
+    expect((await pharos(['embed', 'status'], without)).stdout).toContain(
+      'vectors: of thenlper/gte-base, 8 dimensions, by a model or service that is not configured here; a service is named by --embedder and --embed-endpoint\n',
+    )
+    const { stderr } = await pharos(['embed', 'run'], without)
+    expect(stderr).toContain('or name a service with `embedder` and `embedEndpoint`')
+    tei.serve({ id: 'BAAI/bge-m3' })
+    expect((await pharos(['search', 'lamp'])).stderr).toContain('than the one that is configured (BAAI/bge-m3)')
+    expect((await pharos(['embed', 'status'])).stdout).toContain('the model that is configured cannot be compared with')
+  })
+
+  test('run that is broken off says how far it came', async () => {
+    const library = await openLibrary({ path: join(folder, 'library.db'), version: '0.0.0' })
+    const texts = Array.from({ length: 8 }, (_, i) => (i === 7 ? 'the last one' : `buoy ${i}`))
+    await writePage(library.store, 'docs', '/many', texts.join('\n---\n'))
+    await library.close()
+    tei.always('POST /embed', ({ text }) =>
+      text.includes('the last one') ? { type: 'answer', status: 401 } : { type: 'none' },
+    )
+    const { status, stderr } = await pharos(['embed', 'run'], { PHAROS_EMBED_BATCH: '1' })
+    expect(status).toBe(3)
+    expect(stderr).toMatch(/^embedded [1-9]\d* of 11 chunks by then, which stays\npharos: .+ no key was sent/)
+  })
+
+  test('add embeds by the service that its flags name, and says how much', async () => {
+    writeFileSync(join(folder, 'note.md'), '# Note\n\nThe harbour has a lamp.\n')
+    const flags = ['--embedder', 'tei', '--embed-endpoint', tei.origin]
+    const without = { PHAROS_EMBEDDER: 'onnx', PHAROS_EMBED_ENDPOINT: '' }
+    const added = await pharos(['add', join(folder, 'note.md'), '--embed', ...flags], without)
+    expect(added).toMatchObject({ status: 0 })
+    expect(added.stderr).toMatch(/embedded 1 chunk in .+: 1 of 1 chunk have a vector\n/)
+    const { stdout } = await pharos(['doctor', ...flags], without)
+    expect(stdout).toContain('ok    embedding: thenlper/gte-base, 8 dimensions\n')
+  })
+
+  test('refuses flags of other actions, and a copy that nobody named', async () => {
+    expect((await pharos(['embed', 'status', '--rebuild'])).stderr).toContain('--rebuild: that is for embed sync')
+    expect((await pharos(['embed', 'sync', '--retry-refused'])).stderr).toContain(
+      '--retry-refused: that is for embed run',
+    )
+    expect(await pharos(['embed', 'sync'])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('name one with --qdrant-url'),
+    })
+  })
+})
+
+describe('embed sync', () => {
+  test('brings a Qdrant in step with the library, again and anew', async () => {
+    const qdrant = await openQdrantServer()
+    closing.push(() => qdrant.close())
+    await pharos(['embed', 'run'])
+    const settings = { PHAROS_QDRANT_URL: qdrant.origin }
+    const copy = `${qdrant.origin} (pharos)`
+    const status = async () => (await pharos(['embed', 'status'], settings)).stdout
+    expect(await status()).toContain(`\ncopy: ${copy}, 0 of 2 vectors, behind: pharos embed sync\n`)
+    const first = await pharos(['embed', 'sync'], settings)
+    expect(first).toMatchObject({ status: 0 })
+    expect(first.stdout).toContain('is in step: wrote 2 of 2 vectors, removed 0 others')
+    expect(qdrant.pointsOf('pharos')?.size).toBe(2)
+    expect(await status()).toContain(`\ncopy: ${copy}, 2 of 2 vectors\n`)
+    expect(json(await pharos(['embed', 'status', '--json'], settings))).toMatchObject({
+      copy: { location: copy, vectors: 2, points: 2, uncopied: 0, is_in_step: true, problem: null },
+    })
+    expect(json(await pharos(['embed', 'sync', '--json'], settings))).toMatchObject({
+      vectors: 2,
+      copied: 0,
+      removed: 0,
+    })
+    expect(json(await pharos(['embed', 'sync', '--rebuild', '--json'], settings))).toMatchObject({ copied: 2 })
+    expect((await pharos(['doctor'], settings)).stdout).toMatch(/\nok {4}qdrant: http:\/\/127.+, collection pharos\n/)
+    await qdrant.goDown()
+    expect(await status()).toContain(`\ncopy: ${copy}, which cannot be asked: Qdrant: `)
+    expect(await pharos(['embed', 'sync'], settings)).toMatchObject({
+      status: 3,
+      stderr: expect.stringContaining('Qdrant'),
+    })
+  })
+})
+
+describe('search', () => {
+  test('goes by words when the service is gone, says so, and by meaning when it is back', async () => {
+    await pharos(['embed', 'run'])
+    const found = await pharos(['search', 'lamp', '--json'])
+    expect(json(found)).toMatchObject({ engines: ['words', 'vectors'] })
+    await tei.goDown()
+    const alone = await pharos(['search', 'lamp', '--json'])
+    expect(alone.status).toBe(0)
+    expect(json(alone)).toMatchObject({
+      engines: ['words'],
+      notices: [expect.stringMatching(/^the model cannot be used: .+; answered by words alone$/)],
+      passages: [{ url: 'https://docs.test/lamp' }],
+    })
+    const text = await pharos(['search', 'lamp'])
+    expect(text.stderr).toContain('; answered by words alone\n')
+    expect(text.stderr).toContain(', by words, in')
+    await tei.comeBack()
+    expect(json(await pharos(['search', 'lamp', '--json']))).toMatchObject({ engines: ['words', 'vectors'] })
+  })
+
+  test('says that nothing is embedded yet where a service was configured for that', async () => {
+    await tei.goDown()
+    const notice = 'no chunk has a vector yet; answered by words alone'
+    expect(json(await pharos(['search', 'lamp', '--json']))).toMatchObject({ engines: ['words'], notices: [notice] })
+    expect((await pharos(['search', 'lamp'])).stderr).toContain(`${notice}\n`)
+    expect(json(await pharos(['search', 'lamp', '--json', '--fusion', 'words']))).toMatchObject({ notices: [] })
+    const without = { PHAROS_EMBEDDER: 'onnx', PHAROS_EMBED_ENDPOINT: '' }
+    expect(json(await pharos(['search', 'lamp', '--json'], without))).toMatchObject({ notices: [] })
+  })
+
+  test('does not ask a service while nothing is embedded, whatever was begun', async () => {
+    tei.script('POST /embed', { type: 'none' })
+    tei.always('POST /embed', { type: 'answer', status: 401 })
+    expect((await pharos(['embed', 'run'])).status).toBe(3)
+    tei.forget()
+    expect(json(await pharos(['search', 'lamp', '--json']))).toMatchObject({
+      notices: ['no chunk has a vector yet; answered by words alone'],
+    })
+    expect(tei.requests).toEqual([])
+  })
+
+  test('goes on by the same file, and says where what ranked the first answer cannot be asked', async () => {
+    const reranker = await openTeiRerankServer({ judge: (_, text) => (text.includes('foghorn') ? 1 : 0) })
+    closing.push(() => reranker.close())
+    const file = join(folder, 'mine.json')
+    writeFileSync(file, JSON.stringify({ reranker: 'tei', rerankEndpoint: reranker.origin, embedder: 'onnx' }))
+    const query = ['search', 'lamp dusk foghorn', '--limit', '1', '--config', file]
+    const { stderr } = await pharos(query, { PHAROS_EMBEDDER: '', PHAROS_EMBED_ENDPOINT: '' })
+    expect(stderr).toMatch(/next: pharos search .+ --config \S+mine\.json --cursor 1-[0-9a-f]{16}-wr\n/)
+    const cursor = /--cursor (\S+)/.exec(stderr)?.[1] ?? ''
+    await reranker.goDown()
+    const next = await pharos([...query, '--cursor', cursor], { PHAROS_EMBEDDER: '', PHAROS_EMBED_ENDPOINT: '' })
+    expect(next.stderr).toContain('the answers before were ranked by a reranker too: here the order differs')
+  })
+
+  test('says of a service without a reranker that it is none', async () => {
+    const settings = { PHAROS_RERANKER: 'tei', PHAROS_RERANK_ENDPOINT: tei.origin }
+    const { stderr } = await pharos(['search', 'lamp', 'dusk', 'foghorn'], settings)
+    expect(stderr).toContain(`${tei.origin}/rerank answered 404: this is no reranker; check the setting rerankEndpoint`)
+  })
+
+  test('shows a reranker at work', async () => {
+    const reranker = await openTeiRerankServer({ judge: (_, text) => (text.includes('foghorn') ? 1 : 0) })
+    closing.push(() => reranker.close())
+    const settings = { PHAROS_RERANKER: 'tei', PHAROS_RERANK_ENDPOINT: reranker.origin }
+    const query = ['search', 'lamp', 'dusk', 'foghorn']
+    expect(json(await pharos([...query, '--json']))).toMatchObject({ passages: [{ title: 'Title of /lamp' }, {}] })
+    const judged = await pharos([...query, '--json', '--explain'], settings)
+    expect(json(judged)).toMatchObject({
+      engines: ['words', 'reranker'],
+      passages: [
+        { title: 'Title of /fog', explain: { reranker: { score: 1, place: 1, place_before: 2 } } },
+        { title: 'Title of /lamp' },
+      ],
+    })
+    expect((await pharos(query, settings)).stderr).toContain('by words and a reranker')
+    await reranker.goDown()
+    const without = await pharos(query, settings)
+    expect(without.stderr).toMatch(/the reranker cannot be used: .+; ranked without it\n/)
+  })
+})
+
+describe('doctor', () => {
+  test('looks after what is configured, and calls nothing a failure that is not its own', async () => {
+    const reranker = await openTeiRerankServer({ judge: () => 0.5 })
+    closing.push(() => reranker.close())
+    const closed = `http://127.0.0.1:${await findClosedPort()}`
+    const settings = {
+      PHAROS_RERANKER: 'tei',
+      PHAROS_RERANK_ENDPOINT: reranker.origin,
+      PHAROS_QDRANT_URL: closed,
+      PHAROS_CRAWL4AI_ENDPOINT: closed,
+      PHAROS_BROWSER: join(folder, 'no-browser'),
+    }
+    const { stdout } = await pharos(['doctor', '--json'], settings)
+    const { checks } = JSON.parse(stdout) as { checks: { name: string; ok: boolean; found: string }[] }
+    const of = (name: string) => checks.find((check) => check.name === name)
+    expect(of('embedding')).toEqual({ name: 'embedding', ok: true, found: 'thenlper/gte-base, 8 dimensions' })
+    expect(of('reranker')).toMatchObject({ ok: true, found: `TEI at ${new URL(reranker.origin).host} judges` })
+    for (const name of ['qdrant', 'crawl4ai', 'browser']) expect(of(name)).toMatchObject({ ok: true, is_warning: true })
+    expect(of('browser')?.found).toContain('no-browser')
+    expect((await pharos(['doctor'], settings)).stdout).toMatch(/\nWARN {2}qdrant: Qdrant: /)
+  })
+
+  test('names what does not answer, and where', async () => {
+    tei.always('GET /info', { type: 'hang' })
+    const { stdout } = await pharos(['doctor'])
+    expect(stdout).toContain(`WARN  embedding: tei at ${tei.origin} gave no answer within 3 s; see that it runs`)
+  })
+
+  test('says nothing of services that nobody configured', async () => {
+    const { stdout } = await pharos(['doctor', '--json'], { PHAROS_EMBEDDER: 'onnx', PHAROS_EMBED_ENDPOINT: '' })
+    const { checks } = JSON.parse(stdout) as { checks: { name: string }[] }
+    const names = checks.map(({ name }) => name)
+    expect(names).toContain('browser')
+    for (const name of ['embedding', 'reranker', 'qdrant', 'crawl4ai']) expect(names).not.toContain(name)
+  })
+})

@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import type { PharosError } from '../../src/core/errors.ts'
+import type { Library } from '../../src/library/library.ts'
+import { type EmbedInput, type EmbedProgress, embedLibrary } from '../../src/library/operations/embed-library.ts'
+import { rankHits } from '../../src/library/ranked-hits.ts'
+import type { VectorStore } from '../../src/library/vectors.ts'
+import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { addSourceTo, writePage } from '../embed/filled-store.ts'
+import { createQuickClock, createStage, KINDS, type Kind } from './embed-stage.ts'
+import type { Fault } from './servers/faults.ts'
+import { openOpenAiServer } from './servers/openai.ts'
+import { openTeiServer } from './servers/tei.ts'
+import { toyVector } from './servers/toy-vectors.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'pharos-embed-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let files = 0
+
+const STORES: Readonly<Record<string, () => Promise<VectorStore>>> = {
+  SQLite: () => openSqliteStore(join(folder, `${files++}.db`)),
+  memory: async () => createMemoryStore(),
+}
+
+const stage = createStage()
+afterEach(() => stage.end())
+
+const CHUNKS = 30
+/** A chunk that services make no vector of. */
+const isBad = (text: string): boolean => text.includes('quarantined')
+const textOf = (i: number): string =>
+  i === 17 ? 'a quarantined lighthouse' : `harbour ${'abcdefghij'.repeat(i + 1)} ${i}`
+
+/** A library of thirty chunks and an embedder over a service of a kind. */
+async function stageLibrary(kind: Kind, openStore: () => Promise<VectorStore>, isRefused = isBad) {
+  const server = stage.later(
+    await (kind === 'tei'
+      ? openTeiServer({ maxBatch: 8, isUnreadable: isRefused })
+      : openOpenAiServer({ isTooLong: isRefused })),
+  )
+  const store = stage.later(await openStore())
+  await addSourceTo(store, 'docs')
+  await writePage(store, 'docs', '/a', Array.from({ length: CHUNKS }, (_, i) => textOf(i)).join('\n---\n'))
+  const clock = createQuickClock()
+  const open = () => stage.open(kind, server, { clock, batch: 4 })
+  const embedder = await open()
+  const library = {
+    store,
+    vectors: store.vectors,
+    clock,
+    newId: () => randomUUID(),
+    openEmbedder: async () => embedder,
+  }
+  server.forget()
+  // Nothing else of a library takes part.
+  return { server, store, open, library: library as unknown as Library, route: KINDS[kind].route }
+}
+
+async function run(library: Library, input: EmbedInput = {}): Promise<EmbedProgress | undefined> {
+  let last: EmbedProgress | undefined
+  for await (const progress of embedLibrary(library, input)) last = progress
+  return last
+}
+
+async function failureOf(work: Promise<unknown>): Promise<PharosError> {
+  return work.then(
+    () => expect.unreachable(),
+    (error: unknown) => error as PharosError,
+  )
+}
+
+async function search(library: Library, query: string) {
+  const { hits, engines, notices } = await rankHits(library, { query, filter: {}, fusion: 'convex', explain: false }, 0)
+  return { found: hits.map(({ chunk }) => chunk.content), engines, notices }
+}
+
+const CASES = Object.entries(STORES).flatMap(([name, open]) =>
+  (['tei', 'openai'] as const).map((kind) => ({ name, kind, open })),
+)
+
+describe.each(CASES)('embedding a library in $name by a service ($kind)', ({ kind, open }) => {
+  test('gives a vector to every chunk but the one that the service refuses, which words find', async () => {
+    const { library, store, server, route } = await stageLibrary(kind, open)
+    expect(await run(library)).toEqual({
+      embedded: CHUNKS - 1,
+      chunks: CHUNKS,
+      refused: 1,
+      skipped: 1,
+      problem: expect.stringMatching(/makes no vector of what it was given: .* answered 4\d\d/),
+    })
+    expect(await store.vectors.listRefused(9)).toEqual([
+      { sourceId: 'docs', chunkId: expect.any(String), problem: expect.stringMatching(/answered 4\d\d/) },
+    ])
+    const { found, engines, notices } = await search(library, 'lighthouse')
+    expect(found[0]).toBe(textOf(17))
+    expect(engines).toEqual(['words', 'vectors'])
+    expect(notices).toEqual([expect.stringMatching(/29 of 30 chunks have vectors/)])
+    const asked = server.count(route)
+    expect(await run(library)).toMatchObject({ embedded: CHUNKS - 1, refused: 1, skipped: 0 })
+    expect(server.count(route)).toBe(asked)
+  })
+
+  test.each<[string, Fault]>([
+    ['cannot be reached', { type: 'reset' }],
+    ['is down', { type: 'answer', status: 503 }],
+    ['wants it slower', { type: 'answer', status: 429, headers: { 'retry-after': '1' } }],
+    ['breaks off', { type: 'cut' }],
+    ['fails at everything', { type: 'answer', status: 500 }],
+    ['gives vectors of other dimensions', { type: 'answer', status: 200, json: wrongAnswer(kind) }],
+  ])('ends where the service %s, goes on by words, and catches up later', async (_what, fault) => {
+    const { library, store, server, route } = await stageLibrary(kind, open, () => false)
+    // The first two batches are answered.
+    server.script(route, { type: 'none' }, { type: 'none' })
+    server.always(route, fault)
+    const failure = await failureOf(run(library))
+    expect(failure).toMatchObject({ code: 'SERVICE_UNUSABLE', details: { url: server.origin } })
+    expect(await store.vectors.count()).toEqual({ embedded: 8, chunks: CHUNKS, refused: 0 })
+    const { found, engines, notices } = await search(library, 'lighthouse')
+    expect({ found, engines }).toEqual({ found: [textOf(17)], engines: ['words'] })
+    expect(notices).toEqual([expect.stringMatching(/cannot be used.*; answered by words alone/)])
+    server.heal()
+    expect(await run(library)).toMatchObject({ embedded: CHUNKS, refused: 0 })
+    expect((await search(library, 'lighthouse')).engines).toEqual(['words', 'vectors'])
+  })
+
+  test('leaves out a chunk that makes the service break down, and goes on', async () => {
+    const { library, store, server, route } = await stageLibrary(kind, open, () => false)
+    server.always(route, ({ text }) => (isBad(text) ? { type: 'reset' } : { type: 'none' }))
+    expect(await run(library)).toMatchObject({ embedded: CHUNKS - 1, refused: 1, skipped: 1 })
+    expect(await store.vectors.listRefused(9)).toMatchObject([
+      { problem: expect.stringMatching(/the connection .+ broke/) },
+    ])
+  })
+
+  test.each<[string, readonly number[]]>([
+    ['no numbers', toyVector('a', 8).fill(Number.NaN)],
+    ['nothing but zeros', toyVector('a', 8).fill(0)],
+  ])('ends where the service gives %s for everything, and writes nothing', async (_what, vector) => {
+    const { library, store, server, route } = await stageLibrary(kind, open)
+    const json = KINDS[kind].answerOf(Array.from({ length: 4 }, () => vector))
+    server.always(route, { type: 'answer', status: 200, json })
+    expect((await failureOf(run(library))).code).toMatch(/^(EMBED_REFUSED|SERVICE_UNUSABLE)$/)
+    expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: CHUNKS, refused: 0 })
+  })
+
+  test('sends less at once where it is told that it was too much', async () => {
+    const { library, server, route } = await stageLibrary(kind, open, () => false)
+    server.script(route, ...Array.from({ length: 3 }, (): Fault => ({ type: 'answer', status: 413 })))
+    expect(await run(library)).toMatchObject({ embedded: CHUNKS, refused: 0 })
+  })
+
+  test('tries those again that were refused, where that is wanted', async () => {
+    let isStrict = true
+    const { library } = await stageLibrary(kind, open, (text) => isStrict && isBad(text))
+    expect(await run(library)).toMatchObject({ embedded: CHUNKS - 1, refused: 1 })
+    isStrict = false
+    expect(await run(library, { retryRefused: true })).toMatchObject({ embedded: CHUNKS, refused: 0, skipped: 0 })
+  })
+})
+
+function wrongAnswer(kind: Kind): unknown {
+  return KINDS[kind].answerOf(Array.from({ length: 4 }, () => toyVector('a', 5)))
+}
+
+test('a service with another model than before needs all vectors anew', async () => {
+  const { library, store, open, server } = await stageLibrary('tei', STORES['SQLite'] ?? expect.unreachable())
+  await run(library)
+  const tei = server as Awaited<ReturnType<typeof openTeiServer>>
+  tei.serve({ id: 'BAAI/bge-m3', dimensions: 12 })
+  const embedder = await open()
+  const other: Library = { ...library, openEmbedder: async () => embedder }
+  expect(await failureOf(run(other))).toMatchObject({
+    code: 'VECTOR_SPACE_OTHER',
+    message: expect.stringMatching(/thenlper\/gte-base .* BAAI\/bge-m3/),
+    entry: { advice: expect.stringMatching(/embed run --replace/) },
+  })
+  expect(await run(other, { replace: true })).toMatchObject({ embedded: CHUNKS - 1, refused: 1, skipped: 1 })
+  expect(await store.vectors.readSpace()).toMatchObject({ model: 'BAAI/bge-m3', dimensions: 12 })
+})

@@ -1,0 +1,67 @@
+import { afterEach, expect, test } from 'vitest'
+import type { Library } from '../../src/library/library.ts'
+import { embedLibrary } from '../../src/library/operations/embed-library.ts'
+import { rankHits } from '../../src/library/ranked-hits.ts'
+import { openConnections } from '../../src/open-connections.ts'
+import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
+import { addSourceTo, writePage } from '../embed/filled-store.ts'
+import { createQuickClock, createStage } from './embed-stage.ts'
+import { openTeiServer } from './servers/tei.ts'
+
+const stage = createStage()
+afterEach(() => stage.end())
+
+/** A library with the services of its owner, as a server has them for as long as it runs. */
+async function stageServer() {
+  const server = stage.later(await openTeiServer())
+  const clock = createQuickClock()
+  const connections = stage.later(
+    openConnections({
+      options: { embedding: { type: 'tei', endpoint: server.origin } },
+      userAgent: 'Pharos/test',
+      allowance: { isNameAllowed: () => false, isAllowed: () => false },
+      proxy: undefined,
+      maxPageBytes: undefined,
+      clock,
+    }),
+  )
+  const store = createMemoryStore()
+  await addSourceTo(store, 'docs')
+  await writePage(store, 'docs', '/a', 'a lamp\n---\na foghorn')
+  const { openEmbedder } = connections
+  const library = { store, vectors: store.vectors, clock, newId: () => 'me', openEmbedder, wantsVectors: true }
+  // Nothing else of a library takes part.
+  return { server, clock, store, library: library as unknown as Library }
+}
+
+async function embed(library: Library): Promise<void> {
+  for await (const _ of embedLibrary(library));
+}
+
+const search = async (library: Library) => {
+  const { engines, notices } = await rankHits(
+    library,
+    { query: 'lamp', filter: {}, fusion: 'convex', explain: false },
+    0,
+  )
+  return { engines, notices: notices.join() }
+}
+
+test('a service that is given another model is opened anew, and so it is when it has the old one again', async () => {
+  const { library, server, clock, store } = await stageServer()
+  await embed(library)
+  expect((await search(library)).engines).toEqual(['words', 'vectors'])
+  const [first, second] = ['thenlper/gte-base', 'BAAI/bge-m3']
+  server.serve({ id: second })
+  clock.pass(61_000)
+  expect((await search(library)).notices).toContain(`it serves ${second} now and served ${first} before`)
+  expect((await search(library)).notices).toContain(`than the one that is configured (${second})`)
+  await writePage(store, 'docs', '/b', 'a buoy')
+  await expect(embed(library)).rejects.toMatchObject({ code: 'VECTOR_SPACE_OTHER' })
+  server.serve({ id: first })
+  clock.pass(61_000)
+  // Found out by whoever asks first.
+  await expect(embed(library)).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
+  await embed(library)
+  expect(await search(library)).toEqual({ engines: ['words', 'vectors'], notices: '' })
+})

@@ -1,0 +1,494 @@
+import { inspect } from 'node:util'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { PharosError } from '../../src/core/errors.ts'
+import { findVectorProblem } from '../../src/core/search/quantized-vector.ts'
+import {
+  createHurriedClient,
+  createQuickClock,
+  createStage,
+  type EmbedderTraits,
+  KINDS,
+  type Kind,
+} from './embed-stage.ts'
+import { type Fault, type FaultyServer, findClosedPort, type RouteAnswer } from './servers/faults.ts'
+import { type OpenAiOptions, openOpenAiServer } from './servers/openai.ts'
+import { openTeiServer, type TeiOptions } from './servers/tei.ts'
+import { toyVector } from './servers/toy-vectors.ts'
+
+const stage = createStage()
+afterEach(() => stage.end())
+
+const SIZE = 8
+const textsOf = (count: number): string[] => Array.from({ length: count }, (_, i) => `text ${'abcdefghij'.slice(i)}`)
+
+/** What a server may be told whatever its kind. */
+interface Trouble {
+  readonly isBad?: (text: string) => boolean
+  readonly key?: string
+}
+
+/** A server of a kind. A bad text is one that the model fails at without saying why: 424 of TEI, 500 of llama.cpp. */
+function openServer(kind: Kind, { isBad = () => false, key }: Trouble = {}): Promise<FaultyServer> {
+  const apiKey = key === undefined ? {} : { apiKey: key }
+  const tei: TeiOptions = { dimensions: SIZE, isPoison: isBad, ...apiKey }
+  const openai: OpenAiOptions = { isTooLong: isBad, tooLongStatus: 500, ...apiKey }
+  return kind === 'tei' ? openTeiServer(tei) : openOpenAiServer(openai)
+}
+
+async function stageOne(kind: Kind, traits: EmbedderTraits = {}, trouble: Trouble = {}) {
+  const server = stage.later(await openServer(kind, trouble))
+  const clock = createQuickClock()
+  const embedder = await stage.open(kind, server, { clock, ...traits })
+  server.forget()
+  return { server, clock, embedder }
+}
+
+/** One that can be told to wait less for its answers. */
+async function stageHurried(kind: Kind) {
+  const server = stage.later(await openServer(kind))
+  const clock = createQuickClock()
+  const client = stage.later(createHurriedClient(server.origin))
+  const embedder = await stage.open(kind, server, { clock, client })
+  server.forget()
+  return { server, clock, client, embedder }
+}
+
+async function failureOf(work: Promise<unknown>): Promise<PharosError> {
+  return work.then(
+    () => expect.unreachable(),
+    (error: unknown) => error as PharosError,
+  )
+}
+
+const answer = (status: number, more: Partial<RouteAnswer> = {}): Fault => ({ type: 'answer', status, ...more })
+
+describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (kind) => {
+  const { route, textsOf: sentOf, answerOf } = KINDS[kind]
+
+  test('knows the model and its dimensions when it is open', async () => {
+    const { embedder } = await stageOne(kind)
+    expect(embedder.space).toEqual({
+      model: kind === 'tei' ? 'thenlper/gte-base' : 'text-embedding-3-small',
+      fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
+      dimensions: SIZE,
+    })
+    expect(embedder.batchSize).toBe(8)
+    await embedder.close()
+  })
+
+  test('is of the same space as long as nothing changes that decides what a text becomes', async () => {
+    const spaceOf = async (traits: EmbedderTraits = {}) => (await stageOne(kind, traits)).embedder.space.fingerprint
+    const plain = await spaceOf()
+    expect(await spaceOf({ queryPrefix: 'query: ', batch: 9, key: 'a key' })).toBe(plain)
+    expect(new Set([plain, await spaceOf({ textPrefix: 'passage: ' }), await spaceOf({ dimensions: 4 })]).size).toBe(3)
+  })
+
+  test('gives vectors of length 1 in the order of the texts, some batches at once', async () => {
+    const { embedder, server } = await stageOne(kind)
+    // The first is the last to be answered.
+    server.script(route, { type: 'slow', ms: 120 })
+    const texts = textsOf(10)
+    const vectors = await embedder.embed(texts)
+    expect(vectors.map((vector) => findVectorProblem(vector, SIZE))).toEqual(texts.map(() => undefined))
+    for (const [i, vector] of vectors.entries()) {
+      const wanted = toyVector(texts[i] ?? '', SIZE)
+      const length = Math.hypot(...wanted)
+      expect([...vector]).toEqual(wanted.map((value) => expect.closeTo(value / length, 5)))
+    }
+    expect(server.bodies(route).map((body) => sentOf(body).length)).toEqual([4, 4, 2])
+    expect(server.bodies(route).flatMap(sentOf)).toEqual(texts)
+    expect(server.mostAtOnce).toBe(2)
+    expect(await embedder.embed([])).toEqual([])
+  })
+
+  test('sends no more bytes at once than it may, and a longer text alone', async () => {
+    const { embedder, server } = await stageOne(kind, { batchBytes: 30 })
+    await embedder.embed(['aaaaaaaaaa', 'bbbbbbbbbb', 'äöüßäöüßäöüß', 'c'.repeat(100), 'd', 'e', 'f'])
+    expect(server.bodies(route).map((body) => sentOf(body).length)).toEqual([2, 1, 1, 3])
+  })
+
+  test('puts before texts and questions what the model wants to see', async () => {
+    const { embedder, server } = await stageOne(kind, { textPrefix: 'passage: ', queryPrefix: 'query: ' })
+    await embedder.embed(['one'])
+    await embedder.embed(['one'], undefined, 'query')
+    expect(server.bodies(route).flatMap(sentOf)).toEqual(['passage: one', 'query: one'])
+  })
+
+  test.each<[string, Fault, number]>([
+    ['a connection that breaks', { type: 'reset' }, 250],
+    ['an answer that is cut', { type: 'cut' }, 250],
+    ['500', answer(500, { text: 'oops' }), 250],
+    ['503', answer(503), 250],
+    ['503 with a time', answer(503, { headers: { 'retry-after': '7' } }), 7000],
+    ['424', answer(424, { json: { error: 'Inference failed', error_type: 'Backend' } }), 250],
+    ['429', answer(429), 250],
+    ['429 with a time', answer(429, { headers: { 'retry-after': '3' } }), 3000],
+  ])('tries again after %s', async (_what, fault, pause) => {
+    const { embedder, server, clock } = await stageOne(kind)
+    server.script(route, fault)
+    expect(await embedder.embed(['one'])).toHaveLength(1)
+    expect(clock.slept).toEqual([pause])
+    expect(server.count(route)).toBe(2)
+  })
+
+  test('tries again after an answer that does not come', async () => {
+    const { embedder, server, clock, client } = await stageHurried(kind)
+    server.always(route, { type: 'hang' })
+    client.hurry(50)
+    clock.onSleep(() => {
+      server.heal()
+      client.hurry(undefined)
+    })
+    expect(await embedder.embed(['one', 'two'])).toHaveLength(2)
+    expect(clock.slept).toEqual([250])
+  })
+
+  test.each<[string, Fault]>([
+    ['wants it slower', answer(429)],
+    ['fails at everything', answer(500)],
+  ])('says after three more tries that the service %s', async (_what, fault) => {
+    const { embedder, server, clock } = await stageOne(kind)
+    server.always(route, fault)
+    const { code, details, entry } = await failureOf(embedder.embed(['one']))
+    expect({ code, url: details['url'] }).toEqual({ code: 'SERVICE_UNUSABLE', url: server.origin })
+    expect(entry.advice).toMatch(/see that it runs/)
+    expect(clock.slept.slice(0, 3)).toEqual([250, 1000, 4000])
+    server.heal()
+    expect(await embedder.embed(['one'])).toHaveLength(1)
+  })
+
+  test.each<[string, Fault]>([
+    ['breaks', { type: 'reset' }],
+    ['is down', answer(503)],
+  ])('waits for a service that %s, whatever it is given, and then says so', async (_what, fault) => {
+    const { embedder, server, clock } = await stageOne(kind)
+    server.always(route, fault)
+    const { code, entry } = await failureOf(embedder.embed(['one']))
+    expect({ code, advice: entry.advice }).toEqual({
+      code: 'SERVICE_UNUSABLE',
+      advice: 'see that it runs and try again; search goes by words meanwhile',
+    })
+    expect(clock.slept).toEqual([250, 250, 1000, 4000, 10_000])
+    server.heal()
+    expect(await embedder.embed(['one'])).toHaveLength(1)
+  })
+
+  test.each<[string, Fault]>([
+    ['breaks the connection', { type: 'reset' }],
+    ['makes a gateway say that it is gone', answer(502)],
+    ['is never answered', { type: 'hang' }],
+  ])('tells a text that %s from a service that is down', async (_what, fault) => {
+    const { embedder, server, clock, client } = await stageHurried(kind)
+    client.hurry(100, (body) => body.includes('poison'))
+    server.always(route, ({ text }) => (text.includes('poison') ? fault : { type: 'none' }))
+    expect(await failureOf(embedder.embed(['one', 'poison', 'two']))).toMatchObject({ code: 'EMBED_REFUSED' })
+    // Twice all of them, and once a plain text.
+    expect({ slept: clock.slept, asked: server.count(route) }).toEqual({ slept: [250], asked: 3 })
+    server.forget()
+    expect(await failureOf(embedder.embed(['poison']))).toMatchObject({ code: 'EMBED_REFUSED' })
+    expect(server.count(route)).toBe(6)
+    expect(await embedder.embed(['one', 'two'])).toHaveLength(2)
+  })
+
+  test('takes no text for the cause of a breakdown that another one caused', async () => {
+    const { embedder, server } = await stageOne(kind)
+    server.script(route, { type: 'reset' }, { type: 'reset' })
+    expect(await embedder.embed(['one'])).toHaveLength(1)
+  })
+
+  test('says that no key was sent where one is wanted', async () => {
+    const server = stage.later(await openServer(kind, { key: 'sk-secret' }))
+    const { message, entry } = await failureOf(stage.open(kind, server))
+    expect(message).toMatch(/cannot be used: no key was sent$/)
+    expect(entry.advice).toBe('set PHAROS_EMBED_KEY')
+  })
+
+  test('does not wait for a service that wants to be left alone for long', async () => {
+    const { embedder, server, clock } = await stageOne(kind)
+    server.script(route, answer(429, { headers: { 'retry-after': '3600' } }))
+    expect(await failureOf(embedder.embed(['one']))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
+    expect({ slept: clock.slept, asked: server.count(route) }).toEqual({ slept: [], asked: 1 })
+  })
+
+  test('says that one which is slow may be asked for less', async () => {
+    const { embedder, server, client, clock } = await stageHurried(kind)
+    server.always(route, { type: 'hang' })
+    client.hurry(30)
+    expect((await failureOf(embedder.embed(['one']))).entry.advice).toMatch(/embedTimeout/)
+    expect(clock.slept).toEqual([250])
+  })
+
+  test.each([400, 413, 422])('tells texts that are refused (%s) from a service that fails', async (status) => {
+    const { embedder, server, clock } = await stageOne(kind)
+    server.script(route, answer(status, { json: { error: 'too much of it' } }))
+    const { code, message } = await failureOf(embedder.embed(['one', 'two']))
+    expect({ code, message }).toEqual({ code: 'EMBED_REFUSED', message: expect.stringMatching(/too much of it/) })
+    expect({ slept: clock.slept, asked: server.count(route) }).toEqual({ slept: [], asked: 1 })
+  })
+
+  test('finds out whether texts are at fault where the service does not say so', async () => {
+    const { embedder, server, clock } = await stageOne(kind, {}, { isBad: (text) => text.includes('poison') })
+    expect(await failureOf(embedder.embed(['one', 'poison', 'two']))).toMatchObject({ code: 'EMBED_REFUSED' })
+    // At once: halves are as good as another try.
+    expect({ slept: clock.slept, asked: server.count(route) }).toEqual({ slept: [], asked: 2 })
+    expect(await failureOf(embedder.embed(['poison']))).toMatchObject({ code: 'EMBED_REFUSED' })
+    expect(clock.slept).toEqual([250, 1000, 4000])
+    expect(await embedder.embed(['one', 'two'])).toHaveLength(2)
+  })
+
+  test('asks for a question twice at most', async () => {
+    const { embedder, server, clock } = await stageOne(kind)
+    server.always(route, answer(500))
+    expect(await failureOf(embedder.embed(['one'], undefined, 'query'))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
+    expect({ slept: clock.slept, asked: server.count(route) }).toEqual({ slept: [250], asked: 2 })
+    server.always(route, answer(422))
+    expect(await failureOf(embedder.embed(['one'], undefined, 'query'))).toMatchObject({ code: 'EMBED_REFUSED' })
+  })
+
+  test.each<[string, readonly unknown[], RegExp]>([
+    ['holds no number', [toyVector('a', SIZE), toyVector('b', SIZE).fill(Number.NaN)], /holds null/],
+    ['holds words', [toyVector('a', SIZE), toyVector('b', SIZE).map(String)], /holds "0/],
+    ['is nothing but zeros', [toyVector('a', SIZE), toyVector('b', SIZE).fill(0)], /of length 0/],
+    ['is no vector', [toyVector('a', SIZE), 'vector'], /not a list/],
+    ['is greater than any', [toyVector('a', SIZE), toyVector('b', SIZE).fill(1e300)], /length Infinity/],
+  ])('refuses an answer of which one vector %s', async (_what, vectors, problem) => {
+    const { embedder, server } = await stageOne(kind)
+    server.script(route, answer(200, { json: answerOf(vectors) }))
+    const { code, message } = await failureOf(embedder.embed(['one', 'two']))
+    expect({ code, message }).toEqual({ code: 'EMBED_REFUSED', message: expect.stringMatching(problem) })
+  })
+
+  test.each<[string, unknown, RegExp]>([
+    ['too few vectors', answerOf([toyVector('a', SIZE)]), /1 vectors for 2 texts/],
+    ['something else', { hello: 'world' }, /holds no vectors/],
+    ['nothing', null, /holds no vectors/],
+  ])('does not take %s for an answer', async (_what, json, problem) => {
+    const { embedder, server } = await stageOne(kind)
+    server.script(route, answer(200, { json }))
+    const { code, message } = await failureOf(embedder.embed(['one', 'two']))
+    expect({ code, message }).toEqual({ code: 'SERVICE_UNUSABLE', message: expect.stringMatching(problem) })
+  })
+
+  test('does not take a page for an answer', async () => {
+    const { embedder, server } = await stageOne(kind)
+    server.script(route, { type: 'not-json' })
+    expect(await failureOf(embedder.embed(['one']))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
+  })
+
+  test('says what to do where the vectors have other dimensions than before', async () => {
+    const { embedder, server } = await stageOne(kind)
+    server.script(route, answer(200, { json: answerOf([toyVector('a', 5), toyVector('b', 5)]) }))
+    const { code, message, entry } = await failureOf(embedder.embed(['one', 'two']))
+    expect({ code, message }).toEqual({ code: 'SERVICE_UNUSABLE', message: expect.stringMatching(/5 .* had 8/) })
+    expect(entry.advice).toMatch(/embed run --replace/)
+  })
+
+  test('keeps its key to itself', async () => {
+    const { embedder, server } = await stageOne(kind, { key: 'sk-secret' }, { key: 'sk-secret' })
+    await embedder.embed(['one'])
+    expect(server.requests.map(({ headers }) => headers['authorization'])).toEqual(['Bearer sk-secret'])
+    const failure = await failureOf(stage.open(kind, server, { key: 'sk-stale' }))
+    expect(failure).toMatchObject({ code: 'SERVICE_UNUSABLE', entry: { advice: expect.stringMatching(/embedKey/) } })
+    expect(inspect([failure, failure.entry], { depth: 9 })).not.toMatch(/sk-/)
+  })
+
+  test.each([
+    ['where nothing listens', async () => `http://127.0.0.1:${await findClosedPort()}`, /see that it runs/],
+    ['where something else is', async (origin: string) => `${origin}/other/place`, /embedEndpoint/],
+  ])('cannot be opened %s', async (_what, place, advice) => {
+    const server = stage.later(await openServer(kind))
+    const endpoint = await place(server.origin)
+    const failure = await failureOf(stage.open(kind, { origin: new URL(endpoint).origin }, { endpoint }))
+    expect(failure).toMatchObject({
+      code: 'SERVICE_UNUSABLE',
+      details: { url: endpoint },
+      entry: { advice: expect.stringMatching(advice) },
+    })
+  })
+
+  test('cannot be opened where the service makes no vector at all', async () => {
+    const server = stage.later(await openServer(kind))
+    server.always(route, answer(200, { json: answerOf([toyVector('a', SIZE).fill(0)]) }))
+    const failure = await failureOf(stage.open(kind, server))
+    expect(failure).toMatchObject({ code: 'SERVICE_UNUSABLE', message: expect.stringMatching(/plain text.*length 0/) })
+  })
+
+  test('cannot be opened for other dimensions than the model gives', async () => {
+    const server = stage.later(await openServer(kind))
+    server.always(route, answer(200, { json: answerOf([toyVector('a', SIZE)]) }))
+    const failure = await failureOf(stage.open(kind, server, { dimensions: 4 }))
+    expect(failure).toMatchObject({ code: 'SERVICE_UNUSABLE', entry: { advice: expect.stringMatching(/Dimensions/) } })
+  })
+
+  test('is given up when it is told to, and so is the opening', async () => {
+    const { embedder, server } = await stageOne(kind)
+    server.always(route, { type: 'hang' })
+    const stop = new AbortController()
+    const work = embedder.embed(textsOf(10), stop.signal)
+    setTimeout(() => stop.abort(new Error('enough')), 20)
+    await expect(work).rejects.toThrow('enough')
+    await expect(stage.open(kind, server, { signal: AbortSignal.abort(new Error('no more')) })).rejects.toThrow(
+      'no more',
+    )
+  })
+
+  test('gives up the other batches where one fails', async () => {
+    const { embedder, server } = await stageOne(kind, { batch: 1 })
+    server.script(route, answer(422), { type: 'hang' })
+    expect(await failureOf(embedder.embed(textsOf(9)))).toMatchObject({ code: 'EMBED_REFUSED' })
+    // The second may be given up on its way.
+    expect(server.count(route)).toBeLessThanOrEqual(2)
+  })
+})
+
+describe('an embedder over TEI', () => {
+  test('sends no more texts at once than the service takes', async () => {
+    const server = stage.later(await openTeiServer({ maxBatch: 3 }))
+    const embedder = await stage.open('tei', server, { batch: 32 })
+    expect(embedder.batchSize).toBe(6)
+    expect(await embedder.embed(textsOf(10))).toHaveLength(10)
+    expect(server.bodies('POST /embed').at(-1)).toEqual({
+      inputs: textsOf(10).slice(9),
+      truncate: true,
+      normalize: true,
+    })
+  })
+
+  test.each(['', '/', '/v1', '/embed', '/v1/embeddings/'])(
+    'is found by an endpoint that ends with "%s"',
+    async (ending) => {
+      const server = stage.later(await openTeiServer())
+      await stage.open('tei', server, { endpoint: server.origin + ending })
+      expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /info', 'POST /embed'])
+    },
+  )
+
+  test('is opened anew for another model, and does not mix two', async () => {
+    const clock = createQuickClock()
+    const server = stage.later(await openTeiServer())
+    const embedder = await stage.open('tei', server, { clock })
+    const others = [{ id: 'BAAI/bge-m3' }, { sha: '0'.repeat(40) }, { sha: null }]
+    for (const other of others) {
+      clock.pass(61_000)
+      expect(await embedder.embed(['one'])).toHaveLength(1)
+      server.serve(other)
+      // Not with every batch.
+      expect(await embedder.embed(['one'])).toHaveLength(1)
+      clock.pass(61_000)
+      for (const use of ['text', 'query'] as const) {
+        const failure = await failureOf(embedder.embed(['one'], undefined, use))
+        expect(failure).toMatchObject({
+          code: 'SERVICE_UNUSABLE',
+          message: expect.stringMatching(/serves .* now and served thenlper/),
+          entry: { advice: expect.stringMatching(/--replace/) },
+        })
+      }
+      const { fingerprint } = (await stage.open('tei', server)).space
+      expect(fingerprint).not.toBe(embedder.space.fingerprint)
+      server.serve({ id: 'thenlper/gte-base', sha: 'fca14538aa9956a46526bd1d0d11d69e19b5a101' })
+    }
+  })
+
+  test.each<[string, unknown, RegExp]>([
+    [
+      'a reranker',
+      { model_id: 'bge-reranker', model_type: { reranker: { id2label: {} } } },
+      /bge-reranker, which is no embedding/,
+    ],
+    ['a decision model', { model_id: 'judge', model_type: 'decision' }, /judge, which is no embedding/],
+    ['nothing that has a name', {}, /which model/],
+    ['something else', null, /which model/],
+  ])('is not opened over %s', async (_what, json, problem) => {
+    const server = stage.later(await openTeiServer())
+    server.script('GET /info', answer(200, { json }))
+    const failure = await failureOf(stage.open('tei', server))
+    expect(failure).toMatchObject({ code: 'SERVICE_UNUSABLE', message: expect.stringMatching(problem) })
+  })
+
+  test.each([500, 422])(
+    'does not put it down to the texts where the service does not know its model (%s)',
+    async (status) => {
+      const clock = createQuickClock()
+      const server = stage.later(await openTeiServer())
+      const embedder = await stage.open('tei', server, { clock })
+      clock.pass(61_000)
+      server.always('GET /info', answer(status))
+      expect(await failureOf(embedder.embed(['one']))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
+      expect(await failureOf(stage.open('tei', server))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
+    },
+  )
+
+  test('is opened over one of 2023, which says less of itself', async () => {
+    const server = stage.later(await openTeiServer())
+    server.script(
+      'GET /info',
+      answer(200, { json: { model_id: 'gte', model_pooling: 'cls', max_client_batch_size: 0 } }),
+    )
+    expect((await stage.open('tei', server)).space).toMatchObject({ model: 'gte' })
+  })
+
+  test('asks for as many dimensions as it was told', async () => {
+    const server = stage.later(await openTeiServer())
+    expect((await stage.open('tei', server, { dimensions: 5 })).space.dimensions).toBe(5)
+    expect(server.bodies('POST /embed')).toEqual([expect.objectContaining({ dimensions: 5 })])
+  })
+})
+
+describe('an embedder over a service like OpenAI', () => {
+  test.each<[string, string]>([
+    ['', '/v1/embeddings'],
+    ['/', '/v1/embeddings'],
+    ['/v1', '/v1/embeddings'],
+    ['/v1//', '/v1/embeddings'],
+    ['/v1/embeddings', '/v1/embeddings'],
+    ['/openai/deployments/a/embeddings?api-version=1', '/openai/deployments/a/embeddings'],
+    ['/api/gateway', '/api/gateway/embeddings'],
+  ])('is found by an endpoint that ends with "%s"', async (ending, path) => {
+    const server = stage.later(await openOpenAiServer({ path }))
+    await stage.open('openai', server, { endpoint: server.origin + ending })
+    const [request] = server.requests
+    expect(request?.path).toBe(path)
+    expect(request?.query.toString()).toBe(new URL(`http://a${ending}`).searchParams.toString())
+    expect(request?.json).toEqual({
+      model: 'text-embedding-3-small',
+      input: ['A lighthouse shows where the harbour is.'],
+      encoding_format: 'float',
+    })
+  })
+
+  test('puts the vectors in order by their index', async () => {
+    const server = stage.later(await openOpenAiServer({ isReversed: true }))
+    const embedder = await stage.open('openai', server)
+    const [first, second] = await embedder.embed(['aaaa', 'bbbb'])
+    expect((first?.[0] ?? 0) > (second?.[0] ?? 0)).toBe(true)
+  })
+
+  test.each<[string, readonly unknown[]]>([
+    ['the same index twice', [0, 0]],
+    ['an index that no text has', [0, 2]],
+    ['no index', [0, undefined]],
+  ])('does not take vectors with %s', async (_what, indexes) => {
+    const server = stage.later(await openOpenAiServer())
+    const embedder = await stage.open('openai', server)
+    const data = indexes.map((index) => ({ index, embedding: toyVector('a', SIZE) }))
+    server.script('POST /v1/embeddings', answer(200, { json: { data } }))
+    expect(await failureOf(embedder.embed(['one', 'two']))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
+  })
+
+  test('says where to look for a model that is not there', async () => {
+    const server = stage.later(await openOpenAiServer())
+    const failure = await failureOf(stage.open('openai', server, { model: 'nobody' }))
+    expect(failure).toMatchObject({
+      code: 'SERVICE_UNUSABLE',
+      message: expect.stringMatching(/nobody/),
+      entry: { advice: expect.stringMatching(/embedModel/) },
+    })
+  })
+
+  test('asks for as many dimensions as it was told, and says so where the model has no more', async () => {
+    const server = stage.later(await openOpenAiServer())
+    expect((await stage.open('openai', server, { dimensions: 4 })).space.dimensions).toBe(4)
+    const failure = await failureOf(stage.open('openai', server, { dimensions: 9 }))
+    expect(failure).toMatchObject({ code: 'SERVICE_UNUSABLE', message: expect.stringMatching(/'dimensions' = 9/) })
+  })
+})

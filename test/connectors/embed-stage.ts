@@ -1,0 +1,105 @@
+import { openOpenAiEmbedder } from '../../src/embed/openai-embedder.ts'
+import type { ServiceEmbedderOptions } from '../../src/embed/service-embedder.ts'
+import { openTeiEmbedder } from '../../src/embed/tei-embedder.ts'
+import { openServiceClient } from '../../src/fetch/service-client.ts'
+import type { ServiceRequest } from '../../src/library/http-client.ts'
+import type { Embedder } from '../../src/library/vectors.ts'
+import type { FaultyServer } from './servers/faults.ts'
+
+/** A clock that nobody waits for: whoever sleeps wakes at once, and it is later by so much. */
+export function createQuickClock() {
+  let now = 1_000_000
+  const slept: number[] = []
+  let told: () => void = () => undefined
+  return {
+    /** Told of every pause before it is made. */
+    onSleep: (tell: () => void): void => {
+      told = tell
+    },
+    /** The pauses that were made, in milliseconds. */
+    slept,
+    pass: (ms: number): void => {
+      now += ms
+    },
+    now: () => now,
+    sleep: async (ms: number, signal?: AbortSignal): Promise<void> => {
+      signal?.throwIfAborted()
+      told()
+      slept.push(ms)
+      now += ms
+    },
+  }
+}
+
+/** A client that can be told to wait less for its answers. */
+export function createHurriedClient(origin: string) {
+  const client = openServiceClient({ origins: [origin], userAgent: 'Pharos/test' })
+  let timeoutMs: number | undefined
+  let isMeant = (_body: string): boolean => true
+  return {
+    /** @param of for requests with such bodies only */
+    hurry: (ms: number | undefined, of: (body: string) => boolean = () => true): void => {
+      timeoutMs = ms
+      isMeant = of
+    },
+    request: (request: ServiceRequest) =>
+      client.request(timeoutMs === undefined || !isMeant(String(request.body)) ? request : { ...request, timeoutMs }),
+    close: () => client.close(),
+  }
+}
+
+/** What a test says about an embedder besides its server. */
+export type EmbedderTraits = Partial<ServiceEmbedderOptions> & { readonly model?: string }
+
+/** Both kinds of services, by how they are asked. */
+export const KINDS = {
+  tei: {
+    route: 'POST /embed',
+    open: (options: ServiceEmbedderOptions) => openTeiEmbedder(options),
+    textsOf: (body: unknown): readonly string[] => (body as { inputs: string[] }).inputs,
+    answerOf: (vectors: readonly unknown[]): unknown => vectors,
+  },
+  openai: {
+    route: 'POST /v1/embeddings',
+    open: (options: ServiceEmbedderOptions & { readonly model?: string }) =>
+      openOpenAiEmbedder({ model: 'text-embedding-3-small', ...options }),
+    textsOf: (body: unknown): readonly string[] => (body as { input: string[] }).input,
+    answerOf: (vectors: readonly unknown[]): unknown => ({
+      object: 'list',
+      data: vectors.map((embedding, index) => ({ object: 'embedding', index, embedding })),
+      model: 'm',
+    }),
+  },
+} as const
+
+export type Kind = keyof typeof KINDS
+
+/** Opens embedders over servers, and closes what they need. */
+export function createStage() {
+  const closing: (() => Promise<void>)[] = []
+  return {
+    /** Closes it when the test is over. */
+    later: <T extends { close(): Promise<void> }>(opened: T): T => {
+      closing.push(() => opened.close())
+      return opened
+    },
+    open(kind: Kind, { origin }: Pick<FaultyServer, 'origin'>, traits: EmbedderTraits = {}): Promise<Embedder> {
+      const client = openServiceClient({ origins: [origin], userAgent: 'Pharos/test' })
+      closing.push(() => client.close())
+      return KINDS[kind].open({
+        endpoint: origin,
+        batch: 4,
+        batchBytes: 100_000,
+        timeoutMs: 60_000,
+        textPrefix: '',
+        queryPrefix: '',
+        client,
+        clock: createQuickClock(),
+        ...traits,
+      })
+    },
+    async end(): Promise<void> {
+      for (const close of closing.splice(0).reverse()) await close()
+    },
+  }
+}

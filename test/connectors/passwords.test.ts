@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { openLibrary } from '../../src/open-library.ts'
+import { openCrawl4AIReader } from '../../src/readers/crawl4ai-reader.ts'
+import { openQdrantStore } from '../../src/readers/qdrant-store.ts'
+
+const place = 'http://me:s3cret@127.0.0.1:1/'
+const library = { path: ':memory:', version: '0.0.0' }
+
+test.each<[string, string, () => Promise<unknown>]>([
+  ['embedding.endpoint', 'key', () => openLibrary({ ...library, embedding: { type: 'tei', endpoint: place } })],
+  ['reranking.endpoint', 'key', () => openLibrary({ ...library, reranking: { type: 'tei', endpoint: place } })],
+  ['qdrant.url', 'key', () => openLibrary({ ...library, qdrant: { url: place } })],
+  ['crawl4ai.endpoint', 'token', () => openLibrary({ ...library, crawl4ai: { endpoint: place } })],
+  ['endpointUrl', 'token', () => openCrawl4AIReader({ endpointUrl: place })],
+  ['url', 'key', () => openQdrantStore({ url: place, collection: 'c', dimensions: 3 })],
+])('nothing is opened with a password in %s, which is not repeated', async (option, key, open) => {
+  await expect(open()).rejects.toMatchObject({
+    code: 'OPTION_INVALID',
+    message: `${option}: expected an address without user name and password: give a key as ${key}`,
+    entry: { advice: 'correct the option' },
+  })
+})

@@ -1,0 +1,25 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { SETTINGS } from '../../src/config.ts'
+
+const root = new URL('../../', import.meta.url)
+const read = (path: string) => readFileSync(fileURLToPath(new URL(path, root)), 'utf8')
+
+const examples = readdirSync(fileURLToPath(new URL('examples', root)))
+  .filter((name) => name.endsWith('.mjs'))
+  .map((name) => read(`examples/${name}`))
+
+test('every sample of READERS.md stands in an example, which the test command runs', () => {
+  const samples = [...read('docs/READERS.md').matchAll(/```js\n([\s\S]*?)```/g)].map(([, sample = '']) => sample)
+  expect(samples.length).toBeGreaterThan(5)
+  // Most of what an example does stands in a `try`.
+  const texts = examples.map((text) => text.replaceAll('\n  ', '\n'))
+  expect(samples.filter((sample) => !texts.some((text) => text.includes(sample)))).toEqual([])
+})
+
+test('READERS.md names settings that there are', () => {
+  const named = [...read('docs/READERS.md').matchAll(/`(crawl4ai[A-Z]\w*)`/g)].map(([, name]) => name)
+  expect(named.length).toBeGreaterThan(4)
+  expect(named.filter((name) => !(String(name) in SETTINGS))).toEqual([])
+})

@@ -1,0 +1,139 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { parseAllowance } from '../../src/fetch/addresses.ts'
+import { openHttpFetcher } from '../../src/fetch/http.ts'
+import { openCrawl4AIReader } from '../../src/readers/crawl4ai-reader.ts'
+import type { DocumentReader } from '../../src/readers/document-reader.ts'
+import { openPharosReader } from '../../src/readers/pharos-reader.ts'
+import { type Canary, INSIDE_ANSWERS, INSIDE_HOSTS, LOCAL_ANSWERS, LOCAL_HOSTS, openCanary } from '../sites/canary.ts'
+import { stageLibrary, stageSite } from '../sites/crawl.ts'
+import { redirect } from '../sites/site.ts'
+import { type CrawlResult, openCrawl4AIServer } from './servers/crawl4ai.ts'
+
+/** The site listens here, and this is what may be reached; the canary is at every other address. */
+const SITE_ADDRESS = '127.0.0.3'
+
+/** A public address, which nobody here connects to. */
+const PUBLIC_ADDRESS = '93.184.215.14'
+
+/** Names on this machine are not waited for. */
+const DOMAIN = 'docs.localhost'
+
+const ANSWERS = [...LOCAL_ANSWERS, ...INSIDE_ANSWERS]
+
+const closers: (() => Promise<unknown>)[] = []
+let canary: Canary
+
+beforeEach(async () => {
+  canary = await openCanary()
+  closers.push(() => canary.close())
+})
+
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+/** What names resolve to: `name-3.docs.localhost` has the fourth of the answers, `public.…` one that is allowed. */
+async function resolve(host: string): Promise<readonly string[]> {
+  const [, number] = /^name-(\d+)\./.exec(host) ?? []
+  if (number !== undefined) return ANSWERS[Number(number)] ?? []
+  if (host.startsWith('public.')) return [PUBLIC_ADDRESS]
+  // As a system does that knows what belongs to itself.
+  return ['127.0.0.1', '::1']
+}
+
+/** Every way to write an address that leads inside: by itself, and by names that look public. */
+function listForms(port: number): string[] {
+  const names = ANSWERS.map((_, i) => `name-${i}.${DOMAIN}`)
+  const urls = [...LOCAL_HOSTS, ...INSIDE_HOSTS, ...names].map((host) => `http://${host}:${port}/latest/meta-data`)
+  return [...urls, 'http://127.0.0.1/', 'http://localhost/', 'http://169.254.169.254/latest/meta-data']
+}
+
+/** A reader that may reach what is given, and nothing else. */
+async function openGuarded(allowed: readonly string[], obeysRobots = true): Promise<DocumentReader> {
+  const parsed = parseAllowance(allowed)
+  if (parsed.type === 'problem') throw new TypeError(parsed.problem)
+  const fetcher = openHttpFetcher({ userAgent: 'Pharos', allowance: parsed.allowance, resolve })
+  const limits = { intervalMs: 0, startIntervalMs: 0, jitterMs: [0, 0] as const }
+  const library = { ...(await stageLibrary(':memory:', limits)), fetcher }
+  const reader = await openPharosReader({ library, obeysRobots, maxConcurrentRequests: 20 })
+  closers.push(
+    () => fetcher.close(),
+    () => reader.close(),
+  )
+  return reader
+}
+
+async function openServed(find: (url: string) => CrawlResult = () => ({})) {
+  const server = await openCrawl4AIServer({ find })
+  const reader = await openCrawl4AIReader({ endpointUrl: server.origin, resolve, maxConcurrentRequests: 20 })
+  closers.push(
+    () => server.close(),
+    () => reader.close(),
+  )
+  return { server, reader }
+}
+
+/** Nothing was read, each for a reason that has to do with where it leads. */
+async function expectRefused(reader: DocumentReader, urls: readonly string[]): Promise<void> {
+  expect(await reader.loadAll(urls)).toEqual(urls.map(() => null))
+  const reasons = reader.lastFailures.map(({ url, error }) => [url, error.message])
+  expect(reasons).toHaveLength(urls.length)
+  expect(reasons.filter(([, message]) => !REFUSED.test(message ?? ''))).toEqual([])
+  expect(canary.connections, canary.paths.join(' ')).toBe(0)
+}
+
+/** Not public, a name of metadata, or no URL at all. */
+const REFUSED =
+  /not a public address|not public|name of cloud metadata|no address|not a URL|user name or password|Location/
+
+describe('a reader without a service', () => {
+  test.each([true, false])('connects to nothing inside, robots.txt asked: %s', async (obeysRobots) => {
+    await expectRefused(await openGuarded([], obeysRobots), listForms(canary.port))
+  })
+
+  test('follows no redirect inside', async () => {
+    const forms = listForms(canary.port)
+    const site = await stageSite(
+      Object.fromEntries(forms.map((form, i) => [`/${i}`, redirect(Buffer.from(form).toString('latin1'))])),
+      {
+        address: SITE_ADDRESS,
+      },
+    )
+    const reader = await openGuarded([new URL(site.origin).host])
+    await expectRefused(
+      reader,
+      forms.map((_, i) => `${site.origin}/${i}`),
+    )
+    expect(site.requests.length).toBeGreaterThan(forms.length)
+  })
+
+  test('reaches the canary where that is allowed', async () => {
+    const reader = await openGuarded(['127.0.0.0/8'])
+    await reader.loadAll([`http://127.0.0.1:${canary.port}/`])
+    expect(canary.connections).toBeGreaterThan(0)
+  })
+})
+
+describe('a reader with a Crawl4AI service', () => {
+  test('hands it nothing that leads inside', async () => {
+    const { server, reader } = await openServed()
+    await expectRefused(reader, listForms(canary.port))
+    expect(server.count('POST /crawl')).toBe(0)
+  })
+
+  test('keeps nothing of what it was led to inside', async () => {
+    const forms = listForms(canary.port).filter((form) => URL.canParse(form))
+    const { server, reader } = await openServed((url) => ({
+      redirected_url: forms[Number(new URL(url).pathname.slice(1))],
+    }))
+    const urls = forms.map((_, i) => `http://public.${DOMAIN}/${i}`)
+    await expectRefused(reader, urls)
+    expect(server.count('POST /crawl')).toBe(urls.length)
+  })
+
+  test('takes what is public', async () => {
+    const { server, reader } = await openServed()
+    expect(await reader.loadData([`http://public.${DOMAIN}/guide`])).toHaveLength(1)
+    expect(server.count('POST /crawl')).toBe(1)
+  })
+})

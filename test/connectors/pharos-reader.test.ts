@@ -1,0 +1,447 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { PharosError } from '../../src/core/errors.ts'
+import { PageDefect } from '../../src/crawl/page-defect.ts'
+import type { RenderOutcome } from '../../src/crawl/ports.ts'
+import { systemClock } from '../../src/fetch/clock.ts'
+import type { Library } from '../../src/library/library.ts'
+import { documentId } from '../../src/readers/document.ts'
+import {
+  loadSource,
+  openPharosReader,
+  type PharosReader,
+  type PharosReaderOptions,
+} from '../../src/readers/pharos-reader.ts'
+import { stage, stageLibrary, stageSite } from '../sites/crawl.ts'
+import { type Answer, markdown, page, redirect, type Site, text } from '../sites/site.ts'
+import { listAll } from './list-all.ts'
+
+const NOW = Date.UTC(2026, 1, 20, 10, 30)
+
+const readers: PharosReader[] = []
+
+afterEach(async () => {
+  for (const reader of readers.splice(0)) await reader.close()
+})
+
+/** A reader over a library that may reach this machine. */
+async function openReader(options: PharosReaderOptions = {}, parts: Partial<Library> = {}): Promise<PharosReader> {
+  const library = { ...(await stageLibrary()), ...parts }
+  const reader = await openPharosReader({ library, ...options })
+  readers.push(reader)
+  return reader
+}
+
+async function stageReader(
+  pages: Readonly<Record<string, Answer>>,
+  options: PharosReaderOptions = {},
+  parts: Partial<Library> = {},
+) {
+  return { site: await stageSite(pages), reader: await openReader(options, parts) }
+}
+
+const pathsOf = (site: Site): string[] => site.asked().filter((path) => path !== '/robots.txt')
+
+describe('a document', () => {
+  test('has the text of the page, an id of its address, and nine flat facts', async () => {
+    const more = '<meta name="description" content="How tides are told.">'
+    const links = ['/a', '/a#part', '/b', 'https://other.example/', 'https://other.example/x', 'mailto:a@b.example']
+    const clock = { now: () => NOW, sleep: systemClock.sleep }
+    const { site, reader } = await stageReader({ '/tides': page('Tides', links, more) }, {}, { clock })
+    const url = `${site.origin}/tides`
+    const [document] = await reader.loadData([url])
+    expect(document).toEqual({
+      id: documentId(url),
+      text: expect.stringMatching(/^# Tides\n\nThis page is about Tides/),
+      metadata: {
+        source: url,
+        source_url: url,
+        title: 'Tides',
+        description: 'How tides are told.',
+        status_code: 200,
+        crawl_timestamp: '2026-02-20T10:30:00.000Z',
+        internal_links_count: 2,
+        external_links_count: 2,
+        source_type: 'web_crawl',
+      },
+    })
+  })
+
+  test('has an empty description where the page has none', async () => {
+    const { site, reader } = await stageReader({ '/': page('Home') })
+    const [document] = await reader.loadData([`${site.origin}/`])
+    expect(document?.metadata.description).toBe('')
+  })
+
+  test('of an address that redirects is known by the address that was asked for', async () => {
+    const { site, reader } = await stageReader({ '/old': redirect('/new'), '/new': page('New') })
+    const [document] = await reader.loadData([`${site.origin}/old`])
+    expect(document?.metadata).toMatchObject({ source_url: `${site.origin}/old`, title: 'New', status_code: 200 })
+    expect(document?.id).toBe(documentId(`${site.origin}/old`))
+  })
+
+  test('is made of Markdown and of plain text as well', async () => {
+    const { site, reader } = await stageReader({
+      '/guide.md': text(markdown('Guide'), 'text/markdown'),
+      '/notes.txt': text('Notes that are long enough to be read as a page of their own.\n'),
+    })
+    const documents = await reader.loadData([`${site.origin}/guide.md`, `${site.origin}/notes.txt`])
+    expect(documents.map(({ text: body }) => body.split('\n')[0])).toEqual([
+      '# Guide',
+      'Notes that are long enough to be read as a page of their own.',
+    ])
+  })
+})
+
+describe('a batch', () => {
+  test('keeps a slot for each address, in their order, with null for what failed', async () => {
+    const { site, reader } = await stageReader({ '/a': { body: page('A'), delayMs: 60 }, '/c': page('C') })
+    const urls = ['/a', '/b', '/c'].map((path) => site.origin + path)
+    const slots = await reader.loadAll(urls)
+    expect(slots.map((slot) => slot?.metadata.title ?? null)).toEqual(['A', null, 'C'])
+    expect(reader.lastFailures.map(({ url }) => url)).toEqual([urls[1]])
+    expect((await reader.loadData(urls)).map(({ metadata }) => metadata.title)).toEqual(['A', 'C'])
+  })
+
+  test('forgets the failures of the one before', async () => {
+    const { site, reader } = await stageReader({ '/a': page('A') })
+    await reader.loadData([`${site.origin}/missing`])
+    expect(reader.lastFailures).toHaveLength(1)
+    await reader.loadData([`${site.origin}/a`])
+    expect(reader.lastFailures).toEqual([])
+  })
+
+  test('of nothing asks for nothing', async () => {
+    const { site, reader } = await stageReader({})
+    expect(await reader.loadAll([])).toEqual([])
+    expect(await reader.loadData([])).toEqual([])
+    expect(site.requests).toEqual([])
+  })
+
+  test('reads what is given twice for itself', async () => {
+    const { site, reader } = await stageReader({ '/a': page('A') })
+    const documents = await reader.loadData([`${site.origin}/a`, `${site.origin}/a`])
+    expect(documents.map(({ id }) => id)).toEqual([documentId(`${site.origin}/a`), documentId(`${site.origin}/a`)])
+    expect(pathsOf(site)).toEqual(['/a', '/a'])
+  })
+
+  test('asks for no more at once than it may', async () => {
+    let [atOnce, most] = [0, 0]
+    const slow: Answer = () => {
+      most = Math.max(most, ++atOnce)
+      setTimeout(() => atOnce--, 30)
+      return { body: page('Slow'), delayMs: 40 }
+    }
+    const paths = Array.from({ length: 9 }, (_, i) => `/${i}`)
+    const { site, reader } = await stageReader(Object.fromEntries(paths.map((path) => [path, slow])), {
+      maxConcurrentRequests: 3,
+    })
+    expect(await reader.loadData(paths.map((path) => site.origin + path))).toHaveLength(9)
+    expect(most).toBe(3)
+  })
+
+  test('asks for the robots.txt of a host once', async () => {
+    const { site, reader } = await stageReader({ '/robots.txt': text('User-agent: *\n'), '/a': page('A') })
+    await reader.loadData(Array<string>(6).fill(`${site.origin}/a`))
+    expect(site.requests.filter(({ path }) => path === '/robots.txt')).toHaveLength(1)
+  })
+
+  test('rejects with the first failure where it is to fail, and asks for nothing more', async () => {
+    const { site, reader } = await stageReader(
+      { '/a': page('A'), '/z': page('Z') },
+      { failOnError: true, maxConcurrentRequests: 1 },
+    )
+    const reading = reader.loadData(['/a', '/missing', '/z'].map((path) => site.origin + path))
+    await expect(reading).rejects.toMatchObject({ code: 'READ_FAILED' })
+    expect(reader.lastFailures.map(({ url }) => url)).toEqual([`${site.origin}/missing`])
+    expect(reader.failOnError).toBe(true)
+    expect(site.requests.map(({ path }) => path)).toEqual(['/robots.txt', '/a', '/missing'])
+  })
+
+  test('that is to fail ends what else is being read', async () => {
+    const { site, reader } = await stageReader(
+      { '/slow': { body: page('Slow'), delayMs: 5000 } },
+      { failOnError: true },
+    )
+    const urls = [`${site.origin}/slow`, `${site.origin}/missing`]
+    await expect(reader.loadAll(urls)).rejects.toThrow(`${urls[1]} could not be read`)
+    expect(reader.lastFailures.map(({ url }) => url)).toEqual([urls[1]])
+  })
+
+  test('rejects when it is aborted, in the middle and before', async () => {
+    const { site, reader } = await stageReader({ '/slow': { body: page('Slow'), delayMs: 5000 } })
+    const controller = new AbortController()
+    const reading = reader.loadData([`${site.origin}/slow`], controller.signal)
+    await expect.poll(() => site.requests.length).toBe(2)
+    controller.abort(new Error('enough'))
+    await expect(reading).rejects.toThrow('enough')
+    await expect(reader.loadData([`${site.origin}/slow`], controller.signal)).rejects.toThrow('enough')
+    expect(site.requests).toHaveLength(2)
+  })
+})
+
+describe('what cannot be read', () => {
+  /** What is said about the failure to read one address. */
+  async function failureOf(reader: PharosReader, url: string): Promise<[message: string, advice: string]> {
+    await reader.loadAll([url])
+    const [failure] = reader.lastFailures
+    if (!(failure?.error instanceof PharosError)) throw new TypeError('Expected a failure with a code')
+    expect(failure.error.code).toBe('READ_FAILED')
+    return [failure.error.message.replace(url, '…'), failure.error.entry.advice]
+  }
+
+  const PDF = text('%PDF-1.7 and so on', 'application/pdf')
+  const CASES: Record<string, readonly [pages: Readonly<Record<string, Answer>>, message: string, advice: string]> = {
+    'a page that is missing': [{}, 'not-found, answered 404', 'check the address'],
+    'a page behind a login': [
+      { '/x': { status: 401 } },
+      'http-client-error, the server answered 401',
+      'if it needs a login, give one in headers',
+    ],
+    'what robots.txt forbids': [
+      { '/robots.txt': text('User-agent: *\nDisallow: /x'), '/x': page('X') },
+      'robots-disallow, Disallow: /x',
+      'if you may read it all the same, set obeysRobots to false',
+    ],
+    'what is no text': [{ '/x': PDF }, 'not-text, application/pdf', 'open it in a browser to see what it shows'],
+    'redirects without end': [
+      { '/x': redirect('/y'), '/y': redirect('/x') },
+      'redirect-loop, more than 10 redirects',
+      'try again later',
+    ],
+    'a redirect out of the web': [
+      { '/x': redirect('ftp://files.example/x') },
+      'scheme, it redirects to something else than a web page',
+      'try again later',
+    ],
+  }
+
+  test.each(Object.entries(CASES))('says so of %s', async (_what, [pages, message, advice]) => {
+    const { site, reader } = await stageReader(pages)
+    const [said, advised] = await failureOf(reader, `${site.origin}/x`)
+    expect(said).toContain(`… could not be read: ${message}`)
+    expect(advised).toContain(advice)
+  })
+
+  test('is what robots.txt forbids unless it need not be obeyed', async () => {
+    const pages = { '/robots.txt': text('User-agent: *\nDisallow: /'), '/x': page('X') }
+    const { site, reader } = await stageReader(pages, { obeysRobots: false })
+    expect(await reader.loadData([`${site.origin}/x`])).toHaveLength(1)
+    expect(site.asked()).toEqual(['/x'])
+  })
+
+  test.each(['', 'guide', 'file:///etc/passwd', 'data:text/html,x', 'javascript:0'])('is %j', async (url) => {
+    const reader = await openReader()
+    expect(await reader.loadAll([url])).toEqual([null])
+    expect(reader.lastFailures[0]?.error).toMatchObject({ code: 'READ_FAILED' })
+  })
+
+  test('is a page that is defective, for what is wrong with it', async () => {
+    const readPage = () => Promise.reject(new PageDefect('needs more memory than it may have'))
+    const { site, reader } = await stageReader({ '/x': page('X') }, {}, { readPage })
+    const [said] = await failureOf(reader, `${site.origin}/x`)
+    expect(said).toContain('page-defect, the page needs more memory than it may have')
+  })
+
+  test('for a fault of this program ends the whole', async () => {
+    const readPage = () => Promise.reject(new TypeError('a fault'))
+    const { site, reader } = await stageReader({ '/x': page('X') }, {}, { readPage })
+    await expect(reader.loadAll([`${site.origin}/x`])).rejects.toThrow('a fault')
+  })
+
+  test('is told without the password in its address', async () => {
+    const reader = await openReader()
+    const [said] = await failureOf(reader, 'http://me:secret@docs.example/')
+    expect(said).not.toContain('secret')
+  })
+})
+
+describe('a server that fails', () => {
+  test('is asked again, and read when it has recovered', async () => {
+    let asked = 0
+    const shaky: Answer = () => (++asked < 3 ? { status: 500 } : page('Back'))
+    const { site, reader } = await stageReader({ '/x': shaky })
+    expect((await reader.loadData([`${site.origin}/x`]))[0]?.metadata.title).toBe('Back')
+    expect(pathsOf(site)).toHaveLength(3)
+  })
+
+  test('is asked no more than three times', async () => {
+    const { site, reader } = await stageReader({ '/x': { status: 500 } })
+    expect(await reader.loadAll([`${site.origin}/x`])).toEqual([null])
+    expect(pathsOf(site)).toHaveLength(3)
+  })
+
+  test('is left alone when it asks for that', async () => {
+    const { site, reader } = await stageReader({ '/x': { status: 429, headers: { 'retry-after': '3600' } } })
+    expect(await reader.loadAll([`${site.origin}/x`, `${site.origin}/x`])).toEqual([null, null])
+    expect(pathsOf(site).length).toBeLessThan(3)
+    await reader.loadAll([`${site.origin}/y`])
+    expect(reader.lastFailures[0]?.error.message).toContain('host-parked')
+    expect(pathsOf(site)).not.toContain('/y')
+  })
+
+  test('is not asked again for what it says is not there', async () => {
+    const { site, reader } = await stageReader({})
+    await reader.loadAll([`${site.origin}/x`])
+    expect(site.requests.map(({ path }) => path)).toEqual(['/robots.txt', '/x'])
+  })
+})
+
+test('fields are sent to the origin that was asked, and not to where it redirects', async () => {
+  const other = await stageSite({ '/there': page('There') }, { address: '127.0.0.2' })
+  const headers = { authorization: 'Bearer of news' }
+  const { site, reader } = await stageReader({ '/here': redirect(`${other.origin}/there`) }, { headers })
+  expect(await reader.loadData([`${site.origin}/here`])).toHaveLength(1)
+  const sent = (from: Site) => from.requests.filter(({ headers: { authorization } }) => authorization !== undefined)
+  expect(sent(site).map(({ path }) => path)).toEqual(['/here'])
+  expect(sent(other)).toEqual([])
+})
+
+describe('a page that is empty until its scripts have run', () => {
+  const SHELL = '<!doctype html><title>App</title><div id="root"></div><script src="/app.js"></script>'
+  const shown = (url: string): RenderOutcome => ({ type: 'rendered', snapshot: { url, body: page('Shown') } })
+
+  /** A reader whose library has a browser that makes this of every page, and what it was given. */
+  async function openRendering(render: 'auto' | 'chromium', outcome: (url: string) => RenderOutcome = shown) {
+    const rendered: string[] = []
+    const renderer = {
+      prepare: async () => {},
+      render: async ({ url }: { url: string }) => {
+        rendered.push(new URL(url).pathname)
+        return outcome(url)
+      },
+    }
+    const reader = await openReader({ render }, { openRenderer: async () => renderer })
+    const site = await stageSite({ '/app': SHELL, '/plain': page('Plain'), '/notes.md': text(markdown('Notes')) })
+    const urls = ['/app', '/plain', '/notes.md'].map((path) => site.origin + path)
+    return { rendered, reader, urls, site }
+  }
+
+  const titlesOf = (slots: readonly ({ metadata: { title: string } } | null)[]) =>
+    slots.map((slot) => slot?.metadata.title ?? null)
+
+  test('is rendered with auto, and others are not', async () => {
+    const { reader, urls, rendered, site } = await openRendering('auto')
+    expect(titlesOf(await reader.loadAll(urls))).toEqual(['Shown', 'Plain', 'Notes'])
+    expect(rendered).toEqual(['/app'])
+    expect(pathsOf(site)).toEqual(['/app', '/notes.md', '/plain'])
+  })
+
+  test('is rendered with chromium, as every HTML is', async () => {
+    const { reader, urls, rendered } = await openRendering('chromium')
+    expect(titlesOf(await reader.loadAll(urls))).toEqual(['Shown', 'Shown', 'Notes'])
+    expect(new Set(rendered)).toEqual(new Set(['/app', '/plain']))
+  })
+
+  test('is a failure where the browser fails', async () => {
+    const { reader, urls } = await openRendering('auto', () => ({
+      type: 'failed',
+      reason: 'timeout',
+      detail: 'it never came to rest',
+      isTransient: true,
+    }))
+    expect(titlesOf(await reader.loadAll(urls))).toEqual([null, 'Plain', 'Notes'])
+    expect(reader.lastFailures[0]?.error.message).toContain('timeout, it never came to rest')
+  })
+
+  test('is followed where its scripts lead on', async () => {
+    const { reader, urls, site } = await openRendering('auto', (url) => ({
+      type: 'rendered',
+      snapshot: { url: new URL('/plain', url).href, body: SHELL },
+    }))
+    expect(titlesOf(await reader.loadAll(urls.slice(0, 1)))).toEqual(['Plain'])
+    expect(pathsOf(site)).toEqual(['/app', '/plain'])
+  })
+
+  test('is read as the browser of this machine shows it', async () => {
+    const script = `document.getElementById('root').innerHTML = ${JSON.stringify(page('Tides'))}`
+    const { site, reader } = await stageReader(
+      { '/app': SHELL, '/app.js': text(script, 'text/javascript') },
+      { render: 'auto' },
+    )
+    const [document] = await reader.loadData([`${site.origin}/app`])
+    expect(document?.text).toContain('This page is about Tides')
+    expect(document?.metadata).toMatchObject({ source_url: `${site.origin}/app`, status_code: 200 })
+    expect(pathsOf(site)).toEqual(['/app', '/app.js'])
+  })
+
+  test('is a failure that says what it needs, without a browser', async () => {
+    const { site, reader } = await stageReader({ '/app': SHELL })
+    expect(await reader.loadAll([`${site.origin}/app`])).toEqual([null])
+    const [failure] = reader.lastFailures
+    expect(failure?.error.message).toContain('needs-rendering')
+    expect(failure?.error).toMatchObject({ entry: { advice: expect.stringContaining('set render to auto') } })
+  })
+})
+
+describe('a reader', () => {
+  test('says what it is', async () => {
+    const reader = await openReader()
+    expect([reader.className, reader.isRemote, reader.failOnError]).toEqual(['PharosReader', true, false])
+    expect(reader.maxConcurrentRequests).toBe(5)
+  })
+
+  test.each([0, 21, 1.5, Number.NaN])('refuses %s addresses at once', async (maxConcurrentRequests) => {
+    await expect(openPharosReader({ maxConcurrentRequests })).rejects.toMatchObject({
+      code: 'OPTION_INVALID',
+      message: expect.stringContaining(`from 1 to 20, got ${maxConcurrentRequests}`),
+    })
+  })
+
+  test('of its own needs nothing but what it may reach, and names itself to sites', async () => {
+    const site = await stageSite({ '/a': page('A') })
+    const reader = await openPharosReader({ allowPrivate: ['127.0.0.1'] })
+    try {
+      expect(await reader.loadData([`${site.origin}/a`])).toHaveLength(1)
+      expect(site.requests[0]?.headers['user-agent']).toMatch(/^Pharos\/\d+\.\d+\.\d+/)
+    } finally {
+      await reader.close()
+    }
+    await expect(reader.loadData([`${site.origin}/a`])).rejects.toThrow('the reader is closed')
+  })
+
+  test('leaves a library open that it was given', async () => {
+    const library = await stageLibrary()
+    const reader = await openPharosReader({ library })
+    await reader.close()
+    expect(await library.store.listSources()).toEqual([])
+  })
+
+  test('ends what it is reading when it is closed', async () => {
+    const { site, reader } = await stageReader({ '/slow': { body: page('Slow'), delayMs: 5000 } })
+    const reading = reader.loadData([`${site.origin}/slow`])
+    await expect.poll(() => site.requests.length).toBe(2)
+    await Promise.all([reader.close(), expect(reading).rejects.toThrow('the reader is closed')])
+  })
+})
+
+describe('the pages of a source', () => {
+  test('are documents like those that are read', async () => {
+    const { site, library, source, crawl } = await stage({ '/': page('Home', ['/a', '/b']), '/a': page('A') })
+    await crawl()
+    const documents = await listAll(loadSource(library, source.name))
+    expect(documents.map(({ metadata: { title, status_code: status } }) => [title, status])).toEqual([
+      ['Home', 200],
+      ['A', 200],
+    ])
+    const reader = await openPharosReader({ library })
+    const [read] = await reader.loadData([`${site.origin}/a`])
+    expect(read && withoutTime(read)).toEqual(documents[1] && withoutTime(documents[1]))
+  })
+
+  test('have the status they came with after they were found unchanged', async () => {
+    const { library, source, crawl } = await stage({ '/': page('Home') })
+    await crawl()
+    await crawl({ kind: 'recrawl' })
+    const [home] = await listAll(loadSource(library, source.id))
+    expect(home?.metadata.status_code).toBe(200)
+  })
+
+  test('are those of a source that there is', async () => {
+    const library = await stageLibrary()
+    await expect(listAll(loadSource(library, 'nothing'))).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
+  })
+
+  function withoutTime({ metadata, ...document }: Awaited<ReturnType<PharosReader['loadData']>>[number]) {
+    return { ...document, metadata: { ...metadata, crawl_timestamp: '' } }
+  }
+})

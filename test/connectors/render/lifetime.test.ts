@@ -1,0 +1,260 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { expect, test, vi } from 'vitest'
+import type { Snapshot } from '../../../src/core/model.ts'
+import type { RenderOutcome } from '../../../src/crawl/ports.ts'
+import type { ChromiumRenderer } from '../../../src/fetch/chromium-renderer.ts'
+import { locateChromium } from '../../browser/chromium.ts'
+import {
+  browsersOf,
+  documentOf,
+  htmlOf,
+  isAlive,
+  mainBrowserOf,
+  memoryOf,
+  pageProcessesOf,
+  stageRenderer,
+  stageSite,
+} from './stage.ts'
+
+const LONG = process.env['TEST_LONG'] !== undefined
+
+/** Pages that are rendered in a row. */
+const PAGES = LONG ? 300 : 10
+
+const MEGABYTE = 2 ** 20
+
+/** Whatever a browser of this process wrote and left. */
+function profilesOf(pid: number): string[] {
+  return readdirSync(tmpdir()).filter((name) => name.startsWith('pharos-chromium-') && name.includes(`-${pid}-`))
+}
+
+function expectNoneAlive(pids: readonly number[]): Promise<void> {
+  return vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 20_000, interval: 50 })
+}
+
+test(
+  `${PAGES} pages in a row leave no process, no folder and no memory behind`,
+  async () => {
+    const application = `const list = document.createElement('ul')
+    document.body.append(list)
+    fetch('/data.json').then((it) => it.json()).then(({ rows }) => {
+      for (const row of rows) list.append(Object.assign(document.createElement('li'), { textContent: row }))
+    })`
+    const site = await stageSite({
+      '/app.js': { headers: { 'content-type': 'text/javascript', 'cache-control': 'max-age=600' }, body: application },
+      '/data.json': { body: JSON.stringify({ rows: Array.from({ length: 2000 }, (_, i) => `row ${i}`) }) },
+    })
+    // The browser stays: what it keeps would show.
+    const renderer = await stageRenderer({ recycle: { pages: PAGES + 1, memoryBytes: Infinity } })
+    const seen = new Set<number>()
+    const measured: Measured[] = []
+    for (let done = 0; done < PAGES; ) {
+      const batch = Array.from({ length: 2 }, (_, i) =>
+        renderer.render(documentOf(`${site.origin}/${done + i}`, '<p>x</p><script src="/app.js"></script>')),
+      )
+      for (const outcome of await Promise.all(batch)) expect(htmlOf(outcome)).toContain('row 1999')
+      done += batch.length
+      const browsers = browsersOf(process.pid)
+      for (const pid of browsers) seen.add(pid)
+      measured.push({
+        processes: browsers.length,
+        windows: pageProcessesOf(process.pid).length,
+        browser: memoryOf(browsers),
+        own: process.memoryUsage().rss,
+      })
+    }
+    await renderer.close()
+    const [first, middle, last] = [0, 1, 2].map((third) => peakOf(measured, third))
+    if (LONG) console.log([first, middle, last].map((peak) => JSON.stringify(peak)).join('\n'))
+    // Each window has a process of its own; now and then one is held ready for the next.
+    for (const what of ['processes', 'windows'] as const)
+      expect(last?.[what]).toBeLessThanOrEqual(Number(first?.[what]) + 1)
+    if (LONG) {
+      expect(last?.browser).toBeLessThan(Number(middle?.browser) + 50 * MEGABYTE)
+      expect(last?.own).toBeLessThan(Number(middle?.own) + 50 * MEGABYTE)
+    }
+    expect(seen.size).toBeGreaterThan(5)
+    await expectNoneAlive([...seen])
+    expect(profilesOf(process.pid)).toEqual([])
+  },
+  PAGES * 6000,
+)
+
+/** What there was after some pages: numbers, and bytes. */
+interface Measured {
+  readonly processes: number
+  readonly windows: number
+  readonly browser: number
+  readonly own: number
+}
+
+/** The most there was in a third of the time. */
+function peakOf(measured: readonly Measured[], third: number): Measured {
+  const part = measured.slice((measured.length * third) / 3, (measured.length * (third + 1)) / 3)
+  const most = (what: keyof Measured): number => Math.max(...part.map((one) => one[what]))
+  return { processes: most('processes'), windows: most('windows'), browser: most('browser'), own: most('own') }
+}
+
+test('what is killed fails the pages that it had, and the next page starts another', async () => {
+  const renderer = await stageRenderer()
+  const site = await stageSite({ '/hang': { delayMs: 60_000 } })
+  const hang = async (): Promise<{ rendering: Promise<RenderOutcome> }> => {
+    site.forget()
+    const rendering = renderer.render(documentOf(site.origin, '<p>x</p><script>fetch("/hang")</script>'))
+    await vi.waitFor(() => expect(site.asked()).toEqual(['/hang']), { timeout: 20_000, interval: 20 })
+    return { rendering }
+  }
+  const crashing = await hang()
+  for (const pid of pageProcessesOf(process.pid)) process.kill(pid, 'SIGKILL')
+  const failed = { type: 'failed', reason: 'page-defect', isTransient: true }
+  expect(await crashing.rendering).toEqual({ ...failed, detail: 'the page crashed' })
+  expect(htmlOf(await renderer.render(documentOf(site.origin, '<p>between</p>')))).toContain('between')
+  const ending = await hang()
+  const before = browsersOf(process.pid)
+  process.kill(mainBrowserOf(process.pid), 'SIGKILL')
+  expect(await ending.rendering).toEqual({ ...failed, detail: expect.stringMatching(/^the (browser|page) /) })
+  expect(htmlOf(await renderer.render(documentOf(site.origin, '<p>after</p>')))).toContain('after')
+  await expectNoneAlive(before)
+  const after = browsersOf(process.pid)
+  await renderer.close()
+  await expectNoneAlive(after)
+  expect(profilesOf(process.pid)).toEqual([])
+})
+
+/** Of a renderer that is short of time, a busy machine may want to be asked twice. */
+function expectRendered(renderer: ChromiumRenderer, page: Snapshot): Promise<void> {
+  return vi.waitFor(async () => expect((await renderer.render(page)).type).toBe('rendered'), { timeout: 30_000 })
+}
+
+test('a page that hangs is given up, and nothing of it goes on', async () => {
+  const renderer = await stageRenderer({ timeoutMs: 1000 })
+  const url = 'http://site.example/'
+  const scripts = ['while (true);', 'setTimeout(() => { while (true); }, 50)']
+  const hung = scripts.map((script) => renderer.render(documentOf(url, `<p>x</p><script>${script}</script>`)))
+  const outcome = { type: 'failed', reason: 'timeout', detail: 'the page hangs', isTransient: true }
+  expect(await Promise.all(hung)).toEqual([outcome, outcome])
+  await expectRendered(renderer, documentOf(url, '<p>next</p>'))
+})
+
+test('a browser that is frozen holds nobody up, and is ended', async () => {
+  const renderer = await stageRenderer({ timeoutMs: 1000 })
+  const page = documentOf('http://site.example/', '<p>x</p>')
+  await renderer.render(page)
+  const frozen = browsersOf(process.pid)
+  process.kill(mainBrowserOf(process.pid), 'SIGSTOP')
+  const stop = new AbortController()
+  // The first has the window that is there, the other would have to be given one.
+  const waiting = renderer.render(page)
+  const aborted = renderer.render(page, { signal: stop.signal })
+  stop.abort(new Error('enough'))
+  await expect(aborted).rejects.toThrow('enough')
+  expect(await waiting).toMatchObject({ type: 'failed', reason: 'timeout', isTransient: true })
+  await expectRendered(renderer, page)
+  await renderer.close()
+  await expectNoneAlive(frozen)
+  expect(profilesOf(process.pid)).toEqual([])
+})
+
+const SIGNALS: readonly NodeJS.Signals[] = LONG ? ['SIGKILL', 'SIGTERM', 'SIGINT'] : ['SIGKILL', 'SIGTERM']
+
+test('the browser ends with its program, whatever ends that', async () => {
+  const children = SIGNALS.map((signal) => ({ signal, child: startChild() }))
+  const pids = children.map(({ child }) => Number(child.pid))
+  await Promise.all(children.map(({ child }) => new Promise((resolve) => child.stdout.once('data', resolve))))
+  const browsers = pids.map(browsersOf)
+  for (const [i, { child, signal }] of children.entries()) {
+    expect(browsers[i]?.length).toBeGreaterThan(2)
+    const exited = new Promise((resolve) => child.once('exit', resolve))
+    child.kill(signal)
+    await exited
+  }
+  await expectNoneAlive(browsers.flat())
+  expect(pids.flatMap(profilesOf).length).toBe(SIGNALS.length)
+  // What they could not remove goes when the next browser starts.
+  const renderer = await stageRenderer()
+  await renderer.render(documentOf('http://site.example/', '<p>x</p>'))
+  expect(pids.flatMap(profilesOf)).toEqual([])
+})
+
+function startChild(): ChildProcessByStdio<null, Readable, null> {
+  const script = fileURLToPath(new URL('render-child.ts', import.meta.url))
+  return spawn(process.execPath, [script, locateChromium()], { stdio: ['ignore', 'pipe', 'inherit'] })
+}
+
+test('a browser that is old ends, though no page comes', async () => {
+  const renderer = await stageRenderer({ recycle: { ageMs: 1 } })
+  const preparing = renderer.prepare()
+  const browser = await vi.waitFor(() => [mainBrowserOf(process.pid)], { timeout: 20_000, interval: 20 })
+  await preparing
+  await expectNoneAlive(browser)
+  expect(htmlOf(await renderer.render(documentOf('http://site.example/', '<p>x</p>')))).toContain('x')
+})
+
+test('a browser is replaced when it is large', async () => {
+  const renderer = await stageRenderer({ recycle: { memoryBytes: 1 } })
+  const page = documentOf('http://site.example/', '<p>x</p>')
+  await renderer.prepare()
+  const before = mainBrowserOf(process.pid)
+  // Memory is looked at with every tenth page.
+  for (let i = 0; i < 11; i++) expect(htmlOf(await renderer.render(page))).toContain('x')
+  await expectNoneAlive([before])
+})
+
+test('says of a program that it does not start, once and for all', async () => {
+  const renderer = await stageRenderer({ executablePath: '/bin/false' })
+  const message = 'pages cannot be rendered: /bin/false does not start: it ends at once'
+  await expect(renderer.prepare()).rejects.toMatchObject({
+    code: 'BROWSER_MISSING',
+    message,
+    details: { advice: 'correct the setting `browser`' },
+  })
+  expect(await renderer.render(documentOf('http://site.example/', '<p>x</p>'))).toEqual({
+    type: 'failed',
+    reason: 'needs-rendering',
+    detail: message,
+    isTransient: false,
+  })
+  await renderer.close()
+  expect(profilesOf(process.pid)).toEqual([])
+})
+
+test('but not of one that has started before', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'pharos-wrapper-'))
+  const executablePath = join(folder, 'chromium')
+  await writeFile(executablePath, `#!/bin/sh\nexec "${locateChromium()}" "$@"\n`, { mode: 0o700 })
+  const renderer = await stageRenderer({ executablePath, recycle: { pages: 1 } })
+  const page = documentOf('http://site.example/', '<p>x</p>')
+  expect(htmlOf(await renderer.render(page))).toContain('x')
+  await rm(folder, { recursive: true })
+  expect(await renderer.render(page)).toEqual({
+    type: 'failed',
+    reason: 'page-defect',
+    detail: expect.stringContaining(`${executablePath} does not start: `),
+    isTransient: true,
+  })
+})
+
+test('ends when it is closed, whatever it is doing', async () => {
+  const renderer = await stageRenderer({ concurrency: 1 })
+  const site = await stageSite({ '/hang': { delayMs: 60_000 } })
+  const page = documentOf(site.origin, '<p>x</p><script>fetch("/hang")</script>')
+  const outcomes = [renderer.render(page), renderer.render(page)]
+  await vi.waitFor(() => expect(site.asked()).toEqual(['/hang']), { timeout: 20_000, interval: 20 })
+  const browsers = browsersOf(process.pid)
+  await renderer.close()
+  const closed = { type: 'failed', reason: 'page-defect', detail: 'the renderer was closed', isTransient: true }
+  expect(await Promise.all([...outcomes, renderer.render(page)])).toEqual([closed, closed, closed])
+  await expect(renderer.prepare()).rejects.toThrow('the renderer was closed')
+  await expectNoneAlive(browsers)
+  await renderer.close()
+})
+
+test('wants a proxy that is one', async () => {
+  await expect(stageRenderer({ proxy: 'nonsense' })).rejects.toThrow('not an address of a proxy')
+})

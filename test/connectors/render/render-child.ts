@@ -1,0 +1,8 @@
+import { openChromiumRenderer } from '../../../src/fetch/chromium-renderer.ts'
+
+/** Begins to render a page that never ends, says so, and goes on until it is ended itself. */
+const [, , executablePath = ''] = process.argv
+const renderer = await openChromiumRenderer({ executablePath, userAgent: 'Pharos/0.0.0 (+test)', timeoutMs: 60_000 })
+await renderer.render({ url: 'http://site.example/', body: '<p>x</p>' })
+console.log('rendered')
+await renderer.render({ url: 'http://site.example/', body: '<p>x</p><script>while (true);</script>' })

@@ -1,0 +1,325 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ChromiumRenderer, openChromiumRenderer } from '../../../src/fetch/chromium-renderer.ts'
+import { locateChromium } from '../../browser/chromium.ts'
+import { openSite, redirect, type Site, text } from '../../sites/site.ts'
+import { allow, documentOf, htmlOf, SITE_ADDRESS, stageRenderer } from './stage.ts'
+
+/** An application: its shell asks for data, waits, and shows it. */
+const APP = `
+const draw = async () => {
+  const { title } = await fetch('/data.json').then((answer) => answer.json())
+  setTimeout(() => {
+    const before = [localStorage.visits, sessionStorage.seen, window.name, document.cookie].join()
+    document.querySelector('#app').innerHTML = '<h1>' + title + '</h1><a href="/next">Next</a>'
+    setTimeout(() => document.querySelector('#app').append(' before: ' + before), 150)
+    localStorage.visits = 1
+    sessionStorage.seen = 1
+    window.name = 'used'
+    document.cookie = 'session=1'
+  }, 200)
+}
+draw()`
+
+const SHELL = '<div id="app"></div><noscript>You need JavaScript.</noscript><script src="/app.js"></script>'
+
+const pages = {
+  '/app.js': {
+    headers: { 'content-type': 'text/javascript', 'cache-control': 'max-age=600' },
+    body: APP,
+  },
+  '/data.json': text('{"title":"Guide"}', 'application/json'),
+}
+
+/** Pages at a time. */
+const PLACES = 4
+
+let site: Site
+let renderer: ChromiumRenderer
+
+beforeAll(async () => {
+  site = await openSite(pages, { address: SITE_ADDRESS })
+  renderer = await openChromiumRenderer({
+    executablePath: locateChromium(),
+    userAgent: 'Pharos/0.0.0 (+test)',
+    allowance: allow(SITE_ADDRESS, '127.0.0.3'),
+    concurrency: PLACES,
+    // Longer than a test may take: a page that would need all of it fails.
+    timeoutMs: 120_000,
+  })
+})
+
+afterAll(async () => {
+  await renderer.close()
+  await site.close()
+})
+
+const render = async (body: string, head = ''): Promise<string> =>
+  htmlOf(await renderer.render(documentOf(`${site.origin}/page`, body, head)))
+
+test('gives a static page as it is, with its status and the fields that matter', async () => {
+  const outcome = await renderer.render({
+    url: `${site.origin}/static`,
+    body: new TextEncoder().encode(
+      '<!DOCTYPE html><html lang="en"><head><base href="/b/"><title>T</title></head><body><p>é</p></body></html>',
+    ),
+    status: 203,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'x-robots-tag': 'nofollow',
+      'set-cookie': 'a=1',
+      'content-disposition': 'attachment',
+      etag: '"1"',
+    },
+  })
+  expect(outcome).toEqual({
+    type: 'rendered',
+    snapshot: {
+      url: `${site.origin}/static`,
+      body: '<!DOCTYPE html>\n<html lang="en"><head><base href="/b/"><title>T</title></head><body><p>é</p></body></html>',
+      status: 203,
+      headers: { 'content-type': 'text/html; charset=utf-8', 'x-robots-tag': 'nofollow' },
+    },
+  })
+})
+
+test('waits for data, timers and what they bring, the same each time, and loads scripts once for many pages', async () => {
+  site.forget()
+  const seen = new Set<string>()
+  for (let i = 0; i < 4; i++) seen.add(await render(SHELL))
+  expect([...seen].map((html) => /<div id="app">(.*?)<\/div>/.exec(html)?.[1])).toEqual([
+    '<h1>Guide</h1><a href="/next">Next</a> before: ,,,',
+  ])
+  expect([...seen].join()).not.toContain('You need JavaScript')
+  const asked = site.asked()
+  expect(asked.filter((path) => path === '/data.json').length).toBe(4)
+  // Not the document, no icon; and each window has a cache.
+  expect(asked.filter((path) => path !== '/data.json' && path !== '/app.js')).toEqual([])
+  expect(asked.filter((path) => path === '/app.js').length).toBeLessThanOrEqual(2)
+  expect(site.requests[0]?.headers['user-agent']).toBe('Pharos/0.0.0 (+test)')
+})
+
+test('waits for requests of the older kind', async () => {
+  const html = await render(`<script>
+    const request = new XMLHttpRequest()
+    request.open('GET', '/data.json')
+    request.onload = () => document.body.append(JSON.parse(request.responseText).title)
+    request.send()
+  </script>`)
+  expect(html).toContain('Guide')
+})
+
+test('renders several pages at once, each by itself', async () => {
+  const all = await Promise.all(
+    Array.from({ length: 6 }, (_, i) =>
+      render(`<p id="p"></p><script>document.cookie = 'n=${i}'
+      setTimeout(() => { document.getElementById('p').textContent = document.cookie }, 100)</script>`),
+    ),
+  )
+  expect(all.map((html) => /n=\d/.exec(html.split('<p id="p">')[1] ?? '')?.[0])).toEqual(
+    Array.from({ length: 6 }, (_, i) => `n=${i}`),
+  )
+})
+
+test('puts open shadow trees where they are shown', async () => {
+  const html = await render(
+    `<my-box><b slot="named">Named</b>Rest <x-inner></x-inner></my-box><template><i>kept</i></template><script>
+      customElements.define('my-box', class extends HTMLElement {
+        constructor() {
+          super()
+          this.attachShadow({ mode: 'open' }).innerHTML =
+            '<style>p { display: none }</style><link rel="stylesheet" href="/x.css"><p>In shadow <a href="/deep">deep</a></p><slot name="named"></slot><slot></slot><slot name="none">Fallback</slot>'
+        }
+      })
+      customElements.define('x-inner', class extends HTMLElement {
+        connectedCallback() {
+          setTimeout(() => { this.attachShadow({ mode: 'open' }).innerHTML = 'inner' }, 100)
+        }
+      })
+    </script>`,
+  )
+  expect(/<my-box>.*<\/template>/.exec(html)?.[0]).toBe(
+    '<my-box><p>In shadow <a href="/deep">deep</a></p><b slot="named">Named</b>Rest <x-inner>inner</x-inner>Fallback</my-box><template><i>kept</i></template>',
+  )
+})
+
+test('is not kept up by dialogs, windows, downloads, permissions or a worker that stays', async () => {
+  site.forget()
+  const html = await render(`<p id="p"></p><a target="_blank" id="blank" href="/data.json">x</a>
+  <form target="_blank" action="/data.json"></form><script>
+    alert('hello')
+    const answers = [confirm('sure?'), prompt('who?'), window.open('/data.json')]
+    document.getElementById('blank').click()
+    document.forms[0].submit()
+    const link = document.createElement('a')
+    link.href = 'data:text/plain,x'
+    link.download = 'x.txt'
+    link.click()
+    navigator.geolocation.getCurrentPosition(() => {}, () => {})
+    document.getElementById('p').textContent = [...answers, navigator.serviceWorker, typeof RTCPeerConnection].join(' ')
+  </script>`)
+  expect(html).toContain('<p id="p">false    undefined</p>')
+  expect(site.asked()).toEqual([])
+})
+
+const BLOB = `URL.createObjectURL(new Blob(['onmessage = ({ data }) => postMessage("heard " + data)']))`
+
+/** Scripts with workers, by what they are to show in the end. */
+const WORKERS: Readonly<Record<string, string>> = {
+  'Guide 7': `new Worker('/worker.js').onmessage = show`,
+  shared: `new SharedWorker('/shared.js').port.onmessage = show`,
+  'heard 1': `const w = new Worker(${BLOB}); w.onmessage = show; setTimeout(() => w.postMessage(1), 200)`,
+  silent: `new Worker('/silent.js'); show({ data: 'silent' })`,
+  missing: `new Worker('/missing.js').onerror = () => show({ data: 'missing' })`,
+  ended: `const w = new Worker('/silent.js'); setTimeout(() => w.terminate(), 50); show({ data: 'ended' })`,
+}
+
+test('waits for workers, and not for ever for those that say nothing', async () => {
+  const script = (body: string) => text(body, 'text/javascript')
+  const worker = `importScripts('/lib.js')
+    fetch('/data.json').then((it) => it.json()).then(({ title }) => setTimeout(() => postMessage(title + ' ' + number), 300))`
+  site.pages.set('/worker.js', script(worker))
+  site.pages.set('/lib.js', script('const number = 7'))
+  site.pages.set('/silent.js', script('onmessage = () => {}'))
+  const shared = `onconnect = ({ ports }) => setTimeout(() => ports[0].postMessage('shared'), 300)`
+  site.pages.set('/shared.js', script(shared))
+  const show = `const show = ({ data }) => { document.querySelector('p').textContent = data }`
+  const all = Object.values(WORKERS).map((body) => render(`<p>empty</p><script>${show}\n${body}</script>`))
+  expect((await Promise.all(all)).map((html) => /<p>(.*?)<\/p>/.exec(html)?.[1])).toEqual(Object.keys(WORKERS))
+})
+
+/** Scripts that show something later. */
+const LATE: readonly string[] = [
+  'let k = 0; const i = setInterval(() => { if (++k === 6) { clearInterval(i); show() } }, 100)',
+  'setTimeout("show()", 300)',
+  'setTimeout(show, 1500)',
+  'let k = 0; const f = () => (++k === 40 ? show() : requestAnimationFrame(f)); requestAnimationFrame(f)',
+  'clearTimeout(setTimeout(show, 400)); cancelAnimationFrame(requestAnimationFrame(show)); setTimeout(show, 100)',
+  'if (sessionStorage.again) show(); else { sessionStorage.again = 1; location.reload() }',
+]
+
+test('waits for intervals, timers, frames, and for what a page does when it has loaded itself again', async () => {
+  const show = `const show = () => { document.querySelector('p').textContent = 'shown' }`
+  // The last of them, alone: it is not to find what it kept the time before.
+  const all = [...LATE, ...LATE.slice(-1)].map((body) => render(`<p>empty</p><script>${show}\n${body}</script>`))
+  expect((await Promise.all(all)).map((html) => /<p>(.*?)<\/p>/.exec(html)?.[1])).toEqual(all.map(() => 'shown'))
+})
+
+/** Clocks that lead to nothing. */
+const CLOCKS: readonly string[] = [
+  '<p>Done</p><script>const tick = () => setTimeout(tick, 100); tick()</script>',
+  '<p>Done</p><i>0</i><script>setInterval(() => { document.querySelector("i").textContent++ }, 10)</script>',
+  '<p>Done</p><script>const turn = () => requestAnimationFrame(turn); turn()</script>',
+]
+
+test('does not wait until its time is over for clocks that lead to nothing', async () => {
+  for (const html of await Promise.all(CLOCKS.map((body) => render(body)))) expect(html).toContain('Done')
+})
+
+test('a page does not see that there was one before it', async () => {
+  const body = '<p></p><script>document.querySelector("p").textContent = history.length</script>'
+  const [first, ...others] = [await render(body), await render(body), await render(body)]
+  // The window itself begins with an empty page.
+  expect(others.map((html) => /<p>(\d)<\/p>/.exec(html)?.[1])).toEqual(['2', '2'])
+  expect(first).toBe(others[0])
+})
+
+test('takes a page that never comes to rest when its time is over', async () => {
+  const hasty = await stageRenderer({ timeoutMs: 1500, concurrency: 3 })
+  const more = 'setInterval(() => { document.body.append("", document.createElement("br")) }, 10)'
+  const ask = `fetch('http://127.0.0.1:9999/').then((it) => it.text()).then((it) => document.append(it))`
+  const bodies = [
+    '<p>0</p><script>setInterval(() => { document.querySelector("p").textContent++ }, 10)</script>',
+    `<script>${more}</script>`,
+    `<script>${ask}\n${more}</script>`,
+  ]
+  const [ticker, empty, refused] = await Promise.all(
+    bodies.map((body) => hasty.render(documentOf(`${site.origin}/ticker`, body))),
+  )
+  expect(ticker?.type === 'rendered' && Number(/<p>(\d+)<\/p>/.exec(htmlOf(ticker))?.[1])).toBeGreaterThan(1)
+  const detail = 'nothing was shown within 1500 ms'
+  expect(empty).toEqual({ type: 'failed', reason: 'timeout', detail, isTransient: true })
+  // It says what was refused, which may be why.
+  const told = expect.stringContaining('1 connections were refused: 127.0.0.1')
+  expect(refused).toMatchObject({ type: 'failed', detail: told })
+})
+
+test.each([
+  ['a script', '<p>x</p><script>location.href = "/next?a=b#c"</script>', '', '/next?a=b'],
+  ['a refresh', '<p>x</p>', '<meta http-equiv="refresh" content="0; url=/next">', '/next'],
+  ['its router', '<p>x</p><script>history.replaceState(null, "", "/home#top")</script>', '', '/home'],
+  ['nothing but a reload', '<p>x</p><script>location.reload()</script>', '', '/page'],
+  ['a form', '<form method="post" action="/post"></form><script>document.forms[0].submit()</script><p>x', '', '/page'],
+])('tells where a page is led by %s, and does not follow', async (_what, body, head, path) => {
+  site.forget()
+  const outcome = await renderer.render(documentOf(`${site.origin}/page`, body, head))
+  expect(outcome.type === 'rendered' && outcome.snapshot.url).toBe(site.origin + path)
+  expect(site.asked()).toEqual([])
+})
+
+test('loads frames of its own origin, and no others, no pictures and no sounds', async () => {
+  site.pages.set('/frame', text('<script>parent.document.body.append("from the frame")</script>', 'text/html'))
+  site.pages.set('/frame.js', text('x', 'text/javascript'))
+  site.forget()
+  const other = site.origin.replace(SITE_ADDRESS, 'localhost')
+  const html = await render(`<iframe src="/frame"></iframe><iframe src="${other}/frame"></iframe>
+    <img src="/a.png"><audio src="/a.mp3" preload="auto"></audio>`)
+  expect(html).toContain('from the frame')
+  expect(site.asked()).toEqual(['/frame'])
+})
+
+test('obeys the policy of the page, and shows one whose scripts may not run', async () => {
+  const snapshot = documentOf(`${site.origin}/csp`, '<p>Static</p><script>document.body.append("ran")</script>')
+  const headers = { 'content-type': 'text/html', 'content-security-policy': "script-src 'none'; sandbox" }
+  const outcome = await renderer.render({ ...snapshot, body: new TextEncoder().encode(String(snapshot.body)), headers })
+  expect(htmlOf(outcome)).toContain('<p>Static</p>')
+  expect(htmlOf(outcome)).not.toContain('</script>ran')
+})
+
+test('sends fields of the owner to the origin of the page only, and keeps what they brought apart', async () => {
+  const elsewhere = await openSite({ '/other.json': text('{}') }, { address: '127.0.0.3' })
+  site.pages.set('/away', redirect(`${elsewhere.origin}/other.json`, 302))
+  site.pages.set('/secret.js', {
+    headers: { 'content-type': 'text/javascript', 'cache-control': 'max-age=600' },
+    body: 'document.body.append("secret")',
+  })
+  site.forget()
+  const snapshot = documentOf(
+    `${site.origin}/`,
+    `<script src="/secret.js"></script><script>fetch('${elsewhere.origin}/other.json', { mode: 'no-cors' })
+    fetch('/away', { mode: 'no-cors' })</script>`,
+  )
+  const headers = { authorization: 'Bearer abc' }
+  for (const request of [{ headers }, { headers }, {}])
+    expect(htmlOf(await renderer.render(snapshot, request))).toContain('secret')
+  const sent = (path: string) =>
+    site.requests.filter((request) => request.path === path).map(({ headers }) => headers['authorization'])
+  expect(sent('/secret.js')).toEqual(['Bearer abc', undefined])
+  expect(sent('/away')).toEqual(['Bearer abc', 'Bearer abc', undefined])
+  // Nor does a redirect take them along.
+  expect(elsewhere.requests.map(({ headers }) => headers['authorization'])).toEqual(Array(6).fill(undefined))
+  await elsewhere.close()
+})
+
+test('refuses what is too large, and goes on after that', async () => {
+  const body = `<script>document.body.append('é'.repeat(60000))</script>`
+  const snapshot = documentOf(`${site.origin}/large`, body)
+  const failed = { type: 'failed', reason: 'too-large', isTransient: false }
+  expect(await renderer.render(snapshot, { maxBytes: 50_000 })).toMatchObject(failed)
+  expect(await renderer.render(snapshot, { maxBytes: 100_000 })).toMatchObject(failed)
+  expect((await renderer.render(snapshot, { maxBytes: 200_000 })).type).toBe('rendered')
+})
+
+test('rejects when it is aborted, before, while waiting for a place and while rendering', async () => {
+  const endless = documentOf(`${site.origin}/`, '<p>x</p><script>fetch("/hang")</script>')
+  site.pages.set('/hang', { delayMs: 60_000 })
+  const [first, second] = [new AbortController(), new AbortController()]
+  await expect(renderer.render(endless, { signal: AbortSignal.abort(new Error('before')) })).rejects.toThrow('before')
+  const rendering = Array.from({ length: PLACES }, () => renderer.render(endless, { signal: first.signal }))
+  const waiting = renderer.render(endless, { signal: second.signal })
+  second.abort(new Error('while waiting'))
+  await expect(waiting).rejects.toThrow('while waiting')
+  const next = render('<p>next</p>')
+  first.abort(new Error('while rendering'))
+  for (const one of rendering) await expect(one).rejects.toThrow('while rendering')
+  expect(await next).toContain('next')
+})

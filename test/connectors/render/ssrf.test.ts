@@ -1,0 +1,202 @@
+import { createSocket } from 'node:dgram'
+import type { Page } from 'playwright-core'
+import { expect, test, vi } from 'vitest'
+import type { Resolve } from '../../../src/fetch/address-check.ts'
+import { openChromium } from '../../browser/chromium.ts'
+import { type Canary, openCanary } from '../../sites/canary.ts'
+import { redirect, type Site, text } from '../../sites/site.ts'
+import { openTunnelProxy } from '../../sites/tunnel-proxy.ts'
+import { allow, closeLater, documentOf, SITE_ADDRESS, stageRenderer, stageSite } from './stage.ts'
+
+/** Ways by which a page reaches for an address without going there itself. `$` is the address, `@` the path of the way. */
+const WAYS: Readonly<Record<string, string>> = {
+  image: '<img src="$@">',
+  srcset: '<img srcset="$@ 2x, $@ 1x">',
+  background: '<div style="width:9px;height:9px;background:url($@)">x</div>',
+  font: '<style>@font-face{font-family:f;src:url($@)} body{font-family:f}</style>',
+  style: '<link rel="stylesheet" href="$@">',
+  script: '<script src="$@"></script>',
+  video: '<video src="$@" autoplay muted preload="auto"></video>',
+  audio: '<audio src="$@" preload="auto"></audio>',
+  object: '<object data="$@"></object>',
+  frame: '<iframe src="$@"></iframe>',
+  'frame-redirect': '<iframe src="/moved?$@"></iframe>',
+  prefetch: '<link rel="prefetch" href="$@">',
+  preload: '<link rel="preload" as="script" href="$@">',
+  modulepreload: '<link rel="modulepreload" href="$@">',
+  fetch: '<script>fetch("$@", { mode: "no-cors" }).catch(() => {})</script>',
+  'fetch-redirect': '<script>fetch("/moved?$@", { mode: "no-cors" }).catch(() => {})</script>',
+  keepalive: '<script>fetch("$@", { mode: "no-cors", keepalive: true }).catch(() => {})</script>',
+  xhr: '<script>{ const x = new XMLHttpRequest(); x.open("GET", "$@"); x.send() }</script>',
+  events: '<script>new EventSource("$@")</script>',
+  socket: '<script>new WebSocket("$@".replace("http", "ws"))</script>',
+  beacon: '<script>navigator.sendBeacon("$@", "x")</script>',
+  import: '<script>import("$@").catch(() => {})</script>',
+  worker: '<script>new Worker("/worker.js?$@")</script>',
+  'shared-worker': '<script>new SharedWorker("/worker.js?$@")</script>',
+  'service-worker': '<script>navigator.serviceWorker?.register("/service.js?$@")</script>',
+  open: '<script>window.open("$@")</script>',
+  blank: '<a href="$@" target="_blank" id="blank">x</a><script>document.getElementById("blank").click()</script>',
+  download: '<a href="$@" download id="download">x</a><script>document.getElementById("download").click()</script>',
+}
+
+/** Ways that lead the page itself away; each needs a page of its own. */
+const LEAVING: Readonly<Record<string, string>> = {
+  refresh: '<meta http-equiv="refresh" content="0; url=$@">',
+  location: '<script>location.href = "$@"</script>',
+  'location-redirect': '<script>location.href = "/moved?$@"</script>',
+  form: '<form method="post" action="$@" id="form"></form><script>document.getElementById("form").submit()</script>',
+}
+
+/** Without a path to be seen by: a connection, a name to be looked up, packets. */
+const PATHLESS = `<link rel="preconnect" href="$"><link rel="dns-prefetch" href="$">
+<script>
+  const reach = (url, port) => {
+    const peer = new RTCPeerConnection({ iceServers: [{ urls: 'stun:' + url + ':' + port }] })
+    peer.createDataChannel('x')
+    peer.createOffer().then((offer) => peer.setLocalDescription(offer))
+  }
+  try { reach('127.0.0.1', PORT) } catch {}
+  try { new WebTransport('https://127.0.0.1:PORT/').ready.catch(() => {}) } catch {}
+</script>`
+
+/** What the browser does not load for anybody, wherever it is. */
+const NEVER_LOADED: readonly string[] = [
+  ...['image', 'srcset', 'background', 'font', 'video', 'audio', 'object', 'frame', 'frame-redirect'],
+  ...['service-worker', 'open', 'blank', 'download', 'refresh', 'location', 'location-redirect', 'form'],
+]
+
+const ALL = [...Object.keys(WAYS), ...Object.keys(LEAVING)]
+
+/** An address and a name; the others are checked by the same code. */
+const HOSTS = [
+  ...['127.0.0.1', 'inside.example'],
+  ...(process.env['TEST_LONG'] === undefined ? [] : ['[::1]', 'localhost']),
+]
+
+test('no way leads from a page to addresses or names inside', async () => {
+  const { site, canary, packets } = await setUp()
+  const targets = HOSTS.map((host) => `http://${host}:${canary.port}`)
+  const renderer = await stageRenderer({ resolve })
+  await Promise.all(attackPages(site, packets.port, targets).map((page) => renderer.render(page)))
+  await renderer.close()
+  expect([canary.connections, canary.paths, packets.count()]).toEqual([0, [], 0])
+  // The pages did run.
+  expect(site.asked().filter((path) => /^\/(moved|worker)/.test(path)).length).toBe(4 * targets.length)
+})
+
+test('nor through the proxy of the owner', async () => {
+  const { site, canary, packets } = await setUp()
+  const proxy = await openTunnelProxy()
+  closeLater(() => proxy.close())
+  const renderer = await stageRenderer({ resolve, proxy: proxy.url })
+  const [all] = attackPages(site, packets.port, [`http://127.0.0.1:${canary.port}`])
+  if (all !== undefined) await renderer.render(all)
+  expect([canary.connections, packets.count()]).toEqual([0, 0])
+  expect(new Set(proxy.asked)).toEqual(new Set([new URL(site.origin).host]))
+})
+
+test('though all would where they are allowed, but for what is never loaded', async () => {
+  const { site, canary, packets } = await setUp()
+  const renderer = await stageRenderer({ resolve, allowance: allow('127.0.0.0/8', '::1') })
+  const pages = attackPages(site, packets.port, [`http://127.0.0.1:${canary.port}`])
+  await Promise.all(pages.map((page) => renderer.render(page)))
+  const expected = ALL.filter((way) => !NEVER_LOADED.includes(way))
+  await vi.waitFor(() => expect(waysSeen(canary)).toEqual(expected), { timeout: 10_000 })
+  expect(packets.count()).toBe(0)
+})
+
+test('and all would in a browser without a guard', async () => {
+  const { site, canary, packets } = await setUp()
+  const browser = await openChromium()
+  closeLater(() => browser.close())
+  const pages = attackPages(site, packets.port, [`http://127.0.0.1:${canary.port}`])
+  for (const { url, body } of pages) {
+    site.pages.set(new URL(url).pathname, text(String(body), 'text/html'))
+    const page: Page = await browser.newPage()
+    await page.goto(url, { waitUntil: 'commit' }).catch(() => {})
+  }
+  await vi.waitFor(() => expect(waysSeen(canary)).toEqual(ALL), { timeout: 20_000 })
+  await vi.waitFor(() => expect(packets.count()).toBeGreaterThan(0), { timeout: 20_000 })
+})
+
+test.each([
+  ['leads nowhere', [SITE_ADDRESS], 0],
+  ['would lead inside if that were allowed', ['127.0.0.0/8'], 1],
+] as const)('a name that changes its address %s', async (_what, rules, connections) => {
+  const site = await stageSite({
+    '/one': { headers: { connection: 'close' }, body: 'one' },
+    '/two': { headers: { connection: 'close' }, body: 'two' },
+  })
+  const { port } = new URL(site.origin)
+  const canary = await openCanary('127.0.0.1', Number(port))
+  closeLater(() => canary.close())
+  let times = 0
+  const renderer = await stageRenderer({
+    allowance: allow(...rules),
+    resolve: async () => (times++ === 0 ? [SITE_ADDRESS] : ['127.0.0.1']),
+  })
+  const script = `<script type="module">for (const path of ['/one', '/two']) document.body.append(await fetch(path).then((it) => it.status))</script>`
+  await renderer.render(documentOf(`http://rebind.example:${port}/`, script))
+  expect(site.asked()).toEqual(['/one'])
+  expect([times, canary.connections]).toEqual([2, connections])
+})
+
+interface Setting {
+  readonly site: Site
+  readonly canary: Canary
+  readonly packets: { readonly port: number; readonly count: () => number }
+}
+
+/** A site that pages may reach, and servers that they may not: for connections at every address, for packets at one. */
+async function setUp(): Promise<Setting> {
+  const site = await stageSite()
+  const canary = await openCanary()
+  closeLater(() => canary.close())
+  let count = 0
+  const socket = createSocket('udp4', () => {
+    count++
+  })
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
+  closeLater(async () => socket.close())
+  return { site, canary, packets: { port: socket.address().port, count: () => count } }
+}
+
+/** One page with all ways, and one for each that leads away. They lead to every target. */
+function attackPages(site: Site, udpPort: number, targets: readonly string[]): ReturnType<typeof documentOf>[] {
+  const all = Object.entries(WAYS).map(([way, html]) => {
+    return targets.map((target, i) => fill(html, `${target}/${way}`, `${way}-${i}`)).join('\n')
+  })
+  const pathless = targets.map((target) => PATHLESS.replaceAll('$', target).replaceAll('PORT', String(udpPort)))
+  for (const target of targets) {
+    for (const way of ALL) {
+      site.pages.set(`/moved?${target}/${way}`, redirect(`${target}/${way}`, 302))
+      site.pages.set(`/worker.js?${target}/${way}`, text(`importScripts('${target}/${way}')`, 'text/javascript'))
+      site.pages.set(`/service.js?${target}/${way}`, text(`fetch('${target}/${way}')`, 'text/javascript'))
+    }
+  }
+  return [
+    documentOf(`${site.origin}/all`, all.join('\n')),
+    ...pathless.map((html, i) => documentOf(`${site.origin}/pathless-${i}`, html)),
+    ...targets.flatMap((target, i) =>
+      Object.entries(LEAVING).map(([way, html]) =>
+        documentOf(`${site.origin}/leave-${way}-${i}`, fill(html, `${target}/${way}`, way)),
+      ),
+    ),
+  ]
+}
+
+/** The same id once for each target. */
+function fill(html: string, address: string, id: string): string {
+  const [, given] = /id="(\w+)"/.exec(html) ?? []
+  const filled = html.replaceAll('$@', address)
+  return given === undefined ? filled : filled.replaceAll(`"${given}"`, `"${id}"`)
+}
+
+function waysSeen(canary: Canary): string[] {
+  const seen = new Set(canary.paths.map((path) => path.split('/')[1] ?? ''))
+  return ALL.filter((way) => seen.has(way))
+}
+
+/** Names of the tests; none of them is asked of anybody. */
+const resolve: Resolve = async (host) => (host === 'localhost' ? ['127.0.0.1', '::1'] : ['127.0.0.1'])

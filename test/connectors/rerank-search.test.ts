@@ -1,0 +1,218 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openTeiReranker } from '../../src/embed/rerank-tei.ts'
+import { openServiceClient } from '../../src/fetch/service-client.ts'
+import type { Library } from '../../src/library/library.ts'
+import { addSource } from '../../src/library/operations/add-source.ts'
+import { searchLibrary } from '../../src/library/operations/search-library.ts'
+import type { Reranker } from '../../src/library/reranker.ts'
+import type { SearchAnswer, SearchInput } from '../../src/library/search.ts'
+import { runCrawl, stageLibrary, stageSite } from '../sites/crawl.ts'
+import { createQuickClock } from './quick-clock.ts'
+import type { FaultyServer } from './servers/faults.ts'
+import { openTeiRerankServer } from './servers/rerank.ts'
+
+const PAGES = 12
+/** The more often a page names the lamp, the better it is by words; its wick is what the reranker looks at. */
+const textOf = (page: number): string =>
+  `${Array.from({ length: PAGES - page }, () => 'The lamp burns.').join(' ')} Its wick has number ${page}. ${filler(page)}`
+
+/** Different words for each page, so that none repeats another. */
+function filler(page: number): string {
+  return Array.from({ length: 40 }, (_, i) => `word${page}x${i}`).join(' ')
+}
+
+const site = Object.fromEntries([
+  ['/', `<!doctype html><html lang="en"><title>Start</title><main><h1>Start</h1>${linksTo(PAGES)}</main></html>`],
+  ...Array.from({ length: PAGES }, (_, page) => [
+    `/p${page}`,
+    `<!doctype html><html lang="en"><title>Page ${page}</title><main><h1>Page ${page}</h1><p>${textOf(page)}</p></main></html>`,
+  ]),
+])
+
+function linksTo(count: number): string {
+  return `<ul>${Array.from({ length: count }, (_, page) => `<li><a href="/p${page}">p${page}</a></li>`).join('')}</ul>`
+}
+
+let server: FaultyServer
+let library: Library
+let seen: string[]
+const closing: (() => Promise<void>)[] = []
+
+beforeEach(async () => {
+  seen = []
+  // Backwards: the page with the greatest number is best.
+  const judge = (_query: string, text: string): number => {
+    seen.push(text)
+    return Number(/number (\d+)/.exec(text)?.[1] ?? 0) / 100
+  }
+  server = await openTeiRerankServer({ judge })
+  const client = openServiceClient({ origins: [server.origin], userAgent: 'Pharos/test' })
+  closing.push(
+    () => client.close(),
+    () => server.close(),
+  )
+  const staged = await stageLibrary()
+  const { origin } = await stageSite(site)
+  const source = await addSource(staged, { url: `${origin}/`, name: 'lamps' })
+  await runCrawl(staged, source, { kind: 'add' }, origin)
+  const open = (budgetMs: number, candidates: number): Reranker =>
+    openTeiReranker({ endpoint: server.origin, candidates, budgetMs, client, clock: staged.clock })
+  library = { ...staged, openReranker: async () => open(5000, 50) }
+  openWith = (budgetMs, candidates) => ({ ...staged, openReranker: async () => open(budgetMs, candidates) })
+})
+
+/** The same library with another budget, and fewer that are judged. */
+let openWith: (budgetMs: number, candidates: number) => Library
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+const titlesOf = ({ passages, more }: SearchAnswer): string[] => [...passages, ...more].map(({ title }) => title)
+const ask = (input: Partial<SearchInput> = {}, asked: Library = library): Promise<SearchAnswer> =>
+  searchLibrary(asked, { query: 'lamp', limit: 20, ...input })
+const pagesFrom = (first: number, step: 1 | -1, count = PAGES): string[] =>
+  Array.from({ length: count }, (_, i) => `Page ${first + i * step}`)
+
+describe('a reranker', () => {
+  test('puts hits in its own order, and the answer says so', async () => {
+    const before = await ask({ fusion: 'words' })
+    expect(titlesOf(before)).toEqual(pagesFrom(0, 1))
+    expect(before.engines).toEqual(['words'])
+    expect(server.count()).toBe(0)
+    const after = await ask()
+    expect(titlesOf(after)).toEqual(pagesFrom(PAGES - 1, -1))
+    expect(after).toMatchObject({ engines: ['words', 'reranker'], notices: [] })
+    expect(after.passages.map(({ score }) => score)).toEqual(
+      before.passages.slice(0, after.passages.length).map(({ score }) => score),
+    )
+  })
+
+  test('reads the title, the headings and the text of each, once', async () => {
+    await ask()
+    expect(seen).toHaveLength(PAGES)
+    expect(seen.every((text) => /^Page \d+\n/.test(text) && text.includes('wick'))).toBe(true)
+  })
+
+  test('judges no more than it may', async () => {
+    const answer = await ask({}, openWith(5000, 4))
+    expect(titlesOf(answer)).toEqual([...pagesFrom(3, -1, 4), ...pagesFrom(4, 1, PAGES - 4)])
+    expect(seen).toHaveLength(4)
+  })
+
+  test('leaves what it judges alike in the order it had', async () => {
+    server.always('POST /rerank', {
+      type: 'answer',
+      status: 200,
+      json: Array.from({ length: PAGES }, (_, index) => ({ index, score: index === 5 ? 1 : 0.5 })),
+    })
+    expect(titlesOf(await ask())).toEqual(['Page 5', ...pagesFrom(0, 1, 5), ...pagesFrom(6, 1, PAGES - 6)])
+  })
+
+  test('does not change how many reach the least score', async () => {
+    const some = await ask({ minScore: 0.8, fusion: 'words' })
+    const count = titlesOf(some).length
+    expect(count).toBeGreaterThan(1)
+    expect(count).toBeLessThan(PAGES)
+    expect(titlesOf(await ask({ minScore: 0.8 }))).toEqual(pagesFrom(PAGES - 1, -1, count))
+  })
+
+  test('keeps its order over all pages of an answer', async () => {
+    const titles: string[] = []
+    let cursor: string | null | undefined
+    do {
+      const answer: SearchAnswer = await ask({ limit: 5, ...(cursor ? { cursor } : {}) })
+      expect(answer.engines).toEqual(['words', 'reranker'])
+      titles.push(...titlesOf(answer))
+      cursor = answer.cursor
+      expect(titles.length).toBeLessThanOrEqual(PAGES)
+    } while (cursor !== null)
+    expect(titles).toEqual(pagesFrom(PAGES - 1, -1))
+  })
+
+  test('is asked once for all pages of an answer, so that it may go meanwhile', async () => {
+    const first = await ask({ limit: 5 })
+    await server.goDown()
+    const second = await ask({ limit: 5, cursor: first.cursor ?? '' })
+    expect(second).toMatchObject({ engines: ['words', 'reranker'], notices: [] })
+    expect([...titlesOf(first), ...titlesOf(second)]).toEqual(pagesFrom(PAGES - 1, -1, 10))
+    expect(server.count('POST /rerank')).toBe(1)
+  })
+
+  test('is asked again after a while, and an answer that goes on without it says so', async () => {
+    const clock = createQuickClock()
+    const later = { ...library, clock }
+    const first = await ask({ limit: 5 }, later)
+    clock.advance(3_600_000)
+    await server.goDown()
+    const second = await ask({ limit: 5, cursor: first.cursor ?? '' }, later)
+    expect(second.engines).toEqual(['words'])
+    expect(second.notices).toEqual([
+      expect.stringContaining('ranked without it'),
+      'the answers before were ranked by a reranker too: here the order differs, so some may come twice and others not at all',
+    ])
+  })
+
+  test('takes part in what goes on by a cursor that does not say what ranked the answers before', async () => {
+    const { cursor } = await ask({ limit: 5 })
+    const old = cursor?.replace(/-wr$/, '') ?? ''
+    expect(old).not.toBe(cursor)
+    expect(titlesOf(await ask({ limit: 5, cursor: old }))).toEqual(pagesFrom(PAGES - 6, -1, 5))
+  })
+
+  test('takes no part in what goes on from an answer without it', async () => {
+    server.script('POST /rerank', { type: 'answer', status: 500 })
+    const first = await ask({ limit: 5 })
+    expect(first.engines).toEqual(['words'])
+    const second = await ask({ limit: 5, cursor: first.cursor ?? '' })
+    expect(second).toMatchObject({ engines: ['words'], notices: [] })
+    expect([...titlesOf(first), ...titlesOf(second)]).toEqual(pagesFrom(0, 1, 10))
+  })
+
+  test('is part of the explanation', async () => {
+    const { passages } = await ask({ explain: true })
+    expect(passages[0]?.explain?.reranker).toEqual({ score: 0.11, place: 1, placeBefore: PAGES })
+    const byWords = await ask({ explain: true, fusion: 'words' })
+    expect(byWords.passages[0]?.explain?.reranker).toBeNull()
+  })
+
+  test('is not asked about a single hit, nor about none', async () => {
+    expect((await ask({ query: 'word3x7' })).engines).toEqual(['words'])
+    expect((await ask({ query: 'nowhere' })).engines).toEqual(['words'])
+    expect(server.count()).toBe(0)
+  })
+})
+
+describe('without its answer the first ranking stands, and the answer says so', () => {
+  const ranked = async (notice: string | RegExp, asked: Library = library): Promise<void> => {
+    const answer = await ask({}, asked)
+    expect(titlesOf(answer)).toEqual(pagesFrom(0, 1))
+    expect(answer.engines).toEqual(['words'])
+    expect(answer.notices).toEqual([expect.stringMatching(notice)])
+  }
+
+  test('when its budget is over', async () => {
+    server.always('POST /rerank', { type: 'hang' })
+    await ranked(/^the reranker gave no answer within 0\.04 s; ranked without it$/, openWith(40, 50))
+  })
+
+  test('when it fails, or is not there', async () => {
+    server.script('POST /rerank', { type: 'answer', status: 500, json: { error: 'no memory', error_type: 'Backend' } })
+    await ranked(/^the reranker cannot be used: TEI answered 500: no memory; ranked without it$/)
+    await server.goDown()
+    await ranked(/^the reranker cannot be used: TEI: /)
+  })
+
+  test('when it answers with a time that does not end, by whatever kind of reranker', async () => {
+    const hung: Reranker = { name: 'hung', candidates: 9, budgetMs: 30, rerank: () => new Promise(() => undefined) }
+    await ranked(/within 0\.03 s/, { ...library, openReranker: async () => hung })
+  })
+
+  test('but whoever gives up gets nothing', async () => {
+    server.always('POST /rerank', { type: 'hang' })
+    const gone = new AbortController()
+    const asked = searchLibrary(library, { query: 'lamp' }, gone.signal)
+    setTimeout(() => gone.abort(new Error('enough')), 30)
+    await expect(asked).rejects.toThrow('enough')
+  })
+})

@@ -1,0 +1,307 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** A request as it arrived. */
+export interface SeenRequest {
+  readonly method: string
+  /** Without the query. */
+  readonly path: string
+  readonly query: URLSearchParams
+  /** By their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** What `:name` of its route stands for. */
+  readonly params: Readonly<Record<string, string>>
+  readonly text: string
+  /** The body as JSON; undefined where it is none. */
+  readonly json: unknown
+}
+
+/** What a route answers: JSON, or a text. */
+export interface RouteAnswer {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly json?: unknown
+  readonly text?: string
+  /** Milliseconds before the answer begins. */
+  readonly delayMs?: number
+}
+
+/** A strict route: says what the real service would say. */
+export type Route = (request: SeenRequest) => RouteAnswer | Promise<RouteAnswer>
+
+/** What goes wrong with one request. */
+export type Fault =
+  /** The connection is reset before anything is answered. */
+  | { readonly type: 'reset' }
+  /** Nothing is ever answered. */
+  | { readonly type: 'hang' }
+  /** This is answered instead. */
+  | ({ readonly type: 'answer' } & RouteAnswer)
+  /** The right answer begins and the connection breaks in the middle of its body. */
+  | { readonly type: 'cut' }
+  /** The right status and type with a body that is no JSON. */
+  | { readonly type: 'not-json' }
+  /** The right answer, so many milliseconds between its two halves. */
+  | { readonly type: 'slow'; readonly ms: number }
+  /** The right answer, when this has resolved. */
+  | { readonly type: 'wait'; readonly for: Promise<unknown> }
+  /** The right answer. */
+  | { readonly type: 'none' }
+
+/** A service on loopback that can be told what to do wrong. */
+export interface FaultyServer {
+  /** Without a slash at its end. */
+  readonly origin: string
+  readonly port: number
+  /** Every request that arrived, in order. */
+  readonly requests: readonly SeenRequest[]
+  /** Most requests that were being answered at once, since the last {@link forget}. */
+  readonly mostAtOnce: number
+  /** Requests for a route (`POST /crawl`), or all. */
+  count(route?: string): number
+  /** Resolves when so many requests for a route have arrived. */
+  arrived(route: string, count: number): Promise<void>
+  /** The JSON bodies sent to a route, in order. */
+  bodies(route: string): unknown[]
+  /** Queues faults for a route: each is used for one request, in order; then the right answers come again. */
+  script(route: string, ...faults: readonly Fault[]): void
+  /** Every request for a route fails like this until {@link heal}. Those that are queued come first. */
+  always(route: string, fault: Fault | ((seen: SeenRequest) => Fault)): void
+  /** Drops all faults. */
+  heal(): void
+  /** Forgets the requests that arrived. */
+  forget(): void
+  /** Closes the port: connections are refused. */
+  goDown(): Promise<void>
+  /** Listens again at the same port. */
+  comeBack(): Promise<void>
+  close(): Promise<void>
+}
+
+/** How a {@link FaultyServer} answers where it has no route. */
+export interface FaultyServerOptions {
+  /** By `METHOD /path`; `:name` in a path stands for any one part of it. */
+  readonly routes: Readonly<Record<string, Route>>
+  /** Asked before every route; what it answers is sent instead. For tokens. */
+  readonly gate?: (request: SeenRequest) => RouteAnswer | undefined
+  /** @default 404 and 405 as FastAPI gives them */
+  readonly unknown?: (request: SeenRequest, isOtherMethod: boolean) => RouteAnswer
+}
+
+/** Opens a server on a free port of 127.0.0.1. */
+export async function openFaultyServer(options: FaultyServerOptions): Promise<FaultyServer> {
+  const faults = new Map<string, Fault[]>()
+  const lasting = new Map<string, Fault | ((seen: SeenRequest) => Fault)>()
+  const requests: SeenRequest[] = []
+  const routeNames: string[] = []
+  const sockets = new Set<Socket>()
+  const waiting = new Set<() => void>()
+  let atOnce = 0
+  let mostAtOnce = 0
+
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    mostAtOnce = Math.max(mostAtOnce, ++atOnce)
+    countUntilAnswered(response, () => atOnce--)
+    const found = await readRequest(request, options.routes)
+    requests.push(found.seen)
+    routeNames.push(found.name)
+    for (const look of waiting) look()
+    const always = lasting.get(found.name) ?? { type: 'none' }
+    const fault = faults.get(found.name)?.shift() ?? (typeof always === 'function' ? always(found.seen) : always)
+    await misbehave(response, fault, async () => await answerWell(options, found))
+  }
+  const listen = async (port: number): Promise<Server> => {
+    const server = createServer((request, response) => {
+      // A test that is over may leave a request behind.
+      answer(request, response).catch(() => response.destroy())
+    })
+    server.on('connection', (socket) => {
+      sockets.add(socket)
+      socket.once('close', () => sockets.delete(socket))
+    })
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(port, '127.0.0.1', resolve)
+    })
+    return server
+  }
+  let server = await listen(0)
+  const { port } = server.address() as AddressInfo
+  const goDown = async (): Promise<void> => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    for (const socket of sockets) socket.destroy()
+    await closed
+  }
+
+  const count = (route?: string): number =>
+    route === undefined ? requests.length : routeNames.filter((name) => name === route).length
+
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    port,
+    requests,
+    get mostAtOnce() {
+      return mostAtOnce
+    },
+    count,
+    arrived: (route, wanted) =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          if (count(route) < wanted) return
+          waiting.delete(look)
+          resolve()
+        }
+        waiting.add(look)
+        look()
+      }),
+    bodies: (route) => requests.filter((_, index) => routeNames[index] === route).map((request) => request.json),
+    script: (route, ...more) => faults.set(route, [...(faults.get(route) ?? []), ...more]),
+    always: (route, fault) => lasting.set(route, fault),
+    heal() {
+      faults.clear()
+      lasting.clear()
+    },
+    forget() {
+      requests.length = 0
+      routeNames.length = 0
+      mostAtOnce = atOnce
+    },
+    goDown,
+    async comeBack() {
+      server = await listen(port)
+    },
+    close: goDown,
+  }
+}
+
+/** A port of 127.0.0.1 at which nothing listens. */
+export async function findClosedPort(): Promise<number> {
+  const server = await openFaultyServer({ routes: {} })
+  await server.close()
+  return server.port
+}
+
+/** Tells when a request is answered: before the client can know that, and ask for more. */
+function countUntilAnswered(response: ServerResponse, tell: () => void): void {
+  let isTold = false
+  const tellOnce = (): void => {
+    if (!isTold) tell()
+    isTold = true
+  }
+  const end = response.end.bind(response)
+  response.end = ((...all: Parameters<typeof end>) => {
+    tellOnce()
+    return end(...all)
+  }) as typeof response.end
+  response.once('close', tellOnce)
+}
+
+interface Found {
+  /** Of the route: `POST /crawl`. What was asked for, where there is none. */
+  readonly name: string
+  readonly seen: SeenRequest
+  readonly route: Route | undefined
+}
+
+async function readRequest(request: IncomingMessage, routes: Readonly<Record<string, Route>>): Promise<Found> {
+  const { method = '', headers, url = '/' } = request
+  const { pathname: path, searchParams: query } = new URL(url, 'http://127.0.0.1')
+  const parts: Buffer[] = []
+  for await (const part of request) parts.push(part as Buffer)
+  const text = Buffer.concat(parts).toString()
+  const matches = Object.keys(routes).flatMap((name) => {
+    const params = matchPath(name.slice(name.indexOf(' ') + 1), path)
+    return params !== undefined && name.startsWith(`${method} `) ? [{ name, params }] : []
+  })
+  const [match] = matches
+  const fields = Object.entries(headers).map(([name, value]) => [name, String(value)])
+  const params = match?.params ?? {}
+  const seen = { method, path, query, headers: Object.fromEntries(fields), params, text, json: parseJson(text) }
+  return {
+    name: match?.name ?? `${method} ${path}`,
+    seen,
+    route: match === undefined ? undefined : routes[match.name],
+  }
+}
+
+function matchPath(pattern: string, path: string): Record<string, string> | undefined {
+  const wanted = pattern.split('/')
+  const given = path.split('/')
+  if (wanted.length !== given.length) return undefined
+  const params: Record<string, string> = {}
+  for (const [index, part] of wanted.entries()) {
+    const value = given[index] ?? ''
+    if (part.startsWith(':')) params[part.slice(1)] = decodeURIComponent(value)
+    else if (part !== value) return undefined
+  }
+  return params
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+async function answerWell(options: FaultyServerOptions, { seen, route }: Found): Promise<RouteAnswer> {
+  const { gate, routes, unknown = answerAsFastApi } = options
+  const isOtherMethod = Object.keys(routes).some(
+    (name) => matchPath(name.slice(name.indexOf(' ') + 1), seen.path) !== undefined,
+  )
+  if (route === undefined) return unknown(seen, isOtherMethod)
+  return gate?.(seen) ?? (await route(seen))
+}
+
+function answerAsFastApi(_: SeenRequest, isOtherMethod: boolean): RouteAnswer {
+  return isOtherMethod
+    ? { status: 405, json: { detail: 'Method Not Allowed' } }
+    : { status: 404, json: { detail: 'Not Found' } }
+}
+
+async function misbehave(response: ServerResponse, fault: Fault, right: () => Promise<RouteAnswer>): Promise<void> {
+  switch (fault.type) {
+    case 'reset':
+      response.socket?.resetAndDestroy()
+      return
+    case 'hang':
+      return
+    case 'answer':
+      return await send(response, fault)
+    case 'not-json':
+      return await send(response, { ...(await right()), json: undefined, text: '<html>not JSON</html>' })
+    case 'wait':
+      await fault.for
+      return await send(response, await right())
+    case 'none':
+      return await send(response, await right())
+    case 'cut':
+    case 'slow': {
+      const body = writeBody(await right())
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
+      response.write(body.subarray(0, Math.ceil(body.length / 2)))
+      if (fault.type === 'slow') {
+        await sleep(fault.ms, undefined, { ref: false })
+        response.end(body.subarray(Math.ceil(body.length / 2)))
+      } else {
+        // What was written has to leave before the connection goes.
+        await sleep(5)
+        response.destroy()
+      }
+    }
+  }
+}
+
+async function send(response: ServerResponse, answer: RouteAnswer): Promise<void> {
+  if (answer.delayMs !== undefined && answer.delayMs > 0) await sleep(answer.delayMs)
+  const body = writeBody(answer)
+  const type = answer.json === undefined ? 'text/plain; charset=utf-8' : 'application/json'
+  response.writeHead(answer.status, { 'content-type': type, 'content-length': body.length, ...answer.headers })
+  response.end(body)
+}
+
+function writeBody({ json, text = '' }: RouteAnswer): Buffer {
+  return Buffer.from(json === undefined ? text : JSON.stringify(json))
+}

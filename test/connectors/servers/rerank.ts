@@ -1,0 +1,224 @@
+import {
+  type FaultyServer,
+  type FaultyServerOptions,
+  openFaultyServer,
+  type RouteAnswer,
+  type SeenRequest,
+} from './faults.ts'
+
+/** How well a text answers a question, from 0 to 1. */
+export type JudgeText = (query: string, text: string) => number
+
+/** How a server of TEI is set. */
+export interface TeiRerankerOptions {
+  readonly judge: JudgeText
+  /** `--max-client-batch-size`. @default 32 */
+  readonly maxClientBatchSize?: number
+  /** `--payload-limit`, in bytes. @default 2_000_000 */
+  readonly payloadLimit?: number
+  /** `--api-key`. @default none */
+  readonly apiKey?: string
+  /** Whether its model is one that embeds: such a server has the route and refuses. @default false */
+  readonly isEmbedding?: boolean
+}
+
+/**
+ * Text Embeddings Inference with a reranker, after router/src/http/server.rs and types.rs (huggingface/text-embeddings-inference):
+ * `ErrorType` Validation is 413, Tokenizer 422, Backend 424, Overloaded 429, Unhealthy 503; axum refuses other content types with
+ * 415, what is no JSON with 400, what does not fit the type with 422, more than the payload limit with 413. serde ignores members
+ * that it does not know; here they are refused, for they mean that something was misspelt.
+ */
+export function openTeiRerankServer(options: TeiRerankerOptions): Promise<FaultyServer> {
+  const { apiKey, judge, maxClientBatchSize = 32, payloadLimit = 2_000_000, isEmbedding = false } = options
+  const refuse = (status: number, error_type: string, error: string): RouteAnswer => {
+    return { status, json: { error, error_type } }
+  }
+  return openFaultyServer({
+    ...withKey(apiKey, () => ({ status: 401, text: '' })),
+    unknown: (_, isOtherMethod) => ({ status: isOtherMethod ? 405 : 404, text: '' }),
+    routes: {
+      'GET /health': () => ({ status: 200, text: '' }),
+      'GET /info': () => ({
+        status: 200,
+        json: {
+          model_id: 'BAAI/bge-reranker-base',
+          model_type: isEmbedding ? { embedding: { pooling: 'cls' } } : { reranker: { id2label: { 0: 'LABEL_0' } } },
+          max_client_batch_size: maxClientBatchSize,
+          version: '1.8.2',
+        },
+      }),
+      'POST /rerank': (request) => {
+        const problem = findBodyProblem(request, payloadLimit, TEI_MEMBERS)
+        if (problem !== undefined) return { status: problem.status, text: problem.text }
+        const { query, texts, raw_scores } = request.json as TeiBody
+        if (texts.length === 0) return refuse(413, 'Validation', '`texts` cannot be empty')
+        if (isEmbedding) return refuse(424, 'Backend', 'model is not a re-ranker model')
+        if (texts.length > maxClientBatchSize) {
+          const error = `batch size ${texts.length} > maximum allowed batch size ${maxClientBatchSize}`
+          return refuse(413, 'Validation', error)
+        }
+        const ranks = texts.map((text, index) => ({ index, score: judge(query, text) * (raw_scores ? 10 : 1) }))
+        return { status: 200, json: ranks.sort((a, b) => b.score - a.score) }
+      },
+    },
+  })
+}
+
+interface TeiBody {
+  readonly query: string
+  readonly texts: readonly string[]
+  readonly raw_scores?: boolean
+}
+
+/** Which members a body has: how each is checked, and whether it must be there. */
+type Members = Readonly<Record<string, { readonly isRight: (value: unknown) => boolean; readonly isNeeded: boolean }>>
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
+const isSwitch = (value: unknown): boolean => typeof value === 'boolean'
+const isCount = (value: unknown): boolean => typeof value === 'number' && Number.isInteger(value) && value > 0
+
+const TEI_MEMBERS: Members = {
+  query: { isRight: isText, isNeeded: true },
+  texts: { isRight: isTexts, isNeeded: true },
+  truncate: { isRight: (value) => value === null || isSwitch(value), isNeeded: false },
+  truncation_direction: { isRight: (value) => value === 'Left' || value === 'Right', isNeeded: false },
+  raw_scores: { isRight: isSwitch, isNeeded: false },
+  return_text: { isRight: isSwitch, isNeeded: false },
+}
+
+/** Whose shape a hosted service has. */
+export type RerankVendor = 'cohere' | 'jina' | 'voyage'
+
+/** How a hosted service is set. */
+export interface HostedRerankerOptions {
+  readonly vendor: RerankVendor
+  readonly judge: JudgeText
+  readonly apiKey: string
+  readonly model: string
+}
+
+/** What is different with each of them. */
+const VENDORS: Readonly<
+  Record<
+    RerankVendor,
+    {
+      readonly path: string
+      readonly members: Members
+      readonly mostDocuments: number
+      /** Of a body that does not fit. */
+      readonly status: number
+      readonly refuse: (text: string) => unknown
+      readonly write: (judged: readonly Judged[]) => unknown
+    }
+  >
+> = {
+  // docs.cohere.com/v2/reference/rerank: 400 for a bad body, 401, 422 for members it does not know; errors are {"message"}.
+  cohere: {
+    path: '/v2/rerank',
+    members: hostedMembers({ top_n: isCount, max_tokens_per_doc: isCount, priority: isCount }),
+    mostDocuments: 10_000,
+    status: 422,
+    refuse: (message) => ({ id: '1', message }),
+    write: (results) => ({
+      id: '1',
+      results,
+      meta: { api_version: { version: '2' }, billed_units: { search_units: 1 } },
+    }),
+  },
+  // api.jina.ai/redoc (rerank): FastAPI, 422 {"detail": …}; documents come back unless return_documents is false.
+  jina: {
+    path: '/v1/rerank',
+    members: hostedMembers({ top_n: isCount, return_documents: isSwitch, truncation: isSwitch }),
+    mostDocuments: 2048,
+    status: 422,
+    refuse: (detail) => ({ detail }),
+    write: (judged) => ({
+      model: 'm',
+      object: 'list',
+      usage: { total_tokens: 1 },
+      results: judged.map((one) => ({ ...one, document: { text: 'the text' } })),
+    }),
+  },
+  // docs.voyageai.com/reference/reranker-api: `top_k`, `data`, at most 1,000 documents, 400 {"detail": …} for what it does not know.
+  voyage: {
+    path: '/v1/rerank',
+    members: hostedMembers({ top_k: isCount, return_documents: isSwitch, truncation: isSwitch }),
+    mostDocuments: 1000,
+    status: 400,
+    refuse: (detail) => ({ detail }),
+    write: (data) => ({ object: 'list', data, model: 'm', usage: { total_tokens: 1 } }),
+  },
+}
+
+interface Judged {
+  readonly index: number
+  readonly relevance_score: number
+}
+
+function hostedMembers(others: Readonly<Record<string, (value: unknown) => boolean>>): Members {
+  const optional = Object.entries(others).map(([name, isRight]) => [name, { isRight, isNeeded: false }])
+  return {
+    model: { isRight: isText, isNeeded: true },
+    query: { isRight: isText, isNeeded: true },
+    documents: { isRight: isTexts, isNeeded: true },
+    ...Object.fromEntries(optional),
+  }
+}
+
+/** A hosted reranker, as strict as its documentation says it is. */
+export function openHostedRerankServer({ vendor, judge, apiKey, model }: HostedRerankerOptions): Promise<FaultyServer> {
+  const { path, members, mostDocuments, status, refuse, write } = VENDORS[vendor]
+  return openFaultyServer({
+    ...withKey(apiKey, ({ headers }) => ({
+      status: 401,
+      json: refuse(`invalid api token: ${headers['authorization']}`),
+    })),
+    routes: {
+      [`POST ${path}`]: (request) => {
+        const problem = findBodyProblem(request, Number.POSITIVE_INFINITY, members)
+        if (problem !== undefined) return { status: problem.status === 422 ? status : 400, json: refuse(problem.text) }
+        const body = request.json as { model: string; query: string; documents: string[]; top_n?: number }
+        if (body.model !== model) return { status: 404, json: refuse(`model '${body.model}' not found`) }
+        if (body.query === '') return { status: 400, json: refuse('query must not be empty') }
+        if (body.documents.length === 0 || body.documents.length > mostDocuments) {
+          return { status: 400, json: refuse(`expected 1 to ${mostDocuments} documents`) }
+        }
+        const judged = body.documents.map((text, index) => ({ index, relevance_score: judge(body.query, text) }))
+        judged.sort((a, b) => b.relevance_score - a.relevance_score)
+        return { status: 200, json: write(judged.slice(0, body.top_n ?? judged.length)) }
+      },
+    },
+  })
+}
+
+function withKey(
+  key: string | undefined,
+  refuse: (request: SeenRequest) => RouteAnswer,
+): Pick<FaultyServerOptions, 'gate'> {
+  if (key === undefined) return {}
+  return {
+    gate: (request) => (request.headers['authorization'] === `Bearer ${key}` ? undefined : refuse(request)),
+  }
+}
+
+/** What is wrong with a body: its type, its size, its JSON, or a member of it. */
+function findBodyProblem(
+  { headers, text, json }: SeenRequest,
+  most: number,
+  members: Members,
+): { readonly status: number; readonly text: string } | undefined {
+  if (!/^application\/json\b/.test(headers['content-type'] ?? '')) {
+    return { status: 415, text: 'Expected request with `Content-Type: application/json`' }
+  }
+  if (Buffer.byteLength(text) > most) return { status: 413, text: 'length limit exceeded' }
+  if (typeof json !== 'object' || json === null)
+    return { status: 400, text: 'Failed to parse the request body as JSON' }
+  const given = json as Readonly<Record<string, unknown>>
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(members, name))
+  if (unknown !== undefined) return { status: 422, text: `unknown field: ${unknown}` }
+  for (const [name, { isRight, isNeeded }] of Object.entries(members)) {
+    if (given[name] === undefined ? isNeeded : !isRight(given[name])) return { status: 422, text: `invalid ${name}` }
+  }
+  return undefined
+}

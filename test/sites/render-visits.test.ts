@@ -1,0 +1,463 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import type { ChunkProfile } from '../../src/core/chunk/profiles.ts'
+import { PharosError } from '../../src/core/errors.ts'
+import type { Snapshot } from '../../src/core/model.ts'
+import { compareUtf8 } from '../../src/core/text/order.ts'
+import type { Fetcher, Renderer, Rendering, RenderOutcome, RenderRequest } from '../../src/crawl/ports.ts'
+import type { CrawlInput } from '../../src/library/operations/crawl-source.ts'
+import { explainUrl } from '../../src/library/operations/explain.ts'
+import { fetchUrl } from '../../src/library/operations/fetch-url.ts'
+import { takeUpSource } from '../../src/library/operations/take-up-source.ts'
+import type { OpenLibrary } from '../../src/open-library.ts'
+import { type Crawled, runCrawl, stage, stageLibrary, statesOf } from './crawl.ts'
+import { quicken } from './quicken.ts'
+import { type Answer, markdown, page, type Site, text } from './site.ts'
+
+/** What a server sends for every page of an application. */
+const SHELL = '<!doctype html><title>App</title><div id="root"></div><script src="/app.js"></script>'
+
+/** What an application would show at each path: a document, or what else becomes of it. */
+type Shown = Readonly<Record<string, string | ((snapshot: Snapshot) => RenderOutcome)>>
+
+/** A renderer that knows what a browser would show, and what it was asked for. */
+class KnowingRenderer implements Renderer {
+  readonly asked: string[] = []
+  readonly requests: RenderRequest[] = []
+  /** How often it was to start. */
+  starts = 0
+  shown: Shown
+
+  constructor(shown: Shown) {
+    this.shown = shown
+  }
+
+  async prepare(): Promise<void> {
+    this.starts++
+  }
+
+  async render(snapshot: Snapshot, request: RenderRequest = {}): Promise<RenderOutcome> {
+    const { pathname } = new URL(snapshot.url)
+    // What came is handed over whole.
+    expect(String(Buffer.from(snapshot.body))).toContain('<')
+    this.asked.push(pathname)
+    this.requests.push(request)
+    const shown = this.shown[pathname] ?? '<title>App</title><div id="root"></div><script src="/app.js"></script>'
+    return typeof shown === 'string' ? rendered(snapshot, shown) : shown(snapshot)
+  }
+}
+
+function rendered(snapshot: Snapshot, body: string, url: string = snapshot.url): RenderOutcome {
+  return { type: 'rendered', snapshot: { ...snapshot, url, body } }
+}
+
+/** A site, a library with a renderer and a source whose pages are read in a way. */
+async function stageRendered(pages: Readonly<Record<string, Answer>>, shown: Shown, render: Rendering = 'auto') {
+  const renderer = new KnowingRenderer(shown)
+  const { site, library: plain, source } = await stage(pages, { settings: { render } })
+  const library: OpenLibrary = { ...quicken(plain), openRenderer: async () => renderer }
+  const crawl = async (input: Partial<CrawlInput> = {}, by = library): Promise<Crawled> => {
+    const [current = source] = await library.store.listSources()
+    return runCrawl(by, current, { kind: 'add', ...input }, site.origin)
+  }
+  return { site, library, source, renderer, crawl }
+}
+
+function tagsSent({ requests }: Site): unknown[] {
+  return requests.map(({ headers }) => headers['if-none-match']).filter((tag) => tag !== undefined)
+}
+
+describe('a source that is read with auto', () => {
+  const shown: Shown = { '/': page('Home heron', ['/plain', '/deep']), '/deep': page('Deep dunlin') }
+  const pages = { '/': SHELL, '/deep': SHELL, '/plain': page('Plain plover') }
+
+  test('has a browser show what is empty by itself, and nothing else', async () => {
+    const { site, renderer, library, source, crawl } = await stageRendered(pages, shown)
+    const crawled = await crawl()
+    expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/deep': 'indexed', '/plain': 'indexed' })
+    expect(renderer.asked.toSorted(compareUtf8)).toEqual(['/', '/deep'])
+    // One request for each document.
+    expect(site.asked()).toEqual(['/', '/deep', '/plain'])
+    const facts = [...crawled.rows].map(([path, row]) => [path, row.isShell, row.etag !== null])
+    expect(facts).toEqual([
+      ['/', true, false],
+      ['/deep', true, false],
+      ['/plain', false, true],
+    ])
+    const { row } = await explainUrl(library, source, '/deep')
+    expect(row).toMatchObject({ isShell: true, status: 200, detail: 'read in a browser' })
+    expect((await library.store.readPage(source.id, `${site.origin}/deep`))?.page.title).toBe('Deep dunlin')
+  })
+
+  test('has it show the same pages again, whatever their documents say, and finds what changed', async () => {
+    const { site, renderer, crawl } = await stageRendered(pages, shown)
+    await crawl()
+    site.forget()
+    renderer.asked.length = 0
+    expect(statesOf(await crawl({ kind: 'recrawl' }))).toEqual({
+      '/': 'unchanged',
+      '/deep': 'unchanged',
+      '/plain': 'unchanged',
+    })
+    expect(renderer.asked.toSorted(compareUtf8)).toEqual(['/', '/deep'])
+    // Only what is read as it comes is asked whether it has changed.
+    expect(tagsSent(site)).toHaveLength(1)
+    renderer.shown = { ...shown, '/deep': page('Deep diver') }
+    expect(statesOf(await crawl({ kind: 'refresh' }))).toMatchObject({ '/': 'unchanged', '/deep': 'indexed' })
+  })
+
+  test('goes without a browser where there is none, and says which pages need one', async () => {
+    const { library, crawl } = await stageRendered(pages, shown)
+    const openRenderer = () => Promise.reject(new PharosError('BROWSER_MISSING', { problem: 'none', advice: '' }))
+    const { rows, summary } = await crawl({}, { ...library, openRenderer })
+    expect(rows.get('/')).toMatchObject({ state: 'failed', reason: 'needs-rendering', pattern: 'render auto' })
+    expect(rows.get('/')).toMatchObject({ attempts: 1, detail: 'none', isShell: false })
+    expect(summary).toMatchObject({ end: 'failed', vainReason: 'needs-rendering' })
+    expect(statesOf(await crawl({ kind: 'recrawl' }))).toMatchObject({ '/': 'indexed', '/deep': 'indexed' })
+  })
+
+  test('keeps what a browser showed while there is none, whatever comes by itself', async () => {
+    const { site, library, renderer, crawl } = await stageRendered(pages, shown)
+    await crawl()
+    site.pages.set('/deep', page('Cookies are used here'))
+    const openRenderer = () => Promise.reject(new PharosError('BROWSER_MISSING', { problem: 'none', advice: '' }))
+    const { rows, summary } = await crawl({ kind: 'recrawl' }, { ...library, openRenderer })
+    const kept = { state: 'failed', reason: 'needs-rendering', hasPage: true, isShell: true }
+    expect(rows.get('/deep')).toMatchObject({ ...kept, pattern: 'render auto', detail: 'none' })
+    expect(summary).toMatchObject({ end: 'completed', unchanged: 1, removed: 0 })
+    renderer.asked.length = 0
+    expect(statesOf(await crawl({ kind: 'retry' }))).toMatchObject({ '/': 'unchanged', '/deep': 'unchanged' })
+    expect(renderer.asked.toSorted(compareUtf8)).toEqual(['/', '/deep'])
+  })
+
+  test('finds out once that its browser does not start, and says so of every page that needs it', async () => {
+    const site = { '/': page('Home heron', ['/a', '/b', '/plain']), '/a': SHELL, '/b': SHELL, '/plain': page('Plain') }
+    const { library, crawl } = await stageRendered(site, {})
+    let starts = 0
+    const problem = 'the browser /nonsense/chrome does not start'
+    const prepare = async () => {
+      starts++
+      throw new PharosError('BROWSER_MISSING', { problem, advice: '' })
+    }
+    const render = () => Promise.reject(new Error('nobody prepared it'))
+    const { rows, events } = await crawl({}, { ...library, openRenderer: async () => ({ prepare, render }) })
+    const failed = { state: 'failed', reason: 'needs-rendering', detail: problem, attempts: 1 }
+    expect([rows.get('/a'), rows.get('/b')]).toMatchObject([failed, failed])
+    expect(rows.get('/plain')).toMatchObject({ state: 'indexed' })
+    expect(starts).toBe(1)
+    expect(events.filter(({ type }) => type === 'retry')).toEqual([])
+  })
+
+  test('starts no browser for a site that needs none', async () => {
+    const { renderer, crawl } = await stageRendered({ '/': page('Home heron') }, {})
+    await crawl()
+    expect(renderer.starts).toBe(0)
+  })
+
+  test('is told of whatever else keeps the browser from starting', async () => {
+    const { library, crawl } = await stageRendered(pages, shown)
+    const openRenderer = () => Promise.reject(new Error('broken'))
+    await expect(crawl({}, { ...library, openRenderer })).rejects.toThrow('broken')
+  })
+
+  test('says of a page that shows nothing in a browser either that it was rendered', async () => {
+    const { crawl } = await stageRendered(
+      { '/': SHELL, '/blank': SHELL },
+      { '/': page('Home heron', ['/blank']), '/blank': '<title>App</title><main></main>' },
+    )
+    const { rows } = await crawl()
+    expect(rows.get('/blank')).toMatchObject({
+      state: 'failed',
+      reason: 'needs-rendering',
+      isShell: true,
+      detail: 'it was rendered, and shows no text',
+    })
+  })
+
+  test('renders a document that is too large for the thread it came in', async () => {
+    const large = SHELL.replace('<div', `<script>/*${'x'.repeat(600_000)}*/</script><div`)
+    const { renderer, crawl } = await stageRendered({ '/': large }, { '/': page('Large lapwing') })
+    expect(statesOf(await crawl())).toEqual({ '/': 'indexed' })
+    expect(renderer.asked).toEqual(['/'])
+  })
+
+  test('makes room for a page that becomes large in a browser', async () => {
+    const grown = page('Grown gull', [], `<style>/*${'x'.repeat(1_200_000)}*/</style>`)
+    const { crawl } = await stageRendered({ '/': SHELL }, { '/': grown })
+    expect(statesOf(await crawl())).toEqual({ '/': 'indexed' })
+  })
+
+  test('follows where scripts lead as it does redirects, through the gate', async () => {
+    const { crawl } = await stageRendered(
+      { '/': SHELL, '/home': SHELL, '/away': SHELL, '/same': SHELL, '/back': SHELL },
+      {
+        '/': (from) => rendered(from, page('Home heron'), new URL('/home', from.url).href),
+        '/home': page('Home heron', ['/away', '/same', '/back']),
+        '/away': (from) => rendered(from, page('Elsewhere'), 'https://other.example/'),
+        '/same': (from) => rendered(from, page('Same sandpiper'), `${from.url}?utm_source=app#top`),
+        '/back': (from) => rendered(from, page('Back'), new URL('/back?page=2', from.url).href),
+      },
+    )
+    const crawled = await crawl()
+    expect(statesOf(crawled)).toMatchObject({
+      '/': 'skipped redirect',
+      '/home': 'indexed',
+      '/away': 'skipped redirect',
+      'https://other.example/': 'skipped off-site',
+      '/same': 'indexed',
+      '/back': 'skipped redirect',
+    })
+    expect(crawled.rows.get('/')?.target).toBe(crawled.rows.get('/home')?.key)
+  })
+
+  test('takes what a page says of itself from what a browser shows', async () => {
+    const { crawl } = await stageRendered(
+      { '/': SHELL, '/hidden': SHELL },
+      {
+        '/': page('Home heron', ['/hidden']),
+        '/hidden': page('Hidden hoopoe', ['/behind'], '<meta name="robots" content="noindex, nofollow">'),
+      },
+    )
+    expect(statesOf(await crawl())).toMatchObject({ '/hidden': 'skipped noindex', '/behind': 'skipped nofollow' })
+  })
+
+  test.each([
+    { isTransient: true, renders: 3 },
+    { isTransient: false, renders: 1 },
+  ])('treats a page that the browser fails at as one that the server does (transient: $isTransient)', async (given) => {
+    const { renderer, crawl } = await stageRendered(
+      { '/': SHELL, '/a': SHELL },
+      {
+        '/': page('Home heron', ['/a']),
+        '/a': () => ({ type: 'failed', reason: 'timeout', detail: 'it hung', isTransient: given.isTransient }),
+      },
+    )
+    const { rows, events } = await crawl()
+    expect(rows.get('/a')).toMatchObject({ state: 'failed', reason: 'timeout', status: 200, detail: 'it hung' })
+    expect(renderer.asked.filter((path) => path === '/a')).toHaveLength(given.renders)
+    expect(events.filter(({ type }) => type === 'retry')).toHaveLength(given.renders - 1)
+  })
+
+  test('passes fields on for the origin they were given for, and no other', async () => {
+    const { site, renderer, crawl } = await stageRendered({ '/': SHELL }, { '/': page('Home heron') })
+    await crawl({ headers: { cookie: 'a=b' } })
+    expect(renderer.requests).toMatchObject([{ headers: { cookie: 'a=b' } }])
+    expect(site.requests.find(({ path }) => path === '/')?.headers['cookie']).toBe('a=b')
+  })
+})
+
+describe('a source that is read with http', () => {
+  test('opens no browser, and says of each page that it needs one', async () => {
+    const { library, crawl } = await stageRendered({ '/': page('Home', ['/app']), '/app': SHELL }, {}, 'http')
+    const openRenderer = () => Promise.reject(new Error('nobody asked for it'))
+    const { rows } = await crawl({}, { ...library, openRenderer })
+    expect(rows.get('/app')).toMatchObject({ reason: 'needs-rendering', pattern: 'render http', isShell: false })
+  })
+
+  test('is read in another way from when a recrawl says so, and keeps that', async () => {
+    const { library, renderer, crawl } = await stageRendered(
+      { '/': SHELL, '/a': SHELL },
+      { '/': page('Home heron', ['/a']), '/a': page('Alpha avocet') },
+      'http',
+    )
+    await crawl()
+    expect(statesOf(await crawl({ kind: 'recrawl', render: 'auto' }))).toEqual({ '/': 'indexed', '/a': 'indexed' })
+    expect((await library.store.listSources())[0]?.settings.render).toBe('auto')
+    renderer.asked.length = 0
+    await crawl({ kind: 'refresh' })
+    expect(renderer.asked.toSorted(compareUtf8)).toEqual(['/', '/a'])
+    // What was shown stays, although it cannot be seen this way.
+    const back = await crawl({ kind: 'recrawl', render: 'http' })
+    expect(statesOf(back)).toEqual({ '/': 'failed needs-rendering', '/a': 'failed needs-rendering' })
+    expect([...back.rows.values()].map(({ hasPage }) => hasPage)).toEqual([true, true])
+  })
+})
+
+describe('a source that is read with chromium', () => {
+  const pages = {
+    '/': page('Home heron', ['/plain', '/notes.md']),
+    '/plain': page('Plain plover'),
+    '/notes.md': text(markdown('Notes'), 'text/markdown'),
+  }
+  const shown: Shown = { '/': page('Home heron', ['/plain', '/notes.md']), '/plain': page('Painted plover') }
+
+  test('has a browser show every document, and asks for each anew', async () => {
+    const { site, renderer, library, source, crawl } = await stageRendered(pages, shown, 'chromium')
+    expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/notes.md': 'indexed', '/plain': 'indexed' })
+    expect(renderer.asked.toSorted(compareUtf8)).toEqual(['/', '/plain'])
+    expect((await library.store.readPage(source.id, `${site.origin}/plain`))?.page.title).toBe('Painted plover')
+    site.forget()
+    await crawl({ kind: 'recrawl' })
+    expect(tagsSent(site)).toEqual([])
+  })
+
+  test('is told which pages need one, so that those alone do when they are read with auto', async () => {
+    const mixed = { '/': page('Home heron', ['/plain', '/deep']), '/plain': page('Plain plover'), '/deep': SHELL }
+    const { library, renderer, crawl } = await stageRendered(
+      mixed,
+      { ...mixed, '/deep': page('Deep dunlin') },
+      'chromium',
+    )
+    const { rows } = await crawl()
+    const shells = [...rows].map(([path, { isShell, etag, detail }]) => [path, isShell, etag, detail])
+    expect(shells).toEqual([
+      ['/', false, null, 'read in a browser'],
+      ['/deep', true, null, 'read in a browser'],
+      ['/plain', false, null, 'read in a browser'],
+    ])
+    renderer.asked.length = 0
+    const states = { '/': 'unchanged', '/deep': 'unchanged', '/plain': 'unchanged' }
+    expect(statesOf(await crawl({ kind: 'recrawl', render: 'auto' }))).toEqual(states)
+    expect(renderer.asked).toEqual(['/deep'])
+    const openRenderer = () => Promise.reject(new PharosError('BROWSER_MISSING', { problem: 'none', advice: '' }))
+    const without = await crawl({ kind: 'recrawl' }, { ...library, openRenderer })
+    expect(statesOf(without)).toEqual({ ...states, '/deep': 'failed needs-rendering' })
+  })
+
+  test('is refused where the browser does not start, before anything is written', async () => {
+    const { library, source, renderer, crawl } = await stageRendered(pages, shown, 'chromium')
+    const missing = new PharosError('BROWSER_MISSING', { problem: 'it does not start', advice: '' })
+    const dead: Renderer = { prepare: () => Promise.reject(missing), render: (one) => renderer.render(one) }
+    const openRenderer = async () => dead
+    await expect(crawl({}, { ...library, openRenderer })).rejects.toBe(missing)
+    expect(await library.store.listCrawls(source.id, 5)).toEqual([])
+    expect(renderer.asked).toEqual([])
+  })
+
+  test('is refused where there is no browser, before anything is written', async () => {
+    const { library, source, crawl } = await stageRendered(pages, shown, 'chromium')
+    const { openRenderer: _, ...without } = library
+    await expect(crawl({}, without as OpenLibrary)).rejects.toMatchObject({ code: 'BROWSER_MISSING' })
+    expect(await library.store.listCrawls(source.id, 5)).toEqual([])
+    const asked = { url: 'https://new.example/', settings: { render: 'chromium' } } as const
+    await expect(takeUpSource(without as OpenLibrary, asked)).rejects.toMatchObject({ code: 'BROWSER_MISSING' })
+    expect(await library.store.listSources()).toHaveLength(1)
+  })
+
+  test('cannot be a folder', async () => {
+    const library = await stageLibrary()
+    const { source } = await takeUpSource(library, { url: new URL('.', import.meta.url).href, isOwnFolder: true })
+    const asked = { kind: 'recrawl', render: 'auto' } as const
+    await expect(runCrawl(library, source, asked, '')).rejects.toMatchObject({ code: 'USAGE' })
+  })
+})
+
+describe('a source that is read by a service', () => {
+  /** Stands for a service: gives Markdown, and knows links that the Markdown does not have. */
+  function createPageFetcher(origin: string): Fetcher & { readonly asked: string[] } {
+    const asked: string[] = []
+    return {
+      asked,
+      async fetch({ url }) {
+        const { pathname } = new URL(url)
+        asked.push(pathname)
+        if (pathname === '/gone') return { type: 'gone', status: 404 }
+        const body = pathname === '/blank' ? '' : `Text of ${pathname}, which is all there is.\n`
+        const known = {
+          title: `Known ${pathname}`,
+          description: 'A page.',
+          links: [`${origin}/next`, '/blank', 'mailto:somebody@example.com'],
+        }
+        const snapshot = { url, body, status: 200, headers: { 'content-type': 'text/markdown' }, known }
+        return { type: 'fetched', snapshot, etag: '"never"', lastModified: null }
+      },
+    }
+  }
+
+  test('has its pages fetched by it, and the lists of the site as ever', async () => {
+    const { site, library, source, crawl } = await stageRendered({}, {}, 'crawl4ai')
+    const service = createPageFetcher(site.origin)
+    const by: OpenLibrary = { ...library, openCrawl4AI: async () => service }
+    const crawled = await crawl({}, by)
+    expect(statesOf(crawled)).toMatchObject({
+      '/': 'indexed',
+      '/next': 'indexed',
+      '/blank': 'failed needs-rendering',
+    })
+    expect(crawled.rows.get('/')).toMatchObject({ isShell: false, etag: null, detail: 'read by Crawl4AI' })
+    expect(service.asked.toSorted(compareUtf8)).toEqual(['/', '/blank', '/next'])
+    expect(site.requests.map(({ path }) => path)).toContain('/robots.txt')
+    expect(site.requests.map(({ path }) => path)).not.toContain('/')
+    const stored = await library.store.readPage(source.id, `${site.origin}/next`)
+    expect(stored?.page).toMatchObject({ title: 'Known /next', description: 'A page.' })
+  })
+
+  test('is refused where there is none, before anything is written', async () => {
+    const { library, source, crawl } = await stageRendered({}, {}, 'crawl4ai')
+    const unusable = new PharosError('SERVICE_UNUSABLE', { service: 'Crawl4AI', url: '', problem: 'x', advice: '' })
+    const openCrawl4AI = () => Promise.reject(unusable)
+    await expect(crawl({}, { ...library, openCrawl4AI })).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
+    const { openCrawl4AI: _, ...without } = library
+    await expect(crawl({}, without as OpenLibrary)).rejects.toMatchObject({ code: 'USAGE' })
+    expect(await library.store.listCrawls(source.id, 5)).toEqual([])
+  })
+
+  test('reads a single page for whoever asks for it', async () => {
+    const { site, library } = await stageRendered({}, {})
+    const by: OpenLibrary = { ...library, openCrawl4AI: async () => createPageFetcher(site.origin) }
+    const { signal } = new AbortController()
+    const read = await fetchUrl(by, `${site.origin}/one`, { render: 'crawl4ai', signal })
+    expect(read.title).toBe('Known /one')
+  })
+})
+
+describe('a single page', () => {
+  test('is shown by a browser where it is asked for, and where that leads', async () => {
+    const { site, library } = await stageRendered(
+      { '/': SHELL, '/to': SHELL },
+      { '/': (from) => rendered(from, '', new URL('/to', from.url).href), '/to': page('Target tern') },
+    )
+    const { signal } = new AbortController()
+    expect((await fetchUrl(library, `${site.origin}/`, { render: 'auto', signal })).title).toBe('Target tern')
+    await expect(fetchUrl(library, `${site.origin}/`, { signal })).rejects.toMatchObject({ code: 'PAGE_REFUSED' })
+    const missing = new PharosError('BROWSER_MISSING', { problem: 'there is no program there', advice: '' })
+    const without = { ...library, openRenderer: () => Promise.reject(missing) }
+    await expect(fetchUrl(without, `${site.origin}/`, { render: 'auto', signal })).rejects.toBe(missing)
+    const stays = fetchUrl(library, `${site.origin}/`, { render: 'chromium', followsRedirects: false, signal })
+    await expect(stays).rejects.toMatchObject({ code: 'FETCH_FAILED' })
+  })
+})
+
+describe('the way pages are cut', () => {
+  const long = page('Long lark', [], '').replace(
+    '<ul>',
+    `${'<p>Words of a paragraph that is not short.</p>'.repeat(150)}<ul>`,
+  )
+
+  test('is that of their source, of a site and of a folder', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'pharos-chunks-'))
+    writeFileSync(join(folder, 'long.html'), long)
+    writeFileSync(join(folder, 'notes.txt'), 'A line of a text that goes on.\n'.repeat(300))
+    const countChunks = async (chunks: ChunkProfile) => {
+      const { library, crawl } = await stage({ '/': long }, { settings: { chunks } })
+      const { summary } = await crawl()
+      const [source] = await library.store.listSources()
+      expect(source?.settings.chunks).toBe(chunks)
+      const url = pathToFileURL(folder).href
+      const own = await takeUpSource(library, { url, isOwnFolder: true, settings: { chunks } })
+      const indexed = await runCrawl(library, own.source, { kind: 'add' }, '')
+      const total = async (id: string) => (await library.store.countContent(id)).chunks
+      expect([summary.indexed, indexed.summary.indexed]).toEqual([1, 2])
+      return [await total(source?.id ?? ''), await total(own.source.id)]
+    }
+    const [library, pack] = [await countChunks('library'), await countChunks('pack')]
+    rmSync(folder, { recursive: true })
+    expect(library[0]).toBeGreaterThan(pack[0] ?? Infinity)
+    expect(library[1]).toBeGreaterThan(pack[1] ?? Infinity)
+  })
+
+  test('is another from when a recrawl says so, for pages that are read again', async () => {
+    const { library, source, crawl } = await stageRendered({ '/': long }, {}, 'http')
+    await crawl()
+    const count = async () => (await library.store.countContent(source.id)).chunks
+    const before = await count()
+    await crawl({ kind: 'recrawl', chunks: 'pack' })
+    expect((await library.store.listSources())[0]?.settings).toMatchObject({ render: 'http', chunks: 'pack' })
+    expect(await count()).toBe(before)
+    await crawl({ kind: 'recrawl', full: true })
+    expect(await count()).toBeLessThan(before)
+  })
+})

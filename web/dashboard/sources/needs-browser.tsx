@@ -1,0 +1,52 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { countOf } from '../../../src/core/text/count.ts'
+import type { SourceItem } from '../api.ts'
+import { readJobs } from '../live.ts'
+import { type Refusal, send } from '../request.ts'
+import { useReturn } from '../use-return.ts'
+
+/** What is said of a source whose pages are empty without a browser. */
+interface NeedsBrowserInput {
+  readonly item: SourceItem
+  /** Whether a crawl of it runs or waits: a second one would be refused. */
+  readonly isBusy: boolean
+  /** Called when its crawl was asked for. */
+  readonly onChange: () => void
+}
+
+/** Says that pages need a browser, and has them read in one where that was not tried. */
+export function NeedsBrowser({ item, isBusy: isCrawled, onChange }: NeedsBrowserInput): JSX.Element | null {
+  const isBusy = useSignal(false)
+  const refusal = useSignal<Refusal | null>(null)
+  useReturn(refusal)
+  const count = item.reasons['failed/needs-rendering'] ?? 0
+  if (count === 0) return null
+  const recrawl = async () => {
+    isBusy.value = true
+    const answer = await send(`/api/sources/${encodeURIComponent(item.id)}/recrawl`, { render: 'auto' })
+    refusal.value = 'refusal' in answer ? answer.refusal : null
+    isBusy.value = false
+    await readJobs()
+    onChange()
+  }
+  const isUntried = item.settings.render === 'http'
+  return (
+    <div class="needs-browser note note-warn small">
+      <span>
+        {countOf(count, 'page')} {count === 1 ? 'is' : 'are'} empty until a browser runs {count === 1 ? 'its' : 'their'}{' '}
+        scripts.{isUntried ? '' : ' What each of them failed at tells more.'}
+      </span>
+      {isUntried && !isCrawled ? (
+        <button type="button" disabled={isBusy.value} onClick={() => void recrawl()}>
+          Recrawl with a browser
+        </button>
+      ) : null}
+      {refusal.value === null ? null : (
+        <p class="field-problem" role="alert">
+          {refusal.value.message}
+        </p>
+      )}
+    </div>
+  )
+}
