@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
 
 /** The facts by which a file is recognised as unchanged without reading it. */
 export interface FileStamp {
@@ -16,6 +17,12 @@ export type ReadOutcome =
 
 /** How often a file that changes under the reader is read again. */
 const TRIES = 3
+
+/**
+ * Systems write times down in steps of up to ten milliseconds: whatever is written in the same step leaves the same time. One that was
+ * written so lately is read again when the step is over.
+ */
+const STEP_MS = 12
 
 /** Opening waits for nobody at the other end of a pipe, and follows no link. */
 const CAREFULLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
@@ -39,8 +46,12 @@ export async function readStable(path: string, maxBytes: number): Promise<ReadOu
         length += bytesRead
       }
       const after = await file.stat()
-      const isStable = length === after.size && sameStamp(before, after)
-      if (!isStable && left > 1) continue
+      const isRecent = Math.abs(Date.now() - after.mtimeMs) < STEP_MS
+      const isStable = length === after.size && sameStamp(before, after) && !isRecent
+      if (!isStable && left > 1) {
+        if (isRecent) await setTimeout(STEP_MS)
+        continue
+      }
       const stamp = { size: after.size, mtimeMs: after.mtimeMs, ctimeMs: after.ctimeMs }
       return { type: 'read', bytes: buffer.subarray(0, Math.min(length, before.size)), stamp, isStable }
     }

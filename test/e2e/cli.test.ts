@@ -114,9 +114,9 @@ describe('pack', () => {
 
   test('leaves out an image that changes all the time, with a warning, and nothing else', async () => {
     shop.write({ 'moving/a.png': '0', 'moving/b.md': '# B\n\nStays.\n' })
-    // In a process of its own, which changes it however busy this one is.
-    const change =
-      "for (let i = 0, end = Date.now() + 60_000; Date.now() < end; i++) fs.writeFileSync(process.argv[1], 'image ' + i)"
+    // In a process of its own, which changes it however busy this one is, and never leaves it empty.
+    const change = `const file = fs.openSync(process.argv[1], 'r+')
+      for (let i = 0, end = Date.now() + 60_000; Date.now() < end; i++) fs.writeSync(file, 'image ' + i, 0)`
     const writer = spawn(process.execPath, ['-e', change, shop.path('moving/a.png')], { stdio: 'ignore' })
     // What is read before it has begun would be an image like any other.
     while (fs.readFileSync(shop.path('moving/a.png'), 'utf8') === '0') await new Promise((wake) => setTimeout(wake, 10))
