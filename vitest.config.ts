@@ -12,6 +12,12 @@ process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.c
  */
 const SHARING = 'src/{analysis,core,crawl,plan}/**/!(lost-parser).test.ts'
 
+/**
+ * What starts programs and browsers, or measures real pauses, is tried once more: a machine that is busy for seconds breaks no rule, and
+ * a rule that is broken is broken both times. The report names what was retried.
+ */
+const RETRY = 1
+
 /** What talks to services and to browsers: its tests run last and alone, because how much of it they reach is measured. */
 const CONNECTORS = [
   'src/readers/**/*',
@@ -26,7 +32,7 @@ export default defineConfig({
     pool: 'forks',
     // One core less is the default, which on two cores leaves one idle: most of the time goes to programs that tests start, and
     // most of it is spent waiting, for them and for pauses that are tested.
-    maxWorkers: availableParallelism() + 3,
+    maxWorkers: availableParallelism() + 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // They run in the order of their names: the short files of the second fill what the long ones of the first leave idle.
@@ -35,12 +41,13 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'apart',
+          retry: RETRY,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, SHARING, ...CONNECTOR_TESTS],
         },
       },
       { extends: true, test: { name: 'together', include: [SHARING], isolate: false } },
-      { extends: true, test: { name: 'connectors', include: CONNECTOR_TESTS } },
+      { extends: true, test: { name: 'connectors', retry: RETRY, include: CONNECTOR_TESTS } },
     ],
     // Only with --coverage, which scripts/test.mjs gives for the connectors.
     coverage: {

@@ -54,7 +54,8 @@ const BASIC = { scope: { trapGuards: false }, settings: { crawlType: 'basic' } }
 const DOMAIN = { reach: 'domain', trapGuards: false } as const
 const TOO_MANY: AnswerParts = { status: 429, body: 'slow down' }
 
-describe.concurrent('a host that struggles', () => {
+// What arrives is measured, and a busy machine may hold a request up on its way: a rule that is broken is broken every time.
+describe.concurrent('a host that struggles', { retry: 2 }, () => {
   test('by answering more slowly is asked less often, and as often as before when it is quick again', async () => {
     const QUICK = 40
     const SLOW = 32
@@ -120,7 +121,6 @@ describe.concurrent('a host that struggles', () => {
   })
 })
 
-// What arrives is measured, and a busy machine may hold a request up on its way: a rule that is broken is broken every time.
 describe.concurrent('requests to a host', { retry: 2 }, () => {
   test('are evenly spaced by its pause and the jitter, however many may be under way', async () => {
     const site = await openPoliteSite(manyPages(LONG ? 120 : 14, (body) => ({ body, delayMs: 700 })))
@@ -220,7 +220,7 @@ describe.concurrent('requests to a host', { retry: 2 }, () => {
   })
 })
 
-describe.concurrent('a Crawl-delay', () => {
+describe.concurrent('a Crawl-delay', { retry: 2 }, () => {
   test('holds for everything that is asked for: robots.txt, lists, Markdown and pages', async () => {
     const site = await openPoliteSite()
     const { origin, pages } = site
@@ -362,7 +362,7 @@ describe.concurrent('a host that asks for patience', { retry: 2 }, () => {
   })
 })
 
-describe.concurrent('a host that is left alone since long before', () => {
+describe.concurrent('a host that is left alone since long before', { retry: 2 }, () => {
   test.each([null, 3])('does not keep others waiting, whatever the limit of depth is: %s', async (maxDepth) => {
     const [held, good] = [await openPoliteSite(), await openPoliteSite()]
     const library = await openPoliteLibrary({ limits: pace(50) })
@@ -387,7 +387,7 @@ describe.concurrent('a host that is left alone since long before', () => {
   })
 })
 
-describe.concurrent('nothing is fetched before robots.txt was asked', () => {
+describe.concurrent('nothing is fetched before robots.txt was asked', { retry: 2 }, () => {
   test('at any origin, where links, redirects, lists and Markdown lead', async () => {
     const robots = { ...text('User-agent: *\nDisallow: /private'), delayMs: 300 }
     const sites = [await openPoliteSite(), await openPoliteSite(), await openPoliteSite(), await openPoliteSite()]
