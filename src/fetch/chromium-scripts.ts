@@ -17,7 +17,7 @@ const IDLE_MS = 1000
 export const WATCH: string = `(() => {
   const RELOADED = 1
   if (globalThis === top && location.protocol !== 'about:' && performance.navigation.type !== RELOADED) {
-    // What the page before left in this window.
+    // What the page before left in this window. One in a sandbox has no storage, and throws where it is asked for.
     try { sessionStorage.clear() } catch {}
     globalThis.name = ''
   }
