@@ -18,6 +18,9 @@ const SHARING = 'src/{analysis,core,crawl,plan}/**/!(lost-parser).test.ts'
  */
 const RETRY = 1
 
+/** What measures real pauses runs first and alone: beside others it would measure how busy the machine is. */
+const TIMED = ['test/sites/{politeness,retries}.test.ts']
+
 /** What talks to services and to browsers: its tests run last and alone, because how much of it they reach is measured. */
 const CONNECTORS = [
   'src/readers/**/*',
@@ -43,10 +46,11 @@ export default defineConfig({
           name: 'apart',
           retry: RETRY,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, SHARING, ...CONNECTOR_TESTS],
+          exclude: [...configDefaults.exclude, SHARING, ...TIMED, ...CONNECTOR_TESTS],
         },
       },
       { extends: true, test: { name: 'together', include: [SHARING], isolate: false } },
+      { extends: true, test: { name: 'timed', retry: RETRY, include: TIMED } },
       { extends: true, test: { name: 'connectors', retry: RETRY, include: CONNECTOR_TESTS } },
     ],
     // Only with --coverage, which scripts/test.mjs gives for the connectors.

@@ -67,6 +67,7 @@ function listSteps() {
     { title: 'build', args: ['scripts/build.mjs'] },
     { title: 'types', args: [tool('tsc'), '-b'] },
     { title: 'unused code', args: [tool('knip')] },
+    { title: 'tests of pauses', args: [tool('vitest'), 'run', '--project=timed', '--no-file-parallelism'], live: true },
     { title: 'tests', args: [tool('vitest'), 'run', '--project=apart', '--project=together'], live: true },
     { title: 'tests of connectors', args: [tool('vitest'), 'run', '--project=connectors', '--coverage'], live: true },
     ...listExamples().map((file) => ({ title: `example ${file}`, args: [join('examples', file)] })),
