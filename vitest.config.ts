@@ -36,6 +36,8 @@ export default defineConfig({
     // One core less is the default, which on two cores leaves one idle: most of the time goes to programs that tests start, and
     // most of it is spent waiting, for them and for pauses that are tested.
     maxWorkers: availableParallelism() + 2,
+    // The built program is run as it is.
+    server: { deps: { external: [/\/dist\//] } },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // They run in the order of their names: the short files of the second fill what the long ones of the first leave idle.

@@ -31,7 +31,7 @@ afterEach(() => shop.remove())
 /** Runs the program on this shop's library, loopback allowed. `{}` stands for the origin of the site. */
 function pharos(line: string, ...more: string[]) {
   const args = [...line.split(' ').filter(Boolean), ...more].map((arg) => arg.replace('{}', site.origin))
-  return shop.run(args, { PHAROS_LIBRARY: shop.path('library.db'), PHAROS_ALLOW_PRIVATE: '127.0.0.1' })
+  return shop.runHere(args, { PHAROS_LIBRARY: shop.path('library.db'), PHAROS_ALLOW_PRIVATE: '127.0.0.1' })
 }
 
 interface Balanced {

@@ -2,11 +2,15 @@ import { spawn } from 'node:child_process'
 import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { Streams } from '../../src/cli/terminal.ts'
 
 const repository = dirname(dirname(import.meta.dirname))
 
 /** The built program. */
 export const PROGRAM: string = join(repository, 'dist/cli/main.js')
+
+/** What the program does once it is started. */
+const RUN = join(repository, 'dist/cli/run.js')
 
 /** What a run of the program gave. */
 export interface Outcome {
@@ -41,7 +45,31 @@ export class Workshop {
     }
   }
 
-  /** Runs the program to its end. */
+  /**
+   * Runs the program to its end inside this process, which spares its start: same code, same output, same exit code. For whatever is
+   * not about the process itself. One at a time, because its folder and its settings are those of the process.
+   */
+  async runHere(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Outcome> {
+    const { run } = (await import(RUN)) as { run(args: readonly string[], streams: Streams): Promise<number> }
+    const before = { folder: process.cwd(), env: process.env }
+    const output = { stdout: '', stderr: '' }
+    const stream = (name: keyof typeof output) => ({
+      write(text: string) {
+        output[name] += text
+      },
+    })
+    process.chdir(this.folder)
+    process.env = { ...this.environment, ...environment }
+    try {
+      const code = await run(args, { stdout: stream('stdout'), stderr: stream('stderr') })
+      return { code, signal: null, ...output }
+    } finally {
+      process.env = before.env
+      process.chdir(before.folder)
+    }
+  }
+
+  /** Runs the program to its end as a process of its own. */
   run(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Outcome> {
     return this.start(process.execPath, [PROGRAM, ...args], environment).ended
   }
