@@ -10,7 +10,7 @@ import { addLibraryOptions, createHint, type Hint, timeRecord, withLibrary } fro
 import { hasNoPlaces, writeNoPlaces } from './no-places.ts'
 import { type CommonFlags, configOf, wholeNumber } from './options.ts'
 import { PageRate, writeRate } from './progress.ts'
-import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
+import { countOf, printableLine, type Streams, Terminal, writeNumber } from './terminal.ts'
 
 interface AnalyzeFlags extends CommonFlags, Partial<Omit<RunOptions, 'verbose'>> {
   readonly runId?: string
@@ -143,7 +143,7 @@ export function writeAnalyzing(stage: string, { pages, totalPages, domains }: Ru
   const share = totalPages === 0 ? 100 : Math.min(100, Math.floor((100 * pages) / totalPages))
   const leftMs = perSecond > 0 ? Math.ceil((totalPages - pages) / perSecond) * 1000 : 0
   const facts = [
-    `analyzing: ${pages.toLocaleString('en')} of ${countOf(totalPages, 'page')}`,
+    `analyzing: ${writeNumber(pages)} of ${countOf(totalPages, 'page')}`,
     `${share} %`,
     `${writeRate(perSecond)}/s`,
     ...(leftMs <= 0 ? [] : [`${writeDuration(leftMs)} left`]),
@@ -160,7 +160,7 @@ function writeRun({ options, progress }: AnalysisRun, ms: number): string {
   return [
     `${options.dryRun ? 'would analyze' : 'analyzed'} ${countOf(pages, 'page')} in ${took}: ${kinds}`,
     `${countOf(places, 'mention')} of places, ${countOf(hubs, 'place hub')}`,
-    `${countOf(domains, 'host')}, ${news.toLocaleString('en')} of them news; ${countOf(milestones, 'new milestone')}`,
+    `${countOf(domains, 'host')}, ${writeNumber(news)} of them news; ${countOf(milestones, 'new milestone')}`,
     ...problems,
   ].join('\n')
 }

@@ -10,7 +10,7 @@ import type { RefusedChunk, VectorSpace } from '../library/vectors.ts'
 import { waitAtMost } from '../library/wait-at-most.ts'
 import { createHint, type Hint, nameOf, sourceRecord, withLibrary } from './library.ts'
 import { EMBEDDER_SETTINGS } from './search-settings.ts'
-import { countOf, printableLine, type Terminal } from './terminal.ts'
+import { countOf, printableLine, type Terminal, writeNumber } from './terminal.ts'
 
 /** Settings of what makes vectors, and of where they are copied to. */
 export const EMBED_SETTINGS: readonly SettingName[] = ['modelFolder', 'embedThreads', ...EMBEDDER_SETTINGS]
@@ -163,8 +163,7 @@ interface StatusFacts {
 function writeStatus({ model, stored, sources, refused, copy, hint }: StatusFacts): string {
   const labels = new Map(sources.map(({ source }) => [source.id, labelOf(source)]))
   const all = sources.reduce((sum, counts) => sum + counts.refused, 0)
-  const more =
-    all > refused.length ? [`  and ${(all - refused.length).toLocaleString('en')} more: --json lists all`] : []
+  const more = all > refused.length ? [`  and ${writeNumber(all - refused.length)} more: --json lists all`] : []
   return [
     `model: ${writeModel(model, hint)}`,
     `vectors: ${writeVectors(model, stored, hint)}`,
@@ -207,8 +206,8 @@ function writeVectors({ space, service }: TriedModel, stored: VectorSpace | null
 
 function writeCoverage({ source, ...counts }: Coverage): string {
   const { embedded, refused, chunks } = counts
-  const kept = refused === 0 ? '' : `, ${refused.toLocaleString('en')} refused`
-  return `  ${nameOf(source)}: ${embedded.toLocaleString('en')} of ${countOf(chunks, 'chunk')}${kept}`
+  const kept = refused === 0 ? '' : `, ${writeNumber(refused)} refused`
+  return `  ${nameOf(source)}: ${writeNumber(embedded)} of ${countOf(chunks, 'chunk')}${kept}`
 }
 
 function modelRecord({ space, problem, folder, service }: TriedModel): Record<string, unknown> | null {

@@ -13,7 +13,7 @@ import { interruptible } from './interrupt.ts'
 import { addLibraryOptions, createHint, type Hint, withLibrary } from './library.ts'
 import { type CommonFlags, configOf, oneOf } from './options.ts'
 import { PageRate, writeRate } from './progress.ts'
-import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
+import { countOf, printableLine, type Streams, Terminal, writeNumber } from './terminal.ts'
 
 const ACTIONS = ['install', 'status', 'run', 'sync'] as const
 type Action = (typeof ACTIONS)[number]
@@ -134,7 +134,7 @@ async function run(command: Command, texts: readonly string[], flags: EmbedFlags
 
 /** What was embedded: `embedded 20 chunks in 3s: 20 of 20 chunks have a vector` */
 export function writeEmbedded({ made, embedded, chunks, skipped, elapsedMs }: Embedded): string {
-  const all = `${embedded.toLocaleString('en')} of ${countOf(chunks, 'chunk')} have a vector`
+  const all = `${writeNumber(embedded)} of ${countOf(chunks, 'chunk')} have a vector`
   if (made === 0 && skipped === 0) return `nothing to embed: ${all}`
   return `embedded ${countOf(made, 'chunk')} in ${writeDuration(Math.ceil(elapsedMs / 1000) * 1000)}: ${all}`
 }
@@ -202,7 +202,7 @@ export async function embedInForeground(
     const { embedded, chunks } = last
     if (!signal.aborted && embedded > (first ?? 0)) {
       terminal.clear()
-      terminal.note(`embedded ${embedded.toLocaleString('en')} of ${countOf(chunks, 'chunk')} by then, which stays`)
+      terminal.note(`embedded ${writeNumber(embedded)} of ${countOf(chunks, 'chunk')} by then, which stays`)
     }
     if (!signal.aborted) throw error
     const command = hint('embed', 'run', ...sources.map(labelOf))
@@ -221,7 +221,7 @@ export function writeEmbedding(
   const share = chunks === 0 ? 100 : Math.floor((100 * embedded) / chunks)
   const leftMs = perSecond > 0 ? Math.ceil((chunks - embedded) / perSecond) * 1000 : undefined
   const facts = [
-    `embedding: ${embedded.toLocaleString('en')} of ${countOf(chunks, 'chunk')}`,
+    `embedding: ${writeNumber(embedded)} of ${countOf(chunks, 'chunk')}`,
     `${share} %`,
     `${writeRate(perSecond)}/s`,
     ...(leftMs === undefined || leftMs === 0 ? [] : [`${writeDuration(leftMs)} left`]),
@@ -242,7 +242,7 @@ async function sync(command: Command, { rebuild = false }: EmbedFlags, terminal:
       try {
         for await (const progress of syncVectors({ store, vectors, copy }, { rebuild }, signal)) {
           last = progress
-          terminal.live(`copying: ${progress.looked.toLocaleString('en')} of ${countOf(progress.vectors, 'vector')}`)
+          terminal.live(`copying: ${writeNumber(progress.looked)} of ${countOf(progress.vectors, 'vector')}`)
         }
       } catch (error) {
         if (!signal.aborted) throw error
@@ -252,7 +252,7 @@ async function sync(command: Command, { rebuild = false }: EmbedFlags, terminal:
         terminal.clear()
       }
       const { vectors: all, copied, removed } = last
-      const done = `wrote ${copied.toLocaleString('en')} of ${countOf(all, 'vector')}, removed ${countOf(removed, 'other')}`
+      const done = `wrote ${writeNumber(copied)} of ${countOf(all, 'vector')}, removed ${countOf(removed, 'other')}`
       terminal.answer(`${printableLine(copy.location)} is in step: ${done}`, { copy: copy.location, ...last })
     }),
   )

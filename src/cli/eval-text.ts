@@ -2,7 +2,7 @@ import { METRICS, type Metric } from '../core/search/metrics.ts'
 import { writeList } from '../core/text/list.ts'
 import type { EvaluatedQuery } from '../library/operations/evaluate-search.ts'
 import type { EvalBaseline, EvalChange, EvalRun } from './eval-run.ts'
-import { type Colors, countOf, printableLine } from './terminal.ts'
+import { type Colors, countOf, printableLine, writeNumber } from './terminal.ts'
 
 /** What there is to show of a run. */
 export interface EvalReport {
@@ -100,7 +100,7 @@ function writeChange(change: number): string {
 }
 
 function writeMs(ms: number): string {
-  return `${ms < 10 ? ms.toFixed(1) : Math.round(ms).toLocaleString('en')} ms`
+  return `${ms < 10 ? ms.toFixed(1) : writeNumber(Math.round(ms))} ms`
 }
 
 /** Below this chance wins and losses are hardly an accident. */

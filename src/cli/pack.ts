@@ -19,7 +19,7 @@ import { labelOf } from '../library/source.ts'
 import { interruptible } from './interrupt.ts'
 import { addLibraryOptions, withLibrary } from './library.ts'
 import { type CommonFlags, configOf, wholeNumber } from './options.ts'
-import { countOf, printableLine, type Streams, shellWord, Terminal } from './terminal.ts'
+import { countOf, printableLine, type Streams, shellWord, Terminal, writeNumber } from './terminal.ts'
 
 interface PackFlags extends CommonFlags {
   readonly out?: string
@@ -264,5 +264,5 @@ function reportPack(terminal: Terminal, pack: Pack, chunked: ChunkedFolder, { pl
 function countEach(names: readonly string[]): string {
   const counts = new Map<string, number>()
   for (const name of names.toSorted()) counts.set(name, (counts.get(name) ?? 0) + 1)
-  return [...counts].map(([name, count]) => `${count.toLocaleString('en')} ${name}`).join(', ')
+  return [...counts].map(([name, count]) => `${writeNumber(count)} ${name}`).join(', ')
 }

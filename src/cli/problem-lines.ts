@@ -1,6 +1,6 @@
 import type { CrawlEvent } from '../crawl/events.ts'
 import type { Hint } from './library.ts'
-import { printableLine, type Terminal } from './terminal.ts'
+import { printableLine, type Terminal, writeNumber } from './terminal.ts'
 
 /** Problems that get a line of their own; a site may have hundreds. */
 const MAX_LINES = 10
@@ -30,7 +30,7 @@ export class ProblemLines {
   /** Tells how many were left out, once there are no more to come. */
   end(hint: Hint): void {
     if (this.#others === 0) return
-    const more = `and ${this.#others.toLocaleString('en')} more problems`
+    const more = `and ${writeNumber(this.#others)} more problems`
     this.#terminal.notice(`${more}: ${hint('serve')} shows all of them, at /problems/ssr`)
   }
 }

@@ -1,6 +1,6 @@
 import { writeDuration } from '../core/text/duration.ts'
 import type { CrawlEvent, CrawlProgress, HostProgress } from '../crawl/events.ts'
-import { countOf, printableLine } from './terminal.ts'
+import { countOf, printableLine, writeNumber } from './terminal.ts'
 
 /** Hosts that are named in the live block. */
 const MAX_HOSTS = 3
@@ -18,10 +18,10 @@ export function writeProgress(
   const { indexed, unchanged, failed, queued, current, hosts, elapsedMs } = progress
   const pages = indexed + unchanged
   const counts = [
-    cap === null ? countOf(pages, 'page') : `${pages.toLocaleString('en')} of at most ${countOf(cap, 'page')}`,
+    cap === null ? countOf(pages, 'page') : `${writeNumber(pages)} of at most ${countOf(cap, 'page')}`,
     countOf(failed, 'error'),
     `${writeRate(pagesPerSecond)}/s`,
-    `${queued.toLocaleString('en')} queued`,
+    `${writeNumber(queued)} queued`,
     writeDuration(Math.floor(elapsedMs / 1000) * 1000),
   ]
   const busiest = hosts.toSorted((a, b) => b.requests - a.requests)
@@ -43,7 +43,7 @@ function writeHost({ host, intervalMs, backoffMs }: HostProgress): string {
 
 /** `0.4`, `7.3`, `128` */
 export function writeRate(perSecond: number): string {
-  return perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond).toLocaleString('en')
+  return perSecond < 10 ? perSecond.toFixed(1) : writeNumber(Math.round(perSecond))
 }
 
 /** How many pages come per second, by the last few seconds. */

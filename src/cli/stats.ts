@@ -4,7 +4,7 @@ import type { VectorSpace } from '../library/vectors.ts'
 import { writeAge } from './hit-text.ts'
 import { addLibraryOptions, timeRecord, withLibrary, writeTime } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
-import { printableLine, type Streams, Terminal } from './terminal.ts'
+import { printableLine, type Streams, Terminal, writeNumber } from './terminal.ts'
 
 /** `pharos stats` */
 export function addStats(program: Command, streams: Streams): void {
@@ -21,9 +21,9 @@ export function addStats(program: Command, streams: Streams): void {
       const changed = changedAt === null ? 'never' : `${writeTime(changedAt)} (${writeAge(changedAt, clock.now())})`
       const text = [
         `Library: ${printableLine(store.location)}`,
-        `Sources: ${sources.toLocaleString('en')}`,
-        `Pages: ${pages.toLocaleString('en')}`,
-        `Chunks: ${chunks.toLocaleString('en')}`,
+        `Sources: ${writeNumber(sources)}`,
+        `Pages: ${writeNumber(pages)}`,
+        `Chunks: ${writeNumber(chunks)}`,
         `Vectors: ${space === null ? 'none, search goes by words' : writeVectors(space, { embedded, refused, chunks })}`,
         `Size: ${writeBytes(bytes)}`,
         `Last change: ${changed}`,
@@ -49,12 +49,12 @@ function writeVectors(
   { model, dimensions }: VectorSpace,
   { embedded, refused, chunks }: Readonly<Record<'embedded' | 'refused' | 'chunks', number>>,
 ): string {
-  const kept = refused === 0 ? '' : `, ${refused.toLocaleString('en')} refused`
+  const kept = refused === 0 ? '' : `, ${writeNumber(refused)} refused`
   return printableLine(`${writeShare(embedded, chunks)} of the chunks${kept}, by ${model} (${dimensions} dimensions)`)
 }
 
 /** `12,345 (95%)`: never all of them while one is missing. */
 function writeShare(part: number, whole: number): string {
   const percent = whole === 0 ? 100 : Math.floor((part * 100) / whole)
-  return `${part.toLocaleString('en')} (${percent}%)`
+  return `${writeNumber(part)} (${percent}%)`
 }

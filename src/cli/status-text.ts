@@ -6,7 +6,7 @@ import type { HubCoverage } from '../library/place-hubs.ts'
 import { DEFAULT_SETTINGS, labelOf, type Source } from '../library/source.ts'
 import { type Hint, nameOf, sourceRecord, timeRecord, writeTime } from './library.ts'
 import { failureRecord, writeCap, writeEmptyPages, writeFailure } from './summary.ts'
-import { countOf, printableLine, widthOf } from './terminal.ts'
+import { countOf, printableLine, widthOf, writeNumber } from './terminal.ts'
 
 /** Where a source stands: while it is crawled how far that is, else what the last crawl came to. */
 export function writeStatus(
@@ -48,11 +48,11 @@ function listReading({ settings: { render, chunks } }: Source): string[] {
 
 /** `Understood: 238 of 250 countries have a hub, 12 hubs are missing, 7 patterns of addresses` */
 function writeUnderstood({ countriesCovered, countries, hubs, missingCount, patterns }: HubCoverage): string {
-  const covered = `${countriesCovered.toLocaleString('en')} of ${countries.toLocaleString('en')} countries have a hub`
+  const covered = `${writeNumber(countriesCovered)} of ${writeNumber(countries)} countries have a hub`
   const facts = [
     countries === 0 ? countOf(hubs, 'hub') : covered,
     ...(missingCount === 0 ? [] : [`${countOf(missingCount, 'hub')} ${missingCount === 1 ? 'is' : 'are'} missing`]),
-    `${patterns.length.toLocaleString('en')} ${patterns.length === 1 ? 'pattern' : 'patterns'} of addresses`,
+    `${writeNumber(patterns.length)} ${patterns.length === 1 ? 'pattern' : 'patterns'} of addresses`,
   ]
   return `Understood: ${facts.join(', ')}`
 }
@@ -64,7 +64,7 @@ function writeRunning(about: SourceDescription, now: number): string[] {
   const startedAt = crawl?.startedAt ?? now
   return [
     ...writeWaiting(about, now),
-    `Progress: ${crawled.toLocaleString('en')}/${total.toLocaleString('en')} pages crawled (${percent}%)`,
+    `Progress: ${writeNumber(crawled)}/${writeNumber(total)} pages crawled (${percent}%)`,
     `Skipped: ${writeSkipped(about)}`,
     ...writeLeftOut(about),
     ...writeErrors(about),
@@ -78,7 +78,7 @@ function writeFinished(about: SourceDescription, hint: Hint, now: number): strin
   const { source, balance, chunks, crawl, isInterrupted } = about
   const { discovered, indexed, unchanged, skipped, failed, gone, pending } = balance
   const states = Object.entries({ indexed, unchanged, skipped, failed, gone, pending })
-  const sum = states.map(([state, count]) => `${count.toLocaleString('en')} ${state}`).join(' + ')
+  const sum = states.map(([state, count]) => `${writeNumber(count)} ${state}`).join(' + ')
   const label = labelOf(source)
   return [
     ...(isInterrupted
@@ -89,9 +89,9 @@ function writeFinished(about: SourceDescription, hint: Hint, now: number): strin
     ...writeWaiting(about, now),
     `Last crawl: ${writeLastCrawl(about, now)}`,
     ...writeLosses(about),
-    `Pages: ${indexed.toLocaleString('en')} crawled, ${unchanged.toLocaleString('en')} skipped (unchanged), ${countOf(failed, 'error')}`,
-    `Chunks: ${chunks.toLocaleString('en')} total`,
-    `Ledger: ${discovered.toLocaleString('en')} discovered = ${sum}`,
+    `Pages: ${writeNumber(indexed)} crawled, ${writeNumber(unchanged)} skipped (unchanged), ${countOf(failed, 'error')}`,
+    `Chunks: ${writeNumber(chunks)} total`,
+    `Ledger: ${writeNumber(discovered)} discovered = ${sum}`,
     ...(failed > 0 ? writeErrors(about) : []),
     ...(countFiltered(about) > 0 ? writeFiltered(about) : []),
     ...(countLeftOut(about) > 0
@@ -153,7 +153,7 @@ function writeSkipped({ balance, reasons }: SourceReport): string {
     .map(([name, count]) => ({ name: name.slice('skipped/'.length), count }))
   const parts = [{ name: 'unchanged', count: balance.unchanged }, ...others].filter(({ count }) => count > 0)
   const sum = parts.reduce((all, { count }) => all + count, 0)
-  const words = parts.map(({ name, count }) => `${count.toLocaleString('en')} ${name}`).join(', ')
+  const words = parts.map(({ name, count }) => `${writeNumber(count)} ${name}`).join(', ')
   return `${countOf(sum, 'page')}${words === '' ? '' : ` (${words})`}`
 }
 
@@ -194,7 +194,7 @@ function writeList(lines: readonly string[], count: number): string[] {
   const more = count - lines.length
   return [
     ...lines.map((line) => `  - ${line}`),
-    ...(more > 0 ? [`  and ${more.toLocaleString('en')} more; --all lists them`] : []),
+    ...(more > 0 ? [`  and ${writeNumber(more)} more; --all lists them`] : []),
   ]
 }
 
@@ -270,7 +270,7 @@ function writeSource(report: SourceReport, now: number): string[] {
     countOf(pages, 'page'),
     countOf(chunks, 'chunk'),
     ...(balance.failed > 0 ? [countOf(balance.failed, 'error')] : []),
-    ...(balance.pending > 0 ? [`${balance.pending.toLocaleString('en')} pending`] : []),
+    ...(balance.pending > 0 ? [`${writeNumber(balance.pending)} pending`] : []),
     ...(isInterrupted ? ['interrupted'] : []),
     ...listReading(source),
     lastCrawledAt === null ? 'never crawled' : `crawled ${writeAge(now - lastCrawledAt)}`,

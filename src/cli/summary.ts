@@ -7,7 +7,7 @@ import { labelOf, type Source } from '../library/source.ts'
 import { type Hint, nameOf, sourceRecord } from './library.ts'
 import { writeRate } from './progress.ts'
 import { renderAdvice } from './reasons.ts'
-import { type Colors, countOf, printableLine } from './terminal.ts'
+import { type Colors, countOf, printableLine, writeNumber } from './terminal.ts'
 
 /** What a crawl came to, with what is needed to tell it. */
 export interface CrawlResult {
@@ -34,10 +34,10 @@ export function writeSummary(result: CrawlResult, hint: Hint, colors: Colors): s
   const { ledger, indexed, unchanged, elapsedMs } = summary
   const balance = createBalance(ledger)
   const rate = elapsedMs === 0 ? 0 : ((indexed + unchanged) * 1000) / elapsedMs
-  const width = balance.discovered.toLocaleString('en').length
+  const width = writeNumber(balance.discovered).length
   const numbers = Object.entries(balance).map(([state, count]) => {
     const reasons = writeReasons(ledger.reasons, state)
-    const line = `  ${state.padEnd(10)}  ${count.toLocaleString('en').padStart(width)}`
+    const line = `  ${state.padEnd(10)}  ${writeNumber(count).padStart(width)}`
     return reasons === '' ? line : `${line}  ${colors.dim(reasons)}`
   })
   return [
@@ -74,7 +74,7 @@ function writeRefused({ problem }: CrawlSummary): string {
 function writeRun(summary: CrawlSummary, rate: number): string {
   const { indexed, unchanged, skipped, failed, removed, bytes, requests, elapsedMs } = summary
   const counts = Object.entries({ indexed, unchanged, skipped, failed, removed })
-  const done = counts.filter(([, count]) => count > 0).map(([name, count]) => `${count.toLocaleString('en')} ${name}`)
+  const done = counts.filter(([, count]) => count > 0).map(([name, count]) => `${writeNumber(count)} ${name}`)
   const traffic =
     requests === 0 ? `${writeBytes(bytes)} read` : `${writeBytes(bytes)} in ${countOf(requests, 'request')}`
   return `this run: ${[...done, traffic, writeDuration(elapsedMs), `${writeRate(rate)} pages/s`].join(', ')}`
@@ -147,8 +147,8 @@ export function writeEmptyPages(count: number, source: Source, hint: Hint): stri
 /** What there was no room for. */
 function writeOverflow(count: number, most: number): string {
   const were = count === 1 ? 'was' : 'were'
-  const more = `${count.toLocaleString('en')} more ${count === 1 ? 'address' : 'addresses'}`
-  return `${more} ${were} found than the ${most.toLocaleString('en')} a source may have (maxAddresses); raise that, or narrow the scope with --allow, --block or --max-depth`
+  const more = `${writeNumber(count)} more ${count === 1 ? 'address' : 'addresses'}`
+  return `${more} ${were} found than the ${writeNumber(most)} a source may have (maxAddresses); raise that, or narrow the scope with --allow, --block or --max-depth`
 }
 
 /** The command that asks for what failed again; what needs a browser is not there without one either. */
@@ -166,7 +166,7 @@ function writeFailures(result: CrawlResult, failed: number, hint: Hint): string[
   return [
     'failed:',
     ...failures.map((row) => `  ${writeFailure(row)}`),
-    ...(more > 0 ? [`  and ${more.toLocaleString('en')} more`] : []),
+    ...(more > 0 ? [`  and ${writeNumber(more)} more`] : []),
     `why: ${hint('explain', label, '<url>')}`,
     // What stands behind the loss gate has been asked for twice already.
     ...(summary.end === 'gate' ? [] : [`again: ${retryWith(result, failed, hint)}`]),
@@ -194,7 +194,7 @@ export function writeReasons(reasons: Readonly<Record<string, number>>, state: s
   return Object.entries(reasons)
     .filter(([name, count]) => name.startsWith(`${state}/`) && count > 0)
     .toSorted(([a, most], [b, least]) => least - most || (a < b ? -1 : 1))
-    .map(([name, count]) => `${count.toLocaleString('en')} ${name.slice(state.length + 1)}`)
+    .map(([name, count]) => `${writeNumber(count)} ${name.slice(state.length + 1)}`)
     .join(', ')
 }
 

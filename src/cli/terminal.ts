@@ -1,7 +1,7 @@
 import { createColors } from 'picocolors'
 import { writeShowable } from '../core/text/showable.ts'
 
-export { countOf } from '../core/text/count.ts'
+export { countOf, writeNumber } from '../core/text/count.ts'
 
 /** How much a verb says besides its answer. */
 export interface Manners {

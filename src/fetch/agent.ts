@@ -1,4 +1,7 @@
-import { Agent, type Dispatcher, errors } from 'undici'
+import type { Dispatcher } from 'undici'
+// Two parts of it: the whole package, with its own fetch, caches and sockets, would make every start take half as long again.
+import errors from 'undici/lib/core/errors.js'
+import Agent from 'undici/lib/dispatcher/agent.js'
 import type { Resolve } from './address-check.ts'
 import type { Allowance } from './addresses.ts'
 import { Connector } from './connector.ts'

@@ -1,4 +1,4 @@
-import { countOf } from '../core/text/count.ts'
+import { countOf, writeNumber } from '../core/text/count.ts'
 import { countLinks } from '../core/url/count-links.ts'
 import type { Store, StoredChunk } from './store.ts'
 import type { ChunkName, VectorIndex, VectorSpace } from './vectors.ts'
@@ -79,7 +79,7 @@ export function writeCopyState(state: CopyState): string {
   const there = Math.min(points, vectors - uncopied)
   const gone = points - there
   const others = gone === 0 ? '' : `, and ${countOf(gone, 'point')} of what is gone`
-  return `${there.toLocaleString('en')} of ${countOf(vectors, 'vector')}${others}`
+  return `${writeNumber(there)} of ${countOf(vectors, 'vector')}${others}`
 }
 
 /** Compares a copy with the store; undefined where there are no vectors. */
