@@ -1,33 +1,20 @@
 import { constants } from 'node:fs'
 import { access, lstat, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { type ChunkOptions, chunkFile } from '../core/chunk/chunk-file.ts'
-import { kindOf } from '../core/chunk/kind.ts'
 import { codeLanguageOf } from '../core/chunk/languages.ts'
 import { PharosError } from '../core/errors.ts'
+import { type CutOptions, describeLoss, FileCutter, type Found, readAhead } from '../core/folder/cut-files.ts'
+import type { SkipReason } from '../core/folder/walk-tree.ts'
 import { DEFAULT_LIMITS } from '../core/limits.ts'
-import type { ChunkedFile, WarningCode } from '../core/model.ts'
+import type { ChunkedFile } from '../core/model.ts'
 import { compareUtf8 } from '../core/text/order.ts'
 import { BUILD, type CachedFile, readFolderCache, writeFolderCache } from './folder-cache.ts'
 import { type FileStamp, readStable, sameStamp } from './read-stable.ts'
 import { nodeSha256 } from './sha256.ts'
-import {
-  isSystemError,
-  looksLikePack,
-  MAX_IGNORE_BYTES,
-  type SkipReason,
-  type WalkEntry,
-  walkFolder,
-} from './walk-folder.ts'
+import { isSystemError, looksLikePack, walkFolder } from './walk-folder.ts'
 
 /** How a folder is read and cut. */
-export interface FolderOptions extends Omit<ChunkOptions, 'sha256'> {
-  /** A larger file is left out with a warning. @default 10 MiB */
-  readonly maxFileBytes?: number
-  /** Files beyond this sum are left out with a warning each. @default 50 MiB */
-  readonly maxTotalBytes?: number
-  /** Files beyond this many chunks in all are left out with a warning each. @default 250,000 */
-  readonly maxTotalChunks?: number
+export interface FolderOptions extends Omit<CutOptions, 'sha256'> {
   /** Where to remember what was read, so that unchanged files are left alone next time. Without it all are read. */
   readonly cacheFolder?: string | undefined
   /**
@@ -154,46 +141,34 @@ async function resolveReal(path: string): Promise<string> {
   }
 }
 
-/** Most of what is passed over is so by a rule; what the system or a name kept from us is worth a warning. */
-function describeLoss(entry: Exclude<WalkEntry, { type: 'file' }>): ChunkedFile[] {
-  const warn = (code: WarningCode, message: string) => {
-    return [leftOut(entry.path, { type: 'left-out', code, message, size: 0 })]
-  }
-  if (entry.type === 'half-obeyed') {
-    return warn('ignore_rules', `only the first ${MAX_IGNORE_BYTES} bytes of its rules are obeyed`)
-  }
-  if (entry.reason === 'name') return warn('unreadable', 'left out: its name is not valid UTF-8')
-  return entry.reason === 'unreadable' ? warn('unreadable', 'left out: the folder cannot be read') : []
+/** What was found at a path, and what it can be recognised by next time. */
+interface FoundFile {
+  readonly found: Found
+  readonly stamp?: FileStamp
 }
 
-/** What was found at a path before it is cut. */
-type Found =
-  | { readonly type: 'bytes'; readonly bytes: Uint8Array; readonly stamp: FileStamp; readonly isStable: boolean }
-  | { readonly type: 'cached'; readonly cached: CachedFile }
-  | { readonly type: 'left-out'; readonly code: WarningCode; readonly message: string; readonly size: number }
-
 class FolderReader {
-  readonly counts = { filesRead: 0, filesCut: 0, filesUnchanged: 0 }
   readonly #root: string
   readonly #options: FolderOptions
+  readonly #cutter: FileCutter
   readonly #maxFileBytes: number
-  readonly #maxTotalBytes: number
   readonly #openedAt: number
   readonly #build: string | undefined
-  readonly #maxTotalChunks: number
-  #total = 0
-  #totalChunks = 0
+  #filesRead = 0
   #cache = new Map<string, CachedFile>()
   readonly #next: CachedFile[] = []
 
   constructor(root: string, options: FolderOptions) {
     this.#root = root
     this.#options = options
+    this.#cutter = new FileCutter({ ...options, sha256: nodeSha256 })
+    this.#maxFileBytes = options.maxFileBytes ?? DEFAULT_LIMITS.maxFileBytes
     this.#build = options.build ?? BUILD
     this.#openedAt = (options.now ?? Date.now)()
-    this.#maxFileBytes = options.maxFileBytes ?? DEFAULT_LIMITS.maxFileBytes
-    this.#maxTotalBytes = options.maxTotalBytes ?? DEFAULT_LIMITS.maxTotalBytes
-    this.#maxTotalChunks = options.maxTotalChunks ?? DEFAULT_LIMITS.maxTotalChunks
+  }
+
+  get counts(): Pick<ChunkedFolder, 'filesRead' | 'filesCut' | 'filesUnchanged'> {
+    return { filesRead: this.#filesRead, ...this.#cutter.counts }
   }
 
   async openCache(): Promise<void> {
@@ -208,95 +183,44 @@ class FolderReader {
 
   /** The files in the order of their paths; some are read ahead. */
   async *readAll(paths: readonly string[]): AsyncGenerator<ChunkedFile, void, void> {
-    const ahead = this.#options.concurrency ?? DEFAULT_CONCURRENCY
-    const pending: Promise<Found>[] = []
-    let started = 0
-    for (const path of paths) {
-      while (started < paths.length && pending.length < ahead) {
-        const found = this.#find(paths[started++] ?? '')
-        // A rejection is met below, when its turn comes; until then it must not count as unhandled.
-        found.catch(() => undefined)
-        pending.push(found)
+    const { concurrency: ahead = DEFAULT_CONCURRENCY, signal } = this.#options
+    for await (const [path, { found, stamp }] of readAhead(paths, (one) => this.#find(one), { ahead, signal })) {
+      const { chunked, lasting } = this.#cutter.cut(path, found, this.#cache.get(path)?.chunked)
+      if (lasting !== undefined && stamp !== undefined && this.#isToKeep(found, stamp)) {
+        this.#next.push({ stamp, chunked: lasting })
       }
-      const found = await pending.shift()
-      this.#options.signal?.throwIfAborted()
-      if (found === undefined) return
-      yield this.#withinTotalChunks(this.#chunk(path, this.#withinTotal(found)))
+      yield chunked
     }
   }
 
-  /** Only what is taken counts, in the order of paths, so the answer does not depend on what was read ahead. */
-  #withinTotal(found: Found): Found {
-    if (found.type === 'left-out') return found
-    const size = found.type === 'bytes' ? found.bytes.length : found.cached.chunked.file.bytes
-    if (this.#total + size > this.#maxTotalBytes) return this.#beyondTotal(size)
-    this.#total += size
-    return found
-  }
-
-  #beyondTotal(size: number): Found {
-    const message = `left out: with its ${size} bytes the sum would exceed ${this.#maxTotalBytes} (max_total_bytes)`
-    return { type: 'left-out', code: 'max_total_bytes', message, size }
-  }
-
-  /** What a file has too much is known only once it is cut; then its bytes stay in the other sum. */
-  #withinTotalChunks(chunked: ChunkedFile): ChunkedFile {
-    const { file, chunks } = chunked
-    if (this.#totalChunks + chunks.length <= this.#maxTotalChunks) {
-      this.#totalChunks += chunks.length
-      return chunked
-    }
-    const sum = `with its ${chunks.length} chunks the sum would exceed ${this.#maxTotalChunks}`
-    const message = `left out: ${sum} (max_total_chunks)`
-    return leftOut(file.path, { type: 'left-out', code: 'max_total_chunks', message, size: file.bytes })
-  }
-
-  async #find(path: string): Promise<Found> {
+  async #find(path: string): Promise<FoundFile> {
     const place = join(this.#root, path)
     try {
       const cached = this.#cache.get(path)
       const isAllowed = cached !== undefined && cached.stamp.size <= this.#maxFileBytes
-      if (isAllowed && sameStamp(cached.stamp, await lstat(place))) return { type: 'cached', cached }
-      // The sum only grows, so what is too much for it now need not be read.
-      const outcome = await readStable(place, Math.min(this.#maxFileBytes, this.#maxTotalBytes - this.#total))
+      if (isAllowed && sameStamp(cached.stamp, await lstat(place))) {
+        return { found: { type: 'known', chunked: cached.chunked }, stamp: cached.stamp }
+      }
+      const outcome = await readStable(place, this.#cutter.mostBytes)
       switch (outcome.type) {
         case 'read':
-          this.counts.filesRead++
-          return { ...outcome, type: 'bytes' }
-        case 'too-large': {
-          if (outcome.size <= this.#maxFileBytes) return this.#beyondTotal(outcome.size)
-          const message = `left out: ${outcome.size} bytes, more than ${this.#maxFileBytes} (max_file_bytes)`
-          return { type: 'left-out', code: 'max_file_bytes', message, size: outcome.size }
-        }
+          this.#filesRead++
+          return { found: { ...outcome, type: 'bytes' }, stamp: outcome.stamp }
+        case 'too-large':
+          return { found: this.#cutter.refuse(outcome.size) ?? unreadable('left out: it grew while it was read') }
         case 'not-a-file':
-          return { type: 'left-out', code: 'unreadable', message: 'left out: no longer a regular file', size: 0 }
+          return { found: unreadable('left out: no longer a regular file') }
       }
     } catch (error) {
       if (!isSystemError(error)) throw error
-      return { type: 'left-out', code: 'unreadable', message: `left out: cannot be read (${error.code})`, size: 0 }
+      return { found: unreadable(`left out: cannot be read (${error.code})`) }
     }
   }
 
-  #chunk(path: string, found: Found): ChunkedFile {
-    if (found.type === 'left-out') return leftOut(path, found)
-    if (found.type === 'cached') {
-      this.counts.filesUnchanged++
-      this.#next.push(found.cached)
-      return found.cached.chunked
-    }
-    const known = this.#cache.get(path)?.chunked
-    const isKnown = known !== undefined && known.file.sha256 === nodeSha256(found.bytes)
-    const cut = isKnown ? known : chunkFile({ path, bytes: found.bytes }, { ...this.#options, sha256: nodeSha256 })
-    this.counts[isKnown ? 'filesUnchanged' : 'filesCut']++
-    if (!found.isStable) {
-      const message = 'changed while it was read; this is its last state seen'
-      return { ...cut, warnings: [...cut.warnings, { path, code: 'changed', message }] }
-    }
-    // A file written in the last moments could change again within the clock's step and look the same.
-    const { mtimeMs, ctimeMs, size } = found.stamp
+  /** A file written in the last moments could change again within the clock's step and look the same. */
+  #isToKeep({ type }: Found, { mtimeMs, ctimeMs, size }: FileStamp): boolean {
     const isSettled = Math.max(mtimeMs, ctimeMs) < this.#openedAt - SETTLE_MS
-    if (isSettled && size <= MAX_CACHED_BYTES) this.#next.push({ stamp: found.stamp, chunked: cut })
-    return cut
+    return type === 'known' || (isSettled && size <= MAX_CACHED_BYTES)
   }
 
   get #cacheFile(): string | undefined {
@@ -312,7 +236,6 @@ class FolderReader {
   }
 }
 
-function leftOut(path: string, found: Extract<Found, { type: 'left-out' }>): ChunkedFile {
-  const file = { path, kind: kindOf(path), bytes: found.size, sha256: '', lineCount: 1 }
-  return { file, chunks: [], warnings: [{ path, code: found.code, message: found.message }] }
+function unreadable(message: string): Found {
+  return { type: 'left-out', code: 'unreadable', message, size: 0 }
 }

@@ -13,12 +13,13 @@ import { mkdir, open, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { PharosError } from '../core/errors.ts'
+import { LEFTOVER } from '../core/folder/walk-tree.ts'
 import type { ChunkedFile, FileMeta, Warning } from '../core/model.ts'
 import { type PackOptions, packEntries, zipPack } from '../core/pack/entries.ts'
 import type { Pack } from '../core/pack/pack.ts'
 import { readBeginning, readStable } from './read-stable.ts'
 import { nodeSha256 } from './sha256.ts'
-import { hasPackManifest, isSystemError, LEFTOVER } from './walk-folder.ts'
+import { hasPackManifest, isSystemError } from './walk-folder.ts'
 
 /** Where and how a pack is written. */
 export interface PackTarget extends Omit<PackOptions, 'readImage'> {

@@ -5,13 +5,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { kindOf } from '../core/chunk/kind.ts'
 import type { ChunkProfile } from '../core/chunk/profiles.ts'
 import { PharosError } from '../core/errors.ts'
+import type { WalkEntry } from '../core/folder/walk-tree.ts'
 import { extensionOf } from '../core/text/path.ts'
 import type { Refusal } from '../crawl/ledger.ts'
 import type { FileReading, FolderEntry, FolderReader, KnownFile, OpenFolder } from '../library/folder.ts'
 import { type FilePageOptions, type FilePages, openFilePages } from './read-file-page.ts'
 import { type FileStamp, readStable } from './read-stable.ts'
 import { nodeSha256 } from './sha256.ts'
-import { isSystemError, looksLikePack, type WalkEntry, walkFolder } from './walk-folder.ts'
+import { isSystemError, looksLikePack, walkFolder } from './walk-folder.ts'
 
 /** How folders of a library are read. */
 export interface FolderReaderOptions extends FilePageOptions {

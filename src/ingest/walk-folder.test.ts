@@ -4,10 +4,10 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { MAX_IGNORE_BYTES } from '../core/folder/walk-tree.ts'
 import { createPack } from '../core/pack/pack.ts'
 import { chunkFolder, type FolderOptions } from './chunk-folder.ts'
 import { writePack } from './pack-output.ts'
-import { MAX_IGNORE_BYTES } from './walk-folder.ts'
 
 let root = ''
 

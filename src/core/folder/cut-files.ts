@@ -1,0 +1,158 @@
+import { type ChunkOptions, chunkFile } from '../chunk/chunk-file.ts'
+import { kindOf } from '../chunk/kind.ts'
+import { sha256 as portableSha256 } from '../hash.ts'
+import { DEFAULT_LIMITS } from '../limits.ts'
+import type { ChunkedFile, Sha256, WarningCode } from '../model.ts'
+import { MAX_IGNORE_BYTES, type WalkEntry } from './walk-tree.ts'
+
+/** How the files of a folder are cut, and how much of it is taken. */
+export interface CutOptions extends ChunkOptions {
+  /** A larger file is left out with a warning. @default 10 MiB */
+  readonly maxFileBytes?: number
+  /** Files beyond this sum are left out with a warning each. @default 50 MiB */
+  readonly maxTotalBytes?: number
+  /** Files beyond this many chunks in all are left out with a warning each. @default 250,000 */
+  readonly maxTotalChunks?: number
+}
+
+/** What was found at a path before it is cut. */
+export type Found =
+  | { readonly type: 'bytes'; readonly bytes: Uint8Array; readonly isStable: boolean }
+  /** As it was when it was cut before. */
+  | { readonly type: 'known'; readonly chunked: ChunkedFile }
+  | LeftOut
+
+interface LeftOut {
+  readonly type: 'left-out'
+  readonly code: WarningCode
+  readonly message: string
+  readonly size: number
+}
+
+/** What became of a file. */
+export interface CutFile {
+  readonly chunked: ChunkedFile
+  /** What belongs to these very bytes, and may be taken over as long as they stay; undefined where nothing does. */
+  readonly lasting: ChunkedFile | undefined
+}
+
+/** Cuts the files of a folder one after another, and leaves out what exceeds its limits. */
+export class FileCutter {
+  readonly counts: { filesCut: number; filesUnchanged: number } = { filesCut: 0, filesUnchanged: 0 }
+  readonly #options: CutOptions
+  readonly #sha256: Sha256
+  readonly #maxFileBytes: number
+  readonly #maxTotalBytes: number
+  readonly #maxTotalChunks: number
+  #total = 0
+  #totalChunks = 0
+
+  constructor(options: CutOptions) {
+    this.#options = options
+    this.#sha256 = options.sha256 ?? portableSha256
+    this.#maxFileBytes = options.maxFileBytes ?? DEFAULT_LIMITS.maxFileBytes
+    this.#maxTotalBytes = options.maxTotalBytes ?? DEFAULT_LIMITS.maxTotalBytes
+    this.#maxTotalChunks = options.maxTotalChunks ?? DEFAULT_LIMITS.maxTotalChunks
+  }
+
+  /** Tells why a file of this size need not be read. The sum only grows, so what is too much for it now stays so. */
+  refuse(size: number): LeftOut | undefined {
+    if (size > this.#maxFileBytes) {
+      const message = `left out: ${size} bytes, more than ${this.#maxFileBytes} (max_file_bytes)`
+      return { type: 'left-out', code: 'max_file_bytes', message, size }
+    }
+    if (this.#total + size <= this.#maxTotalBytes) return undefined
+    const message = `left out: with its ${size} bytes the sum would exceed ${this.#maxTotalBytes} (max_total_bytes)`
+    return { type: 'left-out', code: 'max_total_bytes', message, size }
+  }
+
+  /** The largest file that would be taken now. */
+  get mostBytes(): number {
+    return Math.min(this.#maxFileBytes, this.#maxTotalBytes - this.#total)
+  }
+
+  /**
+   * Cuts the next file in the order of paths: only what is taken counts, so the answer does not depend on what was read ahead.
+   * `before` is what was cut of this path last time; with the same bytes it is taken over.
+   */
+  cut(path: string, found: Found, before?: ChunkedFile): CutFile {
+    if (found.type === 'left-out') return { chunked: leaveOut(path, found), lasting: undefined }
+    const size = found.type === 'bytes' ? found.bytes.length : found.chunked.file.bytes
+    const refusal = this.refuse(size)
+    if (refusal !== undefined) return { chunked: leaveOut(path, refusal), lasting: undefined }
+    this.#total += size
+    const lasting = this.#take(path, found, before)
+    const isStable = found.type === 'known' || found.isStable
+    return {
+      chunked: this.#withinTotalChunks(isStable ? lasting : changed(lasting)),
+      lasting: isStable ? lasting : undefined,
+    }
+  }
+
+  #take(path: string, found: Exclude<Found, LeftOut>, before: ChunkedFile | undefined): ChunkedFile {
+    if (found.type === 'known' || before?.file.sha256 === this.#sha256(found.bytes)) {
+      this.counts.filesUnchanged++
+      // Without anything from before there is no digest that could be the same.
+      return found.type === 'known' ? found.chunked : (before as ChunkedFile)
+    }
+    this.counts.filesCut++
+    return chunkFile({ path, bytes: found.bytes }, { ...this.#options, sha256: this.#sha256 })
+  }
+
+  /** What a file has too much is known only once it is cut; then its bytes stay in the other sum. */
+  #withinTotalChunks(chunked: ChunkedFile): ChunkedFile {
+    const { file, chunks } = chunked
+    if (this.#totalChunks + chunks.length <= this.#maxTotalChunks) {
+      this.#totalChunks += chunks.length
+      return chunked
+    }
+    const sum = `with its ${chunks.length} chunks the sum would exceed ${this.#maxTotalChunks}`
+    const message = `left out: ${sum} (max_total_chunks)`
+    return leaveOut(file.path, { type: 'left-out', code: 'max_total_chunks', message, size: file.bytes })
+  }
+}
+
+/** Files in the given order, some of them read ahead. */
+export async function* readAhead<T>(
+  paths: readonly string[],
+  read: (path: string) => Promise<T>,
+  { ahead, signal }: { readonly ahead: number; readonly signal: AbortSignal | undefined },
+): AsyncGenerator<readonly [path: string, found: T], void, void> {
+  const pending: Promise<T>[] = []
+  let started = 0
+  for (const path of paths) {
+    while (started < paths.length && pending.length < ahead) {
+      const found = read(paths[started++] ?? '')
+      // A rejection is met below, when its turn comes; until then it must not count as unhandled.
+      found.catch(() => undefined)
+      pending.push(found)
+    }
+    const found = await pending.shift()
+    signal?.throwIfAborted()
+    if (found === undefined) return
+    yield [path, found]
+  }
+}
+
+/** Most of what is passed over is so by a rule; what the system or a name kept from us is worth a warning. */
+export function describeLoss(entry: Exclude<WalkEntry, { type: 'file' }>): ChunkedFile[] {
+  const warn = (code: WarningCode, message: string) => {
+    return [leaveOut(entry.path, { type: 'left-out', code, message, size: 0 })]
+  }
+  if (entry.type === 'half-obeyed') {
+    return warn('ignore_rules', `only the first ${MAX_IGNORE_BYTES} bytes of its rules are obeyed`)
+  }
+  if (entry.reason === 'name') return warn('unreadable', 'left out: its name is not valid UTF-8')
+  return entry.reason === 'unreadable' ? warn('unreadable', 'left out: the folder cannot be read') : []
+}
+
+function changed(cut: ChunkedFile): ChunkedFile {
+  const { path } = cut.file
+  const message = 'changed while it was read; this is its last state seen'
+  return { ...cut, warnings: [...cut.warnings, { path, code: 'changed', message }] }
+}
+
+function leaveOut(path: string, { code, message, size }: LeftOut): ChunkedFile {
+  const file = { path, kind: kindOf(path), bytes: size, sha256: '', lineCount: 1 }
+  return { file, chunks: [], warnings: [{ path, code, message }] }
+}

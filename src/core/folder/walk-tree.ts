@@ -1,0 +1,184 @@
+import { findIgnoringLine, type IgnoreFile, parseIgnoreFile } from '../ignore/ignore-rules.ts'
+import { TSV_MAGIC } from '../pack/manifests.ts'
+import { baseName } from '../text/path.ts'
+
+/**
+ * A folder, wherever it is: on a disk, behind a handle of a browser, in a list of files that were dropped. Paths are relative to
+ * it, with slashes; that of a folder in it ends in one, and its own is empty.
+ */
+export interface FolderTree {
+  /** What stands in a folder; undefined when it cannot be read. */
+  list(folder: string): Promise<readonly TreeEntry[] | undefined>
+  /** The first bytes of a file; undefined when it cannot be read. */
+  readBeginning(file: string, most: number): Promise<Uint8Array | undefined>
+}
+
+/** Something in a folder. */
+export interface TreeEntry {
+  readonly name: string
+  /** Whether its name can be said in UTF-8; else nobody could ask for it. */
+  readonly isNamed: boolean
+  readonly type: 'file' | 'folder' | 'link' | 'special'
+}
+
+/** Why something in a folder is not read. */
+export type SkipReason =
+  | 'ignored'
+  | 'build-folder'
+  | 'binary'
+  | 'link'
+  | 'special'
+  | 'pack'
+  /** Not to be read, by the system's answer. */
+  | 'unreadable'
+  /** A name that is no UTF-8; paths are text. */
+  | 'name'
+
+/** A file to read, or something that is passed over and why. */
+export type WalkEntry =
+  | { readonly type: 'file'; readonly path: string }
+  | {
+      readonly type: 'skipped'
+      readonly path: string
+      readonly reason: SkipReason
+      readonly isFolder: boolean
+      /** The line of an ignore file, the name or the ending that decided; null where nothing of the kind did. */
+      readonly rule: string | null
+    }
+  /** An ignore file so large that only its first lines are obeyed. */
+  | { readonly type: 'half-obeyed'; readonly path: string }
+
+/** How a tree is walked. */
+export interface TreeWalkOptions {
+  /** Ignore files of folders above, whose rules speak of paths that begin with `prefix`. */
+  readonly above?: { readonly files: readonly IgnoreFile[]; readonly prefix: string }
+  /** Whether a path is passed over because the output goes there. */
+  readonly isExcluded?: (path: string) => boolean
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Lists the files below a folder. Ignore files are obeyed, links are never followed, and a pack is never read. */
+export async function* walkTree(
+  tree: FolderTree,
+  options: TreeWalkOptions = {},
+): AsyncGenerator<WalkEntry, void, void> {
+  const { above = { files: [], prefix: '' }, isExcluded = () => false } = options
+  const { prefix } = above
+  // A list of folders to do, not a call for each: depth costs memory only.
+  const open: { path: string; rules: readonly IgnoreFile[] }[] = [{ path: '', rules: above.files }]
+  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
+    options.signal?.throwIfAborted()
+    const entries = await tree.list(folder.path)
+    if (entries === undefined) {
+      yield { type: 'skipped', path: folder.path, reason: 'unreadable', isFolder: true, rule: null }
+      continue
+    }
+    if (folder.path !== '' && (await looksLikePack(tree, folder.path, entries))) {
+      yield { type: 'skipped', path: folder.path, reason: 'pack', isFolder: true, rule: null }
+      continue
+    }
+    const rules = [...folder.rules]
+    for (const name of IGNORE_FILES) {
+      if (!entries.some((entry) => entry.name === name)) continue
+      const path = folder.path + name
+      const own = readIgnoreFile(await tree.readBeginning(path, MAX_IGNORE_BYTES + 1), prefix + folder.path)
+      if (own !== undefined) rules.push(own.file)
+      if (own?.isWhole === false) yield { type: 'half-obeyed', path }
+    }
+    for (const entry of entries) {
+      const path = folder.path + entry.name
+      const isFolder = entry.type === 'folder'
+      const skip = isExcluded(path) ? { reason: 'pack' as const } : findSkip(entry, prefix + path, rules)
+      if (skip !== undefined) yield { type: 'skipped', path, isFolder, rule: null, ...skip }
+      else if (isFolder) open.push({ path: `${path}/`, rules })
+      else yield { type: 'file', path }
+    }
+  }
+}
+
+async function looksLikePack(tree: FolderTree, folder: string, entries: readonly TreeEntry[]): Promise<boolean> {
+  if (isPackFolder(baseName(folder.slice(0, -1)))) return true
+  if (!entries.some(({ name }) => name === PACK_MANIFEST)) return false
+  return isPackManifest(await tree.readBeginning(folder + PACK_MANIFEST, TSV_MAGIC.length))
+}
+
+/** The file by which a folder is known as a pack. */
+export const PACK_MANIFEST = 'manifest.llm.tsv'
+
+/** Tells whether a folder has the name of a pack. */
+export function isPackFolder(name: string): boolean {
+  return /\.llmx-[0-9a-f]{8,}$/.test(name)
+}
+
+/** Tells whether a file begins as the manifest of a pack does. */
+export function isPackManifest(beginning: Uint8Array | undefined): boolean {
+  return new TextDecoder().decode(beginning?.subarray(0, TSV_MAGIC.length)) === TSV_MAGIC
+}
+
+/** Files of rules, by name. */
+export const IGNORE_FILES: readonly string[] = ['.gitignore', '.pharosignore']
+
+/** More is no list of rules; and every path is held against every rule with a wildcard. */
+export const MAX_IGNORE_BYTES: number = 2 ** 18
+
+/** Reads the rules of a file that stands in `base`. More bytes than there may be say that it is larger. */
+export function readIgnoreFile(
+  beginning: Uint8Array | undefined,
+  base: string,
+): { readonly file: IgnoreFile; readonly isWhole: boolean } | undefined {
+  if (beginning === undefined) return undefined
+  const isWhole = beginning.length <= MAX_IGNORE_BYTES
+  const text = new TextDecoder().decode(beginning)
+  // Half a line could be a rule that nobody wrote.
+  const rules = isWhole ? text : text.slice(0, text.lastIndexOf('\n') + 1)
+  return { file: parseIgnoreFile(rules, base), isWhole }
+}
+
+const BUILD_FOLDERS = new Set(
+  `.git .hg .svn node_modules bower_components target dist build .cache .next .nuxt .svelte-kit .turbo .parcel-cache
+  __pycache__ .venv venv .tox .mypy_cache .pytest_cache .ruff_cache .gradle .terraform`.split(/\s+/),
+)
+
+/**
+ * Extensions that are passed over without a look, for hardly ever a text has them. Of all other files the content
+ * decides.
+ */
+const BINARY_EXTENSIONS = new Set(
+  `7z a avi avif bin bz2 class db dll dmg doc docx dylib ear eot exe flac gz heic ico iso jar mkv mov mp3 mp4 msi node
+  o odt ogg otf pdb pdf ppt pptx pyc pyo rar rlib so sqlite sqlite3 tar tgz tif tiff ttf war wasm wav webm woff woff2
+  xls xlsx xz zip zst`.split(/\s+/),
+)
+
+/**
+ * What a run leaves beside its output when it is killed, named by a digest of its host, by its process and a count:
+ * `.docs.zip.pharos-0a1b2c3d-123-0`, `.docs.pharos-0a1b2c3d-123-0-old`.
+ */
+export const LEFTOVER: RegExp = /^\.(.+)\.pharos-([0-9a-f]{8})-(\d+)-\d+(-old)?$/
+
+/** Why something is passed over, and by which rule. */
+interface Skip {
+  readonly reason: SkipReason
+  readonly rule?: string
+}
+
+function findSkip({ name, isNamed, type }: TreeEntry, path: string, rules: readonly IgnoreFile[]): Skip | undefined {
+  if (!isNamed) return { reason: 'name' }
+  if (type === 'link') return { reason: 'link' }
+  if (LEFTOVER.test(name)) return { reason: 'pack' }
+  const isFolder = type === 'folder'
+  // In a submodule `.git` is a file.
+  if (name === '.git' || (isFolder && BUILD_FOLDERS.has(name))) return { reason: 'build-folder', rule: name }
+  if (type === 'special') return { reason: 'special' }
+  const line = findIgnoringLine(rules, path, isFolder)
+  if (line !== undefined) return { reason: 'ignored', rule: line }
+  if (isFolder) return undefined
+  if (/\.llmx-[0-9a-f]{8,}(?:\.part-\d+)?\.zip$/.test(name)) return { reason: 'pack' }
+  const ending = endingOf(name)
+  return BINARY_EXTENSIONS.has(ending.slice(1)) ? { reason: 'binary', rule: `*${ending}` } : undefined
+}
+
+/** `.zip`; none of a name that only begins with a dot. */
+function endingOf(name: string): string {
+  const dot = name.lastIndexOf('.')
+  return dot > 0 ? name.slice(dot).toLowerCase() : ''
+}
