@@ -14,6 +14,30 @@ export const INDEX_VERSION = 1
  */
 export function* writeIndexJson(pack: Pack): Generator<Uint8Array> {
   const writer = new BlockWriter()
+  yield* writeChunks(writer, pack)
+  const index = indexChunks(pack, (chunk) => chunk.id)
+  const openings = encodeOpenings(index.sortedKeys())
+  const stats = JSON.stringify(createStats(pack, index.stats()))
+  writer.write(`,"stats":${stats},"warnings":${JSON.stringify(pack.warnings)},"inverted_index":`)
+  yield* writeTerms(writer, index.terms('body'), openings)
+  const others = Object.keys(FIELDS).filter((field) => field !== 'body')
+  for (const [i, field] of others.entries()) {
+    writer.write(`${i === 0 ? ',"fields":{' : ','}${JSON.stringify(field)}:`)
+    yield* writeTerms(writer, index.terms(field), openings)
+  }
+  writer.write('}}\n')
+  yield writer.take()
+}
+
+/** Writes what an `index.json` begins with, for those who keep a pack to open it again: the rest is counted from this. */
+export function* writeBareIndexJson(pack: Pack): Generator<Uint8Array> {
+  const writer = new BlockWriter()
+  yield* writeChunks(writer, pack)
+  writer.write(`,"warnings":${JSON.stringify(pack.warnings)}}\n`)
+  yield writer.take()
+}
+
+function* writeChunks(writer: BlockWriter, pack: Pack): Generator<Uint8Array> {
   const part = pack.part === undefined ? '' : `"part":${JSON.stringify(pack.part)},`
   writer.write(`{"version":${INDEX_VERSION},"index_id":${JSON.stringify(pack.indexId)},${part}"files":[`)
   for (const [i, file] of pack.files.entries()) {
@@ -30,19 +54,7 @@ export function* writeIndexJson(pack: Pack): Generator<Uint8Array> {
     writer.write(`${i === 0 ? '' : ','}"${chunk.id}":"${pack.refs[i]}"`)
     if (writer.isFull) yield writer.take()
   }
-
-  const index = indexChunks(pack, (chunk) => chunk.id)
-  const openings = encodeOpenings(index.sortedKeys())
-  const stats = JSON.stringify(createStats(pack, index.stats()))
-  writer.write(`},"stats":${stats},"warnings":${JSON.stringify(pack.warnings)},"inverted_index":`)
-  yield* writeTerms(writer, index.terms('body'), openings)
-  const others = Object.keys(FIELDS).filter((field) => field !== 'body')
-  for (const [i, field] of others.entries()) {
-    writer.write(`${i === 0 ? ',"fields":{' : ','}${JSON.stringify(field)}:`)
-    yield* writeTerms(writer, index.terms(field), openings)
-  }
-  writer.write('}}\n')
-  yield writer.take()
+  writer.write('}')
 }
 
 /** A file as `index.json` and `manifest.json` have it. */

@@ -26,8 +26,10 @@ export interface PackSearchOptions extends ChunkFilters {
   readonly explain?: boolean | undefined
 }
 
-/** A hit with the explanation that was asked for. */
+/** A hit, with the explanation that was asked for. */
 export interface PackHit extends Hit {
+  /** The terms of the chunk that matched, in the order of the query. */
+  readonly terms: readonly string[]
   readonly explain?: Explanation
 }
 
@@ -100,6 +102,7 @@ function createHit(
     endLine: chunk.endLine,
     snippet: writeSnippet(chunk.content, terms, textAnalyzer),
     headingPath: chunk.headingPath,
+    terms,
     ...(explain === undefined ? {} : { explain }),
   }
 }

@@ -1,0 +1,177 @@
+import type { Limits } from '../../../src/core/limits.ts'
+import { Trouble } from '../trouble.ts'
+import { type Database, openDatabase } from './database.ts'
+import { openPrivateFiles, type PrivateFiles } from './private-files.ts'
+
+/** What is known of a kept index without opening it. */
+export interface Kept {
+  readonly id: string
+  /** What the user calls it. */
+  readonly name: string
+  /** The folder that it was made from; packs are named by it. */
+  readonly root: string
+  readonly indexId: string
+  readonly files: number
+  readonly chunks: number
+  readonly tokens: number
+  readonly warnings: number
+  /** Bytes that it takes here. */
+  readonly size: number
+  readonly addedAt: number
+  readonly updatedAt: number
+  /** Limits that it was made with. */
+  readonly limits: Limits
+  /** The version of this page that cut it: nothing that another one cut is taken over. */
+  readonly build: string
+  /** The folder itself, where the browser can be asked for it again. */
+  readonly handle: FileSystemDirectoryHandle | null
+}
+
+/** What an index consists of. */
+export interface Content<Index = Blob> {
+  /** An `index.json` without its postings. */
+  readonly index: Index
+  /** What each file is recognised by: path, size and time. */
+  readonly stamps: readonly Stamp[]
+  /** Bytes of images by their paths in the folder. */
+  readonly images: ReadonlyMap<string, Blob>
+}
+
+/** Path, bytes, and the time of the last change in milliseconds. */
+export type Stamp = readonly [path: string, size: number, changedAt: number]
+
+interface KeptRecord extends Kept {
+  /** Names of images, in the order in which their bytes are kept. */
+  readonly images: readonly string[]
+  readonly body:
+    | { readonly at: 'database'; readonly index: Blob; readonly stamps: Blob; readonly images: readonly Blob[] }
+    | { readonly at: 'files'; readonly folder: string }
+}
+
+/** The indexes that this browser keeps. */
+export interface Shelf {
+  list(): Promise<Kept[]>
+  open(id: string): Promise<{ readonly kept: Kept; readonly content: Content }>
+  /** Keeps an index, in place of the one with its id. Until all of it is there, what was there stays. */
+  save(kept: Omit<Kept, 'size'>, content: Content<Iterable<Uint8Array>>): Promise<Kept>
+  rename(id: string, name: string): Promise<void>
+  remove(id: string): Promise<void>
+}
+
+/** From here on the database is spared: it copies what it is given. */
+const LARGE_BYTES = 2 ** 20
+
+/** One tab at a time writes, or clears away what a closed one left. */
+const LOCK = 'llmx-ingestor'
+
+/** Opens the shelf. Rejects with what to do where the browser keeps nothing for this page. */
+export async function openShelf(): Promise<Shelf> {
+  const database = await openDatabase<KeptRecord>().catch((cause: unknown) => {
+    const advice =
+      'Indexes stay until this tab is closed: export what you want to have. A private window, or a setting that blocks site data, is the usual cause.'
+    throw new Trouble('This browser keeps nothing for this page.', advice, { cause })
+  })
+  const files = await openPrivateFiles()
+  // Where tabs cannot be told apart, what looks left over may be what another one is writing.
+  if (files !== undefined && navigator.locks !== undefined) {
+    await withLock(() => clearLeftovers(database, files), { ifAvailable: true })
+  }
+  return {
+    list: async () => (await database.all()).map(describe).sort((a, b) => b.updatedAt - a.updatedAt),
+    async open(id) {
+      const record = await find(database, id)
+      return { kept: describe(record), content: await readContent(record, files) }
+    },
+    save: (kept, content) => withLock(() => save(database, files, kept, content)),
+    rename: (id, name) => withLock(async () => database.put({ ...(await find(database, id)), name })),
+    remove: (id) =>
+      withLock(async () => {
+        const record = await database.get(id)
+        await database.remove(id)
+        if (record?.body.at === 'files') await files?.remove(record.body.folder)
+      }),
+  }
+}
+
+function describe({ images: _, body: __, ...kept }: KeptRecord): Kept {
+  return kept
+}
+
+async function find(database: Database<KeptRecord>, id: string): Promise<KeptRecord> {
+  const record = await database.get(id)
+  if (record !== undefined) return record
+  throw new Trouble('This index is no longer here.', 'It was deleted, perhaps in another tab. Load the page anew.')
+}
+
+async function save(
+  database: Database<KeptRecord>,
+  files: PrivateFiles | undefined,
+  kept: Omit<Kept, 'size'>,
+  content: Content<Iterable<Uint8Array>>,
+): Promise<Kept> {
+  const before = await database.get(kept.id)
+  const index = gather(content.index)
+  const stamps = new Blob([JSON.stringify(content.stamps)])
+  const images = [...content.images.values()]
+  const size = [index, stamps, ...images].reduce((sum, blob) => sum + blob.size, 0)
+  const record = { ...kept, size, images: [...content.images.keys()] }
+  const isInFiles = files !== undefined && size >= LARGE_BYTES
+  const folder = `${kept.id}-${crypto.randomUUID()}`
+  if (isInFiles) {
+    const named = images.map((image, i) => [imageName(i), image] as const)
+    await files.write(folder, [['index.json', index], ['stamps.json', stamps], ...named])
+  }
+  try {
+    await database.put({
+      ...record,
+      body: isInFiles ? { at: 'files', folder } : { at: 'database', index, stamps, images },
+    })
+  } catch (error) {
+    if (isInFiles) await files.remove(folder)
+    throw error
+  }
+  if (before?.body.at === 'files') await files?.remove(before.body.folder)
+  return describe({ ...record, body: { at: 'files', folder } })
+}
+
+/** Bytes outside the memory of the program, as the browser keeps them. */
+function gather(pieces: Iterable<Uint8Array>): Blob {
+  const blobs: Blob[] = []
+  for (const piece of pieces) blobs.push(new Blob([piece as Uint8Array<ArrayBuffer>]))
+  return new Blob(blobs)
+}
+
+function imageName(position: number): string {
+  return `image-${position}`
+}
+
+async function readContent({ body, images }: KeptRecord, files: PrivateFiles | undefined): Promise<Content> {
+  const open = async (name: string): Promise<Blob> => {
+    if (body.at === 'database') return name === 'index.json' ? body.index : body.stamps
+    if (files !== undefined) return files.open(body.folder, name)
+    throw new Trouble(
+      'The files of this index cannot be reached.',
+      'This browser has no private files for pages now. Allow site data for this page, then load it anew.',
+    )
+  }
+  const bytes = images.map(async (path, i) => {
+    const blob = body.at === 'database' ? body.images[i] : await open(imageName(i))
+    return [path, blob ?? new Blob()] as const
+  })
+  return {
+    index: await open('index.json'),
+    stamps: JSON.parse(await (await open('stamps.json')).text()) as Stamp[],
+    images: new Map(await Promise.all(bytes)),
+  }
+}
+
+/** What a tab wrote that was closed before its record was there belongs to nobody. */
+async function clearLeftovers(database: Database<KeptRecord>, files: PrivateFiles): Promise<void> {
+  const known = new Set((await database.all()).map(({ body }) => (body.at === 'files' ? body.folder : '')))
+  for (const folder of await files.list()) if (!known.has(folder)) await files.remove(folder)
+}
+
+async function withLock<T>(work: () => Promise<T>, options: LockOptions = {}): Promise<T> {
+  if (navigator.locks === undefined) return work()
+  return navigator.locks.request(LOCK, options, (lock) => (lock === null ? undefined : work())) as Promise<T>
+}

@@ -1,0 +1,2 @@
+import { connectWork } from './work/connect.ts'
+;(globalThis as any).work = await connectWork()

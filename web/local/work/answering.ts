@@ -1,0 +1,38 @@
+import { tell } from '../trouble.ts'
+import type { FromWorker, ToWorker } from './messages.ts'
+import type { OperationName, Operations } from './operations.ts'
+import type { Session } from './session.ts'
+import { createTask } from './task.ts'
+
+/** Answers what the page asks, one after another: two writers of one index would get in each other's way. */
+export function answerWith(
+  session: Session,
+  say: (message: FromWorker) => void,
+  isInPage: boolean,
+): (message: ToWorker) => void {
+  const stops = new Map<number, AbortController>()
+  let last: Promise<void> = Promise.resolve()
+  return (message) => {
+    if (message.type === 'stop') {
+      stops.get(message.id)?.abort()
+      return
+    }
+    const stop = new AbortController()
+    stops.set(message.id, stop)
+    last = last.then(() => answer(message, stop))
+  }
+
+  async function answer({ id, name, ask }: Extract<ToWorker, { type: 'ask' }>, stop: AbortController): Promise<void> {
+    const task = createTask(stop.signal, (progress) => say({ type: 'progress', id, progress }), isInPage)
+    try {
+      stop.signal.throwIfAborted()
+      // What the page asks is written against the same table.
+      const known = ask as Parameters<Operations[OperationName]>[0] & never
+      say({ type: 'done', id, answer: await session.run(name, known, task) })
+    } catch (error) {
+      say(stop.signal.aborted ? { type: 'stopped', id } : { type: 'failed', id, told: tell(error) })
+    } finally {
+      stops.delete(id)
+    }
+  }
+}

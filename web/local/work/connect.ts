@@ -1,0 +1,105 @@
+import { Trouble } from '../trouble.ts'
+import type { FromWorker, ToWorker } from './messages.ts'
+import type { OperationName, Operations, Progress } from './operations.ts'
+
+/** Where the work is done. */
+export interface Work {
+  /** False where the page does it itself, because the browser lets it have no worker. */
+  readonly isInWorker: boolean
+  /** Asks for something. Rejects with a {@link Trouble}, or with an `AbortError` once it was stopped. */
+  ask<Name extends OperationName>(
+    name: Name,
+    ask: Parameters<Operations[Name]>[0],
+    options?: AskOptions,
+  ): Promise<ReturnType<Operations[Name]>>
+}
+
+/** How something is asked for. */
+export interface AskOptions {
+  readonly signal?: AbortSignal
+  readonly onProgress?: (progress: Progress) => void
+}
+
+/** A worker that says nothing for so long will say nothing. */
+const PATIENCE_MS = 10_000
+
+/** Starts a worker, or works in the page where there can be none. */
+export async function connectWork(): Promise<Work> {
+  const worker = await startWorker()
+  if (worker !== undefined) {
+    const line = createLine((message) => worker.postMessage(message))
+    worker.onmessage = ({ data }: MessageEvent<FromWorker>) => line.hear(data)
+    worker.onerror = (event) => line.fail(event.message)
+    return { isInWorker: true, ask: line.ask }
+  }
+  const [{ answerWith }, { startSession }] = await Promise.all([import('./answering.ts'), import('./start-session.ts')])
+  const line = createLine((message) => answer(message))
+  const answer = answerWith(startSession(document.baseURI), (message) => line.hear(message), true)
+  return { isInWorker: false, ask: line.ask }
+}
+
+function startWorker(): Promise<Worker | undefined> {
+  return new Promise((resolve) => {
+    try {
+      const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' })
+      const give = (result: Worker | undefined) => {
+        clearTimeout(patience)
+        worker.onmessage = null
+        worker.onerror = null
+        if (result === undefined) worker.terminate()
+        resolve(result)
+      }
+      const patience = setTimeout(() => give(undefined), PATIENCE_MS)
+      worker.onmessage = () => give(worker)
+      worker.onerror = () => give(undefined)
+    } catch {
+      // There is no such thing here, or it is forbidden.
+      resolve(undefined)
+    }
+  })
+}
+
+interface Waiting {
+  readonly resolve: (answer: unknown) => void
+  readonly reject: (error: unknown) => void
+  readonly onProgress: AskOptions['onProgress']
+}
+
+/** Questions and their answers, told apart by number. */
+function createLine(say: (message: ToWorker) => void): Pick<Work, 'ask'> & {
+  hear(message: FromWorker): void
+  fail(problem: string): void
+} {
+  const waiting = new Map<number, Waiting>()
+  let asked = 0
+  const take = (id: number) => {
+    const found = waiting.get(id)
+    waiting.delete(id)
+    return found
+  }
+  return {
+    ask: (name, ask, { signal, onProgress } = {}) =>
+      new Promise((resolve, reject) => {
+        const id = asked++
+        // The answer to a question has the type that the table says.
+        waiting.set(id, { resolve: resolve as Waiting['resolve'], reject, onProgress })
+        signal?.addEventListener('abort', () => say({ type: 'stop', id }), { once: true })
+        if (signal?.aborted) reject(signal.reason)
+        else say({ type: 'ask', id, name, ask })
+      }),
+    hear(message) {
+      if (message.type === 'ready') return
+      if (message.type === 'progress') waiting.get(message.id)?.onProgress?.(message.progress)
+      if (message.type === 'done') take(message.id)?.resolve(message.answer)
+      if (message.type === 'failed') take(message.id)?.reject(new Trouble(message.told.message, message.told.advice))
+      if (message.type === 'stopped') take(message.id)?.reject(new DOMException('Stopped', 'AbortError'))
+    },
+    fail(problem) {
+      const advice =
+        'Load the page anew; what was kept is as it was. If it happens again, choose a smaller part of the folder.'
+      const trouble = new Trouble(`The work ended unexpectedly: ${problem || 'the browser gives no reason'}.`, advice)
+      for (const { reject } of waiting.values()) reject(trouble)
+      waiting.clear()
+    },
+  }
+}

@@ -1,0 +1,15 @@
+import type { Told } from '../trouble.ts'
+import type { OperationName, Progress } from './operations.ts'
+
+/** What the page says to the worker. */
+export type ToWorker =
+  | { readonly type: 'ask'; readonly id: number; readonly name: OperationName; readonly ask: unknown }
+  | { readonly type: 'stop'; readonly id: number }
+
+/** What the worker says to the page. `ready` is said once, before anything else. */
+export type FromWorker =
+  | { readonly type: 'ready' }
+  | { readonly type: 'progress'; readonly id: number; readonly progress: Progress }
+  | { readonly type: 'done'; readonly id: number; readonly answer: unknown }
+  | { readonly type: 'failed'; readonly id: number; readonly told: Told }
+  | { readonly type: 'stopped'; readonly id: number }
