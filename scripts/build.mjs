@@ -1,5 +1,7 @@
-// Compiles src/ to dist/, and puts the grammars, the dashboard and a map of the world beside it. The stamp dist/.built is written when all of it is there.
+// Compiles src/ to dist/, and puts the two pages, the grammars and a map of the world beside it. The stamp dist/.built is written
+// when all of it is there.
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import * as fs from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -11,7 +13,10 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const dist = join(root, 'dist')
 const stamp = join(dist, '.built')
 
-/** Grammar → the package that carries it. The packages unpack to 185 MB, so users get the .wasm files only. */
+/**
+ * Grammar → the package that carries it. The packages unpack to 185 MB, so users get the .wasm files only, and only once: the page that
+ * works on one machine has them beside it, and the program reads them there.
+ */
 const GRAMMARS = {
   bash: 'tree-sitter-bash',
   c: 'tree-sitter-c',
@@ -30,12 +35,12 @@ fs.mkdirSync(dist, { recursive: true })
 fs.rmSync(stamp, { force: true })
 // Digest and time are of the moment before the compiler reads, so that a file saved during the build counts as newer.
 const unfinished = join(dist, `.built-${process.pid}`)
-fs.writeFileSync(unfinished, digestSources(root))
+const sourceDigest = digestSources(root)
+fs.writeFileSync(unfinished, sourceDigest)
 // Neither reads what the other writes.
-const failed = (await Promise.all([compile(), bundleDashboard()])).find((status) => status !== 0)
+const failed = (await Promise.all([compile(), bundlePages()])).find((status) => status !== 0)
 if (failed === undefined) {
   removeStaleOutput()
-  copyGrammars()
   fs.renameSync(unfinished, stamp)
 } else {
   fs.rmSync(unfinished)
@@ -49,18 +54,21 @@ async function compile() {
   return status ?? 1
 }
 
-async function bundleDashboard() {
+async function bundlePages() {
   const { build } = await import('vite')
-  const folder = join(root, 'web/dashboard')
   try {
-    await build({
-      root: folder,
-      configFile: join(folder, 'vite.config.ts'),
-      // What else it says is for people who wait for it.
-      logLevel: 'warn',
-      build: { outDir: join(dist, 'web/dashboard'), emptyOutDir: true },
-    })
+    await bundlePage(build, 'dashboard', true)
     writeWorldMap(join(dist, 'web/dashboard/world.svg'))
+    const local = join(dist, 'web/local')
+    // Programs that run may read its grammars meanwhile, so this folder is not emptied first.
+    const page = await bundlePage(build, 'local', false)
+    const grammars = copyGrammars(join(local, 'grammars')).map((name) => `grammars/${name}`)
+    const isOffline = (path) => !path.endsWith('.LICENSE')
+    await bundleServiceWorker(build, local, {
+      page: describeFiles(local, page),
+      grammars: describeFiles(local, grammars.filter(isOffline)),
+    })
+    keepOnly(local, [...page, ...grammars, 'service-worker.js'])
     return 0
   } catch (error) {
     console.error(error.message)
@@ -68,11 +76,61 @@ async function bundleDashboard() {
   }
 }
 
+/** Gives the paths of the files that it made. */
+async function bundlePage(build, name, emptyOutDir) {
+  const folder = join(root, 'web', name)
+  const { output } = await build({
+    root: folder,
+    configFile: join(folder, 'vite.config.ts'),
+    // What else it says is for people who wait for it.
+    logLevel: 'warn',
+    define: { PAGE_BUILD: JSON.stringify(sourceDigest.slice(0, 16)) },
+    build: { outDir: join(dist, 'web', name), emptyOutDir },
+  })
+  return output.map(({ fileName }) => fileName)
+}
+
+/** A file of its own, under a name that stays: it holds the list of all others, and browsers ask for it again to find a new build. */
+async function bundleServiceWorker(build, outDir, files) {
+  const folder = join(root, 'web/local')
+  await build({
+    root: folder,
+    configFile: false,
+    logLevel: 'warn',
+    define: { OWN_FILES: JSON.stringify(files) },
+    build: {
+      outDir,
+      emptyOutDir: false,
+      target: 'es2023',
+      rolldownOptions: {
+        input: join(folder, 'service-worker.ts'),
+        output: { entryFileNames: 'service-worker.js', format: 'iife' },
+      },
+    },
+  })
+}
+
+/** Files with what browsers check them by, and a digest of all of that. */
+function describeFiles(folder, paths) {
+  const digest = (bytes) => createHash('sha256').update(bytes).digest('base64')
+  const entries = paths.toSorted().map((path) => [path, `sha256-${digest(fs.readFileSync(join(folder, path)))}`])
+  return { digest: digest(JSON.stringify(entries)).slice(0, 16), files: Object.fromEntries(entries) }
+}
+
+/** Removes what an earlier build left. */
+function keepOnly(folder, paths) {
+  const wanted = new Set(paths.map((path) => join(folder, path)))
+  for (const entry of fs.readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    if (entry.isFile() && !wanted.has(path)) fs.rmSync(path)
+  }
+}
+
 /** The compiler leaves the output of a deleted source behind, and Node would still find it. */
 function removeStaleOutput() {
   for (const name of fs.readdirSync(dist)) {
-    // Names with a dot are the compiler's notes and the stamps; the other two have no source in src/.
-    if (name !== 'grammars' && name !== 'web' && !name.startsWith('.')) visit(join(dist, name))
+    // Names with a dot are the compiler's notes and the stamps; the pages have no source in src/.
+    if (name !== 'web' && !name.startsWith('.')) visit(join(dist, name))
   }
 
   function visit(path) {
@@ -92,25 +150,24 @@ function removeStaleOutput() {
   }
 }
 
-function copyGrammars() {
-  const folder = join(dist, 'grammars')
+/** Gives the names of the files in `folder` then. */
+function copyGrammars(folder) {
   fs.mkdirSync(folder, { recursive: true })
-  const wanted = new Set()
-  for (const [name, packageName] of Object.entries(GRAMMARS)) {
-    const from = join(root, 'node_modules', packageName)
-    copyIfChanged(join(from, `tree-sitter-${name}.wasm`), `${name}.wasm`)
-    copyIfChanged(join(from, 'LICENSE'), `${name}.LICENSE`)
-  }
-  for (const name of fs.readdirSync(folder)) {
-    if (!wanted.has(name)) fs.rmSync(join(folder, name))
-  }
+  const copies = [
+    ['web-tree-sitter/web-tree-sitter.wasm', 'web-tree-sitter.wasm'],
+    ['web-tree-sitter/LICENSE', 'web-tree-sitter.LICENSE'],
+    ...Object.entries(GRAMMARS).flatMap(([name, packageName]) => [
+      [`${packageName}/tree-sitter-${name}.wasm`, `${name}.wasm`],
+      [`${packageName}/LICENSE`, `${name}.LICENSE`],
+    ]),
+  ]
+  for (const [source, name] of copies) copyIfChanged(join(root, 'node_modules', source), join(folder, name))
+  return copies.map(([, name]) => name)
+}
 
-  function copyIfChanged(source, name) {
-    wanted.add(name)
-    const target = join(folder, name)
-    const from = fs.statSync(source)
-    const to = fs.statSync(target, { throwIfNoEntry: false })
-    if (to?.size === from.size && to.mtimeMs >= from.mtimeMs) return
-    fs.copyFileSync(source, target)
-  }
+function copyIfChanged(source, target) {
+  const from = fs.statSync(source)
+  const to = fs.statSync(target, { throwIfNoEntry: false })
+  if (to?.size === from.size && to.mtimeMs >= from.mtimeMs) return
+  fs.copyFileSync(source, target)
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createAssets } from './assets.ts'
+import { createAssets, createLazyAssets } from './assets.ts'
 
 let folder = ''
 
@@ -35,12 +35,49 @@ test('files are given by their paths, with a compressed copy where it is smaller
 
 test('nothing outside the folder can be had', async () => {
   write({ 'index.html': '<p>' })
-  const read = createAssets(join(folder, 'assets'))
-  write({ 'assets/a.txt': 'a' })
-  for (const path of ['/../index.html', '/..%2findex.html', '//a.txt', '/assets', '', '/a.txt/', '/__proto__']) {
-    expect([path, await read(path)]).toEqual([path, undefined])
+  write({ 'assets/a.txt': 'a', 'assets/.hidden': 'a' })
+  mkdirSync(join(folder, 'assets/b'))
+  const others = [
+    '/../index.html',
+    '/..%2findex.html',
+    '/..\\index.html',
+    '//a.txt',
+    '/assets',
+    '',
+    '/',
+    '/.',
+    '/b',
+    '/b/',
+  ]
+  for (const create of [createAssets, createLazyAssets]) {
+    const read = create(join(folder, 'assets'))
+    for (const path of [
+      ...others,
+      '/a.txt/',
+      '/a.txt/b',
+      '/a.txt\0',
+      '/__proto__',
+      '/index.html',
+      `/${'a'.repeat(300)}`,
+    ]) {
+      expect([path, await read(path)]).toEqual([path, undefined])
+    }
+    expect(await read('/a.txt')).toMatchObject({ type: 'text/plain; charset=utf-8' })
   }
-  expect(await read('/a.txt')).toMatchObject({ type: 'text/plain; charset=utf-8' })
+  expect(await createLazyAssets(join(folder, 'assets'))('/.hidden')).toBeUndefined()
+})
+
+test('files that are read one by one tell which version of them it is', async () => {
+  write({ 'index.html': '<p>', 'assets/app-1a2b3c4d.js': 'export {}', 'a.wasm': 'asm' })
+  const read = createLazyAssets(folder)
+  expect(await read('/assets/app-1a2b3c4d.js')).toMatchObject({ isImmutable: true })
+  const before = await read('/a.wasm')
+  expect(before).toMatchObject({ type: 'application/wasm', isImmutable: false, etag: expect.stringMatching(/^"\S+"$/) })
+  expect(await read('/a.wasm')).toEqual(before)
+  write({ 'a.wasm': 'another' })
+  expect((await read('/a.wasm'))?.etag).not.toBe(before?.etag)
+  rmSync(join(folder, 'a.wasm'))
+  expect(await read('/a.wasm')).toBeUndefined()
 })
 
 test('a folder that is not built yet is looked at again', async () => {

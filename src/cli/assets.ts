@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { open, readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -16,6 +16,8 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
   '.json': 'application/json',
   '.txt': 'text/plain; charset=utf-8',
+  '.LICENSE': 'text/plain; charset=utf-8',
+  '.wasm': 'application/wasm',
 }
 
 /** Kinds that get smaller. */
@@ -24,10 +26,10 @@ const IS_TEXT = /^text\/|svg|json/
 /** The build puts the content of a file into its name. */
 const HAS_DIGEST = /^\/assets\/.+-[\w-]{8}\.\w+$/
 
-/** The dashboard that the build put beside the program, which may also be run from its sources. */
-export function dashboardFolder(): string {
-  const built = fileURLToPath(new URL('../web/dashboard/', import.meta.url))
-  return existsSync(built) ? built : fileURLToPath(new URL('../../dist/web/dashboard/', import.meta.url))
+/** A page as the build put it beside the program, which may also be run from its sources. */
+export function pageFolder(page: 'dashboard' | 'local'): string {
+  const built = fileURLToPath(new URL(`../web/${page}/`, import.meta.url))
+  return existsSync(built) ? built : fileURLToPath(new URL(`../../dist/web/${page}/`, import.meta.url))
 }
 
 /** Gives the files of a folder by their paths. They are read once, when the first is asked for, and kept with a compressed copy. */
@@ -42,6 +44,33 @@ export function createAssets(folder: string): (path: string) => Promise<Asset | 
     })
     if (all.size === 0) files = undefined
     return all.get(path === '/' ? '/index.html' : path)
+  }
+}
+
+/** Names of files as the build makes them. None of them leads out of its folder. */
+const PLAIN_PATH = /^(?:\/\w[\w.-]*)+$/
+const NO_SUCH_FILE = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG']
+
+/** Gives the files of a folder by their paths. Each is read when it is asked for, and not kept: the large ones are rarely asked for. */
+export function createLazyAssets(folder: string): (path: string) => Promise<Asset | undefined> {
+  return async (path) => {
+    if (!PLAIN_PATH.test(path)) return undefined
+    const file = await open(join(folder, path)).catch((error: NodeJS.ErrnoException) => {
+      if (NO_SUCH_FILE.includes(error.code ?? '')) return undefined
+      throw error
+    })
+    try {
+      const stat = await file?.stat()
+      if (file === undefined || stat?.isFile() !== true) return undefined
+      return {
+        body: await file.readFile(),
+        type: typeOf(path),
+        isImmutable: HAS_DIGEST.test(path),
+        etag: `"${stat.size.toString(36)}-${Math.trunc(stat.mtimeMs).toString(36)}"`,
+      }
+    } finally {
+      await file?.close()
+    }
   }
 }
 
@@ -65,7 +94,7 @@ async function readAll(folder: string): Promise<ReadonlyMap<string, Asset>> {
 
 async function readAsset(file: string, path: string): Promise<Asset> {
   const body = new Uint8Array(await readFile(file))
-  const type = TYPES[extname(file)] ?? 'application/octet-stream'
+  const type = typeOf(path)
   const packed = IS_TEXT.test(type) ? new Uint8Array(await promisify(gzip)(body)) : body
   return {
     body,
@@ -73,4 +102,8 @@ async function readAsset(file: string, path: string): Promise<Asset> {
     isImmutable: HAS_DIGEST.test(path),
     ...(packed.length < body.length ? { gzipped: packed } : {}),
   }
+}
+
+function typeOf(path: string): string {
+  return TYPES[extname(path)] ?? 'application/octet-stream'
 }

@@ -19,7 +19,7 @@ import { createHttpHandler } from '../mcp/http.ts'
 import { createMcp } from '../mcp/server.ts'
 import type { OpenLibrary } from '../open-library.ts'
 import { VERSION } from '../version.ts'
-import { createAssets, dashboardFolder } from './assets.ts'
+import { createAssets, createLazyAssets, pageFolder } from './assets.ts'
 import { exportSource } from './export-source.ts'
 import { type Listening, listen, listenAtFirst } from './listen.ts'
 import { openPackShelf } from './pack-shelf.ts'
@@ -191,7 +191,8 @@ function openApp({ config, token, library, dispatcher, analysis, log, closing }:
     dispatcher,
     analysis,
     mcp: handler.fetch,
-    readAsset: createAssets(dashboardFolder()),
+    readAsset: createAssets(pageFolder('dashboard')),
+    readLocal: createLazyAssets(pageFolder('local')),
     system: createSystemProbe(values.library),
     packs,
     log,

@@ -10,12 +10,13 @@ import { writeEtag } from './etag.ts'
 import { createEventStreams, type EventOptions } from './events.ts'
 import { describeFailure } from './failure.ts'
 import { followAnswer } from './follow-answer.ts'
+import { LOCAL_PATH } from './local-page.ts'
 import { createMetrics } from './metrics.ts'
 import { describeRoutes } from './openapi.ts'
 import { createPages } from './pages/create-pages.ts'
 import { renderNotFound, renderTrouble } from './pages/error-page.ts'
 import { addSignOut } from './pages/layout.ts'
-import type { HttpApp, HttpPorts, Peer } from './ports.ts'
+import type { Asset, HttpApp, HttpPorts, Peer } from './ports.ts'
 import { readBody, readJson } from './read-body.ts'
 import { maskAddress, writeRequestLine } from './request-log.ts'
 import type { Reply, Route } from './route.ts'
@@ -41,7 +42,7 @@ export interface HttpOptions extends Omit<EventOptions, 'dispatcher'> {
   readonly elsewhereMs?: number
 }
 
-/** Creates the server: the HTTP API, events, pages, dashboard and MCP at one address. */
+/** Creates the server: the HTTP API, events, pages, dashboard, the page that works on one machine, and MCP at one address. */
 export function createHttp(ports: HttpPorts, options: HttpOptions = {}): HttpApp {
   const sessions = createSessions(ports.settings.token)
   const guard = createGuard(ports.settings, sessions)
@@ -77,8 +78,9 @@ export function createHttp(ports: HttpPorts, options: HttpOptions = {}): HttpApp
       const name = (one: string) => {
         route = one
       }
-      const response = await answer(request, pathOf(request), { id, began, peer, name })
-      guard.dress(response, request)
+      const path = pathOf(request)
+      const response = await answer(request, path, { id, began, peer, name })
+      guard.dress(response, request, path)
       return followAnswer(response, request.signal, () => {
         const ms = performance.now() - began
         metrics.noteAnswer(request.method, route, response.status, ms)
@@ -110,7 +112,9 @@ function createApp(context: HttpContext): Hono<{ Bindings: Bindings }> {
     c.env.name(c.res.status === 404 ? 'none' : routePath(c, -1))
   })
   app.route('/', createPages(ports))
-  app.get('*', (c) => answerAsset(c, ports))
+  app.get(LOCAL_PATH.slice(0, -1), (c) => c.redirect(LOCAL_PATH))
+  app.get(`${LOCAL_PATH}*`, (c) => answerLocal(c, ports))
+  app.get('*', (c) => answerDashboard(c, ports))
   app.notFound((c) => {
     throw new PharosError('ROUTE_UNKNOWN', { path: maskAddress(c.req.url).slice(0, 200) })
   })
@@ -168,20 +172,30 @@ async function passOn(request: Request, { mcp }: HttpPorts): Promise<Response> {
 }
 
 /** A file of the dashboard. Its own address is that of its first page. */
-async function answerAsset(c: Served, { readAsset }: HttpPorts): Promise<Response> {
+async function answerDashboard(c: Served, { readAsset }: HttpPorts): Promise<Response> {
   const { path } = c.req
   const asset = await readAsset(path === '/' ? '/index.html' : path)
   if (asset === undefined) return c.notFound()
   c.env.name(path === '/' ? '/' : '/assets/*')
-  const { body, gzipped, type, isImmutable } = asset
-  const packed = canUnpack(c.req.raw) ? gzipped : undefined
+  return writeAsset(asset, c.req.raw)
+}
+
+/** A file of the page that works on one machine. */
+async function answerLocal(c: Served, { readLocal }: HttpPorts): Promise<Response> {
+  const path = c.req.path.slice(LOCAL_PATH.length - 1)
+  const asset = await readLocal(path === '/' ? '/index.html' : path)
+  return asset === undefined ? c.notFound() : writeAsset(asset, c.req.raw)
+}
+
+function writeAsset({ body, gzipped, type, isImmutable, etag }: Asset, request: Request): Response {
+  const packed = canUnpack(request) ? gzipped : undefined
   return new Response(packed ?? body, {
     headers: {
       'content-type': type,
       'content-length': String((packed ?? body).byteLength),
       ...(packed === undefined ? {} : { 'content-encoding': 'gzip', vary: 'accept-encoding' }),
       'cache-control': isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
-      ...(isImmutable ? {} : { etag: `${packed === undefined ? '' : 'W/'}${writeEtag(body)}` }),
+      ...(isImmutable ? {} : { etag: `${packed === undefined ? '' : 'W/'}${etag ?? writeEtag(body)}` }),
     },
   })
 }

@@ -24,6 +24,8 @@ export interface HttpPorts {
   readonly mcp: (request: Request) => Promise<Response>
   /** A file of the dashboard by its path, such as `/assets/app-1a2b3c.js`; undefined when there is none. */
   readonly readAsset: (path: string) => Promise<Asset | undefined>
+  /** A file of the page that works on one machine, by its path in there; undefined when there is none. */
+  readonly readLocal: (path: string) => Promise<Asset | undefined>
   readonly system: SystemProbe
   readonly packs: PackShelf
   readonly log: Log
@@ -46,7 +48,7 @@ export interface HttpSettings {
   readonly traceStart: boolean
 }
 
-/** A file of the dashboard. */
+/** A file of a page that was built with the program. */
 export interface Asset {
   readonly body: Uint8Array<ArrayBuffer>
   /** The same, compressed by gzip; left out where that is no smaller. */
@@ -54,6 +56,8 @@ export interface Asset {
   readonly type: string
   /** Whether its name changes with its content, so that it may be kept for ever. */
   readonly isImmutable: boolean
+  /** What tells it from other versions of itself. @default a sum of its bytes */
+  readonly etag?: string
 }
 
 /** What is known of the machine and the process. */

@@ -1,4 +1,5 @@
 import { PharosError } from '../core/errors.ts'
+import { LOCAL_PATH, writeLocalFields } from './local-page.ts'
 import type { HttpSettings } from './ports.ts'
 import type { Sessions } from './session.ts'
 
@@ -50,7 +51,7 @@ export interface Guard {
   /** The answer to a browser that asks whether it may ask; undefined where the request is none of that kind. */
   preflight(request: Request): Response | undefined
   /** Adds the fields of every answer. */
-  dress(response: Response, request: Request): void
+  dress(response: Response, request: Request, path: string): void
 }
 
 /** Creates a guard. */
@@ -83,8 +84,11 @@ export function createGuard(settings: HttpSettings, sessions: Sessions): Guard {
         },
       })
     },
-    dress({ headers }, request) {
-      for (const [name, value] of Object.entries(FIELDS)) headers.set(name, value)
+    dress({ headers, status }, request, path) {
+      // What is told instead of such a file is a page like all others.
+      const isLocal = path.startsWith(LOCAL_PATH) && status < 400
+      const fields = isLocal ? { ...FIELDS, ...writeLocalFields(hostOf(request)) } : FIELDS
+      for (const [name, value] of Object.entries(fields)) headers.set(name, value)
       if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
       if (origins.size === 0) return
       headers.append('vary', 'origin')

@@ -3,6 +3,8 @@ import { type Grammars, openGrammars } from '../core/chunk/code-grammars.ts'
 import type { GrammarName } from '../core/chunk/languages.ts'
 
 /** Opens the grammars that the build put beside the program. Each is loaded when a file first needs it. */
-export function openBundledGrammars(folder: URL = new URL('../grammars/', import.meta.url)): Promise<Grammars> {
+export function openBundledGrammars(
+  folder: URL = new URL('../web/local/grammars/', import.meta.url),
+): Promise<Grammars> {
   return openGrammars({ load: (name: GrammarName) => readFile(new URL(`${name}.wasm`, folder)) })
 }

@@ -1,4 +1,4 @@
-import { createAssets, dashboardFolder } from '../../src/cli/assets.ts'
+import { createAssets, createLazyAssets, pageFolder } from '../../src/cli/assets.ts'
 import type { HttpPorts } from '../../src/http/ports.ts'
 import { createSpawnRunner } from '../../src/jobs/spawn-crawl.ts'
 import { createAnalysisRunner } from '../../src/library/dispatch/create-analysis-runner.ts'
@@ -86,7 +86,8 @@ export async function openPageStage(input: PageStageInput): Promise<PageStage> {
     dispatcher,
     analysis,
     mcp: async () => new Response(null, { status: 404 }),
-    readAsset: createAssets(dashboardFolder()),
+    readAsset: createAssets(pageFolder('dashboard')),
+    readLocal: createLazyAssets(pageFolder('local')),
     system: {
       read: async () => ({
         dbSizeBytes: null,

@@ -120,6 +120,7 @@ describe('every page', () => {
       'Crawler',
       'Sources',
       'Search',
+      'Folder',
       'Queues',
       'Problems',
       'Milestones',

@@ -3,6 +3,7 @@ import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { createLazyAssets, pageFolder } from '../../src/cli/assets.ts'
 import { listen } from '../../src/cli/listen.ts'
 import { openPackShelf } from '../../src/cli/pack-shelf.ts'
 import { createSystemProbe } from '../../src/cli/system-probe.ts'
@@ -36,6 +37,8 @@ export interface TestServerOptions {
   readonly program?: readonly string[]
   /** The program that analyses. @default this one, from its sources */
   readonly analyser?: readonly string[]
+  /** Where the page that works on one machine lies. @default where the build puts it */
+  readonly localFolder?: string
 }
 
 /** A whole server, with a real library and real crawl processes, on loopback. */
@@ -129,6 +132,7 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
       analysis,
       mcp: handler.fetch,
       readAsset: async (name) => ASSETS[name],
+      readLocal: createLazyAssets(options.localFolder ?? pageFolder('local')),
       system: createSystemProbe(path),
       packs,
       log: { info: note, warn: note },

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { Guard } from './guard.tsx'
+import { Guard } from '../shared/guard.tsx'
+import { ThemeButton } from '../shared/theme-button.tsx'
 import { Home } from './home/home.tsx'
 import { connection, liveJobs } from './live.ts'
 import { Places } from './places/places.tsx'
@@ -8,13 +9,13 @@ import { type Route, route } from './route.ts'
 import { Search } from './search/search.tsx'
 import { SourcePage } from './sources/source-page.tsx'
 import { Sources } from './sources/sources.tsx'
-import { switchTheme, theme } from './theme.ts'
 
 /** The same navigation as on the pages that the server writes. */
 const LINKS: readonly { readonly href: string; readonly label: string; readonly pages?: readonly Route['page'][] }[] = [
   { href: '#/', label: 'Crawler', pages: ['home'] },
   { href: '#/sources', label: 'Sources', pages: ['sources', 'source'] },
   { href: '#/search', label: 'Search', pages: ['search'] },
+  { href: '/local/', label: 'Folder' },
   { href: '/queues/ssr', label: 'Queues' },
   { href: '/problems/ssr', label: 'Problems' },
   { href: '/milestones/ssr', label: 'Milestones' },
@@ -100,16 +101,5 @@ function Activity(): JSX.Element | null {
     <a class="activity" href="#/" title="Crawls that run or wait">
       {count} {count === 1 ? 'crawl' : 'crawls'}
     </a>
-  )
-}
-
-function ThemeButton(): JSX.Element {
-  const words = { auto: 'as the system', light: 'light', dark: 'dark' }
-  const icons = { auto: '◐', light: '☀', dark: '☾' }
-  const label = `Colours: ${words[theme.value]}`
-  return (
-    <button type="button" class="theme" aria-label={label} title={label} onClick={switchTheme}>
-      <span aria-hidden="true">{icons[theme.value]}</span>
-    </button>
   )
 }

@@ -1,7 +1,7 @@
 import { render } from 'preact'
+import { showOnlyShowable } from '../shared/showable.ts'
 import { App } from './app.tsx'
 import { connectLive } from './live.ts'
-import { showOnlyShowable } from './showable.ts'
 
 showOnlyShowable()
 connectLive()

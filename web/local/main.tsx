@@ -1,2 +1,9 @@
-import { connectWork } from './work/connect.ts'
-;(globalThis as any).work = await connectWork()
+import { render } from 'preact'
+import { showOnlyShowable } from '../shared/showable.ts'
+import { App } from './app.tsx'
+import { keepOffline } from './offline.ts'
+
+showOnlyShowable()
+const place = document.getElementById('app')
+if (place !== null) render(<App />, place)
+keepOffline()

@@ -1,25 +1,30 @@
-import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { defineConfig, type UserConfig } from 'vite'
+import { defineConfig, type Plugin, type UserConfig } from 'vite'
 
-const root = import.meta.dirname
-
-/** Names the version of what cuts: the same sources cut alike. */
-function digestSources(): string {
-  const hash = createHash('sha256')
-  for (const folder of [root, join(root, '../../src/core')]) {
-    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name))
-    for (const name of files.sort()) hash.update(`${name}\n`).update(readFileSync(join(folder, name)))
+/** The runtime of the grammars is handed to web-tree-sitter as bytes; a second copy, where it would look for it, is of no use. */
+function leaveRuntimeOut(): Plugin {
+  const sought = 'new URL("web-tree-sitter.wasm"'
+  return {
+    name: 'leave-runtime-out',
+    transform: {
+      filter: { id: /\/web-tree-sitter\.js$/ },
+      handler(code) {
+        if (!code.includes(sought)) this.error('web-tree-sitter looks for its runtime in another way now')
+        return { code: code.replace(sought, sought.replace('(', '(/* @vite-ignore */ ')), map: null }
+      },
+    },
   }
-  return hash.digest('hex').slice(0, 16)
 }
 
+// web-tree-sitter holds an eval that the grammars we use never reach, and that the policy of the page would stop.
+const rolldownOptions = { checks: { eval: false } }
+
 const config: UserConfig = defineConfig({
-  root,
+  root: import.meta.dirname,
   // It may lie in any folder of any host.
   base: './',
-  define: { PAGE_BUILD: JSON.stringify(digestSources()) },
+  // The build has a name for each of its outcomes; what was cut by another is not relied on.
+  define: { PAGE_BUILD: JSON.stringify('development') },
+  plugins: [leaveRuntimeOut()],
   build: {
     outDir: '../../dist/web/local',
     emptyOutDir: true,
@@ -27,8 +32,9 @@ const config: UserConfig = defineConfig({
     modulePreload: { polyfill: false },
     target: 'es2023',
     sourcemap: false,
+    rolldownOptions,
   },
-  worker: { format: 'es' },
+  worker: { format: 'es', plugins: () => [leaveRuntimeOut()], rolldownOptions },
   resolve: { dedupe: ['preact'] },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
 })

@@ -33,6 +33,7 @@ const NAVIGATION = [
   ['Crawler', '/'],
   ['Sources', '/#/sources'],
   ['Search', '/#/search'],
+  ['Folder', '/local/'],
   ['Queues', '/queues/ssr'],
   ['Problems', '/problems/ssr'],
   ['Milestones', '/milestones/ssr'],

@@ -2,11 +2,11 @@ import { useSignal, useSignalEffect } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { writeNumber } from '../../../src/core/text/count.ts'
+import { writeAgo, writeMoment, writeSpan } from '../../shared/format.ts'
+import { Pill, type Tone } from '../../shared/pill.tsx'
 import type { CrawlDetail, QueueItem, QueueList } from '../api.ts'
 import { now } from '../clock.ts'
-import { writeAgo, writeMoment, writeSpan } from '../format.ts'
 import { endedCount } from '../live.ts'
-import { Pill, type Tone } from '../pill.tsx'
 import { request } from '../request.ts'
 
 const TONES: Readonly<Record<QueueItem['status'], Tone>> = {

@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
 import { writeNumber } from '../../../src/core/text/count.ts'
+import { writeAgo, writeMoment } from '../../shared/format.ts'
+import { Pill } from '../../shared/pill.tsx'
 import { now } from '../clock.ts'
-import { writeAgo, writeMoment } from '../format.ts'
 import type { LiveJob, Note } from '../live.ts'
 import { OutsideLink } from '../outside-link.tsx'
-import { Pill } from '../pill.tsx'
 import { writeQuery } from '../request.ts'
 
 /** So many problems are shown; there can be hundreds. */

@@ -2,8 +2,8 @@ import { useSignalEffect } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type uPlot from 'uplot'
+import { theme } from '../../shared/theme.ts'
 import { now } from '../clock.ts'
-import { theme } from '../theme.ts'
 import type { RateWindow } from './rate-window.ts'
 
 const HEIGHT = 92

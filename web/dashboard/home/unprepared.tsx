@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { Pill } from '../../shared/pill.tsx'
 import type { MilestonesMet } from '../api.ts'
-import { Pill } from '../pill.tsx'
 import { request, writeQuery } from '../request.ts'
 
 /** What has to be known of a site before its history is worth the requests, and what each of it means. */

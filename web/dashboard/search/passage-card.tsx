@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { countOf } from '../../../src/core/text/count.ts'
+import { writeAgo, writeMoment } from '../../shared/format.ts'
+import { MarkedText } from '../../shared/marked-text.tsx'
 import type { PassageItem } from '../api.ts'
 import { now } from '../clock.ts'
-import { writeAgo, writeMoment } from '../format.ts'
 import { OutsideLink } from '../outside-link.tsx'
-import { MarkedText } from './marked-text.tsx'
 import { Why } from './why.tsx'
 
 /** A passage as an agent gets it: where it stands, its text, how old it is, and what it costs. */

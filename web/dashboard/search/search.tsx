@@ -3,6 +3,7 @@ import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import { writeList } from '../../../src/core/text/list.ts'
+import { useSearchKeys } from '../../shared/search-keys.ts'
 import type { MentionItem, PassageItem, SearchPage } from '../api.ts'
 import { connection } from '../live.ts'
 import { OutsideLink } from '../outside-link.tsx'
@@ -69,21 +70,7 @@ export function Search(): JSX.Element {
     if (now !== typed.peek().trim()) typed.value = now
   })
 
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const isTyping = event.target instanceof HTMLElement && /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)
-      if (event.key === '/' && !isTyping && !event.ctrlKey && !event.metaKey) {
-        event.preventDefault()
-        box.current?.focus()
-        box.current?.select()
-      }
-      if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
-      if (isTyping && event.target !== box.current) return
-      moveFocus(event, results.current, box.current)
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [])
+  useSearchKeys(box, results)
   useEffect(() => box.current?.focus(), [])
 
   return (
@@ -204,17 +191,4 @@ function Results({ found, onMore }: { readonly found: Found; readonly onMore: (c
       )}
     </>
   )
-}
-
-/** Moves from the box to the first hit, from hit to hit, and back. */
-function moveFocus(event: KeyboardEvent, results: HTMLElement | null, box: HTMLElement | null): void {
-  const hits = [...(results?.querySelectorAll<HTMLElement>('a.hit') ?? [])]
-  if (hits.length === 0) return
-  const at = hits.findIndex((hit) => hit.matches(':focus'))
-  const next = at + (event.key === 'ArrowDown' ? 1 : -1)
-  if (at === -1 && event.key === 'ArrowUp') return
-  event.preventDefault()
-  const target = next < 0 ? box : hits[Math.min(next, hits.length - 1)]
-  target?.focus()
-  target?.closest('.passage, li')?.scrollIntoView({ block: 'nearest' })
 }

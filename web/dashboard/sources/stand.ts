@@ -1,6 +1,6 @@
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
+import type { Tone } from '../../shared/pill.tsx'
 import type { CrawlItem, SourceItem } from '../api.ts'
-import type { Tone } from '../pill.tsx'
 
 /** How a source stands, for people. */
 export interface Stand {

@@ -1,6 +1,7 @@
 import type { Limits } from '../../../src/core/limits.ts'
 import { Trouble } from '../trouble.ts'
 import { type Database, openDatabase } from './database.ts'
+import { newId } from './new-id.ts'
 import { openPrivateFiles, type PrivateFiles } from './private-files.ts'
 
 /** What is known of a kept index without opening it. */
@@ -116,7 +117,7 @@ async function save(
   const size = [index, stamps, ...images].reduce((sum, blob) => sum + blob.size, 0)
   const record = { ...kept, size, images: [...content.images.keys()] }
   const isInFiles = files !== undefined && size >= LARGE_BYTES
-  const folder = `${kept.id}-${crypto.randomUUID()}`
+  const folder = `${kept.id}-${newId()}`
   if (isInFiles) {
     const named = images.map((image, i) => [imageName(i), image] as const)
     await files.write(folder, [['index.json', index], ['stamps.json', stamps], ...named])

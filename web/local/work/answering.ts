@@ -1,8 +1,8 @@
-import { tell } from '../trouble.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 import type { OperationName, Operations } from './operations.ts'
 import type { Session } from './session.ts'
 import { createTask } from './task.ts'
+import { tellFailure } from './tell-failure.ts'
 
 /** Answers what the page asks, one after another: two writers of one index would get in each other's way. */
 export function answerWith(
@@ -30,7 +30,7 @@ export function answerWith(
       const known = ask as Parameters<Operations[OperationName]>[0] & never
       say({ type: 'done', id, answer: await session.run(name, known, task) })
     } catch (error) {
-      say(stop.signal.aborted ? { type: 'stopped', id } : { type: 'failed', id, told: tell(error) })
+      say(stop.signal.aborted ? { type: 'stopped', id } : { type: 'failed', id, told: tellFailure(error) })
     } finally {
       stops.delete(id)
     }

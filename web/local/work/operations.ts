@@ -2,13 +2,15 @@ import type { SkipReason } from '../../../src/core/folder/walk-tree.ts'
 import type { Limits } from '../../../src/core/limits.ts'
 import type { Chunk, FileMeta, Warning } from '../../../src/core/model.ts'
 import type { PackHit, PackSearchOptions } from '../../../src/core/pack/search-pack.ts'
-import type { GivenFolder } from '../folder/given-folder.ts'
+import type { GivenFile, GivenFolder } from '../folder/given-folder.ts'
 import type { Kept } from '../keep/shelf.ts'
 
 /** Everything that can be asked of the part of the page that works. The same in a worker and in the page itself. */
 export interface Operations {
+  /** Takes in some files of a folder that is to be looked through: very many in one message would hold up the page. */
+  give(ask: { readonly files: readonly GivenFile[]; readonly isFirst: boolean }): Nothing
   /** Looks through a folder without reading its files. `update` is the id of the kept index that it is to bring up to date. */
-  survey(ask: { readonly folder: GivenFolder; readonly update?: string | undefined }): Survey
+  survey(ask: { readonly folder: GivenFolder | HandedFolder; readonly update?: string | undefined }): Survey
   /** Reads the folder that was looked through last, and opens and keeps what came of it. */
   ingest(ask: { readonly limits: Limits }): Opened
   /** The kept indexes, latest first, and the room they have. */
@@ -20,14 +22,33 @@ export interface Operations {
   importPack(ask: { readonly file: File }): Opened
   search(ask: { readonly query: string; readonly options: PackSearchOptions }): { readonly hits: readonly ShownHit[] }
   chunk(ask: { readonly ref: string }): ShownChunk
-  outline(ask: { readonly path?: string | undefined }): { readonly headings: readonly string[] }
-  symbols(ask: { readonly path?: string | undefined }): { readonly symbols: readonly string[] }
-  files(ask: Nothing): { readonly files: readonly FileMeta[] }
-  warnings(ask: Nothing): { readonly warnings: readonly Warning[] }
+  outline(ask: Part & { readonly path?: string | undefined }): { readonly headings: readonly string[] } & Total
+  symbols(ask: Part & { readonly path?: string | undefined }): { readonly symbols: readonly string[] } & Total
+  files(ask: Part): { readonly files: readonly FileMeta[] } & Total
+  warnings(ask: Part): { readonly warnings: readonly Warning[] } & Total
   /** Chunks of a file, in order. */
   chunksOf(ask: { readonly path: string }): { readonly chunks: readonly ChunkLine[] }
   /** Writes an artefact of the open index. */
   exportArtefact(ask: { readonly artefact: Artefact }): Exported
+}
+
+/** A folder of the files that were given before. */
+export interface HandedFolder {
+  readonly type: 'handed'
+  readonly name: string
+}
+
+/** What of a long list is wanted; all of it where nothing is said. What crosses to the page costs its time. */
+export interface Part {
+  /** Letters that an entry must have, in either case. */
+  readonly match?: string | undefined
+  /** Most entries to return. */
+  readonly most?: number | undefined
+}
+
+/** How many entries there are, those that were not returned included. */
+export interface Total {
+  readonly total: number
 }
 
 /** Something without content. */
@@ -38,7 +59,7 @@ export type OperationName = keyof Operations
 
 /** What is told while an operation goes on. */
 export interface Progress {
-  readonly stage: 'looking' | 'reading' | 'keeping' | 'writing' | 'indexing'
+  readonly stage: 'taking' | 'looking' | 'reading' | 'keeping' | 'writing' | 'indexing'
   readonly done: number
   /** Undefined where nobody knows yet. */
   readonly total?: number | undefined

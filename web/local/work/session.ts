@@ -11,14 +11,17 @@ import { openPack } from '../../../src/core/pack/open-pack.ts'
 import { createPack, type Pack } from '../../../src/core/pack/pack.ts'
 import { PackSearch } from '../../../src/core/pack/search-pack.ts'
 import { sumTokens } from '../../../src/core/pack/tables.ts'
+import type { GivenFile, GivenFolder } from '../folder/given-folder.ts'
 import { bytesOf, openFolder } from '../folder/open-folder.ts'
+import { newId } from '../keep/new-id.ts'
 import { type Content, type Kept, openShelf, type Shelf, type Stamp } from '../keep/shelf.ts'
-import { Trouble, tell } from '../trouble.ts'
+import { Trouble } from '../trouble.ts'
 import { writeArtefact } from './export.ts'
 import { readPack } from './import.ts'
-import type { Opened, OperationName, Operations } from './operations.ts'
+import type { Opened, OperationName, Operations, Part } from './operations.ts'
 import { type Surveyed, surveyFolder } from './survey.ts'
 import type { Task } from './task.ts'
+import { tellFailure } from './tell-failure.ts'
 
 /** What the part that works is given. */
 export interface SessionOptions {
@@ -58,10 +61,14 @@ const AHEAD = 8
 /** The coarsest clock of a file system in use ticks every two seconds. */
 const SETTLE_MS = 2000
 
+/** A time that no file has. */
+const UNSETTLED = -1
+
 /** Starts a session; nothing is opened before it is needed. */
 export function createSession(options: SessionOptions): Session {
   let current: Current | undefined
   let surveyed: (Surveyed & { readonly update: string | undefined; readonly handle: Kept['handle'] }) | undefined
+  let handed: GivenFile[] = []
   let shelf: Promise<Shelf> | undefined
   let grammars: Promise<Grammars> | undefined
 
@@ -95,12 +102,20 @@ export function createSession(options: SessionOptions): Session {
       return { kept: saved, unkept: null, counts, bytes }
     } catch (error) {
       hold({ ...kept, size: 0 })
-      return { kept: { ...kept, size: 0 }, unkept: tell(error), counts, bytes }
+      return { kept: { ...kept, size: 0 }, unkept: tellFailure(error), counts, bytes }
     }
   }
 
   const handlers: Handlers = {
-    async survey({ folder, update }, task) {
+    async give({ files, isFirst }) {
+      if (isFirst) handed = []
+      for (const file of files) handed.push(file)
+      return {}
+    },
+
+    async survey({ folder: asked, update }, task) {
+      const folder: GivenFolder = asked.type === 'handed' ? { type: 'files', name: asked.name, files: handed } : asked
+      handed = []
       const opened = openFolder(folder)
       const before = update === undefined ? undefined : (await (await openedShelf()).open(update)).content.stamps
       const found = await surveyFolder(opened, before, task)
@@ -123,7 +138,7 @@ export function createSession(options: SessionOptions): Session {
       if (pack.chunks.length === 0) throw emptyError(folder.name, surveyed, pack)
       const now = Date.now()
       const kept = {
-        id: update ?? crypto.randomUUID(),
+        id: update ?? newId(),
         name: before?.kept.name ?? folder.name,
         root: folder.name,
         ...describePack(pack),
@@ -143,7 +158,7 @@ export function createSession(options: SessionOptions): Session {
       try {
         return { kept: await (await openedShelf()).list(), trouble: null, used, quota }
       } catch (error) {
-        return { kept: [], trouble: tell(error), used, quota }
+        return { kept: [], trouble: tellFailure(error), used, quota }
       }
     },
 
@@ -169,7 +184,7 @@ export function createSession(options: SessionOptions): Session {
     async importPack({ file }, task) {
       const { pack, images, root } = await readPack(file, task)
       const now = Date.now()
-      const kept = { id: crypto.randomUUID(), name: root, root, ...describePack(pack), addedAt: now, updatedAt: now }
+      const kept = { id: newId(), name: root, root, ...describePack(pack), addedAt: now, updatedAt: now }
       task.progress({ stage: 'keeping', done: 0 })
       return keep(
         { ...kept, limits: DEFAULT_LIMITS, build: options.build, handle: null },
@@ -201,10 +216,22 @@ export function createSession(options: SessionOptions): Session {
       return { ...found, before: beside(at - 1), after: beside(at + 1) }
     },
 
-    outline: async ({ path }) => ({ headings: open().search.listOutline(path) }),
-    symbols: async ({ path }) => ({ symbols: open().search.listSymbols(path) }),
-    files: async () => ({ files: open().pack.files }),
-    warnings: async () => ({ warnings: open().pack.warnings }),
+    async outline({ path, ...part }) {
+      const { items, total } = take(open().search.listOutline(path), part, (heading) => heading)
+      return { headings: items, total }
+    },
+    async symbols({ path, ...part }) {
+      const { items, total } = take(open().search.listSymbols(path), part, (symbol) => symbol)
+      return { symbols: items, total }
+    },
+    async files(part) {
+      const { items, total } = take(open().pack.files, part, (file) => file.path)
+      return { files: items, total }
+    },
+    async warnings(part) {
+      const { items, total } = take(open().pack.warnings, part, ({ path, message }) => `${path} ${message}`)
+      return { warnings: items, total }
+    },
 
     async chunksOf({ path }) {
       const { pack } = open()
@@ -223,6 +250,12 @@ export function createSession(options: SessionOptions): Session {
   }
 
   return { run: (name, ask, task) => handlers[name](ask, task) }
+}
+
+function take<T>(all: readonly T[], { match = '', most }: Part, textOf: (item: T) => string) {
+  const wanted = match.toLowerCase()
+  const items = wanted === '' ? all : all.filter((item) => textOf(item).toLowerCase().includes(wanted))
+  return { items: items.slice(0, most), total: items.length }
 }
 
 function describePack(pack: Pack): Pick<Kept, 'indexId' | 'files' | 'chunks' | 'tokens' | 'warnings'> {
@@ -296,9 +329,9 @@ async function readFolder(
         found.type === 'bytes' ? new Blob([found.bytes as Uint8Array<ArrayBuffer>]) : imageOf(before, path),
       )
     }
-    // A file written in the last moments could change again within the clock's step and look the same.
+    // A file written in the last moments could change again within the clock's step and look the same: it is noted without a time.
     const isSettled = stamp !== undefined && (found.type === 'known' || stamp[2] < openedAt - SETTLE_MS)
-    if (lasting !== undefined && isSettled) stamps.push(stamp)
+    if (lasting !== undefined && stamp !== undefined) stamps.push(isSettled ? stamp : [path, stamp[1], UNSETTLED])
     task.progress({ stage: 'reading', done: files.length, total: paths.length, chunks, path })
     await task.breathe()
   }

@@ -11,7 +11,7 @@ interface Scope {
 const scope = globalThis as unknown as Scope
 // The worker lies in a folder of the page's own.
 const answer = answerWith(
-  startSession(new URL('..', import.meta.url).href),
+  startSession(new URL(/* @vite-ignore */ '..', import.meta.url).href),
   (message) => scope.postMessage(message),
   false,
 )

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useErrorBoundary } from 'preact/hooks'
 
-/** Keeps the rest of the dashboard standing when a page of it cannot be shown, and says what was wrong. */
+/** Keeps the rest standing when a part of it cannot be shown, and says what was wrong. */
 export function Guard({ children }: { readonly children: ComponentChildren }): JSX.Element {
   const [error] = useErrorBoundary((failure: unknown) => reportError(failure))
   if (error === undefined) return <>{children}</>

@@ -1,0 +1,37 @@
+/**
+ * The Content-Security-Policy of the page that works on one machine. What it loads and whom it can reach is `place`, its own folder, so
+ * that nothing it reads can leave the machine.
+ */
+export function writePagePolicy(place: string): string {
+  return [
+    "default-src 'none'",
+    // The grammars are compiled; nothing is evaluated.
+    `script-src ${place} 'wasm-unsafe-eval'`,
+    `worker-src ${place}`,
+    `style-src ${place}`,
+    `img-src ${place} blob:`,
+    `connect-src ${place}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
+
+/** The one address that a policy may name, besides names of hosts. */
+const OWN_ADDRESS = '127.0.0.1'
+const HOST_NAME = /^(?!.*\.\d+$)[a-z\d-]+(?:\.[a-z\d-]+)*$/
+
+/**
+ * How a policy names the folder at an address: `https://host/folder/`. Policies cannot name IP addresses (CSP 3, 6.7.2.8); a folder at
+ * one is only known as a part of its origin.
+ */
+export function writePolicyPlace(folder: string): string {
+  if (!URL.canParse(folder)) return SELF
+  const { protocol, hostname, host, pathname } = new URL(folder)
+  if (hostname !== OWN_ADDRESS && !HOST_NAME.test(hostname)) return SELF
+  // These two end a source and a policy.
+  return `${protocol}//${host}${pathname.replaceAll(';', '%3B').replaceAll(',', '%2C')}`
+}
+
+/** The origin of the page itself. */
+const SELF = "'self'"

@@ -1,0 +1,66 @@
+import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { writeShowable } from '../../src/core/text/showable.ts'
+import { Guard } from '../shared/guard.tsx'
+import { ThemeButton } from '../shared/theme-button.tsx'
+import { opened, prepared, running, trouble } from './desk.ts'
+import { IndexPage } from './open-index/index-page.tsx'
+import { RunningPanel } from './parts/running-panel.tsx'
+import { TroubleBox } from './parts/trouble-box.tsx'
+import { Preview } from './preview/preview.tsx'
+import { type Route, route } from './route.ts'
+import { DropAnywhere } from './start/drop-anywhere.tsx'
+import { Start } from './start/start.tsx'
+
+/** Everything there is to see. */
+export function App(): JSX.Element {
+  const { value: where } = route
+  const part = where.page === 'index' ? `${where.id}/${where.view}/${where.ref}` : where.page
+  useEffect(() => {
+    trouble.value = null
+    scrollTo(0, 0)
+  }, [part])
+  useEffect(() => {
+    document.title = writeShowable(`${titleOf(where)} · Pharos`)
+  })
+  return (
+    <>
+      <header class="top">
+        <div class="top-row">
+          <a class="brand" href="#/">
+            Pharos
+          </a>
+          <span class="top-claim quiet small">
+            <span class="top-where">on this machine: </span>nothing is uploaded
+          </span>
+          <ThemeButton />
+        </div>
+      </header>
+      <main>
+        <TroubleBox told={trouble.value} onClose={() => (trouble.value = null)} />
+        <Guard key={where.page}>{running.value === null ? <Page where={where} /> : <RunningPanel />}</Guard>
+      </main>
+      <DropAnywhere />
+    </>
+  )
+}
+
+function Page({ where }: { readonly where: Route }): JSX.Element {
+  if (where.page === 'start') return <Start />
+  if (where.page === 'index') return <IndexPage key={where.id} where={where} />
+  if (where.page === 'preview' && prepared.value !== null) return <Preview prepared={prepared.value} />
+  return (
+    <div class="panel empty">
+      <h1>{where.page === 'preview' ? 'No folder is chosen' : 'There is no such page'}</h1>
+      <p>
+        <a href="#/">Choose a folder, or open an index</a>
+      </p>
+    </div>
+  )
+}
+
+function titleOf(where: Route): string {
+  if (running.value !== null) return running.value.title
+  if (where.page === 'index') return opened.value?.kept.name ?? 'Index'
+  return where.page === 'preview' ? 'Preview' : 'On this machine'
+}

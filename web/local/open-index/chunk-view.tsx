@@ -1,0 +1,211 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import type { Chunk } from '../../../src/core/model.ts'
+import { countOf } from '../../../src/core/text/count.ts'
+import { splitLines } from '../../../src/core/text/lines.ts'
+import { MarkedText } from '../../shared/marked-text.tsx'
+import { ask } from '../desk.ts'
+import { TroubleBox } from '../parts/trouble-box.tsx'
+import { indexHref } from '../route.ts'
+import { type Told, tell } from '../trouble.ts'
+import type { ShownChunk } from '../work/operations.ts'
+import { writeCitation } from './citation.ts'
+import { downloadArtefact } from './download.ts'
+import { found, keyOf, search } from './found.ts'
+
+/** What a chunk is shown with. */
+export interface ChunkInput {
+  readonly id: string
+  readonly chunkRef: string
+  readonly query: URLSearchParams
+}
+
+/** One chunk: its text with the lines of its file, and what can be done with it. */
+export function ChunkView({ id, chunkRef, query }: ChunkInput): JSX.Element {
+  const shown = useSignal<ShownChunk | null>(null)
+  const trouble = useSignal<Told | null>(null)
+  const key = keyOf(id, query)
+  useEffect(() => {
+    let isGone = false
+    trouble.value = null
+    ask('chunk', { ref: chunkRef }).then(
+      (answer) => {
+        if (!isGone) shown.value = answer
+      },
+      (error: unknown) => {
+        if (!isGone) trouble.value = tell(error)
+      },
+    )
+    return () => {
+      isGone = true
+    }
+  }, [chunkRef])
+  useEffect(() => {
+    // After loading anew, what is marked has to be found again.
+    if (query.get('q') && found.peek()?.key !== key) void search(id, query, 50)
+  }, [key])
+  const asked = Object.fromEntries(query)
+  return (
+    <section aria-labelledby="chunk-title">
+      {query.get('q') ? (
+        <p class="back">
+          <a href={indexHref(id, 'search', asked)}>← Results for “{query.get('q')}”</a>
+        </p>
+      ) : null}
+      <TroubleBox told={trouble.value} />
+      {shown.value === null || trouble.value !== null ? null : (
+        <ChunkText
+          id={id}
+          shown={shown.value}
+          asked={asked}
+          terms={termsOf(key)}
+          onTrouble={(told) => (trouble.value = told)}
+        />
+      )}
+    </section>
+  )
+}
+
+interface ChunkTextInput {
+  readonly id: string
+  readonly shown: ShownChunk
+  readonly asked: Readonly<Record<string, string>>
+  readonly terms: readonly string[]
+  readonly onTrouble: (told: Told) => void
+}
+
+function ChunkText({ id, shown, asked, terms, onTrouble }: ChunkTextInput): JSX.Element {
+  const { chunk, ref, before, after } = shown
+  const title = useRef<HTMLHeadingElement>(null)
+  useEffect(() => title.current?.focus(), [ref])
+  const { path, startLine, endLine, headingPath, symbol, address, tokenEstimate } = chunk
+  const names = [headingPath.join(' › '), symbol, address].filter(Boolean)
+  return (
+    <>
+      <h2 ref={title} id="chunk-title" class="path" tabIndex={-1}>
+        <a href={indexHref(id, 'files', { path })} title="All chunks of this file">
+          {path}
+        </a>
+        <span class="quiet">
+          :{startLine}-{endLine}
+        </span>
+      </h2>
+      <p class="quiet small">{[...names, countOf(tokenEstimate, 'token'), ref].join(' · ')}</p>
+      <div class="buttons chunk-buttons">
+        <CopyButton chunk={chunk} chunkRef={ref} />
+        <button
+          type="button"
+          onClick={() => {
+            downloadArtefact({ type: 'chunk', ref }).catch((error: unknown) => onTrouble(tell(error)))
+          }}
+        >
+          Download chunk
+        </button>
+        <span class="spring" />
+        <Beside label="Previous" id={id} to={before} asked={asked} />
+        <Beside label="Next" id={id} to={after} asked={asked} />
+      </div>
+      <Lines chunk={chunk} terms={terms} />
+    </>
+  )
+}
+
+interface BesideInput {
+  readonly label: string
+  readonly id: string
+  readonly to: string | null
+  readonly asked: Readonly<Record<string, string>>
+}
+
+function Beside({ label, id, to, asked }: BesideInput): JSX.Element {
+  const words = `${label} chunk of this file`
+  if (to === null) {
+    return (
+      <button type="button" disabled aria-label={words}>
+        {label}
+      </button>
+    )
+  }
+  return (
+    <a class="button" aria-label={words} href={indexHref(id, 'chunk', { ...asked, ref: to })}>
+      {label}
+    </a>
+  )
+}
+
+/** Kinds whose chunks are not the lines of the file, but what was made of them. */
+const REWRITTEN = new Set(['html', 'json', 'image'])
+
+function Lines({ chunk, terms }: { readonly chunk: Chunk; readonly terms: readonly string[] }): JSX.Element {
+  const lines = splitLines(chunk.content)
+  const start = REWRITTEN.has(chunk.kind) ? 1 : chunk.startLine
+  const digits = String(start + lines.length).length
+  return (
+    <ol
+      class="panel lines"
+      id="chunk-text"
+      start={start}
+      style={{ paddingLeft: `${digits + 3}ch` }}
+      aria-label={start === chunk.startLine ? 'Text, with the lines of the file' : 'Text'}
+    >
+      {lines.map((line, i) => (
+        <li key={i}>
+          <MarkedText text={line} terms={terms} />
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function CopyButton({ chunk, chunkRef }: { readonly chunk: Chunk; readonly chunkRef: string }): JSX.Element {
+  const state = useSignal<'ready' | 'copied' | 'by hand'>('ready')
+  const field = useRef<HTMLTextAreaElement>(null)
+  useEffect(() => {
+    state.value = 'ready'
+  }, [chunkRef])
+  useEffect(() => {
+    if (state.value === 'by hand') field.current?.select()
+  }, [state.value])
+  const text = writeCitation(chunk, chunkRef)
+  return (
+    <>
+      <button
+        type="button"
+        class="primary"
+        onClick={() => {
+          void copy(text).then((isCopied) => {
+            state.value = isCopied ? 'copied' : 'by hand'
+          })
+        }}
+      >
+        Copy with citation
+      </button>
+      <span class="small good" role="status" id="copy-state">
+        {state.value === 'copied' ? 'Copied' : ''}
+      </span>
+      {state.value === 'by hand' ? (
+        <label class="field by-hand">
+          <span>The browser does not let this page copy. The text is selected: copy it with Ctrl+C, or ⌘C.</span>
+          <textarea ref={field} readOnly rows={6} value={text} />
+        </label>
+      ) : null}
+    </>
+  )
+}
+
+async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    // Not allowed, or not there: pages without a secure address have no clipboard.
+    return false
+  }
+}
+
+/** The words that led to the hits, in all the forms in which they were found. */
+function termsOf(key: string): readonly string[] {
+  const { value } = found
+  return value?.key === key ? [...new Set(value.hits.flatMap(({ terms }) => terms))] : []
+}

@@ -1,0 +1,64 @@
+import type { JSX } from 'preact'
+import { useRef } from 'preact/hooks'
+import { KINDS } from '../../../src/core/model.ts'
+import { nameOfKind } from '../parts/kind-name.ts'
+import { replaceQuery } from '../route.ts'
+import { FILTERS } from './found.ts'
+
+const LABELS: Readonly<Record<(typeof FILTERS)[number], readonly [label: string, example: string]>> = {
+  path: ['Path begins with', 'docs/'],
+  kind: ['Kind', ''],
+  heading: ['Heading begins with', 'Guide/Install'],
+  symbol: ['Symbol begins with', 'Parser.'],
+}
+
+/** What a search is narrowed down to. It stands in the address of the page. */
+export function SearchFilters({ query }: { readonly query: URLSearchParams }): JSX.Element {
+  const used = FILTERS.filter((name) => query.has(name)).length
+  // From then on it is the reader who opens and closes it.
+  const isOpen = useRef(used > 0)
+  return (
+    <details class="search-filters" open={isOpen.current}>
+      <summary>Filters{used === 0 ? '' : ` (${used})`}</summary>
+      <div class="filters">
+        {FILTERS.map((name) => (
+          <label key={name} for={`filter-${name}`}>
+            {LABELS[name][0]}
+            {name === 'kind' ? (
+              <select
+                id="filter-kind"
+                value={query.get(name) ?? ''}
+                onInput={(event) => replaceQuery({ [name]: event.currentTarget.value })}
+              >
+                <option value="">any</option>
+                {KINDS.map((kind) => (
+                  <option key={kind} value={kind}>
+                    {nameOfKind(kind)}
+                  </option>
+                ))}
+              </select>
+            ) : (
+              <input
+                id={`filter-${name}`}
+                value={query.get(name) ?? ''}
+                placeholder={LABELS[name][1]}
+                autocomplete="off"
+                spellcheck={false}
+                onInput={(event) => replaceQuery({ [name]: event.currentTarget.value })}
+              />
+            )}
+          </label>
+        ))}
+        {used === 0 ? null : (
+          <button
+            type="button"
+            class="link"
+            onClick={() => replaceQuery(Object.fromEntries(FILTERS.map((name) => [name, ''])))}
+          >
+            Clear the filters
+          </button>
+        )}
+      </div>
+    </details>
+  )
+}

@@ -1,0 +1,87 @@
+import { type Signal, useSignal } from '@preact/signals'
+import type { JSX, RefObject } from 'preact'
+import { useRef } from 'preact/hooks'
+import { ConfirmDialog, Modal } from '../../shared/dialog.tsx'
+import { attempt, lookThrough, remove, rename } from '../desk.ts'
+import type { Kept } from '../keep/shelf.ts'
+import { asGiven, canChooseFolder, chooseFolder, FolderInput } from '../start/choose.tsx'
+
+/** What can be done with a kept index: bring it up to date, give it another name, delete it. */
+export function IndexActions({ kept }: { readonly kept: Kept }): JSX.Element {
+  const isRenaming = useSignal(false)
+  const isDeleting = useSignal(false)
+  const folder = useRef<HTMLInputElement>(null)
+  const { id, name } = kept
+  return (
+    <>
+      {canChooseFolder() ? (
+        <button
+          type="button"
+          aria-label={`Update ${name}`}
+          title={kept.handle === null ? `Choose ${kept.root} again` : `Look through ${kept.root} again`}
+          onClick={() => void update(kept, folder)}
+        >
+          Update
+        </button>
+      ) : null}
+      <button type="button" aria-label={`Rename ${name}`} onClick={() => (isRenaming.value = true)}>
+        Rename
+      </button>
+      <button type="button" class="danger" aria-label={`Delete ${name}`} onClick={() => (isDeleting.value = true)}>
+        Delete
+      </button>
+      <FolderInput input={folder} update={kept} />
+      <RenameDialog isOpen={isRenaming} kept={kept} />
+      <ConfirmDialog isOpen={isDeleting} title={`Delete ${name}?`} action="Delete" onConfirm={() => void remove(id)}>
+        <p>It is removed from this browser for good. The folder that it was made from stays as it is.</p>
+      </ConfirmDialog>
+    </>
+  )
+}
+
+/** The browser may know the folder still; it then asks whether it may be read again. */
+async function update(kept: Kept, folder: RefObject<HTMLInputElement | null>): Promise<void> {
+  const { handle } = kept
+  if (handle === null || !(await mayRead(handle))) return chooseFolder(folder, kept)
+  await attempt(() => lookThrough(asGiven(handle), kept))
+}
+
+async function mayRead(handle: FileSystemDirectoryHandle): Promise<boolean> {
+  try {
+    return ((await handle.requestPermission?.({ mode: 'read' })) ?? 'granted') === 'granted'
+  } catch {
+    // Not to be asked now, or the folder is gone: choosing it again is always possible.
+    return false
+  }
+}
+
+function RenameDialog({ isOpen, kept }: { readonly isOpen: Signal<boolean>; readonly kept: Kept }): JSX.Element {
+  const field = useRef<HTMLInputElement>(null)
+  const close = () => {
+    isOpen.value = false
+  }
+  return (
+    <Modal
+      isOpen={isOpen.value}
+      title={`Rename ${kept.name}`}
+      onClose={close}
+      onSubmit={() => {
+        const name = field.current?.value.trim() ?? ''
+        if (name !== '' && name !== kept.name) void rename(kept.id, name)
+      }}
+    >
+      <label class="field">
+        <span>Name</span>
+        <input ref={field} defaultValue={kept.name} maxLength={200} autocomplete="off" />
+      </label>
+      <div class="dialog-buttons">
+        <button type="button" onClick={close}>
+          Back
+        </button>
+        <button type="submit" class="primary">
+          Rename
+        </button>
+      </div>
+    </Modal>
+  )
+}

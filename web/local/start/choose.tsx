@@ -1,0 +1,125 @@
+import type { JSX, RefObject } from 'preact'
+import { useRef } from 'preact/hooks'
+import { attempt, importFile, isStopped, lookThrough } from '../desk.ts'
+import type { GivenFolder } from '../folder/given-folder.ts'
+import { folderOfUpload } from '../folder/take-in.ts'
+import type { Kept } from '../keep/shelf.ts'
+
+/** The ways to give something to the page: those that this browser has. */
+export function Choose(): JSX.Element {
+  const folder = useRef<HTMLInputElement>(null)
+  const files = useRef<HTMLInputElement>(null)
+  const pack = useRef<HTMLInputElement>(null)
+  return (
+    <section class="choose" aria-labelledby="choose-title">
+      <h2 id="choose-title">{canDrop() ? 'Drop a folder or files here' : 'Choose what to read'}</h2>
+      <p class="quiet">You see what would be read before anything is.</p>
+      <div class="choose-buttons">
+        {canChooseFolder() ? (
+          <button type="button" class="primary" onClick={() => void chooseFolder(folder)}>
+            Choose a folder
+          </button>
+        ) : null}
+        <button type="button" class={canChooseFolder() ? '' : 'primary'} onClick={() => files.current?.click()}>
+          Choose files
+        </button>
+        <button type="button" onClick={() => pack.current?.click()}>
+          Open a pack or index.json
+        </button>
+      </div>
+      <FolderInput input={folder} />
+      <input
+        ref={files}
+        id="files-input"
+        type="file"
+        multiple
+        hidden
+        aria-label="Files"
+        onChange={(event) => {
+          const given = folderOfUpload(takeFiles(event.currentTarget))
+          if (given !== undefined) void lookThrough(given)
+        }}
+      />
+      <input
+        ref={pack}
+        id="pack-input"
+        type="file"
+        accept=".zip,.json"
+        hidden
+        aria-label="Pack"
+        onChange={(event) => {
+          const [file] = takeFiles(event.currentTarget)
+          if (file !== undefined) void importFile(file)
+        }}
+      />
+    </section>
+  )
+}
+
+/** Where a folder is uploaded through. It is there for browsers that have nothing better, or refuse it. */
+export function FolderInput(props: {
+  readonly input: RefObject<HTMLInputElement | null>
+  readonly update?: Kept
+}): JSX.Element | null {
+  if (!canUploadFolder()) return null
+  return (
+    <input
+      ref={props.input}
+      id={props.update === undefined ? 'folder-input' : `update-input-${props.update.id}`}
+      type="file"
+      hidden
+      aria-label="Folder"
+      {...{ webkitdirectory: true }}
+      onChange={(event) => {
+        const given = folderOfUpload(takeFiles(event.currentTarget))
+        if (given !== undefined) void lookThrough(given, props.update)
+      }}
+    />
+  )
+}
+
+/** Whether this browser has any way to choose a folder. */
+export function canChooseFolder(): boolean {
+  return window.showDirectoryPicker !== undefined || canUploadFolder()
+}
+
+/** Asks for a folder, the best way there is. */
+export async function chooseFolder(upload: RefObject<HTMLInputElement | null>, update?: Kept): Promise<void> {
+  await attempt(async () => {
+    const handle = await pickFolder()
+    if (handle === 'refused') upload.current?.click()
+    else await lookThrough(asGiven(handle), update)
+  })
+}
+
+/** A folder that the browser gave, as the rest of the page takes it. */
+export function asGiven(handle: FileSystemDirectoryHandle): GivenFolder {
+  return { type: 'handle', name: handle.name, handle }
+}
+
+async function pickFolder(): Promise<FileSystemDirectoryHandle | 'refused'> {
+  if (window.showDirectoryPicker === undefined) return 'refused'
+  try {
+    return await window.showDirectoryPicker({ id: 'pharos', mode: 'read' })
+  } catch (error) {
+    // Inside a page of others the browser has the call and refuses it.
+    if (error instanceof DOMException && !isStopped(error)) return 'refused'
+    throw error
+  }
+}
+
+/** Fingers drop nothing. */
+function canDrop(): boolean {
+  return !matchMedia('(hover: none)').matches
+}
+
+function canUploadFolder(): boolean {
+  return 'webkitdirectory' in HTMLInputElement.prototype
+}
+
+/** Takes them out, so that the same can be chosen again. */
+function takeFiles(input: HTMLInputElement): File[] {
+  const files = [...(input.files ?? [])]
+  input.value = ''
+  return files
+}

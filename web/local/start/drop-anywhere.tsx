@@ -1,0 +1,99 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { Modal } from '../../shared/dialog.tsx'
+import { attempt, importFile, lookThrough, running } from '../desk.ts'
+import { folderOfDrop, folderOfUpload } from '../folder/take-in.ts'
+import { Trouble } from '../trouble.ts'
+
+/** Takes what is dropped, wherever on the page. */
+export function DropAnywhere(): JSX.Element {
+  const isOver = useSignal(false)
+  const pack = useSignal<File | null>(null)
+  useEffect(() => {
+    const onOver = (event: DragEvent) => {
+      if (!event.dataTransfer?.types.includes('Files')) return
+      // Without this the browser would open the file in place of the page.
+      event.preventDefault()
+      isOver.value = true
+    }
+    const onLeave = (event: DragEvent) => {
+      if (event.relatedTarget === null) isOver.value = false
+    }
+    const onDrop = (event: DragEvent) => {
+      if (!event.dataTransfer?.types.includes('Files')) return
+      event.preventDefault()
+      isOver.value = false
+      if (running.value !== null) return
+      const file = packOf(event.dataTransfer)
+      if (file !== undefined) pack.value = file
+      else void takeDrop(event.dataTransfer)
+    }
+    addEventListener('dragover', onOver)
+    addEventListener('dragleave', onLeave)
+    addEventListener('drop', onDrop)
+    return () => {
+      removeEventListener('dragover', onOver)
+      removeEventListener('dragleave', onLeave)
+      removeEventListener('drop', onDrop)
+    }
+  }, [])
+  const close = () => {
+    pack.value = null
+  }
+  return (
+    <>
+      {isOver.value ? (
+        <div class="drop-over" aria-hidden="true">
+          <p>{running.value === null ? 'Drop it here' : 'Wait until this is done, or cancel it'}</p>
+        </div>
+      ) : null}
+      <Modal
+        isOpen={pack.value !== null}
+        title={`Open ${pack.value?.name ?? ''}?`}
+        onClose={close}
+        onSubmit={() => {
+          if (pack.value !== null) void importFile(pack.value)
+        }}
+      >
+        <p>It looks like an index that was exported before. Open it to search and export it again.</p>
+        <div class="dialog-buttons">
+          <button type="button" onClick={close}>
+            Back
+          </button>
+          <button
+            type="button"
+            onClick={() => {
+              const given = pack.value === null ? undefined : folderOfUpload([pack.value])
+              close()
+              if (given !== undefined) void lookThrough(given)
+            }}
+          >
+            Read it as a file
+          </button>
+          <button type="submit" class="primary">
+            Open it
+          </button>
+        </div>
+      </Modal>
+    </>
+  )
+}
+
+/** A single file that may be a pack: an archive would not be read as a file, and an `index.json` hardly ever should be. */
+function packOf(data: DataTransfer): File | undefined {
+  const [file] = data.files
+  const isFile = data.items[0]?.webkitGetAsEntry?.()?.isDirectory !== true
+  const isPack = file !== undefined && /^index\.json$|\.zip$/i.test(file.name)
+  return data.files.length === 1 && isFile && isPack ? file : undefined
+}
+
+async function takeDrop(data: DataTransfer): Promise<void> {
+  // What was dropped has to be taken before the event ends.
+  const taken = folderOfDrop(data)
+  await attempt(async () => {
+    const given = await taken
+    if (given === undefined) throw new Trouble('Nothing was dropped that can be read.', 'Drop a folder, or files.')
+    await lookThrough(given)
+  })
+}

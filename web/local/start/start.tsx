@@ -1,0 +1,28 @@
+import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { opened, readShelf, shelf } from '../desk.ts'
+import { indexHref } from '../route.ts'
+import { Choose } from './choose.tsx'
+import { KeptList } from './kept-list.tsx'
+
+/** Where everything begins: a folder to read, or an index that is kept. */
+export function Start(): JSX.Element {
+  useEffect(() => void readShelf(), [])
+  return (
+    <>
+      <h1>Search a folder, make a pack</h1>
+      <p class="lead">
+        Choose a folder: it is cut into passages that people and language models can search and cite. Everything happens
+        in this browser; nothing is uploaded.
+      </p>
+      <Choose />
+      {opened.value?.unkept ? (
+        <p class="panel notice" role="note" id="open-unkept">
+          <a href={indexHref(opened.value.kept.id)}>{opened.value.kept.name}</a> is still open. It is not kept: export
+          it before you read something else or close this tab.
+        </p>
+      ) : null}
+      {shelf.value === null ? null : <KeptList shelf={shelf.value} />}
+    </>
+  )
+}

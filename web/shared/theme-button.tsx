@@ -1,0 +1,14 @@
+import type { JSX } from 'preact'
+import { switchTheme, theme } from './theme.ts'
+
+/** Takes the next choice of colours. */
+export function ThemeButton(): JSX.Element {
+  const words = { auto: 'as the system', light: 'light', dark: 'dark' }
+  const icons = { auto: '◐', light: '☀', dark: '☾' }
+  const label = `Colours: ${words[theme.value]}`
+  return (
+    <button type="button" class="theme" aria-label={label} title={label} onClick={switchTheme}>
+      <span aria-hidden="true">{icons[theme.value]}</span>
+    </button>
+  )
+}
