@@ -1,12 +1,10 @@
 // The types of the package are those of its front door.
 declare module 'undici/lib/core/errors.js' {
-  import { errors } from 'undici'
-
+  const errors: typeof import('undici').errors
   export default errors
 }
 
 declare module 'undici/lib/dispatcher/agent.js' {
-  import { Agent } from 'undici'
-
+  const Agent: typeof import('undici').Agent
   export default Agent
 }
