@@ -152,7 +152,7 @@ class RunningProxy implements GuardProxy {
     response.once('close', () => gone.abort())
     try {
       this.#checkRoom(url.host)
-      const answer = await this.#agent.dispatcher.request({
+      const answer = await this.#agent.request({
         origin: url.origin,
         path: url.pathname + url.search,
         // Whatever a browser sends is a token, and undici checks it.

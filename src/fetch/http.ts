@@ -70,10 +70,7 @@ export function openHttpFetcher(options: HttpFetcherOptions): HttpFetcher {
         if (url.username !== '' || url.password !== '') url.username = url.password = ''
         const headers = writeHeaders(request, settings.userAgent)
         const exchange = new Exchange(request, url, settings, resolve, reject)
-        agent.dispatcher.dispatch(
-          { origin: url.origin, path: url.pathname + url.search, method: 'GET', headers },
-          exchange,
-        )
+        agent.dispatch({ origin: url.origin, path: url.pathname + url.search, method: 'GET', headers }, exchange)
       })
     },
     async close() {

@@ -1,8 +1,7 @@
-import type { Dispatcher } from 'undici'
 import { type HttpClient, type ServiceAnswer, ServiceError, type ServiceRequest } from '../library/http-client.ts'
 import { placeOf, type Resolve, systemResolve } from './address-check.ts'
 import type { Allowance } from './addresses.ts'
-import { isParserError, openAgent } from './agent.ts'
+import { type GuardedAgent, isParserError, openAgent } from './agent.ts'
 import { ConnectError, codeOf } from './connect-error.ts'
 
 /** Which services may be reached, and how. */
@@ -52,7 +51,7 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
       const late = AbortSignal.timeout(request.timeoutMs)
       const signal = request.signal === undefined ? late : AbortSignal.any([request.signal, late])
       try {
-        return await exchange(agent.dispatcher, url, request, options.userAgent, signal)
+        return await exchange(agent, url, request, options.userAgent, signal)
       } catch (error) {
         request.signal?.throwIfAborted()
         throw describeError(error, url, request.timeoutMs, late.aborted)
@@ -74,14 +73,14 @@ function writePlace({ host, port }: { readonly host: string; readonly port: numb
 }
 
 async function exchange(
-  dispatcher: Dispatcher,
+  agent: GuardedAgent,
   url: URL,
   request: ServiceRequest,
   userAgent: string,
   signal: AbortSignal,
 ): Promise<ServiceAnswer> {
   const { method, headers = {}, body, maxBytes = MAX_BYTES } = request
-  const answer = await dispatcher.request({
+  const answer = await agent.request({
     origin: url.origin,
     path: url.pathname + url.search,
     method,

@@ -1,4 +1,12 @@
 // The types of the package are those of its front door.
+declare module 'undici/lib/api/api-request.js' {
+  const request: (
+    this: import('undici').Dispatcher,
+    options: import('undici').Dispatcher.RequestOptions,
+  ) => Promise<import('undici').Dispatcher.ResponseData>
+  export default request
+}
+
 declare module 'undici/lib/core/errors.js' {
   const errors: typeof import('undici').errors
   export default errors
