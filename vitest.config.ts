@@ -7,10 +7,18 @@ import { configDefaults, defineConfig } from 'vitest/config'
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/pharos-compiled')
 
 /**
- * Files whose tests keep nothing: they share processes, which spares half of their time. Not the one that loses the parser of its
- * process.
+ * Files whose tests keep nothing: they share processes, which spares the start of one and what they import. Not those that lose the
+ * parser of their process, send it signals, or stage sites and libraries by hooks that a shared module registers.
  */
-const SHARING = 'src/{analysis,core,crawl,plan}/**/!(lost-parser).test.ts'
+const SHARING = [
+  'src/{analysis,core,crawl,plan}/**/!(lost-parser).test.ts',
+  'src/{http,ingest,mcp,store/memory}/**/*.test.ts',
+  'src/cli/!(analyze|serve-library|serve-note).test.ts',
+  'src/library/{catch-up,classified-reader,folder,query-meaning}.test.ts',
+  'src/library/dispatch/{create-feed,frames,hear-crawl,job-rates,log-writer}.test.ts',
+  'src/{embed/word-piece,fetch/addresses,fetch/clock,jobs/frame-writer}.test.ts',
+  'test/{docs,faithful,golden,pages,http/address-cursor,web/*}.test.ts',
+]
 
 /**
  * What starts programs and browsers, or measures real pauses, is tried once more: a machine that is busy for seconds breaks no rule, and
@@ -30,6 +38,12 @@ const CONNECTORS = [
 ]
 const CONNECTOR_TESTS = [...CONNECTORS.map((files) => `${files}.test.ts`), 'test/connectors/**/*.test.ts']
 
+/**
+ * The sources are run by Node itself, which remembers what it compiled of them: a third of a second for each process. Not where it is
+ * measured how much of them is reached.
+ */
+const RUN_BY_NODE = { deps: { external: [/\/src\/(?!.*(?:\/(?:test|web)\/|\.test\.ts))/] } }
+
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -46,13 +60,14 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'apart',
+          server: RUN_BY_NODE,
           retry: RETRY,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, SHARING, ...TIMED, ...CONNECTOR_TESTS],
+          exclude: [...configDefaults.exclude, ...SHARING, ...TIMED, ...CONNECTOR_TESTS],
         },
       },
-      { extends: true, test: { name: 'together', include: [SHARING], isolate: false } },
-      { extends: true, test: { name: 'timed', retry: RETRY, include: TIMED } },
+      { extends: true, test: { name: 'together', server: RUN_BY_NODE, include: SHARING, isolate: false } },
+      { extends: true, test: { name: 'timed', server: RUN_BY_NODE, retry: RETRY, include: TIMED } },
       { extends: true, test: { name: 'connectors', retry: RETRY, include: CONNECTOR_TESTS } },
     ],
     // Only with --coverage, which scripts/test.mjs gives for the connectors.

@@ -1,8 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import type { PharosError } from '../../src/core/errors.ts'
 import type { Library } from '../../src/library/library.ts'
 import { type EmbedInput, type EmbedProgress, embedLibrary } from '../../src/library/operations/embed-library.ts'
@@ -11,18 +8,15 @@ import type { VectorStore } from '../../src/library/vectors.ts'
 import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { addSourceTo, writePage } from '../embed/filled-store.ts'
-import { createQuickClock, createStage, KINDS, type Kind } from './embed-stage.ts'
+import { createStage, KINDS, type Kind } from './embed-stage.ts'
+import { createQuickClock } from './quick-clock.ts'
 import type { Fault } from './servers/faults.ts'
 import { openOpenAiServer } from './servers/openai.ts'
 import { openTeiServer } from './servers/tei.ts'
 import { toyVector } from './servers/toy-vectors.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'pharos-embed-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-let files = 0
-
 const STORES: Readonly<Record<string, () => Promise<VectorStore>>> = {
-  SQLite: () => openSqliteStore(join(folder, `${files++}.db`)),
+  SQLite: () => openSqliteStore(':memory:'),
   memory: async () => createMemoryStore(),
 }
 

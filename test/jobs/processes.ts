@@ -1,15 +1,13 @@
-import { fileURLToPath } from 'node:url'
 import { afterEach } from 'vitest'
 import { createSpawnRunner, type SpawnOptions } from '../../src/jobs/spawn-crawl.ts'
 import { type Frame, type FrameType, parseFrame } from '../../src/library/dispatch/frames.ts'
 import type { CrawlProcess, ProcessEnd } from '../../src/library/dispatch/runner.ts'
+import { PROGRAM } from '../e2e/program.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-
-/** How the program is started from its sources, in such a way that it may fetch from this machine. */
+/** How the program is started, in such a way that it may fetch from this machine. */
 export const CRAWL_JOB: SpawnOptions & { readonly env: NodeJS.ProcessEnv } = {
   command: process.execPath,
-  args: [MAIN, 'crawl-job'],
+  args: [PROGRAM, 'crawl-job'],
   env: { ...process.env, PHAROS_ALLOW_PRIVATE: '127.0.0.0/8' },
 }
 

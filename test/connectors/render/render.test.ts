@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ChromiumRenderer, openChromiumRenderer } from '../../../src/fetch/chromium-renderer.ts'
-import { locateChromium } from '../../browser/chromium.ts'
+import type { ChromiumRenderer } from '../../../src/fetch/chromium-renderer.ts'
 import { openSite, redirect, type Site, text } from '../../sites/site.ts'
-import { allow, documentOf, htmlOf, SITE_ADDRESS, stageRenderer } from './stage.ts'
+import { allow, documentOf, htmlOf, openRenderer, SITE_ADDRESS, stageRenderer } from './stage.ts'
 
 /** An application: its shell asks for data, waits, and shows it. */
 const APP = `
@@ -30,17 +29,15 @@ const pages = {
   '/data.json': text('{"title":"Guide"}', 'application/json'),
 }
 
-/** Pages at a time. */
-const PLACES = 4
+/** Pages at a time. Each is a window, and those cost more than pages. */
+const PLACES = 2
 
 let site: Site
 let renderer: ChromiumRenderer
 
 beforeAll(async () => {
   site = await openSite(pages, { address: SITE_ADDRESS })
-  renderer = await openChromiumRenderer({
-    executablePath: locateChromium(),
-    userAgent: 'Pharos/0.0.0 (+test)',
+  renderer = await openRenderer({
     allowance: allow(SITE_ADDRESS, '127.0.0.3'),
     concurrency: PLACES,
     // Longer than a test may take: a page that would need all of it fails.
@@ -224,7 +221,7 @@ test('a page does not see that there was one before it', async () => {
 })
 
 test('takes a page that never comes to rest when its time is over', async () => {
-  const hasty = await stageRenderer({ timeoutMs: 1500, concurrency: 3 })
+  const hasty = await stageRenderer({ timeoutMs: 1500, concurrency: 1 })
   const more = 'setInterval(() => { document.body.append("", document.createElement("br")) }, 10)'
   const ask = `fetch('http://127.0.0.1:9999/').then((it) => it.text()).then((it) => document.append(it))`
   const bodies = [

@@ -40,13 +40,18 @@ export function allow(...rules: readonly string[]): Allowance {
 }
 
 /** A renderer that reaches the site, and nothing else of this machine. */
-export async function stageRenderer(options: Partial<ChromiumRendererOptions> = {}): Promise<ChromiumRenderer> {
-  const renderer = await openChromiumRenderer({
+export function openRenderer(options: Partial<ChromiumRendererOptions> = {}): Promise<ChromiumRenderer> {
+  return openChromiumRenderer({
     executablePath: locateChromium(),
     userAgent: 'Pharos/0.0.0 (+test)',
     allowance: allow(SITE_ADDRESS),
     ...options,
   })
+}
+
+/** One that ends with the test. */
+export async function stageRenderer(options: Partial<ChromiumRendererOptions> = {}): Promise<ChromiumRenderer> {
+  const renderer = await openRenderer(options)
   closeLater(() => renderer.close())
   return renderer
 }
