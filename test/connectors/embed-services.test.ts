@@ -184,6 +184,22 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     expect(await embedder.embed(['one', 'two'])).toHaveLength(2)
   })
 
+  test('takes one text after the other that is never answered for a service that is too slow', async () => {
+    const { embedder, server, client } = await stageHurried(kind)
+    client.hurry(30, (body) => body.includes('late'))
+    server.always(route, ({ text }) => (text.includes('late') ? { type: 'hang' } : { type: 'none' }))
+    const codeOf = async (text: string) => (await failureOf(embedder.embed([text]))).code
+    expect([await codeOf('late 1'), await codeOf('late 2')]).toEqual(['EMBED_REFUSED', 'EMBED_REFUSED'])
+    expect(await failureOf(embedder.embed(['late 3']))).toMatchObject({
+      code: 'SERVICE_UNUSABLE',
+      entry: { advice: expect.stringMatching(/embedTimeout/) },
+    })
+    // Counted anew: what it is tried with next may be at fault, and must not stop the others for ever.
+    expect([await codeOf('late 3'), await codeOf('late 4')]).toEqual(['EMBED_REFUSED', 'EMBED_REFUSED'])
+    expect(await embedder.embed(['one'])).toHaveLength(1)
+    expect([await codeOf('late 5'), await codeOf('late 6')]).toEqual(['EMBED_REFUSED', 'EMBED_REFUSED'])
+  })
+
   test('takes no text for the cause of a breakdown that another one caused', async () => {
     const { embedder, server } = await stageOne(kind)
     server.script(route, { type: 'reset' }, { type: 'reset' })

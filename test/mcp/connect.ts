@@ -1,16 +1,10 @@
 import { type CallToolResult, Client } from '@modelcontextprotocol/client'
 import { InMemoryTransport } from '@modelcontextprotocol/server'
-import { afterEach } from 'vitest'
 import { createJobs } from '../../src/library/crawl-jobs.ts'
 import type { McpPorts } from '../../src/mcp/ports.ts'
 import { createMcp } from '../../src/mcp/server.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
-
-const closing: (() => Promise<unknown>)[] = []
-
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
-})
+import { closeLater } from '../close-later.ts'
 
 /** A client of a server that runs in this process. */
 export interface Connection {
@@ -27,7 +21,7 @@ export interface Connection {
 /** Connects a client to a server with a library of its own, in memory, until the test is over. */
 export async function connect(ports: Partial<McpPorts> = {}): Promise<Connection> {
   const { connection, close } = await openConnection(ports)
-  closing.push(close)
+  closeLater(close)
   return connection
 }
 

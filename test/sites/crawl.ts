@@ -1,4 +1,4 @@
-import { afterAll, afterEach, expect } from 'vitest'
+import { afterAll, expect } from 'vitest'
 import type { CrawlEvent, CrawlSummary } from '../../src/crawl/events.ts'
 import type { LedgerRow } from '../../src/crawl/ledger.ts'
 import type { CrawlLimits } from '../../src/crawl/run.ts'
@@ -7,6 +7,7 @@ import { type CrawlInput, crawlSource } from '../../src/library/operations/crawl
 import { createBalance } from '../../src/library/operations/source-status.ts'
 import type { Source } from '../../src/library/source.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
+import { closeLater } from '../close-later.ts'
 import { type Answer, openSite, type Site, type SiteOptions } from './site.ts'
 
 /** What came of one crawl: its events, its summary and the ledger after it. */
@@ -37,21 +38,13 @@ interface Closable {
   close(): Promise<void>
 }
 
-/** What closes with the test. */
-const opened: Closable[] = []
 /** What is being staged for more than one test. */
 let keeping: Closable[] | undefined
 
-afterEach(() => closeAll(opened))
-
 /** Closes something with the test, or with the last of those that it is staged for. */
 export function closeWithTest(one: Closable): void {
-  const list = keeping ?? opened
-  list.push(one)
-}
-
-async function closeAll(list: Closable[]): Promise<void> {
-  for (const one of list.splice(0).reverse()) await one.close()
+  if (keeping === undefined) closeLater(() => one.close())
+  else keeping.push(one)
 }
 
 /**
@@ -60,7 +53,9 @@ async function closeAll(list: Closable[]): Promise<void> {
  */
 export function stageOnce<T>(open: () => Promise<T>): () => Promise<T> {
   const kept: Closable[] = []
-  afterAll(() => closeAll(kept))
+  afterAll(async () => {
+    for (const one of kept.splice(0).reverse()) await one.close()
+  })
   let staged: { readonly value: T } | undefined
   return async () => {
     if (staged !== undefined) return staged.value

@@ -5,10 +5,11 @@ import type { Resolve } from '../../../src/fetch/address-check.ts'
 import type { Allowance } from '../../../src/fetch/addresses.ts'
 import type { ChromiumRenderer } from '../../../src/fetch/chromium-renderer.ts'
 import { locateWholeChromium, openChromium } from '../../browser/chromium.ts'
+import { closeLater } from '../../close-later.ts'
 import { type Canary, openCanary } from '../../sites/canary.ts'
 import { redirect, type Site, text } from '../../sites/site.ts'
 import { openTunnelProxy } from '../../sites/tunnel-proxy.ts'
-import { allow, closeLater, documentOf, openRenderer, SITE_ADDRESS, stageRenderer, stageSite } from './stage.ts'
+import { allow, documentOf, openRenderer, SITE_ADDRESS, stageRenderer, stageSite } from './stage.ts'
 
 /** Ways by which a page reaches for an address without going there itself. `$` is the address, `@` the path of the way. */
 const WAYS: Readonly<Record<string, string>> = {

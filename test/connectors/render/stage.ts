@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { afterEach } from 'vitest'
 import type { Snapshot } from '../../../src/core/model.ts'
 import type { RenderOutcome } from '../../../src/crawl/ports.ts'
 import { type Allowance, parseAllowance } from '../../../src/fetch/addresses.ts'
@@ -9,21 +8,11 @@ import {
   openChromiumRenderer,
 } from '../../../src/fetch/chromium-renderer.ts'
 import { locateChromium } from '../../browser/chromium.ts'
+import { closeLater } from '../../close-later.ts'
 import { type Answer, openSite, type Site } from '../../sites/site.ts'
 
 /** Where sites listen that pages may reach. */
 export const SITE_ADDRESS = '127.0.0.2'
-
-const closers: (() => Promise<unknown>)[] = []
-
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close()
-})
-
-/** Has something closed after the test. */
-export function closeLater(close: () => Promise<unknown>): void {
-  closers.push(close)
-}
 
 /** A site that pages may reach. */
 export async function stageSite(pages: Readonly<Record<string, Answer>> = {}): Promise<Site> {
