@@ -7,10 +7,20 @@ import { configDefaults, defineConfig } from 'vitest/config'
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/pharos-compiled')
 
 /**
- * Files whose tests keep nothing: they share processes, which spares half of their time. Not the one that loses the parser of its
- * process.
+ * Files whose tests leave nothing in their process: they share processes, which spares the start of one and what they import. Not those
+ * that lose the parser of their process, change its folder or its settings, send it signals, or measure its memory.
  */
-const SHARING = 'src/{analysis,core,crawl,plan}/**/!(lost-parser).test.ts'
+const SHARING = [
+  'src/{analysis,core,crawl,plan}/**/!(lost-parser).test.ts',
+  'src/{http,ingest,library,mcp,store}/**/*.test.ts',
+  'src/cli/!(analyze|serve-library|serve-note).test.ts',
+  'src/{embed/word-piece,fetch/addresses,fetch/clock,jobs/frame-writer}.test.ts',
+  'test/{analysis,contracts,http,injection,passages,web}/*.test.ts',
+  'test/{docs,faithful,golden,pages}.test.ts',
+  'test/mcp/!(client|official-tools|protocol).test.ts',
+  'test/plan/odd-sites.test.ts',
+  'test/sites/!(credentials|politeness|render*|retries).test.ts',
+]
 
 /**
  * What starts programs and browsers, or measures real pauses, is tried once more: a machine that is busy for seconds breaks no rule, and
@@ -24,11 +34,19 @@ const TIMED = ['test/sites/{politeness,retries}.test.ts']
 /** What talks to services and to browsers: its tests run last and alone, because how much of it they reach is measured. */
 const CONNECTORS = [
   'src/readers/**/*',
-  'src/fetch/{address-check,chromium*,crawl4ai*,find-browser,guard-proxy,service-client}',
+  'src/fetch/{address-check,agent,chromium*,connect-error,connector,crawl4ai*,find-browser,guard-proxy,service-client}',
   'src/embed/{openai,qdrant,rerank,service,tei}*',
-  'src/library/{service-call,circuit-breaker}',
+  'src/library/{alarm,catch-up,circuit-breaker,query-meaning,rerank-hits,service-call,vector-copy,wait-at-most}',
+  'src/library/operations/{embed-library,open-rendering,sync-vectors}',
+  'src/open-connections',
 ]
 const CONNECTOR_TESTS = [...CONNECTORS.map((files) => `${files}.test.ts`), 'test/connectors/**/*.test.ts']
+
+/**
+ * The sources are run by Node itself, which remembers what it compiled of them: a third of a second for each process. Not where it is
+ * measured how much of them is reached.
+ */
+const RUN_BY_NODE = { deps: { external: [/\/src\/(?!.*(?:\/(?:test|web)\/|\.test\.ts))/] } }
 
 export default defineConfig({
   test: {
@@ -38,6 +56,7 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 2,
     // The built program is run as it is.
     server: { deps: { external: [/\/dist\//] } },
+    setupFiles: ['test/setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // They run in the order of their names: the short files of the second fill what the long ones of the first leave idle.
@@ -46,13 +65,24 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'apart',
+          server: RUN_BY_NODE,
           retry: RETRY,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, SHARING, ...TIMED, ...CONNECTOR_TESTS],
+          exclude: [...configDefaults.exclude, ...SHARING, ...TIMED, ...CONNECTOR_TESTS],
         },
       },
-      { extends: true, test: { name: 'together', include: [SHARING], isolate: false } },
-      { extends: true, test: { name: 'timed', retry: RETRY, include: TIMED } },
+      {
+        extends: true,
+        test: {
+          name: 'together',
+          server: RUN_BY_NODE,
+          retry: RETRY,
+          include: SHARING,
+          exclude: [...configDefaults.exclude, ...CONNECTOR_TESTS],
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: 'timed', server: RUN_BY_NODE, retry: RETRY, include: TIMED } },
       { extends: true, test: { name: 'connectors', retry: RETRY, include: CONNECTOR_TESTS } },
     ],
     // Only with --coverage, which scripts/test.mjs gives for the connectors.

@@ -5,7 +5,8 @@
 //   npm test -- src/core/url -t key   these tests only; all arguments but --long go to vitest
 //
 // Starts on the machine's Node, installs when needed, and runs each step on the Node that Pharos runs on.
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -23,32 +24,26 @@ const vitestArgs = process.argv.slice(2).filter((argument) => argument !== '--lo
 
 try {
   await setUpDependencies(root)
-  runSteps(findNode(root))
+  await runSteps(findNode(root))
 } catch (error) {
   if (!(error instanceof SetupError)) throw error
   console.error(`npm test: ${error.message}`)
   process.exitCode = 1
 }
 
-function runSteps(node) {
+async function runSteps(node) {
   const started = performance.now()
   const steps = listSteps()
   const env = { ...toolEnvironment(root), ...(long ? { TEST_LONG: '1' } : {}) }
-  for (const { title, args, live } of steps) {
+  for (const { title, programs, live = false } of steps) {
     process.stdout.write(live ? `${title} …\n` : `${title} … `)
     const stepStarted = performance.now()
-    const stdio = live ? 'inherit' : ['ignore', 'pipe', 'pipe']
-    const { status, signal, stdout, stderr, error } = spawnSync(node, args, {
-      cwd: root,
-      env,
-      stdio,
-      encoding: 'utf8',
-      maxBuffer: 64 * 1024 * 1024,
-    })
+    const ends = await Promise.all(programs.map((args) => run(node, args, env, live)))
     const time = seconds(stepStarted)
-    if (status !== 0) {
-      console.log(`failed after ${time}\n${stdout ?? ''}${stderr ?? ''}${error ? `${error.message}\n` : ''}`)
-      console.log(`FAILED: ${title} (${signal ?? `exit code ${status}`})`)
+    const failed = ends.find(({ problem }) => problem !== undefined)
+    if (failed !== undefined) {
+      console.log(`failed after ${time}\n${failed.output}`)
+      console.log(`FAILED: ${title} (${failed.problem})`)
       process.exitCode = 1
       return
     }
@@ -58,19 +53,30 @@ function runSteps(node) {
   console.log(`PASSED: ${what}${long ? ', long' : ''}, ${seconds(started)}`)
 }
 
+/** Runs a program to its end. What it writes is shown at once, or kept for the case that it fails. */
+async function run(node, args, env, live) {
+  const child = spawn(node, args, { cwd: root, env, stdio: live ? 'inherit' : ['ignore', 'pipe', 'pipe'] })
+  const output = []
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data) => output.push(data))
+  const [status, signal] = await once(child, 'close')
+  const problem = status === 0 ? undefined : `${args.join(' ')}: ${signal ?? `exit code ${status}`}`
+  return { problem, output: Buffer.concat(output).toString() }
+}
+
+/** Programs of one step run at the same time. */
 function listSteps() {
-  if (vitestArgs.length > 0) return [{ title: 'tests', args: [tool('vitest'), 'run', ...vitestArgs], live: true }]
+  const vitest = (...args) => [[tool('vitest'), 'run', ...args]]
+  if (vitestArgs.length > 0) return [{ title: 'tests', programs: vitest(...vitestArgs), live: true }]
   return [
-    { title: 'lock file', args: ['scripts/complete-lock.mjs', '--check'] },
-    { title: 'format and lint', args: [tool('biome'), 'check', '--error-on-warnings'] },
+    { title: 'lock file', programs: [['scripts/complete-lock.mjs', '--check']] },
+    { title: 'format and lint', programs: [[tool('biome'), 'check', '--error-on-warnings']] },
     // The build first: it is the one that may write the program's output, and the types build on it.
-    { title: 'build', args: ['scripts/build.mjs'] },
-    { title: 'types', args: [tool('tsc'), '-b'] },
-    { title: 'unused code', args: [tool('knip')] },
-    { title: 'tests of pauses', args: [tool('vitest'), 'run', '--project=timed', '--no-file-parallelism'], live: true },
-    { title: 'tests', args: [tool('vitest'), 'run', '--project=apart', '--project=together'], live: true },
-    { title: 'tests of connectors', args: [tool('vitest'), 'run', '--project=connectors', '--coverage'], live: true },
-    ...listExamples().map((file) => ({ title: `example ${file}`, args: [join('examples', file)] })),
+    { title: 'build', programs: [['scripts/build.mjs']] },
+    { title: 'types and unused code', programs: [[tool('tsc'), '-b'], [tool('knip')]] },
+    { title: 'tests of pauses', programs: vitest('--project=timed'), live: true },
+    { title: 'tests', programs: vitest('--project=apart', '--project=together'), live: true },
+    { title: 'tests of connectors', programs: vitest('--project=connectors', '--coverage'), live: true },
+    { title: 'examples', programs: listExamples().map((file) => [join('examples', file)]) },
   ]
 }
 

@@ -45,6 +45,7 @@ export {
   type IngestUrlsOptions,
   ingestDocuments,
   ingestUrls,
+  type RefusedPiece,
 } from './readers/ingest.ts'
 export { loadSource, openPharosReader, type PharosReader, type PharosReaderOptions } from './readers/pharos-reader.ts'
 export { openQdrantStore, type QdrantStore, type QdrantStoreOptions } from './readers/qdrant-store.ts'

@@ -1,3 +1,4 @@
+import { PharosError } from './core/errors.ts'
 import { refuseCredentials } from './core/url/credentials.ts'
 import type { Clock, Fetcher, Renderer } from './crawl/ports.ts'
 import type { ServiceEmbedderOptions } from './embed/service-embedder.ts'
@@ -80,6 +81,7 @@ export interface Connections {
   readonly openCrawl4AI: () => Promise<Fetcher>
   /** The vectors of a store, with their copy where there is one. */
   withCopy(vectors: VectorIndex, store: Store): Promise<{ readonly vectors: VectorIndex; readonly copy?: VectorCopy }>
+  /** Closes all of them, also what is still being opened. Whatever is opened afterwards is refused with `INTERRUPTED`. */
   close(): Promise<void>
 }
 
@@ -94,20 +96,26 @@ const RESOLVE_MS = 10_000
 export function openConnections(parts: ConnectionParts): Connections {
   const { options, userAgent, allowance, clock } = parts
   const crawl4ai = { ...CRAWL4AI, ...options.crawl4ai }
-  const closing: (() => Promise<void>)[] = []
-  const client = createLateClient(listOrigins(options, crawl4ai.endpoint), userAgent, closing)
+  const origins = listOrigins(options, crawl4ai.endpoint)
+  const { once, keep, close } = createKeeper()
+  const openClient = keep(async (): Promise<ServiceClient> => {
+    const { openServiceClient } = await import('./fetch/service-client.ts')
+    return openServiceClient({ origins, userAgent })
+  })
+  // Opened with its first request: whoever configured nothing has no use for it.
+  const client: HttpClient = { request: async (request) => (await openClient()).request(request) }
   const { embedding, reranking, qdrant } = options
   return {
     openEmbedder:
       embedding === undefined ? undefined : once((forget) => openEmbedding(embedding, client, clock, forget)),
     openReranker: once(async () => (reranking === undefined ? undefined : openReranking(reranking, client, clock))),
-    openRenderer: once(async () => {
+    openRenderer: keep(async () => {
       const [{ findBrowser }, { openChromiumRenderer }] = await Promise.all([
         import('./fetch/find-browser.ts'),
         import('./fetch/chromium-renderer.ts'),
       ])
       const { path, ...further } = options.browser ?? {}
-      const renderer = await openChromiumRenderer({
+      return openChromiumRenderer({
         executablePath: await findBrowser(path),
         userAgent,
         allowance,
@@ -115,15 +123,11 @@ export function openConnections(parts: ConnectionParts): Connections {
         ...(parts.proxy === undefined ? {} : { proxy: parts.proxy }),
         ...(parts.maxPageBytes === undefined ? {} : { maxBytes: parts.maxPageBytes }),
       })
-      closing.push(() => renderer.close())
-      return renderer
     }),
-    openCrawl4AI: once(async () => {
+    openCrawl4AI: keep(async () => {
       const { openCrawl4AIFetcher } = await import('./fetch/crawl4ai-fetcher.ts')
       const checkAddress = createAddressCheck({ allowance, resolve: systemResolve, timeoutMs: RESOLVE_MS })
-      const fetcher = await openCrawl4AIFetcher({ ...crawl4ai, client, clock, checkAddress })
-      closing.push(() => fetcher.close())
-      return fetcher
+      return openCrawl4AIFetcher({ ...crawl4ai, client, clock, checkAddress })
     }),
     async withCopy(vectors, store) {
       if (qdrant === undefined) return { vectors }
@@ -140,27 +144,58 @@ export function openConnections(parts: ConnectionParts): Connections {
       })
       return { vectors: createQdrantIndex({ vectors, copy, store, clock }), copy }
     },
-    async close() {
-      await Promise.all(closing.map((end) => end()))
-    },
+    close,
   }
 }
 
-/**
- * Opens once what opens; a failure is not kept, so that it is tried again when it is next needed. So is what is of no use any more,
- * which it says by `forget`.
- */
-function once<T>(open: (forget: () => void) => Promise<T>): () => Promise<T> {
-  let opened: Promise<T> | undefined
-  const forget = (): void => {
-    opened = undefined
+/** Opens things once, when they are first needed, until it is closed. */
+interface Keeper {
+  /**
+   * Opens once what opens; a failure is not kept, so that it is tried again when it is next needed. So is what is of no use any more,
+   * which it says by `forget`.
+   */
+  once<T>(open: (forget: () => void) => Promise<T>): () => Promise<T>
+  /** The same for what has to be closed. */
+  keep<T extends Closable>(open: () => Promise<T>): () => Promise<T>
+  /** Closes what is kept, when it is open; whatever is wanted afterwards is refused. */
+  close(): Promise<void>
+}
+
+interface Closable {
+  close(): Promise<void>
+}
+
+function createKeeper(): Keeper {
+  const kept = new Set<Promise<Closable>>()
+  let isClosed = false
+  const once: Keeper['once'] = <T>(open: (forget: () => void) => Promise<T>) => {
+    let opened: Promise<T> | undefined
+    const forget = (): void => {
+      opened = undefined
+    }
+    return async () => {
+      if (isClosed) throw new PharosError('INTERRUPTED')
+      opened ??= open(forget).catch((error: unknown) => {
+        forget()
+        throw error
+      })
+      return opened
+    }
   }
-  return () => {
-    opened ??= open(forget).catch((error: unknown) => {
-      forget()
-      throw error
-    })
-    return opened
+  return {
+    once,
+    keep: (open) =>
+      once(() => {
+        const opening = open()
+        kept.add(opening)
+        opening.catch(() => kept.delete(opening))
+        return opening
+      }),
+    async close() {
+      isClosed = true
+      // All at once: the end of the client is what ends an opening that waits for a service. What fails to open needs no end.
+      await Promise.all([...kept].map(async (opening) => (await opening.catch(() => undefined))?.close()))
+    },
   }
 }
 
@@ -176,17 +211,6 @@ export function refusePasswords({ embedding, reranking, qdrant, crawl4ai }: Conn
 function listOrigins({ embedding, reranking, qdrant }: ConnectionOptions, crawl4ai: string): string[] {
   const places = [crawl4ai, embedding?.endpoint, reranking?.endpoint, qdrant?.url]
   return places.filter((place) => place !== undefined).map((place) => new URL(place).origin)
-}
-
-/** A client that is opened with its first request: whoever configured nothing has no use for it. */
-function createLateClient(origins: readonly string[], userAgent: string, closing: (() => Promise<void>)[]): HttpClient {
-  const open = once(async (): Promise<ServiceClient> => {
-    const { openServiceClient } = await import('./fetch/service-client.ts')
-    const client = openServiceClient({ origins, userAgent })
-    closing.push(() => client.close())
-    return client
-  })
-  return { request: async (request) => (await open()).request(request) }
 }
 
 async function openEmbedding(

@@ -190,14 +190,40 @@ async function readNames(gazetteer: Gazetteer): Promise<PlaceMatcher | undefined
 
 /** A fetcher that is opened with its first request: whoever only searches has no use for an HTTP client. */
 function createLateFetcher(open: () => Promise<HttpFetcher>): HttpFetcher {
-  let opened: Promise<HttpFetcher> | undefined
+  const late = openLate(open)
+  return { fetch: async (request) => (await late.open()).fetch(request), close: late.close }
+}
+
+/** Something that is opened when it is first needed. */
+interface Late<T> {
+  /** The same for all who ask. Where there was nothing it is looked for again. Refused with `INTERRUPTED` once it is closed. */
+  open(): Promise<T>
+  /** Closes it, also what is still being opened. */
+  close(): Promise<void>
+}
+
+function openLate<T extends { close(): Promise<void> } | undefined>(open: () => Promise<T>): Late<T> {
+  let opening: Promise<T> | undefined
+  let isClosed = false
+  const openOnce = async (): Promise<T> => {
+    let opened: T | undefined
+    try {
+      opened = await open()
+      return opened
+    } finally {
+      if (opened === undefined) opening = undefined
+    }
+  }
   return {
-    async fetch(request) {
-      opened ??= open()
-      return (await opened).fetch(request)
+    async open() {
+      if (isClosed) throw new PharosError('INTERRUPTED')
+      opening ??= openOnce()
+      return opening
     },
     async close() {
-      await (await opened)?.close()
+      isClosed = true
+      // What fails to open needs no end.
+      await (await opening?.catch(() => undefined))?.close()
     },
   }
 }
@@ -221,16 +247,9 @@ function fetchLimitsOf(options: LibraryOptions): Partial<HttpFetcherOptions> {
 }
 
 /** Opens the embedding model when it is first asked for, and looks again as long as there is none. */
-function createEmbedders({ modelFolder: folder, embedThreads: threads = 1 }: LibraryOptions): {
-  readonly open: () => Promise<Embedder | undefined>
-  readonly close: () => Promise<void>
-} {
-  let opened: Embedder | undefined
-  return {
-    open: async () => {
-      if (folder !== undefined) opened ??= await openOnnxEmbedder({ folder, threads })
-      return opened
-    },
-    close: async () => opened?.close(),
-  }
+function createEmbedders({
+  modelFolder: folder,
+  embedThreads: threads = 1,
+}: LibraryOptions): Late<Embedder | undefined> {
+  return openLate(async () => (folder === undefined ? undefined : openOnnxEmbedder({ folder, threads })))
 }

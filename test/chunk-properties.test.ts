@@ -14,7 +14,7 @@ import { splitLines } from '../src/core/text/lines.ts'
 import { openNodeGrammars } from './node-grammars.ts'
 
 const LONG = process.env['TEST_LONG'] !== undefined
-const runs = (count: number) => ({ numRuns: LONG ? count * 30 : count })
+const runs = (count: number) => ({ numRuns: LONG ? count * 100 : count })
 const utf8 = new TextEncoder()
 
 let grammars: Grammars
@@ -204,7 +204,7 @@ describe('chunks hold the whole file, in order, within the cap and with true lin
         checkChunks(path, content, options)
         checkChunks(path, content)
       }),
-      runs(200),
+      runs(60),
     )
   })
 
@@ -227,14 +227,14 @@ describe('chunks hold the whole file, in order, within the cap and with true lin
           checkClaim(chunk, lines)
         }
       }),
-      runs(200),
+      runs(60),
     )
   })
 
   test('each of the examples of CommonMark', () => {
     for (const { markdown: example } of commonmark) {
       checkChunks('example.md', example)
-      checkChunks('example.md', example.repeat(20), { maxChars: 64, targetChars: 40 })
+      checkChunks('example.md', example.repeat(LONG ? 20 : 6), { maxChars: 64, targetChars: 40 })
     }
     expect(commonmark).toHaveLength(652)
   })
@@ -267,7 +267,7 @@ describe('a fence or table that is split', () => {
           expect(headingPath).toEqual([])
         }
       }),
-      runs(100),
+      runs(40),
     )
   })
 })
@@ -291,7 +291,7 @@ describe('JSON', () => {
           expect(chunk.endLine).toBeLessThanOrEqual(file.lineCount)
         }
       }),
-      runs(200),
+      runs(60),
     )
   })
 
@@ -306,7 +306,7 @@ describe('JSON', () => {
           expect(member).toEqual({ [symbol ?? '']: JSON.parse(content) })
         }
       }),
-      runs(100),
+      runs(40),
     )
   })
 
@@ -353,7 +353,7 @@ describe('a pack', () => {
           expect(await zip(second, files, compact)).toEqual(await zip(first, files, compact))
         }
       }),
-      runs(30),
+      runs(15),
     )
   })
 
@@ -367,7 +367,7 @@ describe('a pack', () => {
           expect(new PackSearch(opened).search(query)).toEqual(new PackSearch(pack).search(query))
         }
       }),
-      runs(30),
+      runs(15),
     )
   })
 
@@ -385,7 +385,7 @@ describe('a pack', () => {
           expect(part.chunks.reduce((sum, chunk) => sum + chunk.tokenEstimate, 0)).toBeLessThanOrEqual(tokens)
         }
       }),
-      runs(60),
+      runs(25),
     )
   })
 

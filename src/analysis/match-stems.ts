@@ -1,5 +1,3 @@
-import { normalizeName } from './place.ts'
-
 /** Keys of stems begin so, and no name does. */
 export const STEM_MARK = '~'
 
@@ -45,9 +43,9 @@ const ARMENIAN: Inflection = {
 /** Languages that bend the names of places and write them in Latin letters. */
 const BENDING = new Set(['pl', 'cs', 'sk', 'hr', 'sl', 'bs', 'sr', 'lt', 'lv'])
 
-/** Keys under which a name is found by the words that are made of it; none where it stays as it is. */
-export function inflectedStems(name: string): readonly string[] {
-  const words = normalizeName(name).split(' ')
+/** Keys under which a name in its normal form is found by the words that are made of it; none where it stays as it is. */
+export function inflectedStems(normalized: string): readonly string[] {
+  const words = normalized.split(' ')
   const inflection = inflectionOf(words[0] ?? '', undefined)
   if (words.length > 3) return []
   if (inflection === undefined) return words.length === 1 ? latinStems(words[0] ?? '') : []

@@ -181,26 +181,27 @@ class Draft {
     this.#kinds.push(PLACE_KINDS.indexOf(place.kind))
     this.#capitals.push(place.isCapital === true ? 1 : 0)
     this.#shown.push(place.name)
-    const shown = normalizeName(place.name)
-    this.#addName(number, place.name, this.#flags('common', true), 0)
+    const shown = readForm(place.name)
+    this.#addForm(number, shown, this.#flags('common', true), 0)
     for (const name of place.names) {
       if (isNoise(place, name.name, name.kind, name.isPreferred)) continue
-      const isMain = (name.isPreferred && name.kind !== 'demonym') || normalizeName(name.name) === shown
+      const form = name.name === place.name ? shown : readForm(name.name)
+      const isMain = (name.isPreferred && name.kind !== 'demonym') || form.normalized === shown.normalized
       const lang = numberOf(this.#langs, name.lang ?? '', 255)
-      this.#addName(number, name.name, this.#flags(name.kind, isMain), lang)
+      this.#addForm(number, form, this.#flags(name.kind, isMain), lang)
       if (name.kind === 'demonym' || name.kind === 'abbrev') continue
       for (const derived of derivedNames(place.kind, name.name)) {
-        this.#addName(number, derived, this.#flags(name.kind, isMain) | NAME_DERIVED, lang)
+        this.#addForm(number, readForm(derived), this.#flags(name.kind, isMain) | NAME_DERIVED, lang)
       }
       // Endings are many and small places more: only names that are likely enough to be written are bent.
       if (place.kind !== 'city' || (place.population ?? 0) >= 50_000) {
-        for (const stem of inflectedStems(name.name)) {
+        for (const stem of inflectedStems(form.normalized)) {
           this.#addKey(number, stem, this.#flags(name.kind, false) | NAME_DERIVED, lang)
         }
       }
     }
     for (const derived of derivedNames(place.kind, place.name)) {
-      this.#addName(number, derived, this.#flags('common', true) | NAME_DERIVED, 0)
+      this.#addForm(number, readForm(derived), this.#flags('common', true) | NAME_DERIVED, 0)
     }
     if (place.kind === 'country' && place.countryCode !== null) {
       this.#addKey(number, place.countryCode.toLowerCase(), this.#flags('abbrev', false), 0)
@@ -212,19 +213,17 @@ class Draft {
     return NAME_KINDS.indexOf(kind) | (isMain ? NAME_MAIN : 0)
   }
 
-  #addName(place: number, name: string, flags: number, lang: number): void {
-    const tokens = tokenize(name)
-    const first = tokens[0]
-    if (first === undefined) return
-    if (first.script === SCRIPT_UNSPACED) {
-      const run = shortHan(normalizeName(name).replaceAll(' ', ''))
+  #addForm(place: number, { normalized, first, isUnspaced, words }: NameForm, flags: number, lang: number): void {
+    if (words === 0) return
+    if (isUnspaced) {
+      const run = shortHan(normalized.replaceAll(' ', ''))
       if (run.length < 2) return
       this.#addStart(startSlot(run, 0, 2, RUN_SALT), run.length)
       this.#addKey(place, run, flags, lang)
       return
     }
-    this.#addStart(startSlot(first.word, 0, first.word.length, WORD_SALT), tokens.length)
-    this.#addKey(place, normalizeName(name), flags, lang)
+    this.#addStart(startSlot(first, 0, first.length, WORD_SALT), words)
+    this.#addKey(place, normalized, flags, lang)
   }
 
   #addStart(slot: number, length: number): void {
@@ -377,6 +376,37 @@ class Draft {
     return keyed
   }
 }
+
+/** What an index needs to know of a name. */
+interface NameForm {
+  readonly normalized: string
+  /** Its first word, as texts are read. */
+  readonly first: string
+  /** Whether it is written without spaces. */
+  readonly isUnspaced: boolean
+  /** How many words a text has for it. */
+  readonly words: number
+}
+
+function readForm(name: string): NameForm {
+  const normalized = normalizeName(name)
+  // Half of all names are words of plain letters, which need not be looked for.
+  if (PLAIN_WORDS.test(name)) {
+    const words = normalized.split(' ')
+    return { normalized, first: words[0] ?? '', isUnspaced: false, words: words.length }
+  }
+  const tokens = tokenize(name)
+  const first = tokens[0]
+  return {
+    normalized,
+    first: first?.word ?? '',
+    isUnspaced: first?.script === SCRIPT_UNSPACED,
+    words: tokens.length,
+  }
+}
+
+/** None of them is so long that it is no word of a text. */
+const PLAIN_WORDS = /^[A-Za-z0-9]{1,40}(?: [A-Za-z0-9]{1,40})*$/
 
 /** Of two names of one place that read the same, the one that says more for it. */
 function rankOf(name: number): number {

@@ -210,7 +210,8 @@ export class Frontier {
     const awake = new AbortController()
     const timer = ports.clock.sleep(wait, AbortSignal.any([signal, awake.signal])).catch(() => undefined)
     await Promise.race([changed, timer])
-    awake.abort()
+    // Nobody reads the reason; without one, each pause would cost an error with its stack.
+    awake.abort('awake')
   }
 
   /** Hosts that are held may be all that is waited for. Tells whether any of them has asked for more patience than there is. */

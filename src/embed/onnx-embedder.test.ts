@@ -2,64 +2,29 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
+import { TINY_RUNTIME, TINY_TOKENIZER } from '../../test/embed/tiny-model.ts'
 import type { Embedder } from '../library/vectors.ts'
 import { modelPlace, runtimePlace, writeManifest } from './model-files.ts'
 import { openOnnxEmbedder } from './onnx-embedder.ts'
 
 /*
- * A real process with a runtime of a few lines: what a token is, is its number, and some words bring it down. The real runtime is
- * tested in test/embed.
+ * A real process with a runtime of a few lines. The real runtime is tested in test/embed.
  */
 const root = mkdtempSync(join(tmpdir(), 'pharos-onnx-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
-
-const WORDS = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', 'nine', 'crash', 'fail'] as const
-
-const RUNTIME = `
-const fs = require('node:fs')
-if (fs.existsSync(__dirname + '/broken')) throw new Error('no such symbol\\nand a long story')
-module.exports = {
-  Tensor: class { constructor(type, data, dims) { Object.assign(this, { data, dims }) } },
-  InferenceSession: {
-    create: async () => ({
-      inputNames: ['input_ids', 'attention_mask'],
-      outputNames: ['last_hidden_state'],
-      run: async ({ input_ids, ...others }) => {
-        if (Object.keys(others).join() !== 'attention_mask') throw new Error('given what was not asked for')
-        const ids = [...input_ids.data].map(Number)
-        if (ids.includes(${WORDS.indexOf('crash')})) process.kill(process.pid, 'SIGKILL')
-        if (ids.includes(${WORDS.indexOf('fail')})) throw new Error('this text is too much')
-        return { last_hidden_state: { dims: [1, ids.length, 2], data: Float32Array.from(ids.flatMap((id) => [id, 1])) } }
-      },
-    }),
-  },
-}
-`
 
 const folder = join(root, 'embedding')
 const packageFolder = join(runtimePlace(folder), 'node_modules', 'onnxruntime-node')
 mkdirSync(modelPlace(folder), { recursive: true })
 mkdirSync(packageFolder, { recursive: true })
-writeFileSync(join(packageFolder, 'index.js'), RUNTIME)
+writeFileSync(join(packageFolder, 'index.js'), TINY_RUNTIME)
 const manifest = writeManifest({
   model: 'numbers',
   dimensions: 2,
   files: { 'model_quantized.onnx': 'a', 'tokenizer.json': 'b', 'config.json': 'c' },
 })
 writeFileSync(join(modelPlace(folder), manifest.name), manifest.text)
-writeFileSync(
-  join(modelPlace(folder), 'tokenizer.json'),
-  JSON.stringify({
-    normalizer: { type: 'BertNormalizer', lowercase: true },
-    pre_tokenizer: { type: 'BertPreTokenizer' },
-    model: {
-      type: 'WordPiece',
-      unk_token: '[UNK]',
-      continuing_subword_prefix: '##',
-      vocab: Object.fromEntries(WORDS.map((word, i) => [word, i])),
-    },
-  }),
-)
+writeFileSync(join(modelPlace(folder), 'tokenizer.json'), TINY_TOKENIZER)
 
 let embedder: Embedder
 

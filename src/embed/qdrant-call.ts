@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { PharosError } from '../core/errors.ts'
+import { refuseCredentials } from '../core/url/credentials.ts'
 import type { Clock } from '../crawl/ports.ts'
 import type { HttpClient } from '../library/http-client.ts'
 import { callService, ServiceFailure } from '../library/service-call.ts'
@@ -36,17 +37,9 @@ const TIMEOUT_MS = 30_000
 const RETRIES = 3
 const DELAYS_MS = [500, 1000, 2000]
 
-/** Refuses an address that would tell a password to everybody who reads a message. */
-function refuseCredentials(url: string): void {
-  const { username, password } = new URL(url)
-  if (username === '' && password === '') return
-  const problem = 'the address of Qdrant carries a user name or password; give its key instead (qdrantKey)'
-  throw new PharosError('USAGE', { problem })
-}
-
-/** Creates what calls a Qdrant. */
+/** Creates what calls a Qdrant. Throws `OPTION_INVALID` for an address with a user name or password. */
 export function createQdrantCall(access: QdrantAccess): CallQdrant {
-  refuseCredentials(access.url)
+  refuseCredentials('url', access.url, 'key')
   const { client, clock, key } = access
   const base = access.url.replace(/\/+$/, '')
   return async ({ method, path, json, result, signal }) => {

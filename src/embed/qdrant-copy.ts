@@ -2,6 +2,7 @@ import { ServiceFailure } from '../library/service-call.ts'
 import type { ChunkFilter, StoredChunk } from '../library/store.ts'
 import type { CopyEntry, VectorCopy } from '../library/vector-copy.ts'
 import type { ChunkName, VectorSpace } from '../library/vectors.ts'
+import { waitAtMost } from '../library/wait-at-most.ts'
 import {
   createQdrantCollection,
   openQdrantCollection,
@@ -47,6 +48,9 @@ export interface CopyHits {
   readonly isCut: boolean
 }
 
+/** Longer than the opening takes by its own limits: only the signals of those who wait for it come before. */
+const OPENING_MS = 600_000
+
 /** Members of a payload that name a chunk. */
 const NAME = ['source_id', 'chunk_id']
 
@@ -55,12 +59,14 @@ export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
   const { library } = options
   let problem: string | null = null
   let ready: { readonly dimensions: number; readonly done: Promise<unknown> } | undefined
-  /** Makes the collection ready, unless it is. */
-  const prepare = async (given: QdrantCollectionOptions): Promise<void> => {
+  /** Makes the collection ready, unless it is. Others may wait for the same: whoever has no more time leaves, and it goes on. */
+  const prepare = async ({ signal, ...given }: QdrantCollectionOptions): Promise<void> => {
+    signal?.throwIfAborted()
     if (ready?.dimensions !== given.dimensions) {
       ready = { dimensions: given.dimensions, done: openQdrantCollection(given) }
     }
-    await ready.done
+    const { done } = ready
+    await waitAtMost(OPENING_MS, signal, () => done)
   }
   /** Uses the collection. After a failure it is opened anew: it may be gone, and be made again. */
   const use = async <T>(

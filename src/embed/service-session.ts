@@ -70,6 +70,8 @@ const DELAYS_MS = [250, 1000, 4000]
 const REVIVAL_MS = [...DELAYS_MS, 10_000]
 /** A text is taken to be at fault when the service breaks down over it so often, and is well after each. */
 const MOST_BREAKDOWNS = 2
+/** So many texts in a row that are not answered in time, each for itself, are a service that is too slow for now. */
+const MOST_LATE = 3
 /** So often it is asked whether it still serves the same model: after a restart it may not. */
 const MODEL_CHECK_MS = 60_000
 /** Room in an answer for each number, and for what stands around them. */
@@ -86,6 +88,8 @@ export class EmbeddingSession {
   #served: ServedModel | undefined
   #checkedAt = 0
   #dimensions: number | undefined
+  /** Texts in a row that were not answered in time. */
+  #late = 0
 
   constructor(options: SessionOptions, protocol: EmbeddingProtocol) {
     this.#options = options
@@ -117,16 +121,25 @@ export class EmbeddingSession {
     await this.#checkModel(this.#steady(isWorthRetrying), signal)
     for (let breakdowns = 1; ; breakdowns++) {
       try {
-        return await this.#ask(texts, this.#careful(isAlone), signal)
+        const vectors = await this.#ask(texts, this.#careful(isAlone), signal)
+        this.#late = 0
+        return vectors
       } catch (error) {
         const isDown = isBreakdown(error)
         if (!isDown && !isSuspicious(error)) throw describeFailure(this.#named, error)
         // While it makes no vector of anything, no text is at fault.
         await this.#probe(this.#reviving, signal)
         if (isDown && isAlone && breakdowns < MOST_BREAKDOWNS) continue
+        if (isAlone && error.type === 'timeout' && this.#isSlow()) throw describeFailure(this.#named, error)
         throw refused(this.#named, tellFailure(this.#named, error), error)
       }
     }
+  }
+
+  /** Whether it is the service that is late, and not this text. Counted anew from then on: of the next that are, one may be at fault. */
+  #isSlow(): boolean {
+    this.#late = (this.#late + 1) % MOST_LATE
+    return this.#late === 0
   }
 
   /** The vectors of a question, for which somebody waits. */

@@ -6,6 +6,7 @@ const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
   'public.test': ['93.184.216.34', '2606:2800:220:1::1'],
   'private.test': ['10.0.0.7'],
   'mixed.test': ['93.184.216.34', '127.0.0.1'],
+  'empty.test': [],
 }
 
 const resolve: Resolve = async (host) => {
@@ -49,6 +50,7 @@ describe('the check of an address', () => {
       refused('address-refused', 'metadata.google.internal is a name of cloud metadata'),
     ],
     ['http://nowhere.test/', refused('network', 'unknown host nowhere.test')],
+    ['http://empty.test/', refused('network', 'empty.test has no address')],
     ['http://shaky.test/', refused('network', 'shaky.test could not be resolved', true)],
   ])('refuses %s', async (url, refusal) => {
     expect(await check(url)).toEqual(refusal)

@@ -29,6 +29,8 @@ export async function findAddresses(host: string, port: number, guard: AddressGu
   }
   const isName = isIP(host) === 0
   const addresses = isName ? await resolveInTime(resolve, host, timeoutMs) : [host]
+  // Of none, each is allowed.
+  if (addresses.length === 0) throw new ConnectError('unknown-host', `${host} has no address`)
   if (!addresses.every((address) => allowance.isAllowed(host, port, address))) {
     const what = isName ? `${host} leads to an address that is not public` : `${host} is not a public address`
     throw new ConnectError('address-refused', what)

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Browser, BrowserType, CDPSession } from 'playwright-core'
+import { answerWithin, BrowserHung } from './chromium-deadline.ts'
 import { measureProcesses } from './chromium-memory.ts'
 import { openProfile } from './chromium-profile.ts'
 import { missing } from './find-browser.ts'
@@ -10,6 +11,8 @@ export interface BrowserOptions {
   readonly userAgent: string
   /** The proxy of whatever no page asks for. Pages have their own. */
   readonly proxyUrl: string
+  /** Time to start, and again to tell about itself, in milliseconds. @default 30_000 */
+  readonly startMs?: number
 }
 
 /** A browser that runs. */
@@ -22,9 +25,6 @@ export interface RunningBrowser {
   /** Ends it, and removes what it wrote. */
   close(): Promise<void>
 }
-
-/** Time to start. */
-const START_MS = 30_000
 
 /** Time to end by itself. */
 const CLOSE_MS = 5000
@@ -44,6 +44,7 @@ export async function loadPlaywright(
 /** Starts a browser with a folder of its own. It ends with this process, whatever ends that: they are joined by a pipe. */
 export async function openBrowser(chromium: BrowserType, options: BrowserOptions): Promise<RunningBrowser> {
   const profile = await openProfile()
+  const { startMs = 30_000 } = options
   try {
     const context = await chromium.launchPersistentContext(join(profile.path, 'profile'), {
       executablePath: options.executablePath,
@@ -52,7 +53,7 @@ export async function openBrowser(chromium: BrowserType, options: BrowserOptions
       ignoreDefaultArgs: ['--disable-popup-blocking'],
       args: [...SWITCHES, `--user-agent=${options.userAgent}`],
       proxy: { server: options.proxyUrl, bypass: NO_BYPASS },
-      timeout: START_MS,
+      timeout: startMs,
       // As root it refuses to start with its sandbox.
       chromiumSandbox: process.getuid?.() !== 0,
       // Signals are for this program to decide about.
@@ -63,17 +64,19 @@ export async function openBrowser(chromium: BrowserType, options: BrowserOptions
     // Only what is no desktop browser has none.
     const browser = context.browser() as Browser
     const gone = new Promise<void>((resolve) => browser.once('disconnected', () => resolve()))
-    const session = await browser.newBrowserCDPSession()
-    const [main] = await listProcesses(session, 'browser')
+    const { session, main } = await meetBrowser(browser, startMs)
     return {
       browser,
       gone,
       measureMemory: async () => measureProcesses(await listProcesses(session)),
       async close() {
         const kill = setTimeout(() => endProcess(main), CLOSE_MS)
-        await browser.close()
-        clearTimeout(kill)
-        await profile.remove()
+        try {
+          await browser.close()
+        } finally {
+          clearTimeout(kill)
+          await profile.remove()
+        }
       },
     }
   } catch (error) {
@@ -110,6 +113,31 @@ const SWITCHES: readonly string[] = [
   '--disable-site-isolation-trials',
   '--lang=en-US',
 ]
+
+/** What is known of a browser that runs: a line to it, and its main process. */
+interface Met {
+  readonly session: CDPSession
+  readonly main: number | undefined
+}
+
+/** Finds out about a browser that has started, and ends one that does not tell. */
+async function meetBrowser(browser: Browser, timeoutMs: number): Promise<Met> {
+  try {
+    const met = await answerWithin(askBrowser(browser), timeoutMs)
+    if (met === undefined) throw new BrowserHung()
+    return met
+  } catch (error) {
+    // What drives it kills one that does not end by itself.
+    await browser.close().catch(() => {})
+    throw error
+  }
+}
+
+async function askBrowser(browser: Browser): Promise<Met> {
+  const session = await browser.newBrowserCDPSession()
+  const [main] = await listProcesses(session, 'browser')
+  return { session, main }
+}
 
 /** Ids of the processes of a browser, all or those of one type. */
 async function listProcesses(session: CDPSession, type?: string): Promise<number[]> {

@@ -43,6 +43,8 @@ export class BrowserPool {
   readonly #ageing: NodeJS.Timeout
   #busy = 0
   #pages = 0
+  /** How many of them there were when memory was last looked at. */
+  #weighedPages = 0
   #isWornOut = false
   #closing: Promise<void> | undefined
   readonly #ended = Promise.withResolvers<void>()
@@ -124,7 +126,8 @@ export class BrowserPool {
 
   /** Whether it has too much memory, as far as that can be found out. One that does not answer has had its time. */
   async #isHeavy(): Promise<boolean> {
-    if (this.#pages % WEIGHED_PAGES !== 0) return false
+    if (this.#pages - this.#weighedPages < WEIGHED_PAGES) return false
+    this.#weighedPages = this.#pages
     const bytes = await answerWithin(this.#running.measureMemory(), ANSWER_MS).catch(() => 0)
     return bytes === undefined || bytes >= this.#options.recycle.memoryBytes
   }
@@ -132,7 +135,8 @@ export class BrowserPool {
   /** Lets it end with its last page. */
   retire(): void {
     this.#isWornOut = true
-    if (this.#busy === 0) void this.close()
+    // Nobody waits for it here; whoever closes it is told.
+    if (this.#busy === 0) this.close().catch(() => {})
   }
 
   /** Ends the browser. */
@@ -144,8 +148,11 @@ export class BrowserPool {
 
   async #end(): Promise<void> {
     clearTimeout(this.#ageing)
-    await this.#running.close()
-    await Promise.all([this.#guard, ...[...this.#booths].map(({ guard }) => guard)].map((guard) => guard.close()))
-    this.#ended.resolve()
+    try {
+      await this.#running.close()
+    } finally {
+      await Promise.all([this.#guard, ...[...this.#booths].map(({ guard }) => guard)].map((guard) => guard.close()))
+      this.#ended.resolve()
+    }
   }
 }

@@ -24,15 +24,18 @@ test('removes its own folder, and those of processes that are gone', async () =>
   await rm(folder, { recursive: true })
 })
 
-test('starts beside a folder that another user left and that it may not remove', async () => {
+test('goes on beside a folder that cannot be removed, its own or one that another user left', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'pharos-profiles-'))
   await chmod(folder, 0o777)
   const { pid } = spawnSync(process.execPath, ['--version'])
   const mine = await openProfile(folder)
   const left = basename(mine.path).replace(`-${process.pid}-`, `-${pid}-`)
   await mkdir(join(folder, left))
-  await writeFile(join(folder, left, 'file'), 'x')
-  await chmod(join(folder, left), 0o500)
+  const stuck = [mine.path, join(folder, left)]
+  for (const path of stuck) {
+    await writeFile(join(path, 'file'), 'x')
+    await chmod(path, 0o500)
+  }
   // Root may remove everything.
   const NOBODY = 65_534
   const isRoot = process.geteuid?.() === 0
@@ -41,9 +44,11 @@ test('starts beside a folder that another user left and that it may not remove',
     const next = await openProfile(folder)
     expect(await readdir(folder)).toContain(left)
     await next.remove()
+    await mine.remove()
+    expect(await readdir(folder)).toContain(basename(mine.path))
   } finally {
     if (isRoot) process.seteuid?.(0)
   }
-  await chmod(join(folder, left), 0o700)
+  for (const path of stuck) await chmod(path, 0o700)
   await rm(folder, { recursive: true })
 })

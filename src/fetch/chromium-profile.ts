@@ -6,7 +6,7 @@ import { codeOf } from './connect-error.ts'
 /** A folder of a browser. */
 export interface Profile {
   readonly path: string
-  /** Removes it with all that is in it. */
+  /** Removes it with all that is in it, as far as that can be done. Never rejects. */
   remove(): Promise<void>
 }
 
@@ -27,7 +27,7 @@ async function removeLeftProfiles(folder: string): Promise<void> {
     const [, pid] = name.startsWith(PREFIX) ? (/^(\d+)-/.exec(name.slice(PREFIX.length)) ?? []) : []
     if (pid === undefined || isRunning(Number(pid))) continue
     // Another user's is not ours to remove; what is still written to goes the next time.
-    await rm(join(folder, name), { recursive: true, force: true }).catch(() => {})
+    await rm(join(folder, name), REMOVAL).catch(() => {})
   }
 }
 
@@ -41,7 +41,9 @@ function isRunning(pid: number): boolean {
   }
 }
 
+const REMOVAL = { recursive: true, force: true } as const
+
 async function removeFolder(path: string): Promise<void> {
-  // Processes of a browser that was killed write their last while they go.
-  await rm(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
+  // Processes of a browser that was killed write their last while they go; what is left goes when this process has ended.
+  await rm(path, { ...REMOVAL, maxRetries: 10, retryDelay: 50 }).catch(() => {})
 }

@@ -67,21 +67,58 @@ export const WATCH: string = `(() => {
     due.add(mark)
     return () => set(() => due.delete(mark), 0)
   }
-  const track = (object, name) => {
-    const original = object[name]
-    object[name] = function (...given) {
-      const end = begin()
-      const result = original.apply(this, given)
-      result.then(end, end)
-      return result
+  const count = (promise) => {
+    const end = begin()
+    promise.then(end, end)
+  }
+  /** Has something heed what functions give, and what they were called on. An older browser does not have all of them. */
+  const tap = (object, names, heed) => {
+    for (const name of names) {
+      const original = object?.[name]
+      if (original === undefined) continue
+      object[name] = function (...given) {
+        const result = original.apply(this, given)
+        heed(result, this)
+        return result
+      }
     }
   }
-  track(globalThis, 'fetch')
-  for (const name of ['arrayBuffer', 'blob', 'formData', 'json', 'text']) track(Response.prototype, name)
+  tap(globalThis, ['fetch'], count)
+  tap(Response.prototype, ['arrayBuffer', 'blob', 'bytes', 'formData', 'json', 'text'], count)
+  tap(globalThis.WebAssembly, ['compile', 'compileStreaming', 'instantiate', 'instantiateStreaming'], count)
+
+  // By what an answer is read bit by bit: its body, what is made of that, and readers. Streams of the page's own may have no end.
+  const parts = new WeakSet()
+  const follow = (result, source) => {
+    if (parts.has(source)) for (const part of [result].flat()) parts.add(part)
+  }
+  const countPart = (promise, source) => {
+    if (parts.has(source)) count(promise)
+  }
+  const { get: readBody } = Object.getOwnPropertyDescriptor(Response.prototype, 'body')
+  Object.defineProperty(Response.prototype, 'body', {
+    get() {
+      const body = readBody.call(this)
+      if (body !== null) parts.add(body)
+      return body
+    },
+  })
+  const { prototype: streams } = ReadableStream
+  tap(streams, ['getReader', 'pipeThrough', 'tee', 'values', Symbol.asyncIterator], follow)
+  tap(streams, ['pipeTo'], countPart)
+  for (const { prototype } of [ReadableStreamDefaultReader, ReadableStreamBYOBReader]) tap(prototype, ['read'], countPart)
+  tap(streams.values && Object.getPrototypeOf(new ReadableStream().values()), ['next'], countPart)
+
   const { send } = XMLHttpRequest.prototype
   XMLHttpRequest.prototype.send = function (...given) {
-    this.addEventListener('loadend', begin(), { once: true })
-    return send.apply(this, given)
+    const end = begin()
+    this.addEventListener('loadend', end, { once: true })
+    try {
+      return send.apply(this, given)
+    } catch (error) {
+      end()
+      throw error
+    }
   }
 
   // A worker is heard of when it begins, and after each message to it.
@@ -113,14 +150,21 @@ export const WATCH: string = `(() => {
   const observer = new Observer((records) => { changes += records.length })
   const watch = (root) => observer.observe(root, { childList: true, subtree: true, characterData: true })
   watch(document)
-  const { attachShadow } = Element.prototype
-  Element.prototype.attachShadow = function (...given) {
-    const root = attachShadow.apply(this, given)
-    watch(root)
-    return root
+  tap(Element.prototype, ['attachShadow'], watch)
+
+  // What pages ask for without a doubt that it is there says no.
+  if (globalThis.ServiceWorkerContainer) Object.defineProperty(ServiceWorkerContainer.prototype, 'register', {
+    value: async function register() { throw new DOMException('Service workers are off.', 'SecurityError') },
+  })
+  globalThis.Notification = class Notification extends EventTarget {
+    static permission = 'denied'
+    static async requestPermission(tell) {
+      tell?.('denied')
+      return 'denied'
+    }
+    close() {}
   }
-  delete Navigator.prototype.serviceWorker
-  for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport', 'Notification']) delete globalThis[name]
+  for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport']) delete globalThis[name]
 })()`
 
 /**

@@ -1,7 +1,7 @@
 import { PharosError } from '../core/errors.ts'
 import { cleanLine } from '../core/extract/metadata/line.ts'
 import type { Clock } from '../crawl/ports.ts'
-import { type HttpClient, ServiceError } from '../library/http-client.ts'
+import { type HttpClient, type ServiceAnswer, ServiceError, type ServiceRequest } from '../library/http-client.ts'
 import { callService, hideKeys, type ServiceCall, ServiceFailure } from '../library/service-call.ts'
 
 /** How a Crawl4AI service is asked. */
@@ -36,7 +36,7 @@ export interface CrawledPage {
   readonly url: string
   /** Status of the page's own answer, 0 when it is not told. */
   readonly status: number
-  /** `fit_markdown`, else `raw_markdown`, else the Markdown itself. */
+  /** `fit_markdown` where it holds anything, else `raw_markdown`, else the Markdown itself. */
   readonly markdown: string
   /** The document as its scripts left it; empty where it is not given. */
   readonly html: string
@@ -81,14 +81,20 @@ const CRAWLER_CONFIG = {
 
 const BROWSER_CONFIG = { type: 'BrowserConfig', params: { headless: true } } as const
 
+/** A page that comes with the question, so that nothing is fetched: whoever can read any can read it. Shorter ones are taken for blocked. */
+const GIVEN_PAGE =
+  'raw:<html><head><title>Lighthouse</title></head><body><h1>Lighthouse</h1>' +
+  '<p>A lighthouse shows at night, to all who come in from the sea, where the harbour is and where the rocks are.</p></body></html>'
+
 /** Creates a client for today's API of Crawl4AI: `/crawl`, `/md`, `/health`. */
 export function createCrawl4AIClient(options: Crawl4AIClientOptions): Crawl4AIClient {
   const { token, timeoutMs, retries, delaysMs, client, clock } = options
   const base = options.endpoint.replace(/\/+$/, '')
   const headers: Record<string, string> =
     token === undefined || token === '' ? {} : { authorization: `Bearer ${token}` }
+  const telling = tellFaults(client, { method: 'POST', url: `${base}/md`, headers, timeoutMs: HEALTH_TIMEOUT_MS })
   const post = (path: string, parts: Pick<ServiceCall, 'json' | 'isRefusal'>, call: Crawl4AICall): Promise<unknown> =>
-    callService(client, clock, {
+    callService(telling, clock, {
       service: SERVICE,
       method: 'POST',
       url: `${base}${path}`,
@@ -125,7 +131,7 @@ export function createCrawl4AIClient(options: Crawl4AIClientOptions): Crawl4AICl
       }
     },
     async readMarkdown(url, filter, query, call = {}) {
-      const json = { url: spell(url), f: filter, q: query ?? null, c: '0' }
+      const json = describeMarkdown(spell(url), filter, query)
       const answer = fieldsOf(await post('/md', { json, isRefusal: blamesPageOfMarkdown }, call))
       if (answer['success'] !== true) throw badAnswer('says that it did not succeed')
       return textOf(answer['markdown'])
@@ -143,17 +149,54 @@ const PAGE_FAILED = 'Crawl request failed:'
 
 /**
  * Whether an error of `/crawl` is about the page. Versions up to 0.8 answer 500 with what they have to say of the page when none of
- * those that were asked for could be read, which is always one here; 0.9 answers 500 too and hides why behind a number of its log;
- * later ones answer 200 with the result.
+ * those that were asked for could be read, which is always one here; 0.9 answers 500 too and hides why; later ones answer 200 with
+ * the result.
  */
 function blamesPage(status: number, answer: unknown): boolean {
-  const { detail, correlation_id: logged } = fieldsOf(answer)
-  return status === 500 && (textOf(detail).startsWith(PAGE_FAILED) || typeof logged === 'string')
+  return status === 500 && textOf(fieldsOf(answer)['detail']).startsWith(PAGE_FAILED)
+}
+
+/**
+ * Finds out who is at fault where a service does not say it: versions 0.9 hide that behind a number of their log. To blame the page
+ * would have a service that fails asked for every page for ever, and its failures counted against their hosts; to blame the service
+ * would have it left alone after a few dead links. So it is asked for a page that cannot fail: one that reads it has a page at fault,
+ * which is then told as other versions tell it.
+ */
+function tellFaults(client: HttpClient, markdown: Omit<ServiceRequest, 'body' | 'signal'>): HttpClient {
+  const body = JSON.stringify(describeMarkdown(GIVEN_PAGE, 'raw'))
+  const isWell = async (signal: AbortSignal | undefined): Promise<boolean> => {
+    try {
+      return (await client.request({ ...markdown, body, signal })).status === 200
+    } catch (error) {
+      if (error instanceof ServiceError) return false
+      throw error
+    }
+  }
+  return {
+    async request(request) {
+      const answer = await client.request(request)
+      const hidden = readHidden(answer)
+      if (hidden === undefined || !(await isWell(request.signal))) return answer
+      return { ...answer, body: new TextEncoder().encode(JSON.stringify({ detail: `${PAGE_FAILED} ${hidden}` })) }
+    },
+  }
+}
+
+/** What an answer says that hides why it failed behind a number of the log; undefined for any other. */
+function readHidden({ status, body }: ServiceAnswer): string | undefined {
+  if (status !== 500) return undefined
+  const { error, correlation_id: logged } = fieldsOf(parseJson(new TextDecoder().decode(body)))
+  return typeof logged === 'string' ? textOf(error) : undefined
 }
 
 /** The same for `/md`, which answers 502. So does what stands before a service that is down, but without a `detail`. */
 function blamesPageOfMarkdown(status: number, answer: unknown): boolean {
   return blamesPage(status, answer) || (status === 502 && textOf(fieldsOf(answer)['detail']) !== '')
+}
+
+/** What `/md` is asked. */
+function describeMarkdown(url: string, filter: MarkdownFilter, query?: string): Fields {
+  return { url, f: filter, q: query ?? null, c: '0' }
 }
 
 /**
@@ -206,7 +249,8 @@ function parseResult(answer: unknown, asked: string, sent: Readonly<Record<strin
 function pickMarkdown(markdown: unknown): string {
   if (typeof markdown === 'string') return markdown
   const { fit_markdown: fit, raw_markdown: raw } = fieldsOf(markdown)
-  return textOf(fit) || textOf(raw)
+  // A filter that leaves nothing of a page may leave its line ends.
+  return textOf(fit).trim() === '' ? textOf(raw) : textOf(fit)
 }
 
 function listFields(headers: unknown): Record<string, string> {
@@ -232,6 +276,14 @@ function fieldsOf(value: unknown): Fields {
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 const START_ADVICE = 'start the service, or correct where it is looked for (crawl4aiEndpoint)'

@@ -26,7 +26,9 @@ test('looks in the usual places, then for names', async () => {
 test('says how to install one where there is none', async () => {
   await expect(findInstalled(['/nowhere'], ['no-such-browser'])).rejects.toMatchObject({
     code: 'BROWSER_MISSING',
-    details: { advice: 'install one (Debian: apt-get install chromium), or name it in the setting `browser`' },
+    details: {
+      advice: 'install one (Debian: apt-get install chromium-headless-shell), or name it in the setting `browser`',
+    },
   })
 })
 

@@ -24,7 +24,8 @@ export async function findInstalled(places: readonly string[], names: readonly s
 }
 
 const PLACES: readonly string[] = [
-  // It does without the windows and menus that nobody sees.
+  // It does without the windows and menus that nobody sees. Debian's own start of it is a script that stays.
+  '/usr/lib/chromium/chromium-headless-shell',
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
@@ -44,7 +45,8 @@ const NAMES: readonly string[] = [
   ...['google-chrome-stable', 'google-chrome', 'chrome'],
 ]
 
-const INSTALL_ADVICE = 'install one (Debian: apt-get install chromium), or name it in the setting `browser`'
+const INSTALL_ADVICE =
+  'install one (Debian: apt-get install chromium-headless-shell), or name it in the setting `browser`'
 
 /** A browser that cannot be used, and what can be done about it. */
 export function missing(problem: string, advice: string, options?: ErrorOptions): PharosError {

@@ -17,18 +17,22 @@ export interface WorldOptions extends DataOptions {
 
 /** Takes the countries of the world into a gazetteer, and their regions and cities. */
 export async function importWorld(gazetteer: Gazetteer, options: WorldOptions): Promise<ImportResult> {
-  const { now, signal } = options
+  return gazetteer.importMixed(await readWorld(options), options.now, options.signal)
+}
+
+/** The same places, as they are read. */
+export async function readWorld(options: Omit<WorldOptions, 'now'>): Promise<Iterable<SourcedPlace>> {
   const names: readonly DataName[] = options.countriesOnly === true ? ['countries'] : ['countries', 'regions', 'cities']
   // All of them first: without one there is nothing to begin with.
   const files = new Map<DataName, string>()
   for (const name of names) files.set(name, await readFile(await installData(name, options), 'utf8'))
-  return gazetteer.importMixed(readWorld(names, files, options), now, signal)
+  return readFiles(names, files, options)
 }
 
-function* readWorld(
+function* readFiles(
   names: readonly DataName[],
   files: ReadonlyMap<DataName, string>,
-  { onRecord = () => undefined, onStep = () => undefined }: WorldOptions,
+  { onRecord = () => undefined, onStep = () => undefined }: Omit<WorldOptions, 'now'>,
 ): Generator<SourcedPlace> {
   const cities = files.get('cities') ?? ''
   const regions = new Set<string>()

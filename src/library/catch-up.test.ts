@@ -5,6 +5,7 @@ import { createMemoryStore } from '../store/memory/memory-store.ts'
 import { createAlarm } from './alarm.ts'
 import { keepEmbedding } from './catch-up.ts'
 import type { Library } from './library.ts'
+import type { CopyPlace, VectorCopy } from './vector-copy.ts'
 import type { Embedder, VectorSpace } from './vectors.ts'
 
 const SPACE: VectorSpace = { model: 'small', fingerprint: 's'.repeat(64), dimensions: 4 }
@@ -50,6 +51,39 @@ async function stage() {
   }
   const run = (given = library) => keepEmbedding(given, stop.signal, { alarm, log })
   return { store, library, state, told, alarm, stop, add, pass, run, countEmbedded }
+}
+
+/** A copy that can be reached while `isUp`, and counts how often it was looked through. */
+function createCopy() {
+  const places = new Map<string, CopyPlace>()
+  const state = { isUp: true, lists: 0, places }
+  const reach = (): void => {
+    if (!state.isUp) throw new Error('the copy is away')
+  }
+  const copy: VectorCopy = {
+    location: 'the copy',
+    problem: null,
+    prepare: async () => reach(),
+    async *list() {
+      reach()
+      state.lists++
+      yield* places.values()
+    },
+    count: async () => {
+      reach()
+      return places.size
+    },
+    describe: (_space, { stored, vector }) => ({ id: stored.chunk.id, mark: 'mark', vector, payload: {} }),
+    write: async (_space, entries) => {
+      reach()
+      for (const { id, mark } of entries) places.set(id, { id, mark, sourceId: 'docs', chunkId: id })
+    },
+    remove: async (_space, ids) => {
+      for (const id of ids) places.delete(id)
+    },
+    note: () => undefined,
+  }
+  return { copy, state }
 }
 
 describe('what has no vector', () => {
@@ -133,5 +167,55 @@ describe('what has no vector', () => {
     await pass(0)
     stop.abort()
     await running
+  })
+})
+
+describe('a copy of the vectors', () => {
+  /** A library with a copy that has both of its vectors, and a third chunk. */
+  async function stageCopy() {
+    const staged = await stage()
+    const { copy, state: place } = createCopy()
+    const running = staged.run({ ...staged.library, vectorCopy: copy })
+    await staged.pass(0)
+    expect(place.places.size).toBe(2)
+    await staged.add('/c')
+    const end = async () => {
+      staged.stop.abort()
+      await running
+    }
+    return { ...staged, place, end }
+  }
+
+  test('is brought in step also while nothing can be embedded, and then left alone', async () => {
+    const { told, place, pass, end, state } = await stageCopy()
+    state.isUp = false
+    place.places.clear()
+    await pass(60_000)
+    expect(place.places.size).toBe(2)
+    const { lists } = place
+    await pass(15_000)
+    await pass(30_000)
+    expect(place.lists).toBe(lists)
+    expect(told.slice(2)).toEqual([
+      'copied 2 vectors to the copy',
+      '! catching up with vectors fails and is tried again: no answer',
+    ])
+    await end()
+  })
+
+  test('that is away as well is told of together with what cannot be embedded', async () => {
+    const { told, place, pass, end, state, countEmbedded } = await stageCopy()
+    state.isUp = false
+    place.isUp = false
+    await pass(60_000)
+    expect(told.slice(2)).toEqual(['! catching up with vectors fails and is tried again: no answer; the copy is away'])
+    state.isUp = true
+    await pass(15_000)
+    expect([await countEmbedded(), place.places.size]).toEqual([3, 2])
+    place.isUp = true
+    await pass(30_000)
+    expect(place.places.size).toBe(3)
+    expect(told.filter((text) => text.startsWith('!'))).toHaveLength(1)
+    await end()
   })
 })

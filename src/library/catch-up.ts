@@ -11,7 +11,7 @@ import { waitAtMost } from './wait-at-most.ts'
 export interface CatchUpOptions {
   /** Rung when there may be new chunks, as after a crawl. */
   readonly alarm?: Alarm
-  /** Told when embedding begins to fail, and when it has caught up. */
+  /** Told when embedding or copying begins to fail, and when it has caught up. */
   readonly log?: CatchUpLog
 }
 
@@ -24,7 +24,7 @@ export interface CatchUpLog {
 /** How long it rests when there was nothing to do: chunks may come from other processes too. */
 const REST_MS = 60_000
 
-/** How long it rests while embedding fails, time after time. */
+/** How long it rests while embedding or copying fails, time after time. */
 const PAUSES_MS = [15_000, 30_000, 60_000, 120_000, 300_000]
 
 /** How long the opening of an embedder may take. */
@@ -44,19 +44,27 @@ export async function keepEmbedding(
   // At the start the copy may lack anything, even what it is searched by.
   let isCopyDoubted = true
   while (!signal.aborted) {
+    const problems: string[] = []
     try {
       const made = await embedMissing(library, signal)
       if (made > 0) log?.info(`embedded ${countOf(made, 'chunk')} in the background: search by meaning has caught up`)
+    } catch (error) {
+      problems.push(messageOf(error))
+    }
+    if (signal.aborted) return
+    // The vectors that there are can be copied also while no more can be made.
+    try {
       const copied = await copyMissing(library, isCopyDoubted, signal)
       if (copied > 0) log?.info(`copied ${countOf(copied, 'vector')} to ${library.vectorCopy?.location}`)
       isCopyDoubted = false
-      failures = 0
     } catch (error) {
-      if (signal.aborted) return
+      problems.push(messageOf(error))
       isCopyDoubted = true
-      // Searches say what is wrong; whoever reads the log is told once.
-      if (failures++ === 0) log?.warn(`catching up with vectors fails and is tried again: ${messageOf(error)}`)
     }
+    if (signal.aborted) return
+    failures = problems.length === 0 ? 0 : failures + 1
+    // Searches say what is wrong; whoever reads the log is told once.
+    if (failures === 1) log?.warn(`catching up with vectors fails and is tried again: ${problems.join('; ')}`)
     if (failures === 0) await alarm.rest(library.clock, REST_MS, signal)
     else await library.clock.sleep(pauseAfter(failures), signal).catch(() => undefined)
   }

@@ -119,4 +119,17 @@ describe('a circuit breaker', () => {
     await succeed()
     expect(breaker.state).toBe('closed')
   })
+
+  test('is not closed by calls that were under way when it opened, however they end', async () => {
+    const late = Promise.withResolvers<string>()
+    const under = breaker.run(() => late.promise)
+    await failTimes(5)
+    late.resolve('made')
+    expect(await under).toBe('made')
+    expect(breaker.state).toBe('open')
+    expect(changes).toEqual(['open'])
+    now += 60_000
+    expect(await succeed()).toBe('made')
+    expect(changes).toEqual(['open', 'closed'])
+  })
 })

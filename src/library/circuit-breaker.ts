@@ -61,7 +61,8 @@ export class CircuitBreaker {
     if (isTrial) this.#isTrying = true
     try {
       const made = await work()
-      this.#close()
+      // One that began before it opened says nothing about the time since: only the trial closes it.
+      if (isTrial || this.#openedAt === undefined) this.#close()
       return made
     } catch (error) {
       if (counts(error)) this.#fail(isTrial)

@@ -200,4 +200,18 @@ describe('calls that are made again', () => {
     const { outcome } = await call([{ status: 500 }], { retries: 3, signal: AbortSignal.abort(new Error('enough')) })
     expect(outcome).toMatchObject({ error: { message: 'enough' } })
   })
+
+  test('come no sooner than they were told to, whatever the service asks for', async () => {
+    const hasty = { status: 503, headers: { 'retry-after': '0' } }
+    const { pauses } = await call([hasty], { retries: 3, delaysMs: [1000, 2000, 4000] })
+    expect(pauses).toEqual([1000, 2000, 4000])
+  })
+
+  test('wait for more than a minute where the caller does', async () => {
+    const { pauses } = await call([{ status: 503 }, { status: 503, headers: { 'retry-after': '60' } }, {}], {
+      retries: 2,
+      delaysMs: [90_000],
+    })
+    expect(pauses).toEqual([90_000, 90_000])
+  })
 })

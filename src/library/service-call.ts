@@ -10,7 +10,7 @@ export interface ServiceCall extends Omit<ServiceRequest, 'body'> {
   readonly json?: unknown
   /** Times that a failed call is made again. @default 0 */
   readonly retries?: number
-  /** Pauses before them, in milliseconds; the last one repeats. What the service asks for by Retry-After counts more. */
+  /** Pauses before them, in milliseconds; the last one repeats. One that the service asks for by Retry-After counts where it is longer. */
   readonly delaysMs?: readonly number[]
   /** Which failures are worth another call. @default those that {@link ServiceFailure.isTransient} names */
   readonly isWorthRetrying?: (failure: ServiceFailure) => boolean
@@ -76,8 +76,9 @@ export async function callService(client: HttpClient, clock: Clock, call: Servic
       return await callOnce(client, clock, call)
     } catch (error) {
       if (!(error instanceof ServiceFailure) || attempt >= retries || !isWorthRetrying(error)) throw error
-      const pause = error.retryAfterMs ?? delaysMs[Math.min(attempt, delaysMs.length - 1)] ?? 0
-      if (pause > MOST_PAUSE_MS) throw error
+      const asked = error.retryAfterMs ?? 0
+      if (asked > MOST_PAUSE_MS) throw error
+      const pause = Math.max(asked, delaysMs[Math.min(attempt, delaysMs.length - 1)] ?? 0)
       onRetry?.(error, attempt + 1, pause)
       await clock.sleep(pause, signal)
     }

@@ -14,7 +14,7 @@ export type EmbedUse = 'text' | 'query'
 
 /**
  * Turns texts into vectors of length 1. Rejects with `SERVICE_UNUSABLE` where a service is at fault, whatever it is given. Any other
- * failure may be the fault of a text, `EMBED_REFUSED` certainly is: fewer at a time will tell it from the others.
+ * failure may be the fault of a text, `EMBED_REFUSED` is unless a time limit is its cause: fewer at a time will tell it from the others.
  */
 export interface Embedder {
   readonly space: VectorSpace

@@ -38,19 +38,10 @@ export interface Crawl4AIReaderOptions {
 }
 
 /** The same with its defaults, checked. */
-export interface ReaderSettings {
-  readonly endpointUrl: string
-  readonly timeoutSeconds: number
-  readonly failOnError: boolean
-  readonly maxConcurrentRequests: number
-  readonly maxRetries: number
-  readonly retryDelays: readonly number[]
-  readonly enableDeduplication: boolean
+export interface ReaderSettings
+  extends Omit<Required<Crawl4AIReaderOptions>, 'vectorStore' | 'allowPrivate' | 'resolve'> {
   readonly vectorStore: VectorSink | undefined
-  readonly token: string
   readonly allowance: Allowance
-  readonly log: Log
-  readonly clock: Clock
 }
 
 /** Settings of the configuration that a reader has; durations in milliseconds. */

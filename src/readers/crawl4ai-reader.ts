@@ -1,4 +1,5 @@
 import { PharosError } from '../core/errors.ts'
+import { hasCredentials } from '../core/url/credentials.ts'
 import { type CheckAddress, createAddressCheck, systemResolve } from '../fetch/address-check.ts'
 import { blamesService, type Crawl4AIClient, type CrawledPage, createCrawl4AIClient } from '../fetch/crawl4ai-client.ts'
 import { openServiceClient, type ServiceClient } from '../fetch/service-client.ts'
@@ -144,6 +145,7 @@ export class Crawl4AIReader implements DocumentReader {
   }
 
   async #read(url: string, signal: AbortSignal): Promise<ReaderDocument> {
+    if (hasCredentials(url)) throw this.#failure(url, 'it carries a user name or password', 'has-credentials')
     await this.#guard(url, url)
     const page = await this.#crawl(url, signal)
     if (page.url !== url) await this.#guard(url, page.url)
@@ -210,6 +212,8 @@ const DEFAULT_ADVICE = 'look at the log of the service, then read it again'
 
 const ADVICE: Readonly<Partial<Record<NonNullable<LogRecord['failure']>, string>>> = {
   'address-refused': 'give the address of a page; private ones have to be allowed (allowPrivate)',
+  // It would stand in the log of the service, in the document, and with its vectors.
+  'has-credentials': 'give the address without them; what needs a login is read by PharosReader, with headers',
   'circuit-open': 'see that the service is well, then read it again',
   timeout: 'give the service more time (timeoutSeconds), or less to do at once (maxConcurrentRequests)',
 }

@@ -2,9 +2,10 @@ import { chunkPage } from '../core/chunk/chunk-page.ts'
 import { type ChunkProfile, sizesOf } from '../core/chunk/profiles.ts'
 import { PharosError } from '../core/errors.ts'
 import type { Chunk } from '../core/model.ts'
+import { hideCredentials } from '../core/url/credentials.ts'
 import { pointIdOf, writeChunkPayload } from '../embed/qdrant-points.ts'
 import { checkVectors } from '../library/check-vectors.ts'
-import { embeddedText } from '../library/embedded-text.ts'
+import { embeddedText, PROOF_TEXT } from '../library/embedded-text.ts'
 import type { Embedder } from '../library/vectors.ts'
 import type { ReaderDocument, VectorPoint, VectorSink } from './document.ts'
 import type { DocumentReader } from './document-reader.ts'
@@ -23,17 +24,32 @@ export interface IngestOptions {
 
 /** What became of a document. */
 export type IngestResult =
-  | { readonly type: 'written'; readonly url: string; readonly chunks: number }
+  | {
+      readonly type: 'written'
+      readonly url: string
+      /** Those that were written. */
+      readonly chunks: number
+      /** Those that the model makes no vector of, where there are any: they are not among its points. */
+      readonly refused?: readonly RefusedPiece[]
+    }
   /** What was there of it before is still there. */
   | { readonly type: 'failed'; readonly url: string; readonly error: Error }
+
+/** A chunk of a document that was left out. */
+export interface RefusedPiece {
+  /** Its place in the document, from 0, as `chunk_index` of a point. */
+  readonly chunkIndex: number
+  readonly headingPath: readonly string[]
+  readonly error: PharosError
+}
 
 /** Texts that are embedded at once. */
 const BATCH = 32
 
 /**
  * Cuts documents, embeds their chunks and writes them as points, one document after the other. Old points of an address are removed
- * only after all of its new ones are embedded and written, so one that fails loses nothing. The results are in the order of the
- * documents.
+ * only after all of its new ones are embedded and written, so one that fails loses nothing. A chunk that the model makes no vector of
+ * is left out; a document of which nothing is left fails. The results are in the order of the documents.
  */
 export async function ingestDocuments(
   documents: readonly ReaderDocument[],
@@ -84,30 +100,67 @@ async function ingestDocument(document: ReaderDocument, options: IngestOptions):
   const { vectorStore, enableDeduplication = true, signal } = options
   const url = document.metadata.source_url
   try {
-    const points = await makePoints(document, options)
+    const { points, refused } = await makePoints(document, options)
     if (enableDeduplication) await vectorStore.replaceUrl(url, points, signal)
     else await vectorStore.upsert(points, signal)
-    return { type: 'written', url, chunks: points.length }
+    return { type: 'written', url, chunks: points.length, ...(refused.length === 0 ? {} : { refused }) }
   } catch (error) {
     signal?.throwIfAborted()
     return { type: 'failed', url, error: error instanceof Error ? error : new Error(String(error)) }
   }
 }
 
-async function makePoints(document: ReaderDocument, options: IngestOptions): Promise<VectorPoint[]> {
+interface MadePoints {
+  readonly points: readonly VectorPoint[]
+  readonly refused: readonly RefusedPiece[]
+}
+
+async function makePoints(document: ReaderDocument, options: IngestOptions): Promise<MadePoints> {
   const { text, metadata } = document
   const { source_url: url, title } = metadata
   const chunks = chunkPage({ markdown: text }, url, { sizes: sizesOf(options.chunks ?? 'tokens') })
   if (chunks.length === 0) throw unread(url)
+  const refused: RefusedPiece[] = []
   const points: VectorPoint[] = []
   for (let i = 0; i < chunks.length; i += BATCH) {
     const batch = chunks.slice(i, i + BATCH)
-    for (const { chunk, vector } of await embed(batch, title, options)) {
+    for (const { chunk, vector } of await embedHalving(batch, title, options, refused)) {
       const payload = { ...metadata, ...writeChunkPayload(chunk) }
       points.push({ id: pointIdOf(`${url}:${chunk.chunkIndex}`), vector, payload })
     }
   }
-  return points
+  const [first] = refused
+  if (points.length === 0 && first !== undefined) throw first.error
+  return { points, refused }
+}
+
+interface EmbeddedChunk {
+  readonly chunk: Chunk
+  readonly vector: Float32Array
+}
+
+/** Embeds chunks; where the model refuses them, half of them at a time, down to those at fault, which are put to the refused. */
+async function embedHalving(
+  chunks: readonly Chunk[],
+  title: string,
+  options: IngestOptions,
+  refused: RefusedPiece[],
+): Promise<EmbeddedChunk[]> {
+  try {
+    return await embed(chunks, title, options)
+  } catch (error) {
+    if (!(error instanceof PharosError && error.code === 'EMBED_REFUSED')) throw error
+    const [first, second] = chunks
+    if (first !== undefined && second === undefined) {
+      // One that makes no vector of anything is at fault itself, and nothing is replaced.
+      await options.embedder.embed([PROOF_TEXT], options.signal)
+      refused.push({ chunkIndex: first.chunkIndex, headingPath: first.headingPath, error })
+      return []
+    }
+    const half = chunks.length >> 1
+    const before = await embedHalving(chunks.slice(0, half), title, options, refused)
+    return [...before, ...(await embedHalving(chunks.slice(half), title, options, refused))]
+  }
 }
 
 /** Stands for one that the model did not give. */
@@ -117,7 +170,7 @@ async function embed(
   chunks: readonly Chunk[],
   title: string,
   { embedder, signal }: IngestOptions,
-): Promise<{ readonly chunk: Chunk; readonly vector: Float32Array }[]> {
+): Promise<EmbeddedChunk[]> {
   const texts = chunks.map(({ headingPath, content }) => embeddedText(title, headingPath, content))
   const vectors = await embedder.embed(texts, signal)
   const made = chunks.map((chunk, i) => ({ chunk, vector: vectors[i] ?? NO_VECTOR }))
@@ -129,5 +182,6 @@ async function embed(
 }
 
 function unread(url: string): PharosError {
-  return new PharosError('READ_FAILED', { url, problem: 'there is no text', advice: 'look at the page itself' })
+  const problem = 'there is no text'
+  return new PharosError('READ_FAILED', { url: hideCredentials(url), problem, advice: 'look at the page itself' })
 }

@@ -14,7 +14,7 @@ export interface LogRecord {
     | 'circuit-closed'
   readonly url?: string
   /** What kind of failure it was. */
-  readonly failure?: FailureType | 'address-refused' | 'no-content' | 'circuit-open'
+  readonly failure?: FailureType | 'address-refused' | 'has-credentials' | 'no-content' | 'circuit-open'
   /** Status that the service answered with. */
   readonly status?: number
   /** Calls that were made before. */

@@ -2,12 +2,16 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+/** The whole browser, and the same without the windows that nobody sees, which takes a third of the time. */
+const PACKAGES = ['chromium', 'chromium-headless-shell']
+const WHOLE = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+/** Debian starts it by a script, which would be what a test takes for the browser. */
+const WITHOUT_WINDOWS = '/usr/lib/chromium/chromium-headless-shell'
 
 /** Starts a real Chromium. Where Debian's packages can be installed, a missing one is; elsewhere the error says so. */
-export function openChromium(): Promise<Browser> {
+export function openChromium(executablePath: string = locateChromium()): Promise<Browser> {
   return chromium.launch({
-    executablePath: locateChromium(),
+    executablePath,
     // As root it refuses to start with its sandbox; the rest keeps it from calling home.
     args: [
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
@@ -20,24 +24,35 @@ export function openChromium(): Promise<Browser> {
   })
 }
 
-/** Where Chromium is, installed first where that can be done. */
+/** Where a Chromium is, one without windows where there is such a one; installed first where that can be done. */
 export function locateChromium(): string {
-  return findChromium() ?? installChromium()
+  const whole = locateWholeChromium()
+  return existsSync(WITHOUT_WINDOWS) ? WITHOUT_WINDOWS : whole
 }
 
-function findChromium(): string | undefined {
-  return PLACES.find((place) => existsSync(place))
+/** Where the whole browser is, which has more ways out than the one without windows. */
+export function locateWholeChromium(): string {
+  if (findWhole() === undefined || !existsSync(WITHOUT_WINDOWS)) installPackages()
+  const found = findWhole()
+  if (found !== undefined) return found
+  throw new Error(`no Chromium at ${WHOLE.join(', ')}: install it, as root on Debian with apt-get install chromium`)
 }
 
-function installChromium(): string {
-  if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
-    spawnSync('apt-get', ['update', '-qq'], { stdio: 'ignore' })
-    spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'], {
+function findWhole(): string | undefined {
+  return WHOLE.find((place) => existsSync(place))
+}
+
+/** Once: a system without the packages is not asked again and again. */
+function installPackages(): void {
+  if (isTried || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return
+  isTried = true
+  spawnSync('apt-get', ['update', '-qq'], { stdio: 'ignore' })
+  for (const name of PACKAGES) {
+    spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', name], {
       stdio: 'ignore',
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     })
   }
-  const found = findChromium()
-  if (found !== undefined) return found
-  throw new Error(`no Chromium at ${PLACES.join(', ')}: install it, as root on Debian with apt-get install chromium`)
 }
+
+let isTried = false

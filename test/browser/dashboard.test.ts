@@ -20,12 +20,17 @@ const CHAPTERS = 40
 const SHOTS = process.env['DASHBOARD_SHOTS']
 
 const ENVIRONMENT = { PHAROS_ALLOW_PRIVATE: '127.0.0.0/8', PHAROS_START_INTERVAL: '50ms' }
+const SCREEN = { width: 1280, height: 900 }
 /** Machines can be busy. */
 const PATIENCE = { timeout: 15_000 }
 const TOKEN = 's3cret-s3cret-s3cret'
 
 const workshop = new Workshop()
 let browser: Browser
+/** The window of all tests, one after the other: to open a new one costs more than what most of them do in it. */
+let page: Page
+/** What went wrong in it since it was opened for a test. */
+const problems: string[] = []
 let server: ServerProcess
 let site: Site
 /** A newspaper with hubs of some countries, and one that it names although it is not there. */
@@ -43,6 +48,7 @@ beforeAll(async () => {
   await fillLibrary(workshop.path('library.db'))
   server = await startServer(workshop, [], ENVIRONMENT)
   browser = await opened
+  page = await openWindow()
 }, 300_000)
 
 afterAll(async () => {
@@ -66,7 +72,7 @@ describe('the dashboard', () => {
 
   test('starts a crawl, shows it live, pauses and resumes it, and tells how it ended', async () => {
     isSlow = true
-    const { page, problems } = await openPage('#/')
+    await openPage('#/')
     await page.getByRole('button', { name: 'Start crawl' }).click()
     await page.getByText('An address is needed.').waitFor()
     await page.getByLabel('Crawl type').selectOption('basic')
@@ -75,7 +81,7 @@ describe('the dashboard', () => {
     await page.getByLabel('Nothing but sitemaps').check()
     expect(await page.getByLabel('Crawl type').inputValue()).toBe('sitemap-only')
     await page.getByLabel('Crawl type').selectOption('basic')
-    await shoot(page, 'settings')
+    await shoot('settings')
     expect(await page.getByLabel('Read pages').locator('option').allTextContents()).toContain('always in a browser')
     await page.getByLabel('Requests at once').fill('2')
     await page.getByLabel('Depth in links').fill('many')
@@ -100,7 +106,7 @@ describe('the dashboard', () => {
     await expect.poll(() => figureOf(card, 'pages / s'), PATIENCE).toBeGreaterThan(0)
     await card.getByRole('button', { name: 'Pause' }).click()
     await card.getByText('paused', { exact: true }).waitFor()
-    await shoot(page, 'paused')
+    await shoot('paused')
     // What was on its way when it was told may still come.
     await until(async () => site.requests.length, stays(), 10_000)
     const before = site.requests.length
@@ -113,20 +119,19 @@ describe('the dashboard', () => {
     await card.getByText('running', { exact: true }).waitFor()
     await card.locator('.rate-chart canvas').waitFor()
     await card.getByText('Pace per host').waitFor()
-    await shoot(page, 'running')
+    await shoot('running')
     const row = page.locator('[data-ended]').filter({ hasText: site.origin })
     await row.getByText('done', { exact: true }).waitFor({ timeout: 45_000 })
     expect(await card.count()).toBe(0)
     // All chapters and the start were saved.
     await row.getByText(String(CHAPTERS + 1), { exact: true }).waitFor()
-    await shoot(page, 'ended')
+    await shoot('ended')
     // Browsers tell an answer of 400 as an error, and there was one.
     expect(problems).toEqual([expect.stringContaining('status of 400')])
-    await page.close()
   })
 
   test('finds a passage with the keyboard alone, tells why it ranked, and leads to the section', async () => {
-    const { page, problems } = await openPage('#/search')
+    await openPage('#/search')
     await page.getByRole('heading', { name: 'Search' }).click()
     await page.keyboard.press('/')
     await page.keyboard.type('trim the wick of lamp seventeen')
@@ -136,14 +141,14 @@ describe('the dashboard', () => {
     expect(await first.locator('.heading-path').textContent()).toContain('Lamp seventeen')
     await first.getByRole('button', { name: 'why it ranked' }).click()
     await first.locator('.why tbody tr').nth(1).waitFor()
-    await shoot(page, 'search')
+    await shoot('search')
     // What adds less has the shorter bar, and on a phone nothing is wider than the screen.
     const bars = first.locator('.share')
     const [[least, shortest], [most, longest]] = await Promise.all([readBar(bars.last()), readBar(bars.first())])
     expect(shortest / longest).toBeCloseTo(least / most, 1)
     await page.setViewportSize({ width: 390, height: 844 })
-    expect(await listWide(page)).toEqual([])
-    await page.setViewportSize({ width: 1280, height: 900 })
+    expect(await listWide()).toEqual([])
+    await page.setViewportSize(SCREEN)
     await page.getByLabel('What to look for').focus()
     await page.keyboard.press('ArrowDown')
     const opened = page.context().waitForEvent('page')
@@ -152,12 +157,11 @@ describe('the dashboard', () => {
     await target.waitForURL(`${site.origin}/chapter/17#lamp-17`)
     await target.close()
     expect(problems).toEqual([])
-    await page.close()
   })
 
   test('marks words with hyphens and signs, and forgets an answer that nobody waits for any more', async () => {
     // As somebody passes it on who wrote it by hand.
-    const { page, problems } = await openPage('#/search?q=LF-030+(client-side)?')
+    await openPage('#/search?q=LF-030+(client-side)?')
     expect(await page.getByLabel('What to look for').inputValue()).toBe('LF-030 (client-side)?')
     const first = page.locator('article.passage').first()
     await first.getByRole('link', { name: 'Chapter 18' }).waitFor()
@@ -177,11 +181,10 @@ describe('the dashboard', () => {
     letGo()
     expect(await page.locator('.results').textContent()).toBe('')
     expect(problems).toEqual([])
-    await page.close()
   })
 
   test('says what is wrong when a page cannot be shown, and keeps the others', async () => {
-    const { page, problems } = await openPage('#/')
+    await openPage('#/')
     await page.route('**/api/sources', (route) => route.fulfill({ json: { items: [{ id: 'x', status: 'INDEXED' }] } }))
     await page.getByRole('link', { name: 'Sources' }).click()
     const alert = page.getByRole('alert')
@@ -193,11 +196,10 @@ describe('the dashboard', () => {
     await page.getByRole('link', { name: 'endless' }).waitFor()
     await page.getByRole('link', { name: 'Crawler' }).click()
     await page.getByRole('heading', { name: 'Crawler' }).waitFor()
-    await page.close()
   })
 
   test('tells in words why an address was skipped', async () => {
-    const { page, problems } = await openPage('#/sources')
+    await openPage('#/sources')
     await page.getByRole('link', { name: new URL(site.origin).host }).click()
     await page.getByRole('button', { name: /^robots disallow 1$/ }).click()
     await page.getByText('1 address', { exact: true }).waitFor()
@@ -205,7 +207,7 @@ describe('the dashboard', () => {
     const panel = page.getByRole('complementary')
     await panel.getByText('robots.txt asks to stay away').waitFor()
     expect(await panel.textContent()).toContain(`on ${site.origin}/`)
-    await shoot(page, 'source')
+    await shoot('source')
     await page.keyboard.press('Escape')
     await panel.waitFor({ state: 'detached' })
     // A link to exactly this is a link that can be passed on.
@@ -216,16 +218,15 @@ describe('the dashboard', () => {
     await panel.getByText('Never seen in this source.').waitFor()
     expect(await panel.getByRole('heading').textContent()).toBe(`${site.origin}/nowhere`)
     expect(problems).toEqual([])
-    await page.close()
   })
 
   test('stops a crawl after asking, and says that it was stopped', async () => {
-    const { page, problems } = await openPage('#/')
+    await openPage('#/')
     isSlow = true
     const answer = await server.post('/api/crawl', { startUrl: `${site.origin}/`, preferCache: false })
     const card = page.locator(`[data-job="${answer['jobId']}"]`)
     await card.getByRole('button', { name: 'Stop', exact: true }).click()
-    await shoot(page, 'asking')
+    await shoot('asking')
     await page.getByRole('button', { name: 'Back' }).click()
     expect(await card.count()).toBe(1)
     await card.getByRole('button', { name: 'Stop', exact: true }).click()
@@ -233,11 +234,10 @@ describe('the dashboard', () => {
     await page.locator(`[data-ended="${answer['jobId']}"]`).getByText('stopped', { exact: true }).waitFor()
     isSlow = false
     expect(problems).toEqual([])
-    await page.close()
   })
 
   test('keeps a list of a hundred thousand addresses small', async () => {
-    const { page, problems } = await openPage('#/sources')
+    await openPage('#/sources')
     await page.getByRole('link', { name: 'endless' }).click()
     await page.getByText('100,000 addresses').waitFor()
     const box = page.getByRole('region', { name: 'List of addresses' })
@@ -258,15 +258,14 @@ describe('the dashboard', () => {
     const between = await rows.locator('button').allTextContents()
     expect(between.length).toBeGreaterThan(10)
     expect(new Set(between).size).toBe(between.length)
-    await shoot(page, 'endless')
+    await shoot('endless')
     await page.getByLabel('Part of the address').fill('page/4321')
     await page.getByText('11 addresses').waitFor()
     expect(problems).toEqual([])
-    await page.close()
   })
 
   test('removes a source only when its name was typed', async () => {
-    const { page, problems } = await openPage('#/sources')
+    await openPage('#/sources')
     const name = new URL(site.origin).host
     const row = page.locator('tr').filter({ hasText: name })
     await row.getByRole('button', { name: 'Remove' }).click()
@@ -279,11 +278,10 @@ describe('the dashboard', () => {
     await remove.click()
     await row.waitFor({ state: 'detached' })
     expect(problems).toEqual([])
-    await page.close()
   })
 
   test('adds a source with a name, and says in one sentence why it failed', async () => {
-    const { page, problems } = await openPage('#/')
+    await openPage('#/')
     await page.getByRole('link', { name: 'Add with a name' }).click()
     const dialog = page.getByRole('dialog', { name: 'Add a source' })
     await dialog.getByRole('button', { name: 'Add and crawl' }).click()
@@ -292,7 +290,7 @@ describe('the dashboard', () => {
     await dialog.getByLabel('Name').fill('nowhere')
     await dialog.getByLabel('Version').fill('2')
     await dialog.getByLabel('No paths like').fill('/a/**\n/b/**')
-    await shoot(page, 'adding')
+    await shoot('adding')
     await dialog.getByRole('button', { name: 'Add and crawl' }).click()
     await dialog.waitFor({ state: 'hidden' })
     const row = page.locator('tr').filter({ hasText: 'nowhere 2' })
@@ -301,13 +299,12 @@ describe('the dashboard', () => {
     expect(await row.getByRole('button').allTextContents()).toEqual(['Recrawl', 'Retry', 'Remove'])
     const { scope } = (await server.get('/api/sources/nowhere@2')) as { scope: { block: string[] } }
     expect(scope.block).toEqual(['/a/**', '/b/**'])
-    await shoot(page, 'sources')
+    await shoot('sources')
     expect(problems).toEqual([])
-    await page.close()
   })
 
   test('says which pages need a browser, and has them read in one', async () => {
-    const { page, problems } = await openPage('#/sources?add=1')
+    await openPage('#/sources?add=1')
     const dialog = page.getByRole('dialog', { name: 'Add a source' })
     await dialog.getByLabel('Address').fill(`${site.origin}/app/`)
     await dialog.getByLabel('Name').fill('signal')
@@ -317,18 +314,17 @@ describe('the dashboard', () => {
     await page.locator('tr').filter({ hasText: 'signal' }).getByText('failed', { exact: true }).waitFor()
     await page.getByRole('link', { name: 'signal', exact: true }).click()
     await page.getByText('1 page is empty until a browser runs its scripts.').waitFor()
-    await shoot(page, 'needs-browser')
+    await shoot('needs-browser')
     await page.getByRole('button', { name: 'Recrawl with a browser' }).click()
     await page.getByText('indexed', { exact: true }).first().waitFor()
     expect(await page.getByText('until a browser runs').count()).toBe(0)
     const source = await server.get('/api/sources/signal')
     expect(source).toMatchObject({ pages: 1, settings: { render: 'auto', chunks: 'pack' } })
     expect(problems).toEqual([])
-    await page.close()
   })
 
   test('refuses a history with what is missing, plans a crawl, and shows live what that understands', async () => {
-    const { page, problems } = await openPage('#/')
+    await openPage('#/')
     await page.getByLabel('Start at').fill(`${news.origin}/`)
     await page.getByLabel('Crawl type').selectOption('basic')
     expect(await page.getByLabel('Most guesses').count()).toBe(0)
@@ -341,7 +337,7 @@ describe('the dashboard', () => {
       expect.stringContaining('depth2-coverage'),
       expect.stringContaining('articles-identified-1k'),
     ])
-    await shoot(page, 'unprepared')
+    await shoot('unprepared')
     await page.getByLabel('Crawl type').selectOption('intelligent')
     await page.getByLabel('Most guesses').fill('none')
     await page.getByRole('button', { name: 'Start crawl' }).click()
@@ -356,7 +352,7 @@ describe('the dashboard', () => {
     expect(await card.getByRole('link', { name: `${news.origin}/world/peru` }).count()).toBe(1)
     const understood = card.getByRole('region', { name: 'What is understood of' })
     await understood.getByText('hubs confirmed').waitFor()
-    await shoot(page, 'planned')
+    await shoot('planned')
     // Whoever comes later sees what was told before.
     await page.reload()
     await card.getByText('missing-hub', { exact: true }).waitFor()
@@ -369,11 +365,10 @@ describe('the dashboard', () => {
     expect(guessed).toHaveLength(GUESSES + 1)
     // Browsers tell an answer of 409 as an error, and there was one.
     expect(problems).toEqual([expect.stringContaining('status of 409')])
-    await page.close()
   })
 
   test('analyses what is stored, one run at a time, and shows the places on a map that keys lead through', async () => {
-    const { page, problems } = await openPage('#/')
+    await openPage('#/')
     const section = page.getByRole('region', { name: 'Analysis' })
     const perform = section.getByRole('button', { name: 'Perform Analysis' })
     // Somebody else was faster.
@@ -403,7 +398,7 @@ describe('the dashboard', () => {
     await completed.nth(1).waitFor()
     expect(await perform.isEnabled()).toBe(true)
     expect(await page.evaluate('runsSeen')).toContain('running, disabled')
-    await shoot(page, 'analysed')
+    await shoot('analysed')
 
     await section.getByRole('link', { name: 'Places on a map' }).click()
     await page.getByRole('heading', { name: 'Places' }).waitFor()
@@ -431,18 +426,17 @@ describe('the dashboard', () => {
     await patterns.getByText('/world/{country}', { exact: true }).waitFor()
     await page.getByText(/^4 of 250 countries have a hub/).waitFor()
     expect(await page.locator('.missing a').allTextContents()).toEqual(['peru'])
-    await shoot(page, 'places')
+    await shoot('places')
     await page.setViewportSize({ width: 390, height: 844 })
-    expect(await listWide(page)).toEqual([])
+    expect(await listWide()).toEqual([])
     await page.getByLabel('Host').fill('nowhere.example')
     await page.keyboard.press('Enter')
     await page.getByText('No page of nowhere.example is known to be about a place.').waitFor()
     expect(problems).toEqual([expect.stringContaining('status of 409'), expect.stringContaining('status of 500')])
-    await page.close()
   })
 
   test('says when the server is gone, and leads to the login of one that wants a token', async () => {
-    const { page } = await openPage('#/sources')
+    await openPage('#/sources')
     await page.getByRole('heading', { name: 'Sources' }).waitFor()
     server.kill('SIGTERM')
     await server.ended
@@ -456,7 +450,6 @@ describe('the dashboard', () => {
     await page.getByRole('heading', { name: 'Sources' }).waitFor()
     await page.getByRole('link', { name: 'Crawler' }).click()
     await page.getByText('live', { exact: true }).waitFor()
-    await page.close()
     // Whoever comes with a link gets where it leads, although no server sees what is behind the `#`.
     const other = await browser.newPage()
     other.setDefaultTimeout(PATIENCE.timeout)
@@ -468,24 +461,32 @@ describe('the dashboard', () => {
   })
 })
 
-/** Opens a page of the dashboard that may do nothing wrong: no error, no breach of its policy, no request to anybody else. */
-async function openPage(hash: string): Promise<{ page: Page; problems: string[] }> {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
-  page.setDefaultTimeout(PATIENCE.timeout)
-  const problems: string[] = []
-  page.on('console', (message) => {
+/** Opens a window whose pages may do nothing wrong: no error, no breach of their policy, no request to anybody else. */
+async function openWindow(): Promise<Page> {
+  const opened = await browser.newPage({ viewport: SCREEN })
+  opened.setDefaultTimeout(PATIENCE.timeout)
+  opened.on('console', (message) => {
     if (message.type() === 'error') problems.push(message.text())
   })
-  page.on('pageerror', ({ message }) => problems.push(message))
-  page.on('request', (request) => {
+  opened.on('pageerror', ({ message }) => problems.push(message))
+  opened.on('request', (request) => {
     if (!request.url().startsWith(`${server.origin}/`)) problems.push(`asked for ${request.url()}`)
   })
   // What breaks the policy is told there, and then counts like every other error.
-  await page.addInitScript({
+  await opened.addInitScript({
     content: "addEventListener('securitypolicyviolation', (e) => console.error(e.violatedDirective, e.blockedURI))",
   })
+  return opened
+}
+
+/** Shows a page of the dashboard. */
+async function openPage(hash: string): Promise<void> {
+  await page.unrouteAll()
+  await page.setViewportSize(SCREEN)
+  // Ends the page of the test before, from which one of another hash would not be another.
+  await page.goto('about:blank')
+  problems.length = 0
   await page.goto(`${server.origin}/${hash}`)
-  return { page, problems }
 }
 
 /** Writes down how the newest run stood, and whether another could be started: a run can be over before anybody looks. */
@@ -496,7 +497,7 @@ new MutationObserver(() => {
 }).observe(document.querySelector('.analysis'), { subtree: true, childList: true, attributes: true, characterData: true })`
 
 /** What is wider than the screen of a phone. */
-function listWide(page: Page): Promise<string[]> {
+function listWide(): Promise<string[]> {
   return page
     .locator('main *')
     .evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().right > 391).map((one) => one.outerHTML))
@@ -522,7 +523,7 @@ function stays(): (value: number) => boolean {
   }
 }
 
-async function shoot(page: Page, name: string): Promise<void> {
+async function shoot(name: string): Promise<void> {
   if (SHOTS === undefined) return
   for (const width of [1280, 390]) {
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -531,7 +532,7 @@ async function shoot(page: Page, name: string): Promise<void> {
       await page.screenshot({ path: join(SHOTS, `dash-${name}-${colorScheme}-${width}.png`), fullPage: true })
     }
   }
-  await page.setViewportSize({ width: 1280, height: 900 })
+  await page.setViewportSize(SCREEN)
 }
 
 const NUMBERS: Readonly<Record<number, string>> = { 17: 'seventeen', 18: 'eighteen' }

@@ -1,16 +1,13 @@
 import { once } from 'node:events'
-import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { embedLibrary } from '../../src/library/operations/embed-library.ts'
 import { openLibrary } from '../../src/open-library.ts'
-import { Workshop } from '../e2e/program.ts'
+import { PROGRAM, Workshop } from '../e2e/program.ts'
 import { until } from '../e2e/server.ts'
 import { addSourceTo, writePage } from '../embed/filled-store.ts'
 import { connect } from '../mcp/connect.ts'
 import { openSite, type Site } from '../sites/site.ts'
 import { openTeiServer, type TeiServer } from './servers/tei.ts'
-
-/** From its sources: the build knows nothing of what is being tested. */
-const MAIN = join(dirname(dirname(import.meta.dirname)), 'src/cli/main.ts')
 
 const NONE_YET = 'no chunk has a vector yet; answered by words alone'
 
@@ -34,7 +31,7 @@ afterEach(async () => {
 
 /** Starts a server with the service; ends with `end`. */
 async function serve() {
-  const { child, ended } = workshop.start(process.execPath, [MAIN, 'serve', '--json'], {
+  const { child, ended } = workshop.start(process.execPath, [PROGRAM, 'serve', '--json'], {
     PHAROS_LIBRARY: workshop.path('library.db'),
     PHAROS_EMBEDDER: 'tei',
     PHAROS_EMBED_ENDPOINT: tei.origin,
@@ -105,7 +102,6 @@ test('an agent is told as well', async () => {
   const library = await openLibrary({ path, version: '0.0.0', embedding })
   await addSourceTo(library.store, 'docs')
   await writePage(library.store, 'docs', '/lamp', 'The lamp is lit at dusk.')
-  const { embedLibrary } = await import('../../src/library/operations/embed-library.ts')
   for await (const _ of embedLibrary(library));
   const { say, call } = await connect({ openLibrary: async () => library })
   expect(await say('search_docs', { query: 'lamp' })).toContain('by words and vectors')

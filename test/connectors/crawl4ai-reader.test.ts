@@ -251,6 +251,7 @@ describe('reading one page', () => {
   test.each<[string, unknown, string]>([
     ['fit_markdown first', { fit_markdown: 'fit', raw_markdown: 'raw' }, 'fit'],
     ['raw_markdown where fit_markdown is empty', { fit_markdown: '', raw_markdown: 'raw' }, 'raw'],
+    ['raw_markdown where fit_markdown is white space', { fit_markdown: '\n \n', raw_markdown: 'raw' }, 'raw'],
     ['raw_markdown where fit_markdown is null', { fit_markdown: null, raw_markdown: 'raw' }, 'raw'],
     ['raw_markdown alone', { raw_markdown: 'raw' }, 'raw'],
     ['the string of older versions', 'text', 'text'],
@@ -332,11 +333,13 @@ describe('a call that fails', () => {
 
   test('because it takes too long is made again', async () => {
     const reader = stage.openHastyReader(3, { maxRetries: 1 })
-    stage.server.script(CRAWL, { type: 'hang' }, { type: 'hang' }, { type: 'hang' })
+    stage.server.always(CRAWL, { type: 'hang' })
     expect(await reader.loadData([URL_1])).toEqual([])
     expect(reader.lastFailures[0]?.error.message).toContain('gave no complete answer within 20 ms')
+    // Before its second call.
+    stage.clock.onSleep(() => stage.server.heal())
     expect(await reader.loadData([URL_1])).toHaveLength(1)
-    expect(stage.server.count(CRAWL)).toBe(4)
+    expect(stage.hastyCalls).toBe(4)
     expect(stage.clock.pauses).toEqual([1000, 1000])
   })
 
@@ -528,6 +531,47 @@ describe('the circuit breaker of a reader', () => {
     expect(stage.server.count(CRAWL)).toBe(12)
   })
 
+  const HIDDEN = status(500, { error: 'Internal server error', correlation_id: '5f0c4c1e9d' })
+
+  test('counts a service that does not say why it fails, and fails at a page that it is given too', async () => {
+    const reader = await stage.openReader({ maxRetries: 1, maxConcurrentRequests: 1 })
+    stage.server.always(CRAWL, HIDDEN)
+    stage.server.always('POST /md', HIDDEN)
+    await reader.loadAll(listUrls(9))
+    expect(stage.server.count(CRAWL)).toBe(10)
+    expect(reader.circuitState).toBe('open')
+    expect(reader.lastFailures[0]?.error.message).toBe(
+      `${URL_1} could not be read: Crawl4AI answered 500: Internal server error`,
+    )
+  })
+
+  test.each<[string, Fault]>([
+    ['breaks', { type: 'reset' }],
+    ['is busy', status(429)],
+  ])('counts one that %s at such a page', async (_, fault) => {
+    const reader = await stage.openReader({ maxRetries: 0, maxConcurrentRequests: 1 })
+    stage.server.always(CRAWL, HIDDEN)
+    stage.server.always('POST /md', fault)
+    await reader.loadAll(listUrls(5))
+    expect(reader.circuitState).toBe('open')
+  })
+
+  test('does not open for pages that fail where the service does not say so, but reads what it is given', async () => {
+    const reader = await stage.openReader({ maxConcurrentRequests: 1 })
+    stage.server.always(CRAWL, HIDDEN)
+    await reader.loadAll(listUrls(9))
+    expect(stage.server.count(CRAWL)).toBe(9)
+    expect(stage.clock.pauses).toEqual([])
+    expect(reader.circuitState).toBe('closed')
+    expect(reader.lastFailures[0]?.error.message).toBe(`${URL_1} could not be read: Internal server error`)
+    expect(stage.server.bodies('POST /md')[0]).toEqual({
+      url: expect.stringMatching(/^raw:<html>/),
+      f: 'raw',
+      q: null,
+      c: '0',
+    })
+  })
+
   test('lets one page try after a minute, and closes when that is read', async () => {
     const reader = await openFailing(5)
     stage.server.heal()
@@ -621,6 +665,26 @@ describe('the guard of a reader', () => {
     expect(stage.server.bodies(CRAWL)).toMatchObject([{ urls: [handed] }])
   })
 
+  test('hands over no password, and repeats none', async () => {
+    const reader = await stage.openReader()
+    const url = 'https://me:secret@example.com/1'
+    expect(await reader.loadAll([url, URL_1])).toMatchObject([null, { metadata: { source: URL_1 } }])
+    const error = reader.lastFailures[0]?.error
+    expect(error).toMatchObject({
+      code: 'READ_FAILED',
+      message: `${URL_1} could not be read: it carries a user name or password`,
+      entry: { advice: expect.stringContaining('without them') },
+    })
+    expect(stage.server.bodies(CRAWL)).toMatchObject([{ urls: [URL_1] }])
+    expect(stage.records).toContainEqual({
+      level: 'error',
+      event: 'page-failed',
+      url: URL_1,
+      failure: 'has-credentials',
+    })
+    expect(JSON.stringify(stage.records)).not.toContain('secret')
+  })
+
   test('refuses what was read at a private address', async () => {
     const { document, problem } = await readFound({ redirected_url: 'http://private.test/' })
     expect(document).toBeNull()
@@ -638,7 +702,7 @@ describe('the log of a reader', () => {
     found['https://example.com/2'] = { success: false, error_message: 'private text of the page' }
     const reader = await stage.openReader({ maxConcurrentRequests: 1 })
     stage.server.script(CRAWL, status(503), { type: 'none' }, { type: 'none' }, status(404))
-    await reader.loadAll(['https://me:secret@example.com/1', ...listUrls(3).slice(1)])
+    await reader.loadAll(listUrls(3))
     expect(stage.records).toEqual([
       { level: 'info', event: 'batch-started', total: 3 },
       {
@@ -655,7 +719,7 @@ describe('the log of a reader', () => {
       { level: 'error', event: 'page-failed', url: 'https://example.com/3', failure: 'refused', status: 404 },
       { level: 'info', event: 'batch-ended', total: 3, loaded: 1, failed: 2 },
     ])
-    expect(JSON.stringify(stage.records)).not.toMatch(/secret|private/)
+    expect(JSON.stringify(stage.records)).not.toContain('private')
   })
 
   test('tells when the circuit breaker opens, refuses and closes', async () => {

@@ -19,10 +19,12 @@ export interface Crawl4AIStage {
   readonly server: FaultyServer
   readonly clock: QuickClock
   readonly records: LogRecord[]
+  /** Calls for pages that hasty readers made, also those that ended on their way. */
+  readonly hastyCalls: number
   /** Opens a reader of the service; it is closed with the stage. */
   openReader(options?: Crawl4AIReaderOptions): Promise<Crawl4AIReader>
   /** One whose first calls for pages end after 20 ms, which no option allows. */
-  openHastyReader(hastyCalls: number, options?: Crawl4AIReaderOptions): Crawl4AIReader
+  openHastyReader(count: number, options?: Crawl4AIReaderOptions): Crawl4AIReader
   close(): Promise<void>
 }
 
@@ -32,6 +34,7 @@ export async function openCrawl4AIStage(options: Crawl4AIServerOptions = {}): Pr
   const clock = createQuickClock()
   const records: LogRecord[] = []
   const readers: Crawl4AIReader[] = []
+  let hastyCalls = 0
   const complete = (given: Crawl4AIReaderOptions): Crawl4AIReaderOptions => ({
     endpointUrl: server.origin,
     clock,
@@ -47,14 +50,17 @@ export async function openCrawl4AIStage(options: Crawl4AIServerOptions = {}): Pr
     server,
     clock,
     records,
+    get hastyCalls() {
+      return hastyCalls
+    },
     openReader: async (given = {}) => keep(await openCrawl4AIReader(complete(given))),
-    openHastyReader(hastyCalls, given = {}) {
+    openHastyReader(count, given = {}) {
       const settings = resolveReaderOptions(complete(given))
       const http = openServiceClient({ origins: [server.origin], userAgent: 'Pharos' })
-      let calls = 0
+      const last = hastyCalls + count
       const hasty: HttpClient = {
         request: (request) => {
-          const isHasty = request.method === 'POST' && ++calls <= hastyCalls
+          const isHasty = request.method === 'POST' && ++hastyCalls <= last
           return http.request(isHasty ? { ...request, timeoutMs: 20 } : request)
         },
       }

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { run } from '../../src/cli/run.ts'
 import { openLibrary } from '../../src/open-library.ts'
 import { addSourceTo, writePage } from '../embed/filled-store.ts'
@@ -21,20 +21,28 @@ const PAGES = {
   '/poison': 'A poison that no model takes.',
 }
 
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'pharos-degrade-'))
-  tei = await openTeiServer({ isUnreadable: (text) => text.includes('poison') })
-  closing.push(() => tei.close())
-  const library = await openLibrary({ path: join(folder, 'library.db'), version: '0.0.0' })
+const shared = mkdtempSync(join(tmpdir(), 'pharos-degrade-'))
+
+// Every test has a copy of one library.
+beforeAll(async () => {
+  const library = await openLibrary({ path: join(shared, 'library.db'), version: '0.0.0' })
   await addSourceTo(library.store, 'docs')
   for (const [path, text] of Object.entries(PAGES)) await writePage(library.store, 'docs', path, text)
   await library.close()
 })
 
+afterAll(() => rmSync(shared, { recursive: true }))
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(shared, 'test-'))
+  cpSync(join(shared, 'library.db'), join(folder, 'library.db'))
+  tei = await openTeiServer({ isUnreadable: (text) => text.includes('poison') })
+  closing.push(() => tei.close())
+})
+
 afterEach(async () => {
   vi.unstubAllEnvs()
   for (const close of closing.splice(0)) await close()
-  rmSync(folder, { recursive: true })
 })
 
 /** Runs the command line in this process, with settings of the environment. */
@@ -46,6 +54,8 @@ async function pharos(words: readonly string[], settings: Readonly<Record<string
     PHAROS_EMBED_ENDPOINT: tei.origin,
     PHAROS_MODEL_FOLDER: join(folder, 'none'),
     PHAROS_CACHE_FOLDER: join(folder, 'cache'),
+    // Starting one takes long, and what becomes of that is tested in render/doctor.test.ts.
+    PHAROS_BROWSER: join(folder, 'no-browser'),
     ...settings,
   }
   for (const [name, value] of Object.entries(all)) vi.stubEnv(name, value)
@@ -295,7 +305,6 @@ describe('doctor', () => {
       PHAROS_RERANK_ENDPOINT: reranker.origin,
       PHAROS_QDRANT_URL: closed,
       PHAROS_CRAWL4AI_ENDPOINT: closed,
-      PHAROS_BROWSER: join(folder, 'no-browser'),
     }
     const { stdout } = await pharos(['doctor', '--json'], settings)
     const { checks } = JSON.parse(stdout) as { checks: { name: string; ok: boolean; found: string }[] }
@@ -314,7 +323,8 @@ describe('doctor', () => {
   })
 
   test('says nothing of services that nobody configured', async () => {
-    const { stdout } = await pharos(['doctor', '--json'], { PHAROS_EMBEDDER: 'onnx', PHAROS_EMBED_ENDPOINT: '' })
+    const without = { PHAROS_EMBEDDER: 'onnx', PHAROS_EMBED_ENDPOINT: '', PHAROS_BROWSER: '' }
+    const { stdout } = await pharos(['doctor', '--json'], without)
     const { checks } = JSON.parse(stdout) as { checks: { name: string }[] }
     const names = checks.map(({ name }) => name)
     expect(names).toContain('browser')

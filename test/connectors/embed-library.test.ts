@@ -1,8 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import type { PharosError } from '../../src/core/errors.ts'
 import type { Library } from '../../src/library/library.ts'
 import { type EmbedInput, type EmbedProgress, embedLibrary } from '../../src/library/operations/embed-library.ts'
@@ -11,18 +8,15 @@ import type { VectorStore } from '../../src/library/vectors.ts'
 import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { addSourceTo, writePage } from '../embed/filled-store.ts'
-import { createQuickClock, createStage, KINDS, type Kind } from './embed-stage.ts'
+import { createHurriedClient, createStage, KINDS, type Kind } from './embed-stage.ts'
+import { createQuickClock } from './quick-clock.ts'
 import type { Fault } from './servers/faults.ts'
 import { openOpenAiServer } from './servers/openai.ts'
 import { openTeiServer } from './servers/tei.ts'
 import { toyVector } from './servers/toy-vectors.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'pharos-embed-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-let files = 0
-
 const STORES: Readonly<Record<string, () => Promise<VectorStore>>> = {
-  SQLite: () => openSqliteStore(join(folder, `${files++}.db`)),
+  SQLite: () => openSqliteStore(':memory:'),
   memory: async () => createMemoryStore(),
 }
 
@@ -46,7 +40,8 @@ async function stageLibrary(kind: Kind, openStore: () => Promise<VectorStore>, i
   await addSourceTo(store, 'docs')
   await writePage(store, 'docs', '/a', Array.from({ length: CHUNKS }, (_, i) => textOf(i)).join('\n---\n'))
   const clock = createQuickClock()
-  const open = () => stage.open(kind, server, { clock, batch: 4 })
+  const client = stage.later(createHurriedClient(server.origin))
+  const open = () => stage.open(kind, server, { clock, client, batch: 4 })
   const embedder = await open()
   const library = {
     store,
@@ -57,7 +52,7 @@ async function stageLibrary(kind: Kind, openStore: () => Promise<VectorStore>, i
   }
   server.forget()
   // Nothing else of a library takes part.
-  return { server, store, open, library: library as unknown as Library, route: KINDS[kind].route }
+  return { server, store, clock, client, open, library: library as unknown as Library, route: KINDS[kind].route }
 }
 
 async function run(library: Library, input: EmbedInput = {}): Promise<EmbedProgress | undefined> {
@@ -134,6 +129,27 @@ describe.each(CASES)('embedding a library in $name by a service ($kind)', ({ kin
     expect(await store.vectors.listRefused(9)).toMatchObject([
       { problem: expect.stringMatching(/the connection .+ broke/) },
     ])
+  })
+
+  test('keeps no chunk out that is not answered in time: it is tried again alone when the service may be less busy', async () => {
+    const { library, store, server, clock, client, route } = await stageLibrary(kind, open, () => false)
+    client.hurry(30, isBad)
+    server.always(route, ({ text }) => (isBad(text) ? { type: 'hang' } : { type: 'none' }))
+    expect(await run(library)).toEqual({
+      embedded: CHUNKS - 1,
+      chunks: CHUNKS,
+      refused: 0,
+      skipped: 1,
+      problem: expect.stringMatching(/gave no complete answer within 30 ms/),
+    })
+    expect(await store.vectors.listRefused(9)).toEqual([])
+    server.heal()
+    client.hurry(undefined)
+    server.forget()
+    expect(await run(library)).toMatchObject({ embedded: CHUNKS - 1, skipped: 0 })
+    expect(server.count(route)).toBe(0)
+    clock.advance(3_600_000)
+    expect(await run(library)).toMatchObject({ embedded: CHUNKS, refused: 0, skipped: 0 })
   })
 
   test.each<[string, readonly number[]]>([

@@ -5,7 +5,8 @@ import { rankHits } from '../../src/library/ranked-hits.ts'
 import { openConnections } from '../../src/open-connections.ts'
 import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
 import { addSourceTo, writePage } from '../embed/filled-store.ts'
-import { createQuickClock, createStage } from './embed-stage.ts'
+import { createStage } from './embed-stage.ts'
+import { createQuickClock } from './quick-clock.ts'
 import { openTeiServer } from './servers/tei.ts'
 
 const stage = createStage()
@@ -53,13 +54,13 @@ test('a service that is given another model is opened anew, and so it is when it
   expect((await search(library)).engines).toEqual(['words', 'vectors'])
   const [first, second] = ['thenlper/gte-base', 'BAAI/bge-m3']
   server.serve({ id: second })
-  clock.pass(61_000)
+  clock.advance(61_000)
   expect((await search(library)).notices).toContain(`it serves ${second} now and served ${first} before`)
   expect((await search(library)).notices).toContain(`than the one that is configured (${second})`)
   await writePage(store, 'docs', '/b', 'a buoy')
   await expect(embed(library)).rejects.toMatchObject({ code: 'VECTOR_SPACE_OTHER' })
   server.serve({ id: first })
-  clock.pass(61_000)
+  clock.advance(61_000)
   // Found out by whoever asks first.
   await expect(embed(library)).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
   await embed(library)

@@ -2,14 +2,8 @@ import { inspect } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { PharosError } from '../../src/core/errors.ts'
 import { findVectorProblem } from '../../src/core/search/quantized-vector.ts'
-import {
-  createHurriedClient,
-  createQuickClock,
-  createStage,
-  type EmbedderTraits,
-  KINDS,
-  type Kind,
-} from './embed-stage.ts'
+import { createHurriedClient, createStage, type EmbedderTraits, KINDS, type Kind } from './embed-stage.ts'
+import { createQuickClock } from './quick-clock.ts'
 import { type Fault, type FaultyServer, findClosedPort, type RouteAnswer } from './servers/faults.ts'
 import { type OpenAiOptions, openOpenAiServer } from './servers/openai.ts'
 import { openTeiServer, type TeiOptions } from './servers/tei.ts'
@@ -127,7 +121,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     const { embedder, server, clock } = await stageOne(kind)
     server.script(route, fault)
     expect(await embedder.embed(['one'])).toHaveLength(1)
-    expect(clock.slept).toEqual([pause])
+    expect(clock.pauses).toEqual([pause])
     expect(server.count(route)).toBe(2)
   })
 
@@ -140,7 +134,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
       client.hurry(undefined)
     })
     expect(await embedder.embed(['one', 'two'])).toHaveLength(2)
-    expect(clock.slept).toEqual([250])
+    expect(clock.pauses).toEqual([250])
   })
 
   test.each<[string, Fault]>([
@@ -152,7 +146,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     const { code, details, entry } = await failureOf(embedder.embed(['one']))
     expect({ code, url: details['url'] }).toEqual({ code: 'SERVICE_UNUSABLE', url: server.origin })
     expect(entry.advice).toMatch(/see that it runs/)
-    expect(clock.slept.slice(0, 3)).toEqual([250, 1000, 4000])
+    expect(clock.pauses.slice(0, 3)).toEqual([250, 1000, 4000])
     server.heal()
     expect(await embedder.embed(['one'])).toHaveLength(1)
   })
@@ -168,7 +162,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
       code: 'SERVICE_UNUSABLE',
       advice: 'see that it runs and try again; search goes by words meanwhile',
     })
-    expect(clock.slept).toEqual([250, 250, 1000, 4000, 10_000])
+    expect(clock.pauses).toEqual([250, 250, 1000, 4000, 10_000])
     server.heal()
     expect(await embedder.embed(['one'])).toHaveLength(1)
   })
@@ -183,11 +177,27 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     server.always(route, ({ text }) => (text.includes('poison') ? fault : { type: 'none' }))
     expect(await failureOf(embedder.embed(['one', 'poison', 'two']))).toMatchObject({ code: 'EMBED_REFUSED' })
     // Twice all of them, and once a plain text.
-    expect({ slept: clock.slept, asked: server.count(route) }).toEqual({ slept: [250], asked: 3 })
+    expect({ pauses: clock.pauses, asked: server.count(route) }).toEqual({ pauses: [250], asked: 3 })
     server.forget()
     expect(await failureOf(embedder.embed(['poison']))).toMatchObject({ code: 'EMBED_REFUSED' })
     expect(server.count(route)).toBe(6)
     expect(await embedder.embed(['one', 'two'])).toHaveLength(2)
+  })
+
+  test('takes one text after the other that is never answered for a service that is too slow', async () => {
+    const { embedder, server, client } = await stageHurried(kind)
+    client.hurry(30, (body) => body.includes('late'))
+    server.always(route, ({ text }) => (text.includes('late') ? { type: 'hang' } : { type: 'none' }))
+    const codeOf = async (text: string) => (await failureOf(embedder.embed([text]))).code
+    expect([await codeOf('late 1'), await codeOf('late 2')]).toEqual(['EMBED_REFUSED', 'EMBED_REFUSED'])
+    expect(await failureOf(embedder.embed(['late 3']))).toMatchObject({
+      code: 'SERVICE_UNUSABLE',
+      entry: { advice: expect.stringMatching(/embedTimeout/) },
+    })
+    // Counted anew: what it is tried with next may be at fault, and must not stop the others for ever.
+    expect([await codeOf('late 3'), await codeOf('late 4')]).toEqual(['EMBED_REFUSED', 'EMBED_REFUSED'])
+    expect(await embedder.embed(['one'])).toHaveLength(1)
+    expect([await codeOf('late 5'), await codeOf('late 6')]).toEqual(['EMBED_REFUSED', 'EMBED_REFUSED'])
   })
 
   test('takes no text for the cause of a breakdown that another one caused', async () => {
@@ -207,7 +217,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     const { embedder, server, clock } = await stageOne(kind)
     server.script(route, answer(429, { headers: { 'retry-after': '3600' } }))
     expect(await failureOf(embedder.embed(['one']))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
-    expect({ slept: clock.slept, asked: server.count(route) }).toEqual({ slept: [], asked: 1 })
+    expect({ pauses: clock.pauses, asked: server.count(route) }).toEqual({ pauses: [], asked: 1 })
   })
 
   test('says that one which is slow may be asked for less', async () => {
@@ -215,7 +225,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     server.always(route, { type: 'hang' })
     client.hurry(30)
     expect((await failureOf(embedder.embed(['one']))).entry.advice).toMatch(/embedTimeout/)
-    expect(clock.slept).toEqual([250])
+    expect(clock.pauses).toEqual([250])
   })
 
   test.each([400, 413, 422])('tells texts that are refused (%s) from a service that fails', async (status) => {
@@ -223,16 +233,16 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     server.script(route, answer(status, { json: { error: 'too much of it' } }))
     const { code, message } = await failureOf(embedder.embed(['one', 'two']))
     expect({ code, message }).toEqual({ code: 'EMBED_REFUSED', message: expect.stringMatching(/too much of it/) })
-    expect({ slept: clock.slept, asked: server.count(route) }).toEqual({ slept: [], asked: 1 })
+    expect({ pauses: clock.pauses, asked: server.count(route) }).toEqual({ pauses: [], asked: 1 })
   })
 
   test('finds out whether texts are at fault where the service does not say so', async () => {
     const { embedder, server, clock } = await stageOne(kind, {}, { isBad: (text) => text.includes('poison') })
     expect(await failureOf(embedder.embed(['one', 'poison', 'two']))).toMatchObject({ code: 'EMBED_REFUSED' })
     // At once: halves are as good as another try.
-    expect({ slept: clock.slept, asked: server.count(route) }).toEqual({ slept: [], asked: 2 })
+    expect({ pauses: clock.pauses, asked: server.count(route) }).toEqual({ pauses: [], asked: 2 })
     expect(await failureOf(embedder.embed(['poison']))).toMatchObject({ code: 'EMBED_REFUSED' })
-    expect(clock.slept).toEqual([250, 1000, 4000])
+    expect(clock.pauses).toEqual([250, 1000, 4000])
     expect(await embedder.embed(['one', 'two'])).toHaveLength(2)
   })
 
@@ -240,7 +250,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     const { embedder, server, clock } = await stageOne(kind)
     server.always(route, answer(500))
     expect(await failureOf(embedder.embed(['one'], undefined, 'query'))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
-    expect({ slept: clock.slept, asked: server.count(route) }).toEqual({ slept: [250], asked: 2 })
+    expect({ pauses: clock.pauses, asked: server.count(route) }).toEqual({ pauses: [250], asked: 2 })
     server.always(route, answer(422))
     expect(await failureOf(embedder.embed(['one'], undefined, 'query'))).toMatchObject({ code: 'EMBED_REFUSED' })
   })
@@ -369,12 +379,12 @@ describe('an embedder over TEI', () => {
     const embedder = await stage.open('tei', server, { clock })
     const others = [{ id: 'BAAI/bge-m3' }, { sha: '0'.repeat(40) }, { sha: null }]
     for (const other of others) {
-      clock.pass(61_000)
+      clock.advance(61_000)
       expect(await embedder.embed(['one'])).toHaveLength(1)
       server.serve(other)
       // Not with every batch.
       expect(await embedder.embed(['one'])).toHaveLength(1)
-      clock.pass(61_000)
+      clock.advance(61_000)
       for (const use of ['text', 'query'] as const) {
         const failure = await failureOf(embedder.embed(['one'], undefined, use))
         expect(failure).toMatchObject({
@@ -411,7 +421,7 @@ describe('an embedder over TEI', () => {
       const clock = createQuickClock()
       const server = stage.later(await openTeiServer())
       const embedder = await stage.open('tei', server, { clock })
-      clock.pass(61_000)
+      clock.advance(61_000)
       server.always('GET /info', answer(status))
       expect(await failureOf(embedder.embed(['one']))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
       expect(await failureOf(stage.open('tei', server))).toMatchObject({ code: 'SERVICE_UNUSABLE' })

@@ -4,32 +4,8 @@ import { openTeiEmbedder } from '../../src/embed/tei-embedder.ts'
 import { openServiceClient } from '../../src/fetch/service-client.ts'
 import type { ServiceRequest } from '../../src/library/http-client.ts'
 import type { Embedder } from '../../src/library/vectors.ts'
+import { createQuickClock } from './quick-clock.ts'
 import type { FaultyServer } from './servers/faults.ts'
-
-/** A clock that nobody waits for: whoever sleeps wakes at once, and it is later by so much. */
-export function createQuickClock() {
-  let now = 1_000_000
-  const slept: number[] = []
-  let told: () => void = () => undefined
-  return {
-    /** Told of every pause before it is made. */
-    onSleep: (tell: () => void): void => {
-      told = tell
-    },
-    /** The pauses that were made, in milliseconds. */
-    slept,
-    pass: (ms: number): void => {
-      now += ms
-    },
-    now: () => now,
-    sleep: async (ms: number, signal?: AbortSignal): Promise<void> => {
-      signal?.throwIfAborted()
-      told()
-      slept.push(ms)
-      now += ms
-    },
-  }
-}
 
 /** A client that can be told to wait less for its answers. */
 export function createHurriedClient(origin: string) {

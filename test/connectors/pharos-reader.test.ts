@@ -1,9 +1,10 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { PharosError } from '../../src/core/errors.ts'
 import { PageDefect } from '../../src/crawl/page-defect.ts'
 import type { RenderOutcome } from '../../src/crawl/ports.ts'
 import { systemClock } from '../../src/fetch/clock.ts'
 import type { Library } from '../../src/library/library.ts'
+import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { documentId } from '../../src/readers/document.ts'
 import {
   loadSource,
@@ -17,7 +18,16 @@ import { listAll } from './list-all.ts'
 
 const NOW = Date.UTC(2026, 1, 20, 10, 30)
 
+/** For all readers: nothing is stored by reading but what was learned of a host. */
+let shared: OpenLibrary
+let sites = 0
 const readers: PharosReader[] = []
+
+beforeAll(async () => {
+  shared = await openLibrary({ path: ':memory:', version: '0.0.0', allowPrivate: ['127.0.0.0/8'] })
+})
+
+afterAll(() => shared.close())
 
 afterEach(async () => {
   for (const reader of readers.splice(0)) await reader.close()
@@ -25,10 +35,14 @@ afterEach(async () => {
 
 /** A reader over a library that may reach this machine. */
 async function openReader(options: PharosReaderOptions = {}, parts: Partial<Library> = {}): Promise<PharosReader> {
-  const library = { ...(await stageLibrary()), ...parts }
-  const reader = await openPharosReader({ library, ...options })
+  const reader = await openPharosReader({ library: { ...shared, ...parts }, ...options })
   readers.push(reader)
   return reader
+}
+
+/** A site that is a host of its own, whatever its port. */
+function stageOwnSite(pages: Readonly<Record<string, Answer>>): Promise<Site> {
+  return stageSite(pages, { address: `127.0.1.${++sites}` })
 }
 
 async function stageReader(
@@ -36,7 +50,7 @@ async function stageReader(
   options: PharosReaderOptions = {},
   parts: Partial<Library> = {},
 ) {
-  return { site: await stageSite(pages), reader: await openReader(options, parts) }
+  return { site: await stageOwnSite(pages), reader: await openReader(options, parts) }
 }
 
 const pathsOf = (site: Site): string[] => site.asked().filter((path) => path !== '/robots.txt')
@@ -287,7 +301,7 @@ describe('a server that fails', () => {
 })
 
 test('fields are sent to the origin that was asked, and not to where it redirects', async () => {
-  const other = await stageSite({ '/there': page('There') }, { address: '127.0.0.2' })
+  const other = await stageOwnSite({ '/there': page('There') })
   const headers = { authorization: 'Bearer of news' }
   const { site, reader } = await stageReader({ '/here': redirect(`${other.origin}/there`) }, { headers })
   expect(await reader.loadData([`${site.origin}/here`])).toHaveLength(1)
@@ -311,7 +325,7 @@ describe('a page that is empty until its scripts have run', () => {
       },
     }
     const reader = await openReader({ render }, { openRenderer: async () => renderer })
-    const site = await stageSite({ '/app': SHELL, '/plain': page('Plain'), '/notes.md': text(markdown('Notes')) })
+    const site = await stageOwnSite({ '/app': SHELL, '/plain': page('Plain'), '/notes.md': text(markdown('Notes')) })
     const urls = ['/app', '/plain', '/notes.md'].map((path) => site.origin + path)
     return { rendered, reader, urls, site }
   }

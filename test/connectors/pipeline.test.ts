@@ -112,12 +112,63 @@ describe('ingesting documents', () => {
     expect(textsOf(URL_A).length).toBeLessThan(fine)
   })
 
+  test('leaves out a chunk that cannot be embedded, names it, and replaces what was there by the others', async () => {
+    const options = { embedder, vectorStore }
+    await ingestDocuments([documentOf(URL_A, 'Old.')], options)
+    const paragraphs = Array.from({ length: 60 }, (_, i) => `## Part ${i}\n\n${`Part ${i} needs care. `.repeat(90)}`)
+    const poisoned = paragraphs.with(40, `## Part 40\n\n${'poison '.repeat(260)}`)
+    const results = await ingestDocuments([documentOf(URL_A, poisoned.join('\n\n'))], options)
+    expect(results).toEqual([
+      {
+        type: 'written',
+        url: URL_A,
+        chunks: 59,
+        refused: [
+          { chunkIndex: 40, headingPath: ['Part 40'], error: expect.objectContaining({ code: 'EMBED_REFUSED' }) },
+        ],
+      },
+    ])
+    const texts = textsOf(URL_A)
+    expect(texts).toHaveLength(59)
+    expect(texts.join('\n')).not.toMatch(/Old|poison/)
+  })
+
+  test('leaves what was there where only some chunks are embedded before the service fails', async () => {
+    const options = { embedder, vectorStore }
+    await ingestDocuments([documentOf(URL_A, 'Old.')], options)
+    tei.always('POST /embed', ({ text }) =>
+      text.includes('Oil needs care') ? { type: 'answer', status: 429 } : { type: 'none' },
+    )
+    const text = `## First\n\n${'poison '.repeat(260)}\n\n${LONG}`
+    expect(await ingestDocuments([documentOf(URL_A, text)], options)).toMatchObject([
+      { type: 'failed', error: { code: 'SERVICE_UNUSABLE' } },
+    ])
+    expect(textsOf(URL_A)).toEqual(['Old.'])
+  })
+
+  test('leaves what was there where the service makes no vector of anything any more', async () => {
+    const options = { embedder, vectorStore }
+    await ingestDocuments([documentOf(URL_A, 'Old.')], options)
+    let isSpent = false
+    tei.always('POST /embed', ({ text }) => {
+      isSpent ||= text.includes('Oil needs care')
+      return isSpent
+        ? { type: 'answer', status: 422, json: { error: 'spent', error_type: 'Validation' } }
+        : { type: 'none' }
+    })
+    const paragraphs = Array.from({ length: 40 }, (_, i) => `## Part ${i}\n\n${`Part ${i} needs care. `.repeat(90)}`)
+    expect(await ingestDocuments([documentOf(URL_A, `${paragraphs.join('\n\n')}\n\n${LONG}`)], options)).toMatchObject([
+      { type: 'failed', error: { code: 'EMBED_REFUSED' } },
+    ])
+    expect(textsOf(URL_A)).toEqual(['Old.'])
+  })
+
   test('leaves what was there of a document that cannot be embedded, and goes on with the others', async () => {
     const options = { embedder, vectorStore }
     await ingestDocuments([documentOf(URL_A, LONG)], options)
     const before = textsOf(URL_A)
     const results = await ingestDocuments(
-      [documentOf(URL_A, `${LONG}\n\n## Last\n\n${'poison '.repeat(300)}`), documentOf(URL_B, 'Colza oil.')],
+      [documentOf(URL_A, 'poison '.repeat(900)), documentOf(URL_B, 'Colza oil.')],
       options,
     )
     expect(results).toMatchObject([
@@ -143,6 +194,12 @@ describe('ingesting documents', () => {
       { type: 'failed', error: { code: 'READ_FAILED' } },
     ])
     expect(textsOf(URL_A)).toEqual(before)
+  })
+
+  test('tells of an address without its password', async () => {
+    const [result] = await ingestDocuments([documentOf('http://me:secret@127.0.0.1/', '')], { embedder, vectorStore })
+    const said = result?.type === 'failed' ? result.error.message : ''
+    expect(said).toBe('http://…@127.0.0.1/ could not be read: there is no text')
   })
 
   test('refuses vectors that say nothing', async () => {

@@ -23,6 +23,7 @@ interface MadePage {
   readonly texts: readonly string[]
 }
 
+const isLong = process.env['TEST_LONG'] !== undefined
 const POINTS = { library: 'one', fingerprint: 'f', sourceIds: ['a'] }
 const SOURCES = ['alpha', 'beta', 'gamma']
 const words = fc.stringMatching(/^[a-z]{1,6}( [a-z]{1,6}){0,4}$/)
@@ -93,7 +94,7 @@ describe('filters', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(page, { minLength: 15, maxLength: 40 }),
-        fc.array(fc.tuple(filter, words, fc.integer({ min: 1, max: 12 })), { minLength: 25, maxLength: 25 }),
+        fc.array(fc.tuple(filter, words, fc.integer({ min: 1, max: 12 })), { minLength: 50, maxLength: 50 }),
         async (pages, questions) => {
           const store = await open()
           stores.push(store)
@@ -122,7 +123,7 @@ describe('filters', () => {
           }
         },
       ),
-      { numRuns: 6 },
+      { numRuns: isLong ? 6 : 3 },
     )
     expect(stage.server.count('POST /collections/:name/points/query')).toBeGreaterThan(100)
     expect(found).toBeGreaterThan(100)

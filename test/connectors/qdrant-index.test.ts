@@ -197,6 +197,21 @@ describe('what is written', () => {
     await expect(index.nearest(countLetters(SEA), 2, {}, given)).rejects.toThrow('enough')
   })
 
+  test('is not given up by one who has no more time while others wait for the same collection', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    stage.server.always('GET /collections/:name', { type: 'wait', for: promise })
+    const hurry = new AbortController()
+    const hurried = copy.writeOnce(SPACE, [], hurry.signal)
+    const patient = copy.write(SPACE, [])
+    await stage.server.arrived('GET /collections/:name', 1)
+    hurry.abort(new Error('enough'))
+    await expect(hurried).rejects.toThrow('enough')
+    resolve()
+    await patient
+    expect(stage.server.count('PUT /collections/:name')).toBe(1)
+    await expect(copy.write(SPACE, [], hurry.signal)).rejects.toThrow('enough')
+  })
+
   test('is known by its place, however that is written', async () => {
     const { client, clock, server } = stage
     const place = { collection: 'pharos', library: 'one', client, clock }

@@ -89,7 +89,10 @@ describe('opening a collection', () => {
   test('refuses an address with a password, and does not repeat it', async () => {
     const stage = await stageOf()
     const opening = openIn(stage, { url: stage.server.origin.replace('://', '://user:secret@') })
-    await expect(opening).rejects.toMatchObject({ code: 'USAGE', message: expect.not.stringContaining('secret') })
+    await expect(opening).rejects.toMatchObject({
+      code: 'OPTION_INVALID',
+      message: expect.not.stringContaining('secret'),
+    })
   })
 
   test('says so where the collection is gone again at once', async () => {

@@ -2,25 +2,33 @@ import type { Clock } from '../../src/crawl/ports.ts'
 
 /** A clock on which every pause is over at once, and which remembers them. */
 export interface QuickClock extends Clock {
+  /** In milliseconds. */
   readonly pauses: number[]
   /** Goes on by so many milliseconds. */
   advance(ms: number): void
+  /** Has somebody told of every pause before it is made. */
+  onSleep(tell: () => void): void
 }
 
 /** Creates one that stands at the beginning of 2026. */
 export function createQuickClock(): QuickClock {
   let now = Date.UTC(2026, 0, 1)
+  let told: () => void = () => undefined
   const pauses: number[] = []
   return {
     pauses,
     now: () => now,
     async sleep(ms, signal) {
       signal?.throwIfAborted()
+      told()
       pauses.push(ms)
       now += ms
     },
     advance(ms) {
       now += ms
+    },
+    onSleep(tell) {
+      told = tell
     },
   }
 }

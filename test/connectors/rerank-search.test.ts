@@ -1,4 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openTeiReranker } from '../../src/embed/rerank-tei.ts'
 import { openServiceClient } from '../../src/fetch/service-client.ts'
 import type { Library } from '../../src/library/library.ts'
@@ -6,7 +9,9 @@ import { addSource } from '../../src/library/operations/add-source.ts'
 import { searchLibrary } from '../../src/library/operations/search-library.ts'
 import type { Reranker } from '../../src/library/reranker.ts'
 import type { SearchAnswer, SearchInput } from '../../src/library/search.ts'
-import { runCrawl, stageLibrary, stageSite } from '../sites/crawl.ts'
+import { openLibrary } from '../../src/open-library.ts'
+import { runCrawl } from '../sites/crawl.ts'
+import { openSite } from '../sites/site.ts'
 import { createQuickClock } from './quick-clock.ts'
 import type { FaultyServer } from './servers/faults.ts'
 import { openTeiRerankServer } from './servers/rerank.ts'
@@ -33,10 +38,23 @@ function linksTo(count: number): string {
   return `<ul>${Array.from({ length: count }, (_, page) => `<li><a href="/p${page}">p${page}</a></li>`).join('')}</ul>`
 }
 
+const folder = mkdtempSync(join(tmpdir(), 'pharos-rerank-'))
+const crawled = join(folder, 'crawled.db')
 let server: FaultyServer
 let library: Library
 let seen: string[]
 const closing: (() => Promise<void>)[] = []
+
+// Every test has a copy of what was crawled once: what was judged lately is remembered for each library.
+beforeAll(async () => {
+  const first = await openLibrary({ path: crawled, version: '0.0.0', allowPrivate: ['127.0.0.0/8'] })
+  const { origin, close } = await openSite(site)
+  const source = await addSource(first, { url: `${origin}/`, name: 'lamps' })
+  await runCrawl(first, source, { kind: 'add' }, origin)
+  await Promise.all([first.close(), close()])
+})
+
+afterAll(() => rmSync(folder, { recursive: true }))
 
 beforeEach(async () => {
   seen = []
@@ -47,21 +65,21 @@ beforeEach(async () => {
   }
   server = await openTeiRerankServer({ judge })
   const client = openServiceClient({ origins: [server.origin], userAgent: 'Pharos/test' })
+  const path = join(folder, 'copy.db')
+  cpSync(crawled, path)
+  const copy = await openLibrary({ path, version: '0.0.0' })
   closing.push(
     () => client.close(),
     () => server.close(),
+    () => copy.close(),
   )
-  const staged = await stageLibrary()
-  const { origin } = await stageSite(site)
-  const source = await addSource(staged, { url: `${origin}/`, name: 'lamps' })
-  await runCrawl(staged, source, { kind: 'add' }, origin)
   const open = (budgetMs: number, candidates: number): Reranker =>
-    openTeiReranker({ endpoint: server.origin, candidates, budgetMs, client, clock: staged.clock })
-  library = { ...staged, openReranker: async () => open(5000, 50) }
-  openWith = (budgetMs, candidates) => ({ ...staged, openReranker: async () => open(budgetMs, candidates) })
+    openTeiReranker({ endpoint: server.origin, candidates, budgetMs, client, clock: copy.clock })
+  openWith = (budgetMs, candidates) => ({ ...copy, openReranker: async () => open(budgetMs, candidates) })
+  library = openWith(5000, 50)
 })
 
-/** The same library with another budget, and fewer that are judged. */
+/** The library with a reranker that has such a budget, and judges so many. */
 let openWith: (budgetMs: number, candidates: number) => Library
 
 afterEach(async () => {

@@ -1,20 +1,31 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe } from 'vitest'
+import { afterAll, beforeAll, describe } from 'vitest'
 import type { Store } from '../../src/library/store.ts'
 import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { describeStore } from './store.contract.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-store-'))
+/** The tables are made once, because that takes longer than most tests. */
+const empty = join(folder, 'empty.db')
 let files = 0
 
 const STORES: Readonly<Record<string, () => Promise<Store>>> = {
-  'the SQLite store in a file': () => openSqliteStore(join(folder, `${files++}.db`)),
-  'the SQLite store in memory': () => openSqliteStore(':memory:'),
+  'the SQLite store in a file': () => {
+    const path = join(folder, `${files++}.db`)
+    copyFileSync(empty, path)
+    return openSqliteStore(path)
+  },
+  // The same but for its file, and what others are tested on.
+  ...(process.env['TEST_LONG'] === undefined
+    ? {}
+    : { 'the SQLite store in memory': () => openSqliteStore(':memory:') }),
   'the memory store': async () => createMemoryStore(),
 }
+
+beforeAll(async () => (await openSqliteStore(empty)).close())
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Page } from '../../src/core/model.ts'
 import { searchHits } from '../../src/library/hits.ts'
 import type { ChunkFilter } from '../../src/library/store.ts'
 import type { ChunkName, VectorSpace, VectorStore } from '../../src/library/vectors.ts'
 import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { addSourceTo, writePage } from '../embed/filled-store.ts'
+import { addSourceTo, recordOf, writePage } from '../embed/filled-store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-vectors-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -24,6 +25,39 @@ const NORTH = Float32Array.of(1, 0, 0, 0)
 const EAST = Float32Array.of(0, 1, 0, 0)
 /** Between both, nearer to the north. */
 const NORTH_EAST = Float32Array.of(0.8, 0.6, 0, 0)
+
+/** Reads a page of `docs` again: its text is as it was, but these things are said about it now. */
+async function readAgain(store: VectorStore, path: string, text: string, said: Partial<Page>): Promise<void> {
+  const url = `https://docs.test${path}`
+  const crawlId = `crawl after ${path}, ${JSON.stringify(said)}`
+  const find = { key: url, url, host: 'docs.test', depth: 1, foundOn: null, discovery: 'link', refusal: null } as const
+  await store.offer('docs', crawlId, [find], 10)
+  const request = { sourceId: 'docs', limit: 1, now: 20, until: 1000, horizon: 1_000_000, isLevelled: false }
+  const [visit] = await store.lease(request)
+  if (visit === undefined) throw new Error(`${url} is not to be visited`)
+  const { page, ...record } = recordOf(url, text, {})
+  const settled = {
+    visit,
+    crawlId,
+    now: 30,
+    state: 'unchanged',
+    record: { ...record, page: { ...page, ...said } },
+  } as const
+  expect(await store.settle(settled)).toMatchObject({ state: 'unchanged' })
+}
+
+/** What a copy repeats of what a page says about itself. */
+const COPIED_FACTS: Readonly<Record<string, Partial<Page>>> = {
+  title: { title: 'Another' },
+  description: { description: 'New' },
+  language: { language: 'de' },
+  date: { modifiedAt: '2026-01-01T00:00:00.000Z' },
+  'number of links': linkTo('/b'),
+}
+
+function linkTo(path: string): Pick<Page, 'links'> {
+  return { links: [{ url: `https://docs.test${path}`, text: path, rel: [], isContent: true }] }
+}
 
 describe.each(Object.entries(STORES))('the vectors of %s', (_name, open) => {
   let store: VectorStore
@@ -80,6 +114,20 @@ describe.each(Object.entries(STORES))('the vectors of %s', (_name, open) => {
     await write('docs', second, EAST, OTHER)
     expect(await count('there')).toBe(1)
   })
+
+  test.each(Object.entries(COPIED_FACTS))(
+    'are not known to be copied once their page has another %s',
+    async (_fact, said) => {
+      const [first = '', second = ''] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
+      const [other = ''] = await writePage(store, 'docs', '/b', 'three')
+      for (const id of [first, second, other]) await write('docs', id, NORTH)
+      const names = [first, second, other].map((chunkId) => ({ sourceId: 'docs', chunkId }))
+      await store.vectors.markCopied('here', SPACE, names)
+      await readAgain(store, '/a', 'one\n---\ntwo', said)
+      const { embedded } = await store.vectors.count()
+      expect(embedded - (await store.vectors.countUncopied('here'))).toBe(1)
+    },
+  )
 
   test('know their library from all others', async () => {
     const other = await open()
@@ -394,4 +442,20 @@ test('vectors of SQLite are as they were when the file is opened again, and are 
   expect(await third.vectors.readSpace()).toEqual(SPACE)
   expect(await third.vectors.compare(NORTH, [{ sourceId: 'docs', chunkId: id }])).toEqual([expect.closeTo(1, 2)])
   await third.close()
+})
+
+test('vectors of SQLite stay copied when nothing is said of their page that a copy repeats', async () => {
+  const store = await openSqliteStore(join(folder, 'said.db'))
+  await addSourceTo(store, 'docs')
+  const [id = ''] = await writePage(store, 'docs', '/a', 'one')
+  await store.vectors.write(SPACE, [{ sourceId: 'docs', chunkId: id, vector: NORTH }])
+  await store.vectors.markCopied('here', SPACE, [{ sourceId: 'docs', chunkId: id }])
+  await readAgain(store, '/a', 'one', { generator: 'another' })
+  expect(await store.vectors.countUncopied('here')).toBe(0)
+  await readAgain(store, '/a', 'one', linkTo('/b'))
+  await store.vectors.markCopied('here', SPACE, [{ sourceId: 'docs', chunkId: id }])
+  // It tells how many there are, not which.
+  await readAgain(store, '/a', 'one', linkTo('/c'))
+  expect(await store.vectors.countUncopied('here')).toBe(0)
+  await store.close()
 })

@@ -1,15 +1,20 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { type Frame, writeFrame } from '../../src/library/dispatch/frames.ts'
-import { progressFrame } from './frames.ts'
+import type { Frame, ProgressFrame } from '../../src/library/dispatch/frames.ts'
 
-// A process that keeps to the contract of crawl processes, and behaves as the first word says.
+// A process that keeps to the contract of crawl processes, and behaves as the first word says. It imports nothing of the program,
+// whose start would take several times as long as its own.
 
 const [behaviour = '', path = ''] = process.argv.slice(2)
+/** A report of nothing, which whoever starts it gives it. */
+const noProgress = JSON.parse(process.env['NO_PROGRESS'] ?? '') as ProgressFrame
 
-const print = (frame: Frame) => process.stdout.write(`${writeFrame(frame)}\n`)
-const report = (given: Parameters<typeof progressFrame>[0] = {}) =>
-  print({ type: 'PROGRESS', data: progressFrame({ crawlId: 'crawl-1', sourceId: 'source-1', visited: 2, ...given }) })
+const print = ({ type, data }: Frame) => process.stdout.write(`${type} ${JSON.stringify(data)}\n`)
+const report = (given: Partial<ProgressFrame> = {}) =>
+  print({
+    type: 'PROGRESS',
+    data: { ...noProgress, crawlId: 'crawl-1', sourceId: 'source-1', visited: 2, ...given },
+  })
 const enqueue = (url: string) =>
   print({
     type: 'QUEUE',

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { LocalSite, manyPages, writePage } from './local-site.ts'
-import { PROGRAM, Workshop } from './program.ts'
+import { NO_BROWSER, PROGRAM, Workshop } from './program.ts'
 
 let shop: Workshop
 let site: LocalSite
@@ -31,7 +31,11 @@ afterEach(() => shop.remove())
 /** Runs the program on this shop's library, loopback allowed. `{}` stands for the origin of the site. */
 function pharos(line: string, ...more: string[]) {
   const args = [...line.split(' ').filter(Boolean), ...more].map((arg) => arg.replace('{}', site.origin))
-  return shop.runHere(args, { PHAROS_LIBRARY: shop.path('library.db'), PHAROS_ALLOW_PRIVATE: '127.0.0.1' })
+  return shop.runHere(args, environment())
+}
+
+function environment(): Record<string, string> {
+  return { ...NO_BROWSER, PHAROS_LIBRARY: shop.path('library.db'), PHAROS_ALLOW_PRIVATE: '127.0.0.1' }
 }
 
 interface Balanced {
@@ -134,7 +138,7 @@ describe('add', () => {
   })
 
   test('stays away from private addresses, and says how they are allowed', async () => {
-    const blocked = await shop.run(['add', `${site.origin}/docs/`, '--name', 'guide'])
+    const blocked = await shop.runHere(['add', `${site.origin}/docs/`, '--name', 'guide'])
     expect({ code: blocked.code, stdout: blocked.stdout }).toEqual({ code: 3, stdout: '' })
     expect(blocked.stderr).toMatch(/^pharos: nothing could be indexed: .* – .*--allow-private.*\n$/)
     expect(site.asked).toEqual([])
@@ -453,7 +457,7 @@ describe('a source that is there', () => {
 
 describe('fetch', () => {
   test('prints one page as Markdown and stores none', async () => {
-    const { code, stdout, stderr } = await pharos('fetch {}/docs/retry')
+    const { code, stdout, stderr } = await shop.run(['fetch', `${site.origin}/docs/retry`], environment())
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^# Retry\n\nThis page is about Retry/)
     expect(JSON.parse((await pharos('fetch {}/docs/retry --json')).stdout)).toMatchObject({ title: 'Retry' })
@@ -567,8 +571,7 @@ describe('a crawl that runs', () => {
   /** Starts a crawl and waits for so many requests. */
   async function start(line: string, requests: number) {
     const args = [PROGRAM, ...line.split(' ')].map((arg) => arg.replace('{}', site.origin))
-    const environment = { PHAROS_LIBRARY: shop.path('library.db'), PHAROS_ALLOW_PRIVATE: '127.0.0.1' }
-    const { child, ended } = shop.start(process.execPath, args, environment)
+    const { child, ended } = shop.start(process.execPath, args, environment())
     while (site.asked.length < requests && child.exitCode === null) await new Promise((wake) => setTimeout(wake, 10))
     return { child, ended }
   }
@@ -656,7 +659,7 @@ describe('a crawl that runs', () => {
   test('gives hints that can be copied, wherever the library is and whoever may be reached', async () => {
     const flags = ['--library', shop.path('library.db'), '--allow-private']
     const { ended, child } = await start(`${ADD} --concurrency 2 ${flags.join(' ')}`, 12)
-    const again = await shop.run(['add', `${site.origin}/docs/`, '--name', 'guide', ...flags])
+    const again = await shop.runHere(['add', `${site.origin}/docs/`, '--name', 'guide', ...flags])
     expect(again.stderr).toContain(`\`pharos status guide --library ${shop.path('library.db')}\` shows how far`)
     child.kill('SIGINT')
     const goOn = `pharos recrawl guide --allow-private --library ${shop.path('library.db')}\n`
@@ -715,12 +718,12 @@ describe('a library', () => {
       [shop.path('a-folder'), `${shop.path('a-folder')} is a folder`],
       [shop.path('a-file/deep/library.db'), `${shop.path('a-file')} is a file, not a folder`],
     ] as const) {
-      expect(await shop.run(['list', '--library', place])).toMatchObject({
+      expect(await shop.runHere(['list', '--library', place])).toMatchObject({
         code: 1,
         stdout: '',
         stderr: expect.stringMatching(`^pharos: the library ${place} cannot be used: ${problem} – `),
       })
-      expect(await shop.run(['doctor', '--library', place])).toMatchObject({
+      expect(await shop.runHere(['doctor', '--library', place], NO_BROWSER)).toMatchObject({
         code: 1,
         stdout: expect.stringContaining(`FAIL  library: ${problem}; use another with --library\n`),
       })
@@ -729,7 +732,8 @@ describe('a library', () => {
 
   test('that is not there yet is made with its folders, but not by doctor', async () => {
     const place = shop.path('new/deep/library.db')
-    expect((await shop.run(['doctor', '--library', place])).stdout).toContain(`ok    library: ${place} will be made`)
+    const { stdout } = await shop.runHere(['doctor', '--library', place], NO_BROWSER)
+    expect(stdout).toContain(`ok    library: ${place} will be made`)
     expect(fs.existsSync(shop.path('new'))).toBe(false)
     expect(await shop.run(['list', '--library', place])).toMatchObject({ code: 0 })
     expect(fs.statSync(shop.path('new/deep')).mode & 0o777).toBe(0o700)

@@ -33,7 +33,7 @@ afterAll(async () => {
 })
 
 function pharos(...args: string[]) {
-  return shop.run(args, { PHAROS_LIBRARY: shop.path('library.db'), PHAROS_ALLOW_PRIVATE: '127.0.0.1' })
+  return shop.runHere(args, { PHAROS_LIBRARY: shop.path('library.db'), PHAROS_ALLOW_PRIVATE: '127.0.0.1' })
 }
 
 interface Answer {

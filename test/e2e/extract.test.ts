@@ -6,7 +6,7 @@ let shop: Workshop
 
 /** Runs a command line that holds no quotes. */
 function pharos(line: string) {
-  return shop.run(line.split(' ').filter(Boolean))
+  return shop.runHere(line.split(' ').filter(Boolean))
 }
 
 beforeAll(() => {
@@ -60,7 +60,7 @@ describe('extract', () => {
   })
 
   test('wants the name of a file', async () => {
-    const { code, stderr } = await shop.run(['extract', ''])
+    const { code, stderr } = await shop.runHere(['extract', ''])
     expect(code).toBe(2)
     expect(stderr).toContain('expected the name of a file, got an empty one')
   })

@@ -14,13 +14,18 @@ afterEach(() => {
   shop.remove()
 })
 
-/** Runs the program on this shop's library. */
+/** Runs the program on this shop's library, as a process of its own. */
 function pharos(line: string, ...more: string[]) {
   return shop.run([...line.split(' ').filter(Boolean), ...more], { PHAROS_LIBRARY: shop.path('library.db') })
 }
 
+/** The same inside this process, for what another run has shown of a process. */
+function runHere(line: string) {
+  return shop.runHere(line.split(' '), { PHAROS_LIBRARY: shop.path('library.db') })
+}
+
 async function statusOf(source: string): Promise<Record<string, unknown>> {
-  const { stdout, stderr } = await pharos(`status ${source} --json`)
+  const { stdout, stderr } = await runHere(`status ${source} --json`)
   expect(stderr).toBe('')
   return (JSON.parse(stdout) as { sources: [Record<string, unknown>] }).sources[0]
 }
@@ -48,7 +53,7 @@ describe('a folder', () => {
       passages: [{ source: 'docs@2.1', url: `file://${shop.path('docs/keeper.ts')}`, start_line: 1, end_line: 3 }],
     })
     expect((await pharos('explain docs@2.1 trace.log')).stdout).toContain('State: skipped (ignored)')
-    expect((await pharos('explain docs@2.1 docs/fog/horn.md')).stdout).toContain('State: indexed')
+    expect((await runHere('explain docs@2.1 docs/fog/horn.md')).stdout).toContain('State: indexed')
 
     shop.write({ 'docs/readme.md': '# Tower\n\nLight the lamp at noon.\n' })
     fs.renameSync(shop.path('docs/fog/horn.md'), shop.path('docs/fog/bell.md'))
@@ -61,7 +66,7 @@ describe('a folder', () => {
     expect((await pharos('stats')).stdout).toContain('Pages: 4\n')
 
     fs.renameSync(shop.path('docs'), shop.path('moved'))
-    const lost = await pharos('recrawl docs')
+    const lost = await runHere('recrawl docs')
     expect({ code: lost.code, stdout: lost.stdout }).toEqual({ code: 3, stdout: '' })
     expect(lost.stderr).toContain(`there is no folder or file at ${shop.path('docs')}`)
     expect(await statusOf('docs')).toMatchObject({ pages: 4 })
@@ -87,14 +92,17 @@ describe('a folder', () => {
   ])('%s fails with %i and says why', async (line, code, words) => {
     shop.write({ 'docs/a.md': '# A\n\na\n' })
     fs.mkdirSync(shop.path('empty'))
-    const outcome = await pharos(line)
+    const outcome = await runHere(line)
     expect({ code: outcome.code, stdout: outcome.stdout }).toEqual({ code, stdout: '' })
     expect(outcome.stderr).toMatch(words)
   })
 })
 
+/** Enough for a run to be met half-way. */
+const FILES = 1000
+
 test('a run that is killed goes on, two at once are refused, and the end is as if nothing had happened', async () => {
-  const files = Array.from({ length: 1500 }, (_, i) => {
+  const files = Array.from({ length: FILES }, (_, i) => {
     const text = `# Page ${i}\n\n${`The keeper of tower ${i} notes the tide. `.repeat(20)}\n`
     return [`docs/d${i % 9}/p${i}.md`, text] as const
   })
@@ -103,17 +111,17 @@ test('a run that is killed goes on, two at once are refused, and the end is as i
     PHAROS_LIBRARY: shop.path('library.db'),
   })
   await waitForPages(100, () => child.exitCode !== null)
-  const second = await pharos('add docs')
+  const second = await runHere('add docs')
   expect(second.code).toBe(1)
   expect(second.stderr).toMatch(/^pharos: docs is being crawled by another process/)
   child.kill('SIGKILL')
   expect((await ended).signal).toBe('SIGKILL')
   const before = await listPages()
-  expect(before.size).toBeLessThan(1500)
+  expect(before.size).toBeLessThan(FILES)
 
-  const rest = await pharos('add docs')
+  const rest = await runHere('add docs')
   expect(rest).toMatchObject({ code: 0, stderr: 'going on with the interrupted crawl of docs\n' })
-  expect(await statusOf('docs')).toMatchObject({ discovered: 1500, indexed: 1500, pending: 0, pages: 1500 })
+  expect(await statusOf('docs')).toMatchObject({ discovered: FILES, indexed: FILES, pending: 0, pages: FILES })
   const after = await listPages()
   for (const [key, changedAt] of before) expect(after.get(key)).toBe(changedAt)
 })
@@ -123,7 +131,7 @@ async function waitForPages(count: number, isOver: () => boolean): Promise<void>
   const giveUp = Date.now() + 60_000
   while (Date.now() < giveUp && !isOver()) {
     if (fs.existsSync(shop.path('library.db')) && (await listPages()).size >= count) return
-    await new Promise((wake) => setTimeout(wake, 20))
+    await new Promise((wake) => setTimeout(wake, 100))
   }
   throw new Error(`${count} pages did not come while the program ran`)
 }

@@ -12,6 +12,9 @@ export const PROGRAM: string = join(repository, 'dist/cli/main.js')
 /** What the program does once it is started. */
 const RUN = join(repository, 'dist/cli/run.js')
 
+/** For `doctor` where the browser is not the point: to start one takes longer than all its other checks together. */
+export const NO_BROWSER: Readonly<Record<string, string>> = { PHAROS_BROWSER: '/nonsense/chrome' }
+
 /** What a run of the program gave. */
 export interface Outcome {
   readonly code: number | null
@@ -51,7 +54,7 @@ export class Workshop {
    */
   async runHere(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Outcome> {
     const { run } = (await import(RUN)) as { run(args: readonly string[], streams: Streams): Promise<number> }
-    const before = { folder: process.cwd(), env: process.env }
+    const before = { folder: process.cwd(), environment: { ...process.env } }
     const output = { stdout: '', stderr: '' }
     const stream = (name: keyof typeof output) => ({
       write(text: string) {
@@ -59,12 +62,12 @@ export class Workshop {
       },
     })
     process.chdir(this.folder)
-    process.env = { ...this.environment, ...environment }
+    replaceEnvironment({ ...this.environment, ...environment })
     try {
       const code = await run(args, { stdout: stream('stdout'), stderr: stream('stderr') })
       return { code, signal: null, ...output }
     } finally {
-      process.env = before.env
+      replaceEnvironment(before.environment)
       process.chdir(before.folder)
     }
   }
@@ -111,4 +114,10 @@ export class Workshop {
   remove(): void {
     fs.rmSync(this.folder, { recursive: true, force: true })
   }
+}
+
+/** The variables themselves, not another object in their place: the system is asked for the home folder, and knows only those. */
+function replaceEnvironment(variables: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(process.env)) delete process.env[name]
+  Object.assign(process.env, variables)
 }

@@ -1,7 +1,5 @@
 import * as fs from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { run } from '../../src/cli/run.ts'
-import type { Output } from '../../src/cli/terminal.ts'
 import { openLibrary } from '../../src/open-library.ts'
 import { LocalSite } from './local-site.ts'
 import { PROGRAM, Workshop } from './program.ts'
@@ -62,18 +60,8 @@ function start(...args: string[]) {
 }
 
 /** The same without a process, which takes a tenth of the time. */
-async function pharos(...args: string[]) {
-  const written = { stdout: '', stderr: '' }
-  const stream = (name: keyof typeof written): Output => ({
-    write: (text) => {
-      written[name] += text
-    },
-  })
-  const code = await run([...args, '--library', shop.path('library.db')], {
-    stdout: stream('stdout'),
-    stderr: stream('stderr'),
-  })
-  return { code, ...written }
+function pharos(...args: string[]) {
+  return shop.runHere([...args, '--library', shop.path('library.db')])
 }
 
 async function json(...args: string[]): Promise<unknown> {
@@ -222,7 +210,7 @@ describe('search in a terminal', () => {
 
 describe('a stored page', () => {
   test('is read as Markdown, whole or by its lines', async () => {
-    const whole = await pharos('read', `${site.origin}/docs/retry#after`)
+    const whole = await start('read', `${site.origin}/docs/retry#after`)
     expect(whole).toMatchObject({ code: 0, stdout: expect.stringMatching(/^# Retry\n\nHow visits/) })
     expect(whole.stderr).toMatch(
       /^http\S+\/docs\/retry {2}Retry {2}guide@2, lines 1-\d+ of \d+, checked and changed just now/,

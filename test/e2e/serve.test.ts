@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { LocalSite, manyPages } from './local-site.ts'
-import { PROGRAM, Workshop } from './program.ts'
+import { NO_BROWSER, PROGRAM, Workshop } from './program.ts'
 import { type ServerProcess, startServer, until } from './server.ts'
 
 let workshop: Workshop
@@ -95,7 +95,7 @@ describe('serve', () => {
 
   test('is refused where another one runs on the library, until that one is gone', async () => {
     const first = await serve()
-    const refused = await workshop.run(['serve', '--library', workshop.path('library.db')])
+    const refused = await workshop.runHere(['serve', '--library', workshop.path('library.db')])
     expect([refused.code, refused.stdout]).toEqual([1, ''])
     expect(refused.stderr).toContain(
       `already, at ${first.origin} – use that one, or end it first: it is process ${first.pid}`,
@@ -108,9 +108,9 @@ describe('serve', () => {
   })
 
   test('demands a token where other machines can reach it, and never tells it', async () => {
-    const open = await workshop.run(['serve', '--host', '0.0.0.0'])
+    const open = await workshop.runHere(['serve', '--host', '0.0.0.0'])
     expect([open.code, open.stderr]).toEqual([2, expect.stringContaining('so a token is demanded')])
-    const short = await workshop.run(['serve', '--host', '0.0.0.0'], { PHAROS_TOKEN: 'short' })
+    const short = await workshop.runHere(['serve', '--host', '0.0.0.0'], { PHAROS_TOKEN: 'short' })
     expect([short.code, short.stderr]).toEqual([2, expect.stringContaining('expected at least 16 characters')])
     expect(short.stderr).not.toContain('short')
 
@@ -124,7 +124,7 @@ describe('serve', () => {
       return response.status
     }
     expect([await statusOf(''), await statusOf(`${TOKEN}x`), await statusOf(TOKEN)]).toEqual([401, 401, 200])
-    const doctor = await workshop.run(['doctor', '--json'], { PHAROS_TOKEN: TOKEN })
+    const doctor = await workshop.runHere(['doctor', '--json'], { ...NO_BROWSER, PHAROS_TOKEN: TOKEN })
     expect(doctor.stdout).toContain('{"name":"token","value":"…","origin":"environment"}')
     server.kill('SIGTERM')
     const { stdout, stderr } = await server.ended
@@ -133,11 +133,9 @@ describe('serve', () => {
 
   test('is refused what it could never work with', async () => {
     workshop.write({ 'notes.txt': 'this is no library, and it is long enough to be looked at. '.repeat(20) })
-    const [file, origin] = await Promise.all([
-      workshop.run(['serve', '--library', 'notes.txt']),
-      workshop.run(['serve', '--allowed-origins', 'https://example.com/']),
-    ])
+    const file = await workshop.runHere(['serve', '--library', 'notes.txt'])
     expect([file.code, file.stderr]).toEqual([1, expect.stringContaining('notes.txt cannot be used')])
+    const origin = await workshop.runHere(['serve', '--allowed-origins', 'https://example.com/'])
     expect([origin.code, origin.stderr]).toEqual([2, expect.stringContaining('expected origins such as https')])
     expect(fs.readdirSync(workshop.folder).filter((name) => name.startsWith('notes'))).toEqual(['notes.txt'])
   })
@@ -147,7 +145,7 @@ describe('serve', () => {
     await new Promise((resolve) => busy.once('listening', resolve))
     // It listens on a port.
     const { port } = busy.address() as AddressInfo
-    const refused = await workshop.run(['serve'], { PORT: String(port) })
+    const refused = await workshop.runHere(['serve'], { PORT: String(port) })
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`--port ${port}: it is in use`)])
     await new Promise((resolve) => busy.close(resolve))
     const server = await serve([], { PORT: String(port) })
@@ -160,14 +158,14 @@ describe('a crawl that is left to the server', () => {
     const site = await LocalSite.open(manyPages(5))
     try {
       const library = ['--library', workshop.path('library.db')]
-      const alone = await workshop.run(['add', `${site.origin}/docs/`, '--detach', ...library])
+      const alone = await workshop.runHere(['add', `${site.origin}/docs/`, '--detach', ...library])
       expect([alone.code, alone.stdout]).toEqual([1, ''])
       expect(alone.stderr).toContain(`start one with \`pharos serve --library ${workshop.path('library.db')}\``)
       expect(fs.existsSync(workshop.path('library.db'))).toBe(false)
 
       const server = await serve(['--allow-private', '--json-logs'])
       const leave = async (...words: string[]) => {
-        const { code, stdout, stderr } = await workshop.run([...words, '--detach', '--json', ...library])
+        const { code, stdout, stderr } = await workshop.runHere([...words, '--detach', '--json', ...library])
         expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
         // What the verb prints.
         const { jobId, watch } = JSON.parse(stdout) as { jobId: string; watch: string }
@@ -186,21 +184,16 @@ describe('a crawl that is left to the server', () => {
       await leave('refresh', 'kilns')
       expect(site.countOf('/docs/p1')).toBe(asked + 1)
 
-      const refused = await Promise.all(
-        [
-          ['recrawl', 'nothing'],
-          ['recrawl', 'kilns', '--header', 'Authorization: Bearer 123'],
-          ['refresh', 'kilns', '--concurrency', '3'],
-          ['add', '.'],
-        ].map((words) => workshop.run([...words, '--detach', ...library])),
-      )
-      expect(refused.map(({ code }) => code)).toEqual([1, 2, 2, 2])
-      expect(refused.map(({ stderr }) => stderr)).toEqual([
-        expect.stringContaining(`the server at ${server.origin} refused: no source nothing in`),
-        expect.stringContaining('--header cannot be given with --detach'),
-        expect.stringContaining('--concurrency cannot be given with --detach: it is a setting of the server'),
-        expect.stringContaining('--detach is for web sites'),
-      ])
+      const setting = 'it is a setting of the server'
+      for (const [words, code, problem] of [
+        [['recrawl', 'nothing'], 1, `the server at ${server.origin} refused: no source nothing in`],
+        [['recrawl', 'kilns', '--header', 'Authorization: Bearer 123'], 2, '--header cannot be given with --detach'],
+        [['refresh', 'kilns', '--concurrency', '3'], 2, `--concurrency cannot be given with --detach: ${setting}`],
+        [['add', '.'], 2, '--detach is for web sites'],
+      ] as const) {
+        const refused = await workshop.runHere([...words, '--detach', ...library])
+        expect([refused.code, refused.stderr]).toEqual([code, expect.stringContaining(problem)])
+      }
       server.kill('SIGTERM')
       const { stderr } = await server.ended
       const lines = stderr

@@ -1,10 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { run } from '../../src/cli/run.ts'
 import { copyCountries } from '../gazetteer/world.ts'
 import { openSite, page, type Site } from '../sites/site.ts'
+import { Workshop } from './program.ts'
 
 /** Countries of the site: enough to see what their addresses have in common. */
 const THERE = ['france', 'japan', 'brazil', 'kenya', 'peru', 'norway']
@@ -12,9 +9,9 @@ const THERE = ['france', 'japan', 'brazil', 'kenya', 'peru', 'norway']
 const NAMED = 'chad mali niger togo benin ghana gabon sudan egypt libya qatar oman'.split(' ')
 const STORIES = ['/story-one', '/story-two', '/story-three', '/story-four', '/story-five']
 
-const folder = mkdtempSync(join(tmpdir(), 'pharos-understanding-'))
-const bare = join(folder, 'bare.db')
-const world = join(folder, 'world.db')
+const shop = new Workshop()
+const bare = shop.path('bare.db')
+const world = shop.path('world.db')
 let site: Site
 let host = ''
 
@@ -35,20 +32,11 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await site.close()
-  rmSync(folder, { recursive: true, force: true })
+  shop.remove()
 })
 
-/** Runs a verb within this process, which is quicker. */
-async function pharos(library: string, ...args: readonly string[]) {
-  const said = { stdout: '', stderr: '' }
-  const outputOf = (name: keyof typeof said) => ({
-    write: (text: string) => {
-      said[name] += text
-    },
-  })
-  const streams = { stdout: outputOf('stdout'), stderr: outputOf('stderr') }
-  const code = await run([...args, '--library', library], streams)
-  return { code, ...said }
+function pharos(library: string, ...args: readonly string[]) {
+  return shop.runHere([...args, '--library', library])
 }
 
 const add = (library: string, ...args: readonly string[]) =>
@@ -72,9 +60,9 @@ test('a history that is refused leaves nothing in the way of what it advises, an
 })
 
 test('a history that is forced is the type of one crawl, and its source is intelligent', async () => {
-  const forced = await add(join(folder, 'forced.db'), '--crawl-type', 'history', '--force', '--json')
+  const forced = await add(shop.path('forced.db'), '--crawl-type', 'history', '--force', '--json')
   expect(forced.code, forced.stderr).toBe(0)
-  const { stdout } = await pharos(join(folder, 'forced.db'), 'list', '--json')
+  const { stdout } = await pharos(shop.path('forced.db'), 'list', '--json')
   expect(JSON.parse(stdout).sources).toMatchObject([{ settings: { crawlType: 'intelligent' } }])
 })
 
@@ -85,7 +73,7 @@ test('what would do nothing is refused', async () => {
     [['--crawl-type', 'intelligent', '--force'], '--force is for --crawl-type history'],
     [['--crawl-type', 'intelligent', '--planner-verbosity', '4'], 'expected a whole number from 0 to 3, got "4"'],
   ] as const) {
-    const { code, stderr } = await add(join(folder, 'none.db'), ...args)
+    const { code, stderr } = await add(shop.path('none.db'), ...args)
     expect([code, stderr]).toEqual([2, expect.stringContaining(problem)])
   }
 })
@@ -113,7 +101,7 @@ test('a plan tells of itself when it is asked to, and what was understood is tol
   const stray = await pharos(world, 'recrawl', host, '--allow-private', '--force')
   expect([stray.code, stray.stderr]).toEqual([2, expect.stringContaining('and this crawl is intelligent')])
 
-  await pharos(world, 'analyze')
+  expect(await shop.run(['analyze', '--library', world])).toMatchObject({ code: 0 })
   const hub = (await pharos(world, 'explain', host, '/world/france')).stdout
   expect(hub).toMatch(/\nPage: navigation, which mainly leads to others, \d+ % sure\nPlaces: France/)
   const missed = (await pharos(world, 'explain', host, '/old')).stdout

@@ -1,7 +1,10 @@
-import { appendFileSync, readFileSync } from 'node:fs'
-import { pathToFileURL } from 'node:url'
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { expect, vi } from 'vitest'
-import { PROGRAM, type Workshop } from '../e2e/program.ts'
+import type { Outcome, Workshop } from '../e2e/program.ts'
+import type { BoundedRun } from './bounded-child.ts'
 
 /* Runs of the program that have to end well, in time and in bounded memory. */
 
@@ -14,32 +17,87 @@ const reportFile = process.env['TEST_REPORT']
 /** Generous: hangs are what is looked for. */
 const SECONDS = 60
 
+const SCRIPT = fileURLToPath(new URL('./bounded-child.ts', import.meta.url))
+
 /** The program is stopped first, so that what failed is what is said. */
 export function allowTime(): void {
   vi.setConfig({ testTimeout: 2 * SECONDS * 1000 })
 }
 
-/** Runs the program, holds it to its bounds and returns what it printed. */
-export async function runBounded(shop: Workshop, args: readonly string[], maxRssMb: number): Promise<string> {
-  shop.write({
-    'measure.mjs': `import { writeFileSync } from 'node:fs'
-      process.on('exit', () => writeFileSync(process.env.USAGE_FILE, JSON.stringify(process.resourceUsage())))`,
-  })
-  const measure = ['--import', pathToFileURL(shop.path('measure.mjs')).href]
-  const started = performance.now()
-  const run = shop.start(process.execPath, [...measure, PROGRAM, ...args], { USAGE_FILE: shop.path('usage') })
-  const timer = setTimeout(() => run.child.kill('SIGKILL'), SECONDS * 1000)
-  const { code, signal, stdout, stderr } = await run.ended
-  clearTimeout(timer)
-  const seconds = (performance.now() - started) / 1000
-  expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: '' })
-  // What `process.resourceUsage` gave.
-  const usage = JSON.parse(readFileSync(shop.path('usage'), 'utf8')) as NodeJS.ResourceUsage
-  const rss = usage.maxRSS / 1024
-  const cpu = (usage.userCPUTime + usage.systemCPUTime) / 1e6
-  report([`${seconds.toFixed(1)} s`, `${cpu.toFixed(1)} cpu-s`, `${rss.toFixed(0)} MB`])
-  expect(rss).toBeLessThan(maxRssMb)
-  return stdout
+/**
+ * The program in a process of its own, in a workshop. That process does one run after the other, which spares starts, until one of
+ * them breaks a bound: the next is judged by itself. With TEST_LONG every run has a new one.
+ */
+export class BoundedProgram {
+  readonly #shop: Workshop
+  readonly #maxRssMb: number
+  #child: ChildProcess | undefined
+  /** What came from the process and not from a run. */
+  #stray = ''
+
+  constructor(shop: Workshop, maxRssMb: number) {
+    this.#shop = shop
+    this.#maxRssMb = maxRssMb
+  }
+
+  /** Runs the program, holds it to its bounds and returns what it printed. */
+  async run(args: readonly string[]): Promise<string> {
+    let isSpent = true
+    try {
+      const started = performance.now()
+      const { code, signal, stdout, stderr, maxRssMb, cpuSeconds } = await this.#ask(args)
+      const seconds = (performance.now() - started) / 1000
+      expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: '' })
+      report([`${seconds.toFixed(1)} s`, `${cpuSeconds.toFixed(1)} cpu-s`, `${maxRssMb.toFixed(0)} MB`])
+      expect(maxRssMb).toBeLessThan(this.#maxRssMb)
+      isSpent = isLong
+      return stdout
+    } finally {
+      if (isSpent) await this.end()
+    }
+  }
+
+  /** Ends the process. The next run has a new one. */
+  async end(): Promise<void> {
+    const child = this.#child
+    this.#child = undefined
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+  }
+
+  /** Resolves with what a run gave, or with how its process ended. */
+  #ask(args: readonly string[]): Promise<Outcome & BoundedRun> {
+    this.#child ??= this.#start()
+    const child = this.#child
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => child.kill('SIGKILL'), SECONDS * 1000)
+      const settle = (run: BoundedRun, signal: NodeJS.Signals | null) => {
+        clearTimeout(timer)
+        child.removeAllListeners()
+        resolve({ ...run, signal, stderr: this.#stray + run.stderr })
+      }
+      child.on('message', (run: BoundedRun) => settle(run, null))
+      child.on('close', (code, signal) => {
+        settle({ code, stdout: '', stderr: '', maxRssMb: Number.NaN, cpuSeconds: Number.NaN }, signal)
+      })
+      child.send(args)
+    })
+  }
+
+  #start(): ChildProcess {
+    const { folder, environment } = this.#shop
+    const stdio = ['ignore', 'pipe', 'pipe', 'ipc'] as const
+    const child = fork(SCRIPT, { cwd: folder, env: environment, execArgv: [], stdio: [...stdio] })
+    this.#stray = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.#stray += text
+      })
+    }
+    return child
+  }
 }
 
 /** Writes figures of the running test into the file for them, if one is wanted. */

@@ -1,18 +1,29 @@
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { crawlSource } from '../../src/library/operations/crawl-source.ts'
 import { reportSource } from '../../src/library/operations/source-status.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
-import { runCrawl, stageSite } from '../sites/crawl.ts'
-import { comparable, readUninterrupted, stageOn } from '../sites/library-file.ts'
+import { runCrawl } from '../sites/crawl.ts'
+import { comparable, type Dump, readUninterrupted, stageOn } from '../sites/library-file.ts'
 import { messySite, sitemapOf } from '../sites/messy-site.ts'
+import { openSite, type Site } from '../sites/site.ts'
 
 const DAY = 86_400_000
 const SCOPE = { maxDepth: 50 }
 
-/** A library on a messy site whose clock can be set. */
-async function stageClock() {
-  const site = await stageSite(messySite(40))
+let site: Site
+/** What a crawl of it comes to whose clock nobody sets. */
+let whole: Dump
+
+beforeAll(async () => {
+  site = await openSite(messySite(40))
   site.pages.set('/sitemap.xml', sitemapOf(site.origin))
+  whole = await readUninterrupted(site, SCOPE)
+})
+
+afterAll(() => site.close())
+
+/** A library whose clock can be set. */
+async function stageClock() {
   const { library, source, holds } = await stageOn(site, '/', { scope: SCOPE }, { concurrency: 4 })
   let offset = 0
   const clock = { ...library.clock, now: () => library.clock.now() + offset }
@@ -20,7 +31,7 @@ async function stageClock() {
     offset += ms
   }
   const dump = async () => comparable(await holds(), site.origin)
-  return { site, source, dump, jump, library: { ...library, clock } }
+  return { source, dump, jump, library: { ...library, clock } }
 }
 
 /** Crawls until so many pages are settled, as a process that is killed then: nobody writes that it is over. */
@@ -33,7 +44,7 @@ async function breakOff(library: OpenLibrary, source: Parameters<typeof crawlSou
 
 describe('a clock that is set', () => {
   test.each([DAY, -DAY, 3 * 60_000])('by %i ms between two runs changes nothing', async (ms) => {
-    const { site, library, source, dump, jump } = await stageClock()
+    const { library, source, dump, jump } = await stageClock()
     jump(-ms)
     await breakOff(library, source, 15)
     await expect(library.store.listCrawls(source.id, 1)).resolves.toMatchObject([{ state: 'running' }])
@@ -42,11 +53,11 @@ describe('a clock that is set', () => {
     const { summary, events } = await runCrawl(library, source, { kind: 'add' }, site.origin)
     expect(events[0]).toMatchObject({ isResumed: true })
     expect(summary.end).toBe('completed')
-    expect(await dump()).toEqual(await readUninterrupted(site, SCOPE))
+    expect(await dump()).toEqual(whole)
   })
 
   test('ahead while it runs changes nothing', async () => {
-    const { site, library, source, dump, jump } = await stageClock()
+    const { library, source, dump, jump } = await stageClock()
     let settled = 0
     const store = {
       ...library.store,
@@ -58,6 +69,6 @@ describe('a clock that is set', () => {
     const { summary } = await runCrawl({ ...library, store }, source, { kind: 'add' }, site.origin)
     expect(summary.end).toBe('completed')
     expect(settled).toBeGreaterThan(40)
-    expect(await dump()).toEqual(await readUninterrupted(site, SCOPE))
+    expect(await dump()).toEqual(whole)
   })
 })

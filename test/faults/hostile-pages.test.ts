@@ -1,46 +1,49 @@
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { extractPage } from '../../src/core/extract/extract-page.ts'
 import { Workshop } from '../e2e/program.ts'
-import { allowTime, isLong, runBounded } from './bounded.ts'
+import { allowTime, BoundedProgram, isLong } from './bounded.ts'
 
 /*
- * Pages nobody would write, extracted by the built program in a process of its own. Each has to give Markdown or a
- * reason why there is none, in time, in bounded memory, and its words have to be there. TEST_LONG tries them at the
- * full sizes; TEST_REPORT names a file for the figures.
+ * Pages nobody would write, extracted by the built program in a process that is not this one. Each has to give Markdown
+ * or a reason why there is none, in time, in bounded memory, and its words have to be there. TEST_LONG tries them at the
+ * full sizes, each in a process of its own; TEST_REPORT names a file for the figures.
  */
 
-/** How large things are made. */
-const SCALE = isLong ? 10 : 1
+/** How many there are of what is many. */
+const SCALE = isLong ? 10 : 0.5
+/** How deep things are nested: more than a stack has room for. */
+const DEPTH = isLong ? 100_000 : 10_000
 const MAX_RSS_MB = isLong ? 3500 : 1000
 
 allowTime()
 
-let shop: Workshop
+const shop = new Workshop()
+const program = new BoundedProgram(shop, MAX_RSS_MB)
 
-beforeEach(() => {
-  shop = new Workshop()
+afterAll(async () => {
+  await program.end()
+  shop.remove()
 })
-
-afterEach(() => shop.remove())
 
 /** Extracts a page within the bounds. */
 function extract(html: string | Uint8Array): Promise<string> {
   shop.write({ 'page.html': html })
-  return runBounded(shop, ['extract', 'page.html', '--url', 'https://host.example/page'], MAX_RSS_MB)
+  return program.run(['extract', 'page.html', '--url', 'https://host.example/page'])
 }
 
 const PROSE = '<p>The visible paragraph, which has enough words to be the content of this page, comes last of all.</p>'
 const fill = (text: string, count: number) => text.repeat(count * SCALE)
+const nest = (text: string) => text.repeat(DEPTH)
 
 /** What surrounds or contains the paragraph that has to come out. */
 const PAGES: Readonly<Record<string, () => string>> = {
-  'nested elements': () => `${fill('<div>', 10_000)}${PROSE}${fill('</div>', 10_000)}`,
-  'elements never closed': () => `${fill('<b><div><i>', 10_000)}${PROSE}`,
-  'nested lists': () => `${fill('<ul><li>x', 10_000)}</ul>${PROSE}`,
-  'nested quotes': () => `${fill('<blockquote>', 10_000)}${fill('<p>line of a quote</p>', 1000)}${PROSE}`,
-  'nested tables': () => `${fill('<table><tr><td>', 10_000)}${PROSE}`,
-  'nested emphasis': () => `<p>${fill('<b><i>x', 10_000)}</p>${PROSE}`,
+  'nested elements': () => `${nest('<div>')}${PROSE}${nest('</div>')}`,
+  'elements never closed': () => `${nest('<b><div><i>')}${PROSE}`,
+  'nested lists': () => `${nest('<ul><li>x')}</ul>${PROSE}`,
+  'nested quotes': () => `${nest('<blockquote>')}${fill('<p>line of a quote</p>', 1000)}${PROSE}`,
+  'nested tables': () => `${nest('<table><tr><td>')}${PROSE}`,
+  'nested emphasis': () => `<p>${nest('<b><i>x')}</p>${PROSE}`,
   'end tags alone': () => `${fill('</div></p></b>', 50_000)}${PROSE}`,
   'a large table': () =>
     `<table>${fill('<tr><td>cell one</td><td>cell two, longer</td></tr>', 40_000)}</table>${PROSE}`,
@@ -69,7 +72,7 @@ const PAGES: Readonly<Record<string, () => string>> = {
   comments: () => `${fill('<!-- x --><!-->', 100_000)}${PROSE}`,
   'style sheets': () => `<style>${fill('.a .b > .c:hover{display:none}', 20_000)}</style>${PROSE}`,
   'open style rules': () => `<style>${fill('@media x{.a{', 50_000)}</style>${PROSE}`,
-  'structured data': () => `<script type="application/ld+json">${fill('[{"@graph":', 20_000)}</script>${PROSE}`,
+  'structured data': () => `<script type="application/ld+json">${nest('[{"@graph":'.repeat(2))}</script>${PROSE}`,
   'tab sets': () =>
     `${fill('<div role=tablist><button role=tab>a</button></div><div role=tabpanel>x</div>', 10_000)}${PROSE}`,
   'definition lists': () => `<dl>${fill('<dt>term<dd>meaning', 30_000)}</dl>${PROSE}`,
@@ -81,10 +84,10 @@ const PAGES: Readonly<Record<string, () => string>> = {
   'a long base': () => `<base href="https://a.example/${fill('a/', 4000)}">${fill('<a href=x>y</a> ', 1000)}${PROSE}`,
   'candidates of a picture': () => `<img alt="A picture" src=a.png srcset="${fill(',', 20_000)}">${PROSE}`,
   formulas: () => `${fill('<math><mrow><mi>x</mi></mrow></math>', 20_000)}${PROSE}`,
-  'nested formulas': () => `<math>${fill('<msup><mrow>', 10_000)}</math>${PROSE}`,
+  'nested formulas': () => `<math>${nest('<msup><mrow>')}</math>${PROSE}`,
   images: () => `${fill('<img src=a.png alt="An image">', 50_000)}${PROSE}`,
   forms: () => `${fill('<form><input><select><option>a<option>b</select></form>', 20_000)}${PROSE}`,
-  SVG: () => `<svg>${fill('<g><path d="M0 0"/>', 50_000)}</svg>${PROSE}`,
+  SVG: () => `<svg>${nest('<g><path d="M0 0"/>'.repeat(5))}</svg>${PROSE}`,
   'white space': () => `${fill(' \n\t', 500_000)}${PROSE}`,
   'one word': () => `<p>${fill('x', 1_000_000)}</p>${PROSE}`,
   'line breaks': () => `<p>${fill('<br>', 200_000)}x</p>${PROSE}`,
@@ -107,7 +110,7 @@ describe('any bytes', () => {
   const soup = fc.array(fc.oneof(tag, fc.string(), fc.constantFrom('&lt;', '<!--', '-->', '\0', '\u200b')), {
     maxLength: 300,
   })
-  const numRuns = 300 * SCALE
+  const numRuns = isLong ? 3000 : 300
 
   test('of tags and text give a page or a reason', () => {
     fc.assert(

@@ -11,7 +11,7 @@ import { isLong } from './bounded.ts'
 const KILLS = isLong ? 30 : 3
 const SIZE = isLong ? 400 : 40
 /** Servers that are killed as soon as they have taken a crawl. */
-const KILLED_AT_ONCE = isLong ? 10 : 2
+const KILLED_AT_ONCE = isLong ? 10 : 1
 /** What is killed, in turns. */
 const VICTIMS = ['child', 'server', 'both'] as const
 /** Requests until the next kill, at most. */

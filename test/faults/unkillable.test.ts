@@ -8,10 +8,11 @@ import type { ChildOptions } from '../sites/crawl-child.ts'
 import { type Dump, readDump, readUninterrupted, stageOn, stagePath } from '../sites/library-file.ts'
 import { messySite, sitemapOf } from '../sites/messy-site.ts'
 import { openSite, type Site } from '../sites/site.ts'
+import { goOn } from './go-on.ts'
 
 const LONG = process.env['TEST_LONG'] !== undefined
 const SIZE = LONG ? 300 : 40
-const KILLS = LONG ? 50 : 3
+const KILLS = LONG ? 50 : 2
 const IMAGES = LONG ? 10 : 1
 /** Nobody has to wait for the pauses between tries. */
 const QUICK: ChildOptions = { speed: 10, since: Date.now() }
@@ -45,15 +46,15 @@ async function kill(child: Child): Promise<void> {
 /** Goes on with a library whose crawl was broken off, and compares it with one whose was not. */
 async function expectSameEnd(path: string, broken: Child): Promise<void> {
   const isOver = broken.lines.some(({ type }) => type === 'ended')
-  const next = crawl(path)
-  await expectCompleted(next)
+  const { summary, events } = await goOn(path, site, QUICK)
+  expect(summary.end).toBe('completed')
   const dump = await readDump(path, site.origin)
   expect(dump.pages).toEqual(whole.pages)
   // After a crawl that came to its end another one finds nothing new.
   if (isOver) return
   expect(dump.rows).toEqual(whole.rows)
   const hasBegun = broken.lines.some(({ type }) => type === 'started')
-  if (hasBegun) expect(next.lines[0]).toMatchObject({ type: 'started', isResumed: true })
+  if (hasBegun) expect(events[0]).toMatchObject({ type: 'started', isResumed: true })
 }
 
 describe('a process that is killed', { timeout: LONG ? 300_000 : 60_000 }, () => {

@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { run } from '../../src/cli/run.ts'
 import { installData } from '../../src/gazetteer/install-data.ts'
 import { Workshop } from '../e2e/program.ts'
 import { DATA_FOLDER } from './world.ts'
@@ -10,16 +9,9 @@ import { DATA_FOLDER } from './world.ts'
 const workshop = new Workshop()
 const library = ['--library', workshop.path('library.db')]
 
-/** Runs the verb within this process, which is quicker. */
-async function runHere(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const said = { stdout: '', stderr: '' }
-  const outputOf = (name: keyof typeof said) => ({
-    write: (text: string) => {
-      said[name] += text
-    },
-  })
-  const streams = { stdout: outputOf('stdout'), stderr: outputOf('stderr') }
-  return { code: await run(['gazetteer', ...args, ...library], streams), ...said }
+/** Runs the verb within this process. */
+function runHere(...args: readonly string[]) {
+  return workshop.runHere(['gazetteer', ...args, ...library])
 }
 
 beforeAll(() => installData('countries', { folder: DATA_FOLDER }), 120_000)
@@ -128,5 +120,5 @@ test.each([
   const { code, stderr } = await runHere(...args)
   expect(stderr).toContain(problem)
   expect(code).toBe(expected)
-  expect(existsSync('missing')).toBe(false)
+  expect(existsSync(workshop.path('missing'))).toBe(false)
 })

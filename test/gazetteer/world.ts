@@ -4,7 +4,13 @@ import { copyFile, link, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { importWorld } from '../../src/gazetteer/import-world.ts'
+import { deserialize, serialize } from 'node:v8'
+import { type IndexedPlace, writeNameIndex } from '../../src/analysis/name-index.ts'
+import { importWorld, readWorld, type WorldOptions } from '../../src/gazetteer/import-world.ts'
+import { type DataOptions, installData } from '../../src/gazetteer/install-data.ts'
+import { DATA_PACKAGES } from '../../src/gazetteer/packages.ts'
+import type { SourcedPlace } from '../../src/library/gazetteer.ts'
+import { distinctNames } from '../../src/store/sqlite/gazetteer-import.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -19,14 +25,24 @@ const IMPORT_CODE =
 const INDEX_CODE =
   /^src\/(?:analysis\/(?:name-index|match-(?:han|hash|stems|tokens))|store\/sqlite\/gazetteer-index)\.ts$/
 
-/** Path of a library with the whole gazetteer, made once for a checkout. Only to be read. */
+/** Of these all cities, elsewhere those of so many people. */
+const PART = { areas: ['AT', 'GB.ENG', 'US.TX'], people: 1_000_000 }
+const PART_NAME = `part-${PART.areas.join('-')}-${PART.people}`
+
+const isLong = process.env['TEST_LONG'] !== undefined
+
+/**
+ * Path of a library with the gazetteer of the world, made once for a checkout. Only to be read. The short form has all countries and
+ * regions, and of the cities those of {@link PART}: it is made in a tenth of the time.
+ */
 export async function worldGazetteer(): Promise<string> {
   const [imported, indexed] = [hashCode(IMPORT_CODE), hashCode(INDEX_CODE)]
-  const world = `world-${imported}-${indexed}`
+  const name = isLong ? 'world' : PART_NAME
+  const world = `${name}-${imported}-${indexed}.db`
   if (existsSync(placeOf(world))) return placeOf(world)
   let isNew = false
-  const base = await madeOnce(`base-${imported}`, async (path) => {
-    await importInto(path, false)
+  const base = await madeOnce(`${name}-${imported}.db`, async (path) => {
+    await importInto(path, await findData())
     isNew = true
   })
   return madeOnce(world, async (path) => {
@@ -37,10 +53,81 @@ export async function worldGazetteer(): Promise<string> {
   })
 }
 
+/** The names of the places of the world in the form that matching reads, and the numbers of the places. */
+export interface WorldNames {
+  readonly index: Uint8Array
+  /** By `FR` and `US.TX`, by `area:europe`, and by `FR/Paris` and `US.TX/Paris`: the largest of the name there. */
+  readonly ids: ReadonlyMap<string, number>
+  readonly cities: number
+  readonly names: number
+}
+
+/** Those of the whole world: what an import of it would write, made once for a checkout and without one, which takes long. */
+export async function worldNames(): Promise<WorldNames> {
+  const key = `names-${hashCode(IMPORT_CODE)}-${hashCode(INDEX_CODE)}.bin`
+  const path = await madeOnce(key, async (target) => {
+    await writeFile(target, serialize(indexRecords(await readWorld({ folder: DATA_FOLDER }), '')))
+  })
+  return deserialize(readFileSync(path)) as WorldNames
+}
+
+/** What an import of all places that {@link worldGazetteer} holds writes as their index. */
+export async function indexOfWorld(revision: string): Promise<Uint8Array> {
+  return indexRecords(await readWorld(await findData()), revision).index
+}
+
+function indexRecords(places: Iterable<SourcedPlace>, revision: string): WorldNames {
+  const ids = new Map<string, number>()
+  const people = new Map<string, number>()
+  const counts = { cities: 0, names: 0 }
+  let id = 0
+  function* read(): Generator<IndexedPlace> {
+    for (const { record } of places) {
+      id++
+      const names = distinctNames(record)
+      const name = (names.find(({ isPreferred }) => isPreferred) ?? names[0])?.name ?? ''
+      const { ref, kind, countryCode, adm1Code, population, extra, status } = record
+      if (kind === 'city') counts.cities++
+      counts.names += names.length
+      const keys = kind === 'city' ? [`${countryCode}/${name}`, `${countryCode}.${adm1Code}/${name}`] : [ref]
+      for (const key of keys) {
+        if ((people.get(key) ?? -1) >= (population ?? 0)) continue
+        people.set(key, population ?? 0)
+        ids.set(key.replace(/^(?:iso|geonames-admin1):/, ''), id)
+      }
+      const isCapital = extra?.['feature'] === 'PPLC'
+      if (status === 'current') yield { id, kind, name, countryCode, adm1Code, population, isCapital, names }
+    }
+  }
+  const index = writeNameIndex(read(), revision)
+  return { index, ids, ...counts }
+}
+
+/** Where the places of {@link worldGazetteer} are read from: the part has a file of cities of its own. */
+async function findData(): Promise<DataOptions> {
+  if (isLong) return { folder: DATA_FOLDER }
+  const part = join('data', PART_NAME)
+  await mkdir(placeOf(part), { recursive: true })
+  for (const name of ['countries', 'regions', 'cities'] as const) {
+    await madeOnce(join(part, DATA_PACKAGES[name].file), async (path) => {
+      const text = readFileSync(await installData(name, { folder: DATA_FOLDER }), 'utf8')
+      await writeFile(path, name === 'cities' ? text.split('\n').filter(isOfPart).join('\n') : text)
+    })
+  }
+  return { folder: DATA_FOLDER, from: placeOf(part) }
+}
+
+/** Whether a line of the file of cities is of the part. */
+function isOfPart(line: string): boolean {
+  const { 8: country, 10: division, 14: people } = line.split('\t')
+  if (Number(people) >= PART.people) return true
+  return PART.areas.some((area) => area === country || area === `${country}.${division}`)
+}
+
 /** The same with countries alone, and the parts of the world that they lie in. */
 export async function countriesGazetteer(): Promise<string> {
-  const key = `countries-${hashCode(IMPORT_CODE)}-${hashCode(INDEX_CODE)}`
-  return madeOnce(key, (path) => importInto(path, true))
+  const key = `countries-${hashCode(IMPORT_CODE)}-${hashCode(INDEX_CODE)}.db`
+  return madeOnce(key, (path) => importInto(path, { folder: DATA_FOLDER, countriesOnly: true }))
 }
 
 /** Copies the library with countries alone. */
@@ -53,10 +140,10 @@ async function copyTo(path: string, target: string): Promise<void> {
   await copyFile(path, target, constants.COPYFILE_FICLONE)
 }
 
-async function importInto(path: string, countriesOnly: boolean): Promise<void> {
+async function importInto(path: string, options: Omit<WorldOptions, 'now'>): Promise<void> {
   const store = await openSqliteStore(path)
   try {
-    await importWorld(store.gazetteer, { folder: DATA_FOLDER, countriesOnly, now: Date.UTC(2026, 0, 1) })
+    await importWorld(store.gazetteer, { ...options, now: Date.UTC(2026, 0, 1) })
   } finally {
     await store.close()
   }
@@ -84,7 +171,7 @@ const PATIENCE_MS = 300_000
 const STALE_MS = 86_400_000
 
 function placeOf(key: string): string {
-  return join(CACHE, `${key}.db`)
+  return join(CACHE, key)
 }
 
 /** The path of a file that is made where it is not there yet; others who want it meanwhile wait for it. */

@@ -20,8 +20,7 @@ import { searchLibrary } from '../../src/library/operations/search-library.ts'
 import { createHttpHandler } from '../../src/mcp/http.ts'
 import { createMcp } from '../../src/mcp/server.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
-
-const MAIN = join(import.meta.dirname, '../../src/cli/main.ts')
+import { PROGRAM } from '../e2e/program.ts'
 
 /** How a server under test differs from others. */
 export interface TestServerOptions {
@@ -33,9 +32,9 @@ export interface TestServerOptions {
   /** @default 1 */
   readonly maxJobs?: number
   readonly http?: HttpOptions
-  /** The program that crawls. @default this one, from its sources */
+  /** The program that crawls. @default this one, as it was built */
   readonly program?: readonly string[]
-  /** The program that analyses. @default this one, from its sources */
+  /** The program that analyses. @default this one, as it was built */
   readonly analyser?: readonly string[]
   /** Where the page that works on one machine lies. @default where the build puts it */
   readonly localFolder?: string
@@ -90,8 +89,9 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
     return opened
   }
   const jobLog = async () => (await library()).jobLog
-  const [command = process.execPath, ...args] = options.program ?? [process.execPath, MAIN, 'crawl-job']
-  const env = { PATH: process.env['PATH'], HOME: folder, PHAROS_ALLOW_PRIVATE: '*', PHAROS_LIBRARY: path }
+  const [command = process.execPath, ...args] = options.program ?? [process.execPath, PROGRAM, 'crawl-job']
+  const { PATH, NODE_COMPILE_CACHE } = process.env
+  const env = { PATH, NODE_COMPILE_CACHE, HOME: folder, PHAROS_ALLOW_PRIVATE: '*', PHAROS_LIBRARY: path }
   const dispatcher = createDispatcher({
     runner: createSpawnRunner({ command, args, env }),
     jobLog,
@@ -102,7 +102,7 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
     maxJobs: options.maxJobs ?? 1,
     maxRequests: 32,
   })
-  const [analyser = process.execPath, ...words] = options.analyser ?? [process.execPath, MAIN, 'analyze']
+  const [analyser = process.execPath, ...words] = options.analyser ?? [process.execPath, PROGRAM, 'analyze']
   const analysis = createAnalysisRunner({
     runner: createSpawnRunner({ command: analyser, args: words, env }),
     library,

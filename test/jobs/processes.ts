@@ -1,15 +1,13 @@
-import { fileURLToPath } from 'node:url'
-import { afterEach } from 'vitest'
 import { createSpawnRunner, type SpawnOptions } from '../../src/jobs/spawn-crawl.ts'
 import { type Frame, type FrameType, parseFrame } from '../../src/library/dispatch/frames.ts'
 import type { CrawlProcess, ProcessEnd } from '../../src/library/dispatch/runner.ts'
+import { closeLater } from '../close-later.ts'
+import { PROGRAM } from '../e2e/program.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-
-/** How the program is started from its sources, in such a way that it may fetch from this machine. */
+/** How the program is started, in such a way that it may fetch from this machine. */
 export const CRAWL_JOB: SpawnOptions & { readonly env: NodeJS.ProcessEnv } = {
   command: process.execPath,
-  args: [MAIN, 'crawl-job'],
+  args: [PROGRAM, 'crawl-job'],
   env: { ...process.env, PHAROS_ALLOW_PRIVATE: '127.0.0.0/8' },
 }
 
@@ -29,15 +27,6 @@ export interface TestProcess {
   readonly ended: Promise<ProcessEnd>
 }
 
-const started: CrawlProcess[] = []
-
-afterEach(async () => {
-  for (const child of started.splice(0)) {
-    child.kill('SIGKILL')
-    await child.ended
-  }
-})
-
 /** Starts a process that crawls; it is gone after the test. */
 export function startProcess(args: readonly string[]): TestProcess {
   const frames: Frame[] = []
@@ -50,7 +39,10 @@ export function startProcess(args: readonly string[]): TestProcess {
     else (stream === 'stdout' ? lines : errors).push(line)
     for (const look of waiting) look()
   })
-  started.push(child)
+  closeLater(async () => {
+    child.kill('SIGKILL')
+    await child.ended
+  })
   return {
     process: child,
     frames,

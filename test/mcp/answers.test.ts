@@ -1,13 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { exportSource } from '../../src/cli/export-source.ts'
 import { PharosError } from '../../src/core/errors.ts'
 import type { Renderer } from '../../src/crawl/ports.ts'
 import { stageSite } from '../sites/crawl.ts'
-import { markdown, page, redirect, text } from '../sites/site.ts'
-import { type Connection, connect, textOf, until } from './connect.ts'
+import { markdown, openSite, page, redirect, text } from '../sites/site.ts'
+import { type Connection, connect, openConnection, textOf, until } from './connect.ts'
 
 /** A small documentation with a version, whose text tries to pass for something else. */
 const GUIDE = {
@@ -29,9 +29,14 @@ const GUIDE = {
   '/guide/old': redirect('/guide/retry'),
 }
 
-async function connectGuide(): Promise<Connection & { readonly origin: string }> {
-  const { origin } = await stageSite(GUIDE)
-  const connection = await connect({
+/** Connected to a library that has it, which is only read. */
+let guide: Connection & { readonly origin: string }
+
+beforeAll(async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pharos-mcp-'))
+  const site = await openSite(GUIDE)
+  const { origin } = site
+  const { connection, close } = await openConnection({
     exportPack: (library, input) => exportSource(library, input, folder),
   })
   await connection.call('add_source', { url: `${origin}/guide/`, name: 'guide', version: '2.0' })
@@ -39,15 +44,16 @@ async function connectGuide(): Promise<Connection & { readonly origin: string }>
     () => connection.say('crawl_status', { source: 'guide@2.0' }),
     (status) => status.includes('INDEXED'),
   )
-  return { ...connection, origin }
-}
-
-const folder = mkdtempSync(join(tmpdir(), 'pharos-mcp-'))
-
-afterAll(() => rmSync(folder, { recursive: true }))
+  guide = { ...connection, origin }
+  return async () => {
+    await close()
+    await site.close()
+    rmSync(folder, { recursive: true })
+  }
+})
 
 test('a passage is a block of its own, behind a line of ours that says where it is from', async () => {
-  const { call, origin } = await connectGuide()
+  const { call, origin } = guide
   const answer = await call('search_docs', { query: 'npm install kiln', library: 'guide', limit: 3 })
   const { passages } = answer.structuredContent as { passages: Record<string, unknown>[] }
   const [first] = passages
@@ -104,7 +110,7 @@ test('titles and headings cannot pass for citations', async () => {
 })
 
 test('what was found can be asked for again: by chunk, by page, by its outline and its symbols', async () => {
-  const { call, say, origin } = await connectGuide()
+  const { call, say, origin } = guide
   const { structuredContent } = await call('search_docs', { query: 'Retry-After header' })
   const [passage] = (structuredContent as { passages: { chunk: string; url: string; text: string }[] }).passages
   const chunk = await call('get_chunk', { chunk: passage?.chunk ?? '' })
@@ -131,7 +137,7 @@ test('what was found can be asked for again: by chunk, by page, by its outline a
 })
 
 test('an empty answer says what would widen it', async () => {
-  const { call, say } = await connectGuide()
+  const { call, say } = guide
   const answer = await call('search_docs', { query: 'kiln', path: '/nowhere/' })
   expect(answer.isError).toBeUndefined()
   expect(textOf(answer)).toMatch(/^Nothing found for "kiln"/)
@@ -154,7 +160,7 @@ test('an empty answer says what would widen it', async () => {
 })
 
 test('sources, statistics and versions are told in words and as values', async () => {
-  const { call, say, origin } = await connectGuide()
+  const { call, say, origin } = guide
   expect(await say('list_sources')).toMatch(
     /^guide@2\.0 — http\S+ — INDEXED — 3 pages, \d+ chunks \(\d+ prose, \d+ code\) — last crawled \S+Z — id \S+$/,
   )
@@ -178,7 +184,7 @@ test('sources, statistics and versions are told in words and as values', async (
 })
 
 test('a page that is not indexed is fetched, and redirects only when they may be followed', async () => {
-  const { call, say, origin } = await connectGuide()
+  const { call, say, origin } = guide
   const fetched = await call('fetch_url', { url: `${origin}/guide/old` })
   expect(textOf(fetched, 0)).toMatch(/^"Retry" — http\S+\/guide\/retry — fetched \S+Z$/)
   expect(textOf(fetched, 1)).toBe((fetched.structuredContent as { markdown: string }).markdown)
@@ -224,7 +230,7 @@ test('what is empty without a browser is said to need one, by the names of tools
 })
 
 test('a pack is written in the background, and its resource says where it is', async () => {
-  const { client, call } = await connectGuide()
+  const { client, call } = guide
   const answer = await call('export_pack', { source: 'guide', version: '2.0', compact: true })
   const { packId, uri } = answer.structuredContent as { packId: string; uri: string }
   expect(answer.content[1]).toMatchObject({ type: 'resource_link', uri: `docs://packs/${packId}` })
@@ -239,7 +245,7 @@ test('a pack is written in the background, and its resource says where it is', a
 })
 
 test('resources tell sources, versions and crawls', async () => {
-  const { client } = await connectGuide()
+  const { client } = guide
   const read = async (uri: string) => {
     const [content] = (await client.readResource({ uri })).contents
     return JSON.parse(content !== undefined && 'text' in content ? content.text : '{}') as Record<string, unknown[]>

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest'
-import { connect } from './connect.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type Connection, connect, openConnection } from './connect.ts'
 
 /** All tools, as they are listed. */
 const ALL = [
@@ -31,6 +31,15 @@ const WRITING = [
 ]
 
 const exportPack = () => Promise.reject(new Error('nothing is written here'))
+
+/** For calls that leave nothing behind. */
+let shared: Connection
+
+beforeAll(async () => {
+  const { connection, close } = await openConnection({ exportPack })
+  shared = connection
+  return close
+})
 
 test('there are exactly the tools of the contract, each described precisely and annotated', async () => {
   const { client, opened } = await connect({ exportPack })
@@ -94,7 +103,7 @@ const ALIASES: readonly (readonly [string, readonly string[], Record<string, unk
 
 describe('parameters of two names', () => {
   test.each(ALIASES)('%s: %s', async (tool, names, others) => {
-    const { call, say } = await connect({ exportPack })
+    const { call, say } = shared
     const isNumber = names.includes('limit')
     const value = (n: number) => (isNumber ? n : `${tool === 'add_source' ? '@' : ''}${'a'.repeat(11 + n)}`)
     const answers = []
@@ -168,7 +177,7 @@ const REFUSED: readonly (readonly [string, Record<string, unknown>, RegExp])[] =
 
 describe('what is wrong is said in a text that begins with Error', () => {
   test.each(REFUSED)('%s %.80j', async (tool, args, message) => {
-    const { call, library } = await connect({ exportPack })
+    const { call, library } = shared
     const answer = await call(tool, args)
     const [block] = answer.content
     expect(answer.isError).toBe(true)

@@ -1,16 +1,10 @@
 import { type CallToolResult, Client } from '@modelcontextprotocol/client'
 import { InMemoryTransport } from '@modelcontextprotocol/server'
-import { afterEach } from 'vitest'
 import { createJobs } from '../../src/library/crawl-jobs.ts'
 import type { McpPorts } from '../../src/mcp/ports.ts'
 import { createMcp } from '../../src/mcp/server.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
-
-const closing: (() => Promise<unknown>)[] = []
-
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
-})
+import { closeLater } from '../close-later.ts'
 
 /** A client of a server that runs in this process. */
 export interface Connection {
@@ -24,8 +18,17 @@ export interface Connection {
   readonly library: () => Promise<OpenLibrary>
 }
 
-/** Connects a client to a server with a library of its own, in memory. */
+/** Connects a client to a server with a library of its own, in memory, until the test is over. */
 export async function connect(ports: Partial<McpPorts> = {}): Promise<Connection> {
+  const { connection, close } = await openConnection(ports)
+  closeLater(close)
+  return connection
+}
+
+/** Connects one that whoever asked for it closes. */
+export async function openConnection(
+  ports: Partial<McpPorts>,
+): Promise<{ readonly connection: Connection; close(): Promise<void> }> {
   let opened = 0
   let library: Promise<OpenLibrary> | undefined
   const open = () => {
@@ -53,20 +56,21 @@ export async function connect(ports: Partial<McpPorts> = {}): Promise<Connection
   await client.connect(here)
   // A client that knows the schemas of the answers checks every one against them.
   await client.listTools()
-  closing.push(async () => {
+  const close = async () => {
     await client.close()
     await mcp.close()
     // Opened by the test alone.
     if (opened === 0) await (await library)?.close()
-  })
+  }
   const call = async (name: string, args: Record<string, unknown> = {}) => client.callTool({ name, arguments: args })
-  return {
+  const connection: Connection = {
     client,
     call,
     say: async (name, args) => textOf(await call(name, args)),
     opened: () => opened,
     library: open,
   }
+  return { connection, close }
 }
 
 /** The text of a block of an answer. */
@@ -82,6 +86,6 @@ export async function until<T>(ask: () => Promise<T>, isSo: (value: T) => boolea
     const value = await ask()
     if (isSo(value)) return value
     if (Date.now() > end) throw new Error(`waited in vain: ${JSON.stringify(value)}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }

@@ -8,11 +8,13 @@ const STAMP = join(FOLDER, 'node_modules/.installed-lock')
 /** The conformance suite, as a script. */
 export const CONFORMANCE: string = join(FOLDER, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
 
+const CLIENTS = join(FOLDER, 'node_modules/@modelcontextprotocol/inspector/clients')
+
 /** The inspector, as a script. */
-export const INSPECTOR: string = join(
-  FOLDER,
-  'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
-)
+export const INSPECTOR: string = join(CLIENTS, 'launcher/build/index.js')
+
+/** What it runs as its command line, as a module. */
+export const INSPECTOR_CLI: string = join(CLIENTS, 'cli/build/index.js')
 
 /** Installs the tools when they are not there yet, or not those of their lock file. They are large, and for these tests only. */
 export function installTools(): void {

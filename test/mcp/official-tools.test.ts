@@ -1,4 +1,6 @@
+import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { listen } from '../../src/cli/listen.ts'
@@ -6,8 +8,10 @@ import { createHttpHandler } from '../../src/mcp/http.ts'
 import { createMcp } from '../../src/mcp/server.ts'
 import { LocalSite, writePage } from '../e2e/local-site.ts'
 import { type Outcome, PROGRAM, Workshop } from '../e2e/program.ts'
+import { until } from './connect.ts'
 import { addFixtures } from './fixtures.ts'
-import { CONFORMANCE, INSPECTOR, installTools } from './install-tools.ts'
+import type { InspectorRun } from './inspector-child.ts'
+import { CONFORMANCE, INSPECTOR, INSPECTOR_CLI, installTools } from './install-tools.ts'
 
 /*
  * What the makers of the protocol test servers with. One file for both tools, because both are installed by whoever comes first.
@@ -88,12 +92,20 @@ test('the command line of the inspector lists and calls every tool', async () =>
   const site = await LocalSite.open({ '/docs/': writePage('Start', ['/docs/kiln']), '/docs/kiln': writePage('Kiln') })
   closing.push(() => site.close())
   const url = await startServer('--allow-private', '--request-interval', '0ms')
-  const { tools } = await inspect<Listed>(url, 'tools/list', '--strict')
+  const callTool = createCaller(url)
+  const { code, stdout, stderr } = await run(INSPECTOR, '--cli', ...targetOf(url), '--method', 'tools/list', '--strict')
+  expect(code, stderr + stdout).toBe(0)
+  const { tools } = JSON.parse(stdout) as Listed
   const start = `${site.origin}/docs/`
-  const added = await callTool(url, 'add_source', { url: start, name: 'docs' })
+  const added = await callTool('add_source', { url: start, name: 'docs' })
   const crawlId = String(added.structuredContent?.['crawlId'])
-  await waitForIndex(url)
-  const found = await callTool(url, 'search_docs', { query: 'kiln', limit: '3' })
+  const waitForIndex = () =>
+    until(
+      () => callTool('crawl_status', { source: 'docs' }),
+      ({ structuredContent }) => (structuredContent as { report: { status: string } }).report.status === 'INDEXED',
+    )
+  await waitForIndex()
+  const found = await callTool('search_docs', { query: 'kiln', limit: '3' })
   const { passages } = found.structuredContent as { passages: readonly { readonly chunk: string }[] }
   const page = { url: `${start}kiln` }
   const calls: Record<string, Record<string, string>> = {
@@ -108,15 +120,15 @@ test('the command line of the inspector lists and calls every tool', async () =>
     list_symbols: page,
     export_pack: { source: 'docs' },
   }
-  // Those that read can be asked at once.
-  const answers = await Promise.all(Object.entries(calls).map(([name, args]) => callTool(url, name, args)))
-  expect(answers.map(({ isError }) => isError)).toEqual(answers.map(() => undefined))
-  await callTool(url, 'refresh_source', { sourceId: 'docs' })
-  await waitForIndex(url)
+  for (const [name, args] of Object.entries(calls)) {
+    expect([name, (await callTool(name, args)).isError]).toEqual([name, undefined])
+  }
+  await callTool('refresh_source', { sourceId: 'docs' })
+  await waitForIndex()
   site.delayMs = 1000
-  const again = await callTool(url, 'recrawl_source', { source: 'docs', full: 'true' })
-  await callTool(url, 'cancel_crawl', { jobId: String(again.structuredContent?.['crawlId']) })
-  const removed = await callTool(url, 'remove_source', { source: 'docs' })
+  const again = await callTool('recrawl_source', { source: 'docs', full: 'true' })
+  await callTool('cancel_crawl', { jobId: String(again.structuredContent?.['crawlId']) })
+  const removed = await callTool('remove_source', { source: 'docs' })
   expect(removed.structuredContent).toMatchObject({ pages: 2 })
   const called = [
     'add_source',
@@ -130,34 +142,27 @@ test('the command line of the inspector lists and calls every tool', async () =>
   expect(new Set(called)).toEqual(new Set(tools.map(({ name }) => name)))
 }, 120_000)
 
-async function waitForIndex(url: string): Promise<void> {
-  for (let tries = 0; tries < 30; tries++) {
-    const { structuredContent } = await callTool(url, 'crawl_status', { source: 'docs' })
-    const { report } = structuredContent as { report: { status: string } }
-    if (report.status === 'INDEXED') return
+function targetOf(url: string): string[] {
+  return [url, '--transport', 'http']
+}
+
+/** Calls tools by the command line of the inspector. It fails where the server does, or where an answer is not what its schema says. */
+function createCaller(url: string) {
+  const { env } = process
+  const inspector = fork(new URL('./inspector-child.ts', import.meta.url), { env: { ...env, ...workshop.environment } })
+  closing.push(() => endInspector(inspector))
+  return async (name: string, args: Readonly<Record<string, string>>): Promise<Called> => {
+    const pairs = Object.entries(args).flatMap(([key, value]) => ['--tool-arg', `${key}=${value}`])
+    inspector.send([INSPECTOR_CLI, ...targetOf(url), '--method', 'tools/call', '--tool-name', name, ...pairs])
+    const [{ printed, problem }] = (await once(inspector, 'message')) as [InspectorRun]
+    if (problem !== null) throw new Error(`${name} ${pairs.join(' ')}: ${problem} ${printed}`)
+    return JSON.parse(printed) as Called
   }
-  throw new Error('the site was not indexed')
 }
 
-async function callTool(url: string, name: string, args: Readonly<Record<string, string>>): Promise<Called> {
-  const pairs = Object.entries(args).flatMap(([key, value]) => ['--tool-arg', `${key}=${value}`])
-  return inspect<Called>(url, 'tools/call', '--tool-name', name, ...pairs)
-}
-
-/** Asks by the inspector. It fails where the server does, or where an answer is not what its schema says. */
-async function inspect<T>(url: string, method: string, ...args: readonly string[]): Promise<T> {
-  const { code, stdout, stderr } = await run(
-    INSPECTOR,
-    '--cli',
-    url,
-    '--transport',
-    'http',
-    '--method',
-    method,
-    ...args,
-  )
-  if (code !== 0) throw new Error(`${method} ${args.join(' ')}: ${code} ${stderr}${stdout}`)
-  return JSON.parse(stdout) as T
+async function endInspector(inspector: ChildProcess): Promise<void> {
+  if (inspector.exitCode !== null || !inspector.kill()) return
+  await once(inspector, 'exit')
 }
 
 /** Runs the active suite. */

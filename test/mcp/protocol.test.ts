@@ -193,7 +193,7 @@ test('flags that make no sense are refused before anything is served', async () 
     'mcp --allow-private=nonsense/99 --http --port x': /expected/,
   }
   for (const [line, message] of Object.entries(refused)) {
-    const { code, stdout, stderr } = await workshop.run(line.split(' '))
+    const { code, stdout, stderr } = await workshop.runHere(line.split(' '))
     expect({ line, code, stdout }).toEqual({ line, code: 2, stdout: '' })
     expect(stderr).toMatch(message)
   }

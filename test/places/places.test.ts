@@ -1,10 +1,9 @@
-import Sqlite from 'better-sqlite3'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { PlaceMatch, PlaceMatcher } from '../../src/analysis/matcher.ts'
 import { type IndexedPlace, writeNameIndex } from '../../src/analysis/name-index.ts'
 import { openPlaceMatcher } from '../../src/analysis/open-matcher.ts'
-import { worldGazetteer } from '../gazetteer/world.ts'
+import { worldNames } from '../gazetteer/world.ts'
 import { type LabelledPlace, type LabelledText, readLabelled } from './labelled.ts'
 
 /** Texts that rules were made with, and those that were written before anybody looked at what is found in them. */
@@ -18,28 +17,13 @@ let idOf: (reference: string) => number
 let bytes: Uint8Array
 
 beforeAll(async () => {
-  const db = new Sqlite(await worldGazetteer(), { readonly: true })
-  bytes = db.prepare<[], Buffer>('SELECT name_index FROM gazetteer_state').pluck().get() as Uint8Array
+  const { index, ids } = await worldNames()
+  bytes = index
   world = openPlaceMatcher(bytes)
-  const byRef = db.prepare<[string], number>('SELECT id FROM places WHERE ref = ?').pluck()
-  const byName = db
-    .prepare<[string, string, string], number>(
-      `SELECT p.id FROM places p JOIN place_names n ON n.id = p.canonical_name_id
-       WHERE p.kind = 'city' AND p.country_code = ? AND ? IN ('', p.adm1_code) AND n.name = ?
-       ORDER BY p.population DESC LIMIT 1`,
-    )
-    .pluck()
-  const references = new Map<string, number>()
-  for (const reference of new Set(ALL.flatMap(({ places }) => places.map((place) => place.reference)))) {
-    const [area = '', name] = reference.split('/')
-    const [country = '', division = ''] = area.split('.')
-    const ref = area.startsWith('area:') ? area : division === '' ? `iso:${area}` : `geonames-admin1:${area}`
-    const id = name === undefined ? byRef.get(ref) : byName.get(country, division, name)
-    if (id === undefined) throw new Error(`the gazetteer has no ${reference}`)
-    references.set(reference, id)
+  for (const reference of ALL.flatMap(({ places }) => places.map((place) => place.reference))) {
+    if (!ids.has(reference)) throw new Error(`the gazetteer has no ${reference}`)
   }
-  db.close()
-  idOf = (reference) => references.get(reference) ?? -1
+  idOf = (reference) => ids.get(reference) ?? -1
 }, 240_000)
 
 /** What was found rightly, wrongly and not at all. */

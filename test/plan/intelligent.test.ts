@@ -71,7 +71,7 @@ describe('a newspaper with a hub for all countries but twelve', () => {
   test(
     'is understood, and in half the requests that following links takes',
     async () => {
-      const made = createMeridian(world.countries, 12, LONG ? LARGE : {})
+      const made = createMeridian(world.countries, 12, LONG ? LARGE : { articlesPerHub: [1, 1] })
       expect([world.countries.length, made.truth.hubs.size, made.missing.length]).toEqual([250, 238, 12])
       const site = await stageNews(made)
       const planned = await stageNewsCrawl(site, world)

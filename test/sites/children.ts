@@ -1,7 +1,8 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterEach, expect } from 'vitest'
+import { expect } from 'vitest'
+import { closeLater } from '../close-later.ts'
 
 /** A process that crawls or searches. */
 export interface Child {
@@ -15,14 +16,6 @@ export interface Child {
 }
 
 const SCRIPT = fileURLToPath(new URL('./crawl-child.ts', import.meta.url))
-const started: Child[] = []
-
-afterEach(async () => {
-  for (const { process: child, ended } of started.splice(0)) {
-    child.kill('SIGKILL')
-    await ended
-  }
-})
 
 /** Starts a process that crawls or searches, and is gone after the test. */
 export function startChild(...args: readonly string[]): Child {
@@ -57,7 +50,10 @@ export function startNode(args: readonly string[]): Child {
       void ended.then(({ code }) => reject(new Error(`ended with ${code} before it told ${type}: ${stderr}`)))
     })
   const one = { process: child, lines, told, ended }
-  started.push(one)
+  closeLater(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
   return one
 }
 

@@ -77,7 +77,7 @@ async function search(library: Opened): Promise<void> {
     }
     searches++
     most = Math.max(most, hits.length)
-    await new Promise((resolve) => setTimeout(resolve, 1))
+    await new Promise((resolve) => setTimeout(resolve, 10))
   }
   say({ type: 'searched', searches, most })
 }

@@ -5,8 +5,8 @@ import { messySite, sitemapOf } from './messy-site.ts'
 import type { Site } from './site.ts'
 
 const LONG = process.env['TEST_LONG'] !== undefined
-const SIZE = LONG ? 300 : 60
-const ROUNDS = LONG ? 10 : 3
+const SIZE = LONG ? 300 : 40
+const ROUNDS = LONG ? 10 : 2
 
 async function stageMessy(): Promise<Site> {
   const site = await stageSite(messySite(SIZE))

@@ -1,15 +1,14 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { explainUrl } from '../../src/library/operations/explain.ts'
-import { stageSite } from './crawl.ts'
-import { type FileStage, stageOn } from './library-file.ts'
+import { stageOnce, stageSite } from './crawl.ts'
+import { stageOn } from './library-file.ts'
 import { messySite, sitemapOf } from './messy-site.ts'
 import { page } from './site.ts'
 
 const TOO_LONG = `/long/${'x'.repeat(3000)}`
 
-let staged: FileStage
-
-beforeEach(async () => {
+/** Nothing that is asked here changes a library, so that one is enough. */
+const stageMessy = stageOnce(async () => {
   const site = await stageSite(messySite(12))
   site.pages.set('/sitemap.xml', sitemapOf(site.origin))
   site.pages.set(
@@ -17,13 +16,14 @@ beforeEach(async () => {
     page('Listed lark', ['/guide/2?utm_source=list', '/loop/1', TOO_LONG, '/with?id=5', '/Caf%C3%A9', '/space here']),
   )
   site.pages.set('/with?id=5', page('With warbler'))
-  staged = await stageOn(site, '/docs/../', { scope: { block: ['/blocked/**'] } })
+  const staged = await stageOn(site, '/docs/../', { scope: { block: ['/blocked/**'] } })
   await staged.crawl()
+  return staged
 })
 
 describe('an explanation', () => {
   test('is there for every address that was ever seen', async () => {
-    const { library, source, holds } = staged
+    const { library, source, holds } = await stageMessy()
     const { rows } = await holds()
     expect(rows.size).toBeGreaterThan(35)
     const reasons = new Set<string>()
@@ -53,7 +53,7 @@ describe('an explanation', () => {
   })
 
   test('is found by other spellings of an address', async () => {
-    const { library, source, site, holds } = staged
+    const { library, source, site, holds } = await stageMessy()
     const { rows } = await holds()
     const ask = async (url: string) => (await explainUrl(library, source, url)).row
     const row = rows.get('/guide/2')
@@ -74,7 +74,7 @@ describe('an explanation', () => {
   })
 
   test('names the other addresses of the same content', async () => {
-    const { library, source, site } = staged
+    const { library, source, site } = await stageMessy()
     const moved = await explainUrl(library, source, '/moved')
     expect(moved.row).toMatchObject({ state: 'skipped', reason: 'redirect' })
     expect(moved.target?.url).toBe(`${site.origin}/moved/again`)
@@ -97,7 +97,8 @@ describe('an explanation', () => {
     [`/${'y'.repeat(5000)}`, { reason: 'bad-url' }],
     ['/llms.txt', { reason: 'excluded' }],
   ])('is there for %.60s, which was never seen', async (url, refusal) => {
-    const explained = await explainUrl(staged.library, staged.source, url)
+    const { library, source } = await stageMessy()
+    const explained = await explainUrl(library, source, url)
     expect(explained.row).toBeNull()
     expect(explained.target).toBeNull()
     expect(explained.aliases).toEqual([])
@@ -106,11 +107,12 @@ describe('an explanation', () => {
   })
 
   test.each(['http://', 'http://[::1', 'https://a b.example/'])('says that %s is no address', async (text) => {
-    await expect(explainUrl(staged.library, staged.source, text)).rejects.toMatchObject({ code: 'URL_INVALID' })
+    const { library, source } = await stageMessy()
+    await expect(explainUrl(library, source, text)).rejects.toMatchObject({ code: 'URL_INVALID' })
   })
 
   test('fetches nothing', async () => {
-    const { site, library, source } = staged
+    const { site, library, source } = await stageMessy()
     site.forget()
     await explainUrl(library, source, '/never/seen')
     await explainUrl(library, source, '/guide/1')

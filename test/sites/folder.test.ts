@@ -443,7 +443,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
 
   test('goes on where it was stopped, and is not indexed by two at once', async () => {
     const library = await open(kind)
-    const names = Array.from({ length: 300 }, (_, i) => `d${i % 7}/p${i}.md`)
+    const names = Array.from({ length: 200 }, (_, i) => `d${i % 7}/p${i}.md`)
     write(Object.fromEntries(names.map((name) => [name, `# ${name}\n\nText of ${name}.\n`])))
     const source = await add(library)
     const stop = new AbortController()
@@ -460,10 +460,10 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     refused.resolve()
     const stopped = await running
     expect(stopped.summary).toMatchObject({ end: 'cancelled', problem: 'enough' })
-    expect(stopped.summary.indexed).toBeLessThan(300)
+    expect(stopped.summary.indexed).toBeLessThan(200)
     const { indexed } = stopped.summary.ledger.states
     const rest = await runCrawl(library, source, { kind: 'add' }, '')
-    expect(rest.summary).toMatchObject({ end: 'completed', indexed: 300 - indexed })
+    expect(rest.summary).toMatchObject({ end: 'completed', indexed: 200 - indexed })
     expect(rest.events[0]).toMatchObject({ type: 'started', isResumed: true })
     const other = await open(kind)
     const whole = await add(other)
@@ -620,7 +620,7 @@ test.each(STORES)(
         expect(await listChunks(library, source)).toEqual(await listChunks(fresh, other))
         for (const one of opened.splice(0)) await one.close()
       }),
-      { numRuns: process.env['TEST_LONG'] === undefined ? 12 : 500 },
+      { numRuns: process.env['TEST_LONG'] === undefined ? 6 : 500 },
     )
   },
   600_000,

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { afterEach, expect } from 'vitest'
+import { expect } from 'vitest'
 import { CHUNK_FIELDS } from '../../src/core/retrieval/chunk-fields.ts'
 import { readDocumentTable } from '../../src/core/search/document-table.ts'
 import { compareUtf8 } from '../../src/core/text/order.ts'
@@ -13,7 +13,7 @@ import { addSource, type SourceInput } from '../../src/library/operations/add-so
 import type { CrawlInput } from '../../src/library/operations/crawl-source.ts'
 import type { Source } from '../../src/library/source.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
-import { type Crawled, runCrawl, stageLibrary, stageSite } from './crawl.ts'
+import { type Crawled, closeWithTest, runCrawl, stageLibrary, stageOnce, stageSite } from './crawl.ts'
 import { quicken } from './quicken.ts'
 import type { Answer, Site, SiteOptions } from './site.ts'
 
@@ -45,23 +45,23 @@ export interface StoredContent {
   readonly chunks: readonly { readonly number: number; readonly id: string }[]
 }
 
-const folders: string[] = []
-
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
-})
-
 /** A path for a library that is gone after the test. */
 export function stagePath(): string {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-sites-'))
-  folders.push(folder)
+  closeWithTest({ close: async () => rmSync(folder, { recursive: true, force: true }) })
   return join(folder, 'library.db')
+}
+
+/** What a stage is made from. */
+type FileStageInput = Partial<Omit<SourceInput, 'url'>> & {
+  readonly start?: string
+  readonly siteOptions?: SiteOptions
 }
 
 /** Sets up a site, a library in a file and a source that starts at `start`. */
 export async function stageFile(
   pages: Readonly<Record<string, Answer>>,
-  input: Partial<Omit<SourceInput, 'url'>> & { readonly start?: string; readonly siteOptions?: SiteOptions } = {},
+  input: FileStageInput = {},
 ): Promise<FileStage> {
   const { start = '/', siteOptions, ...given } = input
   const site = await stageSite(pages, siteOptions)
@@ -79,6 +79,47 @@ export async function stageOn(
   const opened = quicken(await stageLibrary(path))
   const library = { ...opened, limits: { ...opened.limits, ...limits } }
   const source = await addSource(library, { url: `${site.origin}${start}`, ...given })
+  return setUpStage(site, library, path, source)
+}
+
+/**
+ * Sets up a site that was read once, for all tests of a file: each goes on from there, with the pages as they were then and a copy of
+ * the library, whose time goes on from there as well.
+ */
+export function stageRead(
+  pages: Readonly<Record<string, Answer>>,
+  input: FileStageInput = {},
+): () => Promise<FileStage> {
+  const read = stageOnce(async () => {
+    const staged = await stageFile(pages, input)
+    await staged.crawl()
+    return { ...staged, image: copyOf(staged.path), readAt: staged.library.clock.now() }
+  })
+  return async () => {
+    const { site, source, image, readAt } = await read()
+    site.pages.clear()
+    for (const [path, answer] of Object.entries(pages)) site.pages.set(path, answer)
+    site.forget()
+    const path = stagePath()
+    writeFileSync(path, image)
+    const library = await stageLibrary(path)
+    const passed = library.clock.now() - readAt
+    const clock = { ...library.clock, now: () => library.clock.now() - passed }
+    return setUpStage(site, quicken({ ...library, clock }, undefined, readAt), path, source)
+  }
+}
+
+/** The bytes of a library file that is in use. */
+function copyOf(path: string): Buffer {
+  const db = new Sqlite(path, { readonly: true })
+  try {
+    return db.serialize()
+  } finally {
+    db.close()
+  }
+}
+
+function setUpStage(site: Site, library: OpenLibrary, path: string, source: Source): FileStage {
   return {
     site,
     library,

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { crawlSource } from '../../src/library/operations/crawl-source.ts'
 import { startChild } from './children.ts'
-import { type Crawled, runCrawl, stageLibrary, stageSite } from './crawl.ts'
+import { type Crawled, runCrawl, stageLibrary, stageOnce, stageSite } from './crawl.ts'
 import {
   comparable,
+  type Dump,
   type FileStage,
   readHoldings,
   readUninterrupted,
@@ -20,10 +21,19 @@ const SIZE = LONG ? 300 : 40
 /** With a limit, so that a crawl goes level by level and depths can be compared. */
 const SCOPE = { block: ['/blocked/**'], maxDepth: 50 }
 
-async function stageMessy(): Promise<FileStage> {
+/** A site that no test changes, and what a library holds that read it in one go, within the scope and without one. */
+const stageWhole = stageOnce(async () => {
   const site = await stageSite(messySite(SIZE))
   site.pages.set('/sitemap.xml', sitemapOf(site.origin))
-  return stageOn(site, '/', { scope: SCOPE }, { concurrency: 4 })
+  const scoped = await readUninterrupted(site, SCOPE)
+  return { site, scoped, unscoped: await readUninterrupted(site, {}, false) }
+})
+
+/** A library that has yet to read it. */
+async function stageMessy(): Promise<FileStage & { readonly whole: Dump }> {
+  const { site, scoped } = await stageWhole()
+  site.forget()
+  return { ...(await stageOn(site, '/', { scope: SCOPE }, { concurrency: 4 })), whole: scoped }
 }
 
 /** Stops a crawl when the site is asked for the nth time. */
@@ -51,7 +61,7 @@ function settledBy({ events }: Crawled, origin: string): string[] {
 
 describe('a crawl that was stopped', () => {
   test.each([1, 2, 5, 9, 17, 33, 45])('at request %i goes on where it was', async (n) => {
-    const { site, crawl, holds } = await stageMessy()
+    const { site, crawl, holds, whole } = await stageMessy()
     const { signal, undo } = stopAt(site, n)
     const stopped = await crawl({}, signal)
     undo()
@@ -62,11 +72,11 @@ describe('a crawl that was stopped', () => {
     expect(crawled.summary.end).toBe('completed')
     const settled = settledBy(stopped, site.origin)
     expect(site.asked().filter((path) => settled.includes(path))).toEqual([])
-    expect(comparable(await holds(), site.origin)).toEqual(await readUninterrupted(site, SCOPE))
+    expect(comparable(await holds(), site.origin)).toEqual(whole)
   })
 
   test('again and again comes to the same end', async () => {
-    const { site, crawl, holds } = await stageMessy()
+    const { site, crawl, holds, whole } = await stageMessy()
     let stops = 0
     for (;;) {
       site.forget()
@@ -79,7 +89,7 @@ describe('a crawl that was stopped', () => {
       stops++
     }
     expect(stops).toBeGreaterThan(3)
-    expect(comparable(await holds(), site.origin)).toEqual(await readUninterrupted(site, SCOPE))
+    expect(comparable(await holds(), site.origin)).toEqual(whole)
   })
 
   test('before its start was read reads the lists', async () => {
@@ -166,14 +176,14 @@ describe('a crawl that was stopped', () => {
   })
 
   test('by whoever read what it told goes on at once', async () => {
-    const { site, library, source, crawl, holds } = await stageMessy()
+    const { site, library, source, crawl, holds, whole } = await stageMessy()
     for await (const event of crawlSource(library, source, { kind: 'add' }, new AbortController().signal)) {
       if (event.type === 'settled') break
     }
     expect(await library.store.listCrawls(source.id, 1)).toMatchObject([{ state: 'cancelled' }])
     const crawled = await crawl()
     expect(crawled.events[0]).toMatchObject({ isResumed: true })
-    expect(comparable(await holds(), site.origin)).toEqual(await readUninterrupted(site, SCOPE))
+    expect(comparable(await holds(), site.origin)).toEqual(whole)
   })
 
   test('leaves nothing to the next one that it would have had to prove itself', async () => {
@@ -213,10 +223,9 @@ describe('a crawl that was stopped', () => {
 })
 
 describe('a process that was killed', () => {
-  const kills = LONG ? 20 : 4
+  const kills = LONG ? 20 : 3
   test.each(Array.from({ length: kills }, (_, i) => i))('loses nothing but what was under way (%i)', async () => {
-    const site = await stageSite(messySite(SIZE))
-    site.pages.set('/sitemap.xml', sitemapOf(site.origin))
+    const { site, unscoped } = await stageWhole()
     const path = stagePath()
     const child = startChild('crawl', path, `${site.origin}/`)
     await child.told('settled', 1 + Math.floor(Math.random() * SIZE))
@@ -235,8 +244,8 @@ describe('a process that was killed', () => {
     const isOver = child.lines.some(({ type }) => type === 'ended')
     expect(crawled.events[0]).toMatchObject({ isResumed: !isOver })
     if (!isOver) expect(site.asked().filter((asked) => told.includes(asked))).toEqual([])
-    const holdings = await readHoldings(path, library, source, site.origin)
-    expect(comparable(holdings, site.origin, false).pages).toEqual((await readUninterrupted(site, {}, false)).pages)
-    if (!isOver) expect(comparable(holdings, site.origin, false)).toEqual(await readUninterrupted(site, {}, false))
+    const holdings = comparable(await readHoldings(path, library, source, site.origin), site.origin, false)
+    expect(holdings.pages).toEqual(unscoped.pages)
+    if (!isOver) expect(holdings).toEqual(unscoped)
   })
 })

@@ -12,6 +12,8 @@ import { type Crawled, runCrawl, stageLibrary, stageSite } from './crawl.ts'
 import { type Answer, type AnswerParts, page, redirect, type Site, sitemap, text } from './site.ts'
 import { openTunnelProxy } from './tunnel-proxy.ts'
 
+const LONG = process.env['TEST_LONG'] !== undefined
+
 /** The site listens here, and this is what may be reached; the canary is at every other address. */
 const SITE_ADDRESS = '127.0.0.3'
 
@@ -51,22 +53,34 @@ type Way = (typeof WAYS)[number]
 /** What is the same as a page is not fetched for its own sake, and an index of sitemaps names those of its host only. */
 const NEVER_FETCHED: readonly Way[] = ['canonical', 'alternate', 'sitemap-index']
 
+/**
+ * Which forms of addresses are tried: all of them by every way, those of this machine, or, in the short form of these tests, a share by
+ * each way and all of them by the ways together.
+ */
+type Forms = 'all' | 'local' | 'shared'
+
+/** How many ways share the forms. */
+const FORM_SHARES = 3
+
 /** Everything an address can look like, for one way into a crawl: by itself, and as a name of the site that leads there. */
-function formsFor(way: Way, port: number, isLocalOnly: boolean): string[] {
-  const hosts = isLocalOnly ? LOCAL_HOSTS : [...LOCAL_HOSTS, ...INSIDE_HOSTS]
-  const names = answersFor(isLocalOnly).map((_, i) => `${way}-${i}.${DOMAIN}`)
-  const urls = [...hosts, ...names].map((host, i) => `http://${host}:${port}/${way}/${i}`)
+function formsFor(way: Way, port: number, which: Forms): string[] {
+  const hosts = which === 'local' ? LOCAL_HOSTS : [...LOCAL_HOSTS, ...INSIDE_HOSTS]
+  const names = answersFor(which).map((_, i) => `${way}-${i}.${DOMAIN}`)
+  const turn = WAYS.indexOf(way) % FORM_SHARES
+  const urls = [...hosts, ...names]
+    .map((host, i) => `http://${host}:${port}/${way}/${i}`)
+    .filter((_, i) => which !== 'shared' || LONG || i % FORM_SHARES === turn)
   // A robots.txt that leads to no address at all is asked for again, which takes seconds.
   return way === 'robots-redirect' ? urls.filter((url) => URL.canParse(url)) : urls
 }
 
-function answersFor(isLocalOnly: boolean): readonly (readonly string[])[] {
-  return isLocalOnly ? LOCAL_ANSWERS : [...LOCAL_ANSWERS, ...INSIDE_ANSWERS]
+function answersFor(which: Forms): readonly (readonly string[])[] {
+  return which === 'local' ? LOCAL_ANSWERS : [...LOCAL_ANSWERS, ...INSIDE_ANSWERS]
 }
 
 /** A site that leads to the canary by every way. */
-function trapPages(origin: string, port: number, isLocalOnly: boolean): Record<string, Answer> {
-  const forms = (way: Way) => formsFor(way, port, isLocalOnly)
+function trapPages(origin: string, port: number, which: Forms): Record<string, Answer> {
+  const forms = (way: Way) => formsFor(way, port, which)
   const paths = (way: Way) => forms(way).map((_, i) => `/from-${way}/${i}`)
   const perForm = (way: Way, answer: (url: string, i: number) => Answer) =>
     Object.fromEntries(forms(way).map((url, i) => [`/from-${way}/${i}`, answer(url, i)]))
@@ -124,7 +138,7 @@ function trapPages(origin: string, port: number, isLocalOnly: boolean): Record<s
 describe('no way into a crawl leads inside', () => {
   test('by any form of address', async () => {
     const { site, canary, library } = await setUp([`${SITE_ADDRESS}:*`])
-    const crawled = await crawlTraps(library, site, canary, false)
+    const crawled = await crawlTraps(library, site, canary, 'all')
     expect(canary.connections, canary.paths.join(' ')).toBe(0)
     // Everything was seen, and what the gate let through was refused by the guard.
     const states = [...crawled.rows].map(([key, { state, reason }]) => [key, `${state} ${reason}`] as const)
@@ -138,7 +152,7 @@ describe('no way into a crawl leads inside', () => {
       'llms-txt',
       'llms-full',
     ] as const) {
-      const names = answersFor(false).map((_, i) => `http://${way}-${i}.${DOMAIN}:${canary.port}/`)
+      const names = answersFor('all').map((_, i) => `http://${way}-${i}.${DOMAIN}:${canary.port}/`)
       const found = names.map((name) => states.find(([key]) => key.startsWith(name))?.[1])
       expect([way, new Set(found)]).toEqual([way, new Set(['failed address-refused'])])
     }
@@ -152,21 +166,19 @@ describe('no way into a crawl leads inside', () => {
     const proxy = await openTunnelProxy()
     closers.push(() => proxy.close())
     const { site, canary, library } = await setUp([`${SITE_ADDRESS}:*`], { proxy: proxy.url })
-    await crawlTraps(library, site, canary, false)
+    await crawlTraps(library, site, canary, 'shared')
     expect(new Set(proxy.asked)).toEqual(new Set([`${SITE_ADDRESS}:${new URL(site.origin).port}`]))
     expect(canary.connections).toBe(0)
   })
 
   test('though each would, if it were allowed', async () => {
     const { site, canary, library } = await setUp(['127.0.0.0/8', '::1', '0.0.0.0', '::'])
-    await crawlTraps(library, site, canary, true)
+    await crawlTraps(library, site, canary, 'local')
     const reached = new Set(canary.paths.map((path) => path.split('/')[1]))
     reached.delete('robots.txt')
     expect(reached).toEqual(new Set(WAYS.filter((way) => !NEVER_FETCHED.includes(way))))
   })
 })
-
-const LONG = process.env['TEST_LONG'] !== undefined
 
 /** How many ways share the forms in the short form of these tests. */
 const SHARES = 6
@@ -325,7 +337,7 @@ async function refusalOf(library: OpenLibrary, url: string, obeysRobots: boolean
 }
 
 function singleForms(way: string, port: number): string[] {
-  const names = answersFor(false).map((_, i) => `${way}-${i}.${DOMAIN}`)
+  const names = answersFor('all').map((_, i) => `${way}-${i}.${DOMAIN}`)
   return [...LOCAL_HOSTS, ...INSIDE_HOSTS, ...names].map((host) => `http://${host}:${port}/${way}`)
 }
 
@@ -343,7 +355,7 @@ async function setUp(allowed: readonly string[], options: Partial<HttpFetcherOpt
   const site = { ...real, origin: `http://www.${DOMAIN}:${port}` }
   const resolve = async (host: string): Promise<readonly string[]> => {
     const [, , i] = new RegExp(`^(\\w[\\w-]*)-(\\d+)\\.${DOMAIN}$`).exec(host) ?? []
-    if (i !== undefined) return answersFor(false)[Number(i)] ?? []
+    if (i !== undefined) return answersFor('all')[Number(i)] ?? []
     if (host.endsWith(`.${DOMAIN}`)) return [SITE_ADDRESS]
     // As a system does that knows what belongs to itself.
     return ['127.0.0.1', '::1']
@@ -367,10 +379,10 @@ async function stageGuarded(
   return { ...(await stageLibrary(':memory:', UNPACED)), fetcher }
 }
 
-async function crawlTraps(library: OpenLibrary, site: Site, canary: Canary, isLocalOnly: boolean): Promise<Crawled> {
+async function crawlTraps(library: OpenLibrary, site: Site, canary: Canary, which: Forms): Promise<Crawled> {
   const { origin, pages } = site
-  for (const [path, answer] of Object.entries(trapPages(origin, canary.port, isLocalOnly))) pages.set(path, answer)
-  const seeds = formsFor('seed', canary.port, isLocalOnly).filter((url) => URL.canParse(url) && !url.includes('@'))
+  for (const [path, answer] of Object.entries(trapPages(origin, canary.port, which))) pages.set(path, answer)
+  const seeds = formsFor('seed', canary.port, which).filter((url) => URL.canParse(url) && !url.includes('@'))
   const source = await addSource(library, { url: `${origin}/`, scope: SCOPE, settings: { seeds } })
   return await runCrawl(library, source, { kind: 'add' }, origin)
 }

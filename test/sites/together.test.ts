@@ -7,7 +7,7 @@ import { stagePath } from './library-file.ts'
 import { page } from './site.ts'
 
 const LONG = process.env['TEST_LONG'] !== undefined
-const COUNT = LONG ? 1000 : 80
+const COUNT = LONG ? 1000 : 60
 
 /** A site of so many pages about one word. */
 function manyPages(word: string): Record<string, string> {

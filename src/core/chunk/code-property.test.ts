@@ -121,6 +121,11 @@ const SNIPPETS: Readonly<Record<GrammarName, readonly string[]>> = {
   ],
 }
 
+const isLong = process.env['TEST_LONG'] !== undefined
+
+/** How many texts are tried of each language. */
+const RUNS = isLong ? 400 : 40
+
 const SIZES: readonly ChunkSizes[] = [
   { targetChars: 80, maxChars: 160 },
   { targetChars: 1, maxChars: 64 },
@@ -182,14 +187,14 @@ describe.each(GRAMMAR_NAMES)('%s', (name) => {
   test('pieces hold every character once, in order, within the cap', () => {
     fc.assert(
       fc.property(snippetText(name), fc.constantFrom(...SIZES), (text, sizes) => checkPieces(name, text, sizes)),
-      { numRuns: 150 },
+      { numRuns: RUNS },
     )
   })
 
   test('so do those of garbage', () => {
     fc.assert(
       fc.property(garbage(name), fc.constantFrom(...SIZES), (text, sizes) => checkPieces(name, text, sizes)),
-      { numRuns: 100 },
+      { numRuns: RUNS },
     )
   })
 
@@ -202,7 +207,7 @@ describe.each(GRAMMAR_NAMES)('%s', (name) => {
       'a(b){'.repeat(4_000),
       `${good} `.repeat(300).replaceAll('\n', ' '),
       `"${'x'.repeat(1_000_000)}`,
-      `/*${'x\n'.repeat(20_000)}`,
+      `/*${'x\n'.repeat(isLong ? 20_000 : 5000)}`,
       'a<'.repeat(20_000),
       '\0'.repeat(20_000),
       '\ud800'.repeat(20_000),

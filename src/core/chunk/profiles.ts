@@ -11,7 +11,11 @@ export type ChunkProfile = (typeof CHUNK_PROFILES)[number]
 /** Sizes for pages of a library: a passage that answers one question. */
 export const LIBRARY_SIZES: ChunkSizes = { targetChars: 1200, maxChars: 2400 }
 
-/** What models that make vectors are mostly given: windows of so many tokens that share this part with the one before. */
+/**
+ * What models that make vectors are mostly given: windows of so many tokens that share this part with the one before. Tokens are
+ * estimated by characters, as everywhere: where a character is about a token, as in Chinese, Japanese and Korean, a window has up to
+ * four times as many.
+ */
 const WINDOW_TOKENS = 512
 const WINDOW_OVERLAP = 0.15
 const WINDOW_CHARS = WINDOW_TOKENS * CHARS_PER_TOKEN

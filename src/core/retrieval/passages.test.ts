@@ -281,7 +281,7 @@ describe('whatever the page is', () => {
           if (!passage.isCut) expect(passage.text).toBe(lines.slice(passage.startLine - 1, passage.endLine).join('\n'))
         })
       }),
-      { numRuns: 300 },
+      { numRuns: process.env['TEST_LONG'] === undefined ? 120 : 3000 },
     )
   })
 
@@ -300,7 +300,7 @@ describe('whatever the page is', () => {
           }
         }
       }),
-      { numRuns: 300 },
+      { numRuns: process.env['TEST_LONG'] === undefined ? 120 : 3000 },
     )
   })
 

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { storeNews } from '../../../test/analysis/stored-news.ts'
+import { PROGRAM } from '../../../test/e2e/program.ts'
 import { systemClock } from '../../fetch/clock.ts'
 import { createSpawnRunner } from '../../jobs/spawn-crawl.ts'
 import { type OpenLibrary, openLibrary } from '../../open-library.ts'
@@ -14,7 +14,6 @@ import { createFeed } from './create-feed.ts'
 import type { Feed } from './feed.ts'
 import type { CrawlRunner } from './runner.ts'
 
-const PROGRAM = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
 const spawning = createSpawnRunner({ command: process.execPath, args: [PROGRAM, 'analyze'] })
 const PAGES = 45
 

@@ -13,9 +13,14 @@ import { createDispatcher, type DispatcherOptions } from './create-dispatcher.ts
 import { createFeed } from './create-feed.ts'
 import type { CrawlOrder, Dispatcher } from './dispatcher.ts'
 import type { FeedEvent } from './feed.ts'
+import { NO_PROGRESS } from './frames.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../../test/dispatch/scripted-crawl.ts', import.meta.url))
-const runner = createSpawnRunner({ command: process.execPath, args: [SCRIPT] })
+const runner = createSpawnRunner({
+  command: process.execPath,
+  args: [SCRIPT],
+  env: { ...process.env, NO_PROGRESS: JSON.stringify(NO_PROGRESS) },
+})
 
 const opened: Dispatcher[] = []
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
+import { PROGRAM } from '../../../test/e2e/program.ts'
 import { stageLibrary, stageSite } from '../../../test/sites/crawl.ts'
 import { page } from '../../../test/sites/site.ts'
 import { systemClock } from '../../fetch/clock.ts'
@@ -17,7 +17,6 @@ import { createFeed } from './create-feed.ts'
 import { createDispatchedJobs } from './dispatched-jobs.ts'
 import type { Dispatcher } from './dispatcher.ts'
 
-const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
 const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/
 
 const closing: (() => Promise<void> | void)[] = []
@@ -37,7 +36,7 @@ async function open(): Promise<{ dispatcher: Dispatcher; library: OpenLibrary; l
   const dispatcher = createDispatcher({
     runner: createSpawnRunner({
       command: process.execPath,
-      args: [MAIN, 'crawl-job'],
+      args: [PROGRAM, 'crawl-job'],
       env: { ...process.env, PHAROS_ALLOW_PRIVATE: '127.0.0.0/8' },
     }),
     jobLog: async () => log,

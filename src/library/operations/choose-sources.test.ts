@@ -264,7 +264,7 @@ describe('choosing sources', () => {
           else expect(answer).toEqual([expect.arrayContaining([expect.stringContaining('guide@')]), expect.any(Array)])
         },
       ),
-      { numRuns: 300 },
+      { numRuns: process.env['TEST_LONG'] === undefined ? 100 : 3000 },
     )
   })
 

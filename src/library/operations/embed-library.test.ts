@@ -4,6 +4,7 @@ import { addSourceTo, writePage } from '../../../test/embed/filled-store.ts'
 import { PharosError } from '../../core/errors.ts'
 import { createMemoryStore } from '../../store/memory/memory-store.ts'
 import type { Library } from '../library.ts'
+import { ServiceFailure } from '../service-call.ts'
 import type { Embedder, VectorSpace, VectorStore } from '../vectors.ts'
 import { type EmbedProgress, embedLibrary } from './embed-library.ts'
 
@@ -165,6 +166,34 @@ describe('embedding a library', () => {
     for await (const progress of embedLibrary(library, { retryRefused: true })) last = progress
     expect(last).toMatchObject({ embedded: 20, refused: 1, skipped: 1 })
     expect(tries()).toBe(1)
+  })
+
+  test('tries a chunk that takes too long again after a while, alone, and never lets the others wait for it', async () => {
+    const cause = new ServiceFailure('timeout', 'TEI: no answer')
+    const late = (text: string) => {
+      if (isBad(text)) throw new PharosError('EMBED_REFUSED', { service: 'TEI', problem: 'no answer' }, { cause })
+      return countLetters(text)
+    }
+    const { library, asked, store } = await stage(TWENTY, SPACE, late)
+    let last: EmbedProgress | undefined
+    for await (const progress of embedLibrary(library, { batch: 8 })) last = progress
+    expect(last).toEqual({
+      ...{ embedded: 19, chunks: 20, refused: 0, skipped: 1 },
+      problem: expect.stringMatching(/no answer/),
+    })
+    const tries = () => asked.filter((texts) => texts.some(isBad)).map((texts) => texts.length)
+    asked.length = 0
+    await writePage(store, 'docs', '/late', 'late')
+    expect((await collect(embedLibrary(library))).at(-1)).toBe(20)
+    expect(tries()).toEqual([])
+    time += 3_600_000
+    expect((await collect(embedLibrary(library))).at(-1)).toBe(20)
+    expect(tries()).toEqual([1])
+    expect((await collect(embedLibrary(library, { retryRefused: true }))).at(-1)).toBe(20)
+    expect(tries()).toHaveLength(2)
+    expect(await store.vectors.count()).toEqual({ embedded: 20, chunks: 21, refused: 0 })
+    // Another process, or a model that was opened anew, tries at once.
+    expect((await collect(embedLibrary(openOver(store).library))).at(-1)).toBe(21)
   })
 
   test('tries those again that were refused when the model has become better', async () => {

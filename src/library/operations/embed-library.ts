@@ -3,6 +3,7 @@ import { findVectorProblem } from '../../core/search/quantized-vector.ts'
 import { refuseOtherSpace } from '../check-vectors.ts'
 import { PROOF_TEXT } from '../embedded-text.ts'
 import type { Library } from '../library.ts'
+import { ServiceFailure } from '../service-call.ts'
 import type { ChunkName, Embedder, UnembeddedChunk, VectorIndex } from '../vectors.ts'
 
 /** What to embed, and how. */
@@ -25,7 +26,7 @@ export interface EmbedProgress {
   readonly chunks: number
   /** Chunks that the model makes no vector of, found now or before. They are kept out until somebody wants them tried again. */
   readonly refused: number
-  /** Those that were found now. */
+  /** Those that were found now, with those that took the service too long, which are tried again later. */
   readonly skipped: number
   /** What is wrong with the first of them, in words. */
   readonly problem: string | null
@@ -35,14 +36,16 @@ const BATCH = 16
 /** So long others leave the work to whoever took a batch of it, and look after it again and again. */
 const LEASE_MS = 20_000
 const LOOK_MS = 1000
+/** So long a chunk that took the service too long is left alone: it may be less busy then. */
+const LATE_MS = 3_600_000
 /** Counting takes as long as a chunk where there are many: in between, what was written is added. */
 const BATCHES_PER_COUNT = 20
 
 /**
  * Gives vectors to the chunks that have none, some at a time, and says how far it is after each. A chunk that the model makes no
- * vector of is left out, and is not tried again. While another process embeds the library, it looks on. Refuses with
- * `EMBEDDER_MISSING` where no model is installed, and with `VECTOR_SPACE_OTHER` where there are vectors of another one. A service that
- * fails ends it with `SERVICE_UNUSABLE`; what was embedded till then stays.
+ * vector of is left out, and is not tried again; one that takes a service too long is, after a while. While another process embeds the
+ * library, it looks on. Refuses with `EMBEDDER_MISSING` where no model is installed, and with `VECTOR_SPACE_OTHER` where there are
+ * vectors of another one. A service that fails ends it with `SERVICE_UNUSABLE`; what was embedded till then stays.
  */
 export async function* embedLibrary(library: Library, input: EmbedInput = {}): AsyncGenerator<EmbedProgress, void> {
   const { sourceIds, replace = false, retryRefused = false } = input
@@ -52,7 +55,10 @@ export async function* embedLibrary(library: Library, input: EmbedInput = {}): A
     throw new PharosError('EMBEDDER_MISSING')
   }
   await takeUpSpace(library, vectors, embedder, replace)
-  if (retryRefused) await vectors.forgetRefused(sourceIds)
+  if (retryRefused) {
+    await vectors.forgetRefused(sourceIds)
+    lateFor(embedder).clear()
+  }
   const run = new Run(library, vectors, embedder, input)
   const progress = await run.count()
   yield progress
@@ -90,6 +96,7 @@ class Run {
   readonly #sourceIds: readonly string[] | undefined
   readonly #batch: number
   readonly #holder: string
+  readonly #late: Map<string, number>
   #skipped = 0
   #problem: string | null = null
   #leasedUntil = 0
@@ -102,6 +109,7 @@ class Run {
     this.#sourceIds = input.sourceIds
     this.#batch = input.batch ?? embedder.batchSize ?? BATCH
     this.#holder = library.newId()
+    this.#late = lateFor(embedder)
   }
 
   /** Not asked for again before half of its time is over: each time something is written. */
@@ -132,7 +140,7 @@ class Run {
       const chunks = await this.#vectors.listMissing(this.#batch, this.#sourceIds, after)
       after = chunks.at(-1)
       if (after === undefined) return made > 0
-      const some = await this.#embed(chunks)
+      const some = await this.#embedDue(chunks)
       made += some
       const isDue = batches % BATCHES_PER_COUNT === 0 || chunks.length < this.#batch || some < chunks.length
       counted = isDue ? await this.#vectors.count(this.#sourceIds) : { ...counted, embedded: counted.embedded + some }
@@ -142,6 +150,19 @@ class Run {
 
   #progress(count: Count): EmbedProgress {
     return { ...count, skipped: this.#skipped, problem: this.#problem }
+  }
+
+  /**
+   * Embeds chunks; gives how many. Those that took too long before are left out until they are due, and are tried each for itself
+   * then: no other waits for them.
+   */
+  async #embedDue(chunks: readonly UnembeddedChunk[]): Promise<number> {
+    const now = this.library.clock.now()
+    const others = chunks.filter((chunk) => !this.#late.has(writeName(chunk)))
+    const due = chunks.filter((chunk) => (this.#late.get(writeName(chunk)) ?? Number.POSITIVE_INFINITY) <= now)
+    let made = others.length === 0 ? 0 : await this.#embed(others)
+    for (const chunk of due) made += await this.#embed([chunk])
+    return made
   }
 
   /**
@@ -160,8 +181,10 @@ class Run {
     } catch (error) {
       this.signal?.throwIfAborted()
       if (error instanceof PharosError && error.code === 'SERVICE_UNUSABLE') throw error
-      if (chunks.length === 1) {
-        await this.#refuse(chunks, error)
+      const [first, second] = chunks
+      if (first !== undefined && second === undefined) {
+        if (isLate(error)) this.#setAside(first, error)
+        else await this.#refuse(chunks, error)
         return 0
       }
       const half = chunks.length >> 1
@@ -173,6 +196,7 @@ class Run {
     const [first] = bad
     if (first !== undefined) await this.#refuse(bad, invalid(first.chunkId, this.#problemOf(first.vector)))
     if (good.length > 0) await this.#vectors.write(this.#embedder.space, good, this.signal)
+    for (const chunk of good) this.#late.delete(writeName(chunk))
     return good.length
   }
 
@@ -183,13 +207,41 @@ class Run {
     const problem = error instanceof Error ? error.message : String(error)
     const named = chunks.map(({ sourceId, chunkId }) => ({ sourceId, chunkId, problem }))
     await this.#vectors.refuse(this.#embedder.space, named)
-    this.#skipped += chunks.length
+    this.#skip(chunks.length, problem)
+  }
+
+  /** Leaves a chunk alone for a while. A service that is busy may be too slow for it now; kept out for good it would never get a vector. */
+  #setAside(chunk: ChunkName, { message }: Error): void {
+    this.#late.set(writeName(chunk), this.library.clock.now() + LATE_MS)
+    this.#skip(1, message)
+  }
+
+  #skip(count: number, problem: string): void {
+    this.#skipped += count
     this.#problem ??= problem
   }
 
   #problemOf(vector: Float32Array): string | undefined {
     return findVectorProblem(vector, this.#embedder.space.dimensions)
   }
+}
+
+/** Chunks that took an embedder too long, by their names, and when they are due again. A process that starts tries all of them. */
+const LATE = new WeakMap<Embedder, Map<string, number>>()
+
+function lateFor(embedder: Embedder): Map<string, number> {
+  const late = LATE.get(embedder) ?? new Map<string, number>()
+  LATE.set(embedder, late)
+  return late
+}
+
+function writeName({ sourceId, chunkId }: ChunkName): string {
+  return `${sourceId}/${chunkId}`
+}
+
+/** Whether a text was not answered in time, which says nothing of it. */
+function isLate(error: unknown): error is Error {
+  return error instanceof Error && error.cause instanceof ServiceFailure && error.cause.type === 'timeout'
 }
 
 type Count = Pick<EmbedProgress, 'embedded' | 'refused' | 'chunks'>

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openNodeGrammars } from '../../../test/node-grammars.ts'
 import { runCrawl, stageLibrary, stageSite } from '../../../test/sites/crawl.ts'
-import { redirect, type Site } from '../../../test/sites/site.ts'
+import { openSite, redirect, type Site } from '../../../test/sites/site.ts'
 import { PharosError } from '../../core/errors.ts'
 import { type OpenLibrary, openLibrary } from '../../open-library.ts'
 import { addSource } from './add-source.ts'
@@ -24,17 +24,26 @@ const API = `<!doctype html><title>API</title><main><h1 id="api">API</h1><p>${wo
 const START = `<!doctype html><title>Start</title><main><h1>Start</h1><p>${words('start', 40)} <a href="/api">api</a>
 <a href="/old">old</a> <a href="/gone">gone</a></p></main>`
 
+/** Has the site in two versions, and is only read. */
 let library: OpenLibrary
 let site: Site
 
-beforeEach(async () => {
-  library = await stageLibrary()
-  site = await stageSite({ '/': START, '/api': API, '/old': redirect('/api') })
-  for (const version of ['1.9', '1.10']) {
-    const source = await addSource(library, { url: `${site.origin}/`, name: 'tower', version })
-    await runCrawl(library, source, { kind: 'add' }, site.origin)
+beforeAll(async () => {
+  site = await openSite({ '/': START, '/api': API, '/old': redirect('/api') })
+  library = await openLibrary({ path: ':memory:', version: '0.0.0', allowPrivate: ['127.0.0.0/8'] })
+  await crawlTower(library)
+  return async () => {
+    await library.close()
+    await site.close()
   }
 })
+
+async function crawlTower(into: OpenLibrary): Promise<void> {
+  for (const version of ['1.9', '1.10']) {
+    const source = await addSource(into, { url: `${site.origin}/`, name: 'tower', version })
+    await runCrawl(into, source, { kind: 'add' }, site.origin)
+  }
+}
 
 async function failure(asked: Promise<unknown>): Promise<string> {
   try {
@@ -167,13 +176,15 @@ describe('a chunk', () => {
   })
 
   test('is found under the name it was cited by, when its source has another now', async () => {
-    const { chunks, source } = await findPage(library, { url: `${site.origin}/api` })
+    const own = await stageLibrary()
+    await crawlTower(own)
+    const { chunks, source } = await findPage(own, { url: `${site.origin}/api` })
     const id = chunks[1]?.id ?? ''
-    await library.store.removeSource((await findPage(library, { url: '/api', source: 'tower@1.9' })).source.id)
-    await library.store.updateSource(source.id, { name: 'lighthouse', version: null })
-    expect((await findChunk(library, `tower@1.10/${id}`)).name).toBe(`lighthouse/${id}`)
-    expect((await findChunk(library, `tower@1.10/${id.slice(0, 12)}`)).name).toBe(`lighthouse/${id}`)
-    expect(await failure(findChunk(library, `tower@1.10/${'0'.repeat(64)}`))).toMatch(/^SOURCE_UNKNOWN: /)
+    await own.store.removeSource((await findPage(own, { url: '/api', source: 'tower@1.9' })).source.id)
+    await own.store.updateSource(source.id, { name: 'lighthouse', version: null })
+    expect((await findChunk(own, `tower@1.10/${id}`)).name).toBe(`lighthouse/${id}`)
+    expect((await findChunk(own, `tower@1.10/${id.slice(0, 12)}`)).name).toBe(`lighthouse/${id}`)
+    expect(await failure(findChunk(own, `tower@1.10/${'0'.repeat(64)}`))).toMatch(/^SOURCE_UNKNOWN: /)
   })
 
   test('that is not there is refused', async () => {
@@ -233,13 +244,14 @@ describe('symbols', () => {
       ...Object.fromEntries(pages),
       '/': `<title>x</title><main><h1>x</h1><p>${links}</p></main>`,
     })
-    const source = await addSource(library, { url: `${large.origin}/`, name: 'large' })
-    await runCrawl(library, source, { kind: 'add' }, large.origin)
+    const own = await stageLibrary()
+    const source = await addSource(own, { url: `${large.origin}/`, name: 'large' })
+    await runCrawl(own, source, { kind: 'add' }, large.origin)
     const controller = new AbortController()
-    const listed = listSymbols(library, { source: 'large' }, controller.signal)
+    const listed = listSymbols(own, { source: 'large' }, controller.signal)
     setImmediate(() => controller.abort(new Error('enough')))
     await expect(listed).rejects.toThrow('enough')
-    expect(await listSymbols(library, { source: 'large' })).toEqual({ symbols: [], hasMore: false, stoppedAfter: null })
+    expect(await listSymbols(own, { source: 'large' })).toEqual({ symbols: [], hasMore: false, stoppedAfter: null })
   })
 
   test('of everything come from every source', async () => {

@@ -1,8 +1,8 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { runCrawl, stageLibrary, stageSite } from '../../../test/sites/crawl.ts'
-import type { Answer, Site } from '../../../test/sites/site.ts'
+import { type Answer, openSite, type Site } from '../../../test/sites/site.ts'
 import { PharosError } from '../../core/errors.ts'
-import type { OpenLibrary } from '../../open-library.ts'
+import { type OpenLibrary, openLibrary } from '../../open-library.ts'
 import { searchHits } from '../hits.ts'
 import type { Library } from '../library.ts'
 import type { SearchAnswer, SearchInput } from '../search.ts'
@@ -13,9 +13,15 @@ import { findChunk } from './find-chunk.ts'
 import { searchLibrary } from './search-library.ts'
 
 let library: OpenLibrary
+/** Libraries that are only read, by what was crawled for them. */
+const readOnly = new Map<Pages, Promise<OpenLibrary>>()
 
 beforeEach(async () => {
   library = await stageLibrary()
+})
+
+afterAll(async () => {
+  for (const one of readOnly.values()) await (await one).close()
 })
 
 const words = (word: string, count: number) => Array.from({ length: count }, (_, i) => `${word}${i}`).join(' ')
@@ -27,15 +33,29 @@ function page(title: string, sections: Readonly<Record<string, string>>, links: 
   return `<!doctype html><html lang="en"><title>${title}</title><main><h1>${title}</h1>${body.join('')}<ul>${items}</ul></main></html>`
 }
 
-async function crawl(
-  pages: Readonly<Record<string, Answer>>,
-  name = 'guide',
-  version?: string,
-): Promise<[Source, Site]> {
+type Pages = Readonly<Record<string, Answer>>
+
+async function crawl(pages: Pages, name = 'guide', version?: string): Promise<[Source, Site]> {
   const site = await stageSite(pages)
   const source = await addSource(library, { url: `${site.origin}/`, name, version })
   await runCrawl(library, source, { kind: 'add' }, site.origin)
   return [source, site]
+}
+
+/** Goes on with a library of these pages, crawled by whoever came first. */
+async function read(pages: Pages): Promise<void> {
+  const opened = readOnly.get(pages) ?? openCrawled(pages)
+  readOnly.set(pages, opened)
+  library = await opened
+}
+
+async function openCrawled(pages: Pages): Promise<OpenLibrary> {
+  const opened = await openLibrary({ path: ':memory:', version: '0.0.0', allowPrivate: ['127.0.0.0/8'] })
+  const site = await openSite(pages)
+  const source = await addSource(opened, { url: `${site.origin}/`, name: 'guide' })
+  await runCrawl(opened, source, { kind: 'add' }, site.origin)
+  await site.close()
+  return opened
 }
 
 async function failure(input: SearchInput): Promise<string> {
@@ -99,7 +119,7 @@ describe('an answer', () => {
   })
 
   test('is best first, and explains its scores when asked', async () => {
-    await crawl(PAGES)
+    await read(PAGES)
     const plain = await searchLibrary(library, { query: 'lighthouse beam' })
     const scores = plain.passages.map(({ score }) => score)
     expect(scores).toEqual(scores.toSorted((a, b) => b - a))
@@ -132,7 +152,7 @@ describe('an answer', () => {
   })
 
   test('leaves out what scores less than a share of the best', async () => {
-    await crawl(PAGES)
+    await read(PAGES)
     const all = await searchLibrary(library, { query: 'retry beam lighthouse' })
     const best = await searchLibrary(library, { query: 'retry beam lighthouse', minScore: 1 })
     expect(all.passages.length + all.more.length).toBeGreaterThan(1)
@@ -248,7 +268,7 @@ describe('an answer', () => {
   })
 
   test('says how much of the library can be found, where that is not all', async () => {
-    await crawl(PAGES)
+    await read(PAGES)
     const store = { ...library.store, readIndexState: async () => ({ chunks: 13_441, indexed: 1204 }) }
     const { notices } = await searchLibrary({ ...library, store }, { query: 'beam' })
     expect(notices).toEqual(['1,204 of 13,441 chunks are in the index yet'])
@@ -287,7 +307,7 @@ describe('a cursor', () => {
   const site = { '/': page('Start', {}, Object.keys(many)), ...many }
 
   test('leads through everything that matches, once', async () => {
-    await crawl(site)
+    await read(site)
     const input = { query: 'lighthouse', tokens: 600, limit: 5 }
     const answers = await searchAll(input)
     const shown = answers.flatMap(({ passages }) => passages)
@@ -319,7 +339,7 @@ describe('a cursor', () => {
   })
 
   test('is refused with another question, other filters, or when nobody gave it', async () => {
-    await crawl(site)
+    await read(site)
     const { cursor } = await searchLibrary(library, { query: 'lighthouse' })
     if (cursor === null) throw new Error('expected a cursor')
     expect(await failure({ query: 'beam', cursor })).toMatch(/^CURSOR_INVALID: .*another question/)
@@ -351,7 +371,7 @@ describe('a question that finds nothing', () => {
   })
 
   test('may have no filter to blame', async () => {
-    await crawl(PAGES)
+    await read(PAGES)
     expect(await searchLibrary(library, { query: 'xyzzy' })).toMatchObject({
       passages: [],
       more: [],
@@ -382,7 +402,7 @@ describe('a question that finds nothing', () => {
 })
 
 test('bad input is refused, and says what was received', async () => {
-  await crawl(PAGES)
+  await read(PAGES)
   const bad: [SearchInput, string][] = [
     [{ query: ' \t' }, 'USAGE: expected words to look for, got none'],
     [{ query: 'a', limit: 0 }, 'USAGE: expected limit to be a whole number from 1 to 100, got 0'],
@@ -395,7 +415,7 @@ test('bad input is refused, and says what was received', async () => {
 })
 
 test('what is cancelled stops', async () => {
-  await crawl(PAGES)
+  await read(PAGES)
   await expect(searchLibrary(library, { query: 'beam' }, AbortSignal.abort(new Error('enough')))).rejects.toThrow(
     'enough',
   )
@@ -450,7 +470,7 @@ describe('meanings', () => {
   })
 
   test('change the order, and are named', async () => {
-    await crawl(PAGES)
+    await read(PAGES)
     const input = { query: 'what does the lighthouse installer do while a retry waits', explain: true }
     const plain = await searchLibrary(library, input)
     const lower = plain.passages.at(-1)?.title ?? ''
@@ -464,7 +484,7 @@ describe('meanings', () => {
   })
 
   test('find what no word does, within the filters', async () => {
-    await crawl(PAGES)
+    await read(PAGES)
     const meant = withMeanings(meaningOf('Other', 13_441), async () => embedder())
     expect((await searchLibrary(meant, { query: 'xyzzy' })).passages[0]?.title).toBe('Other')
     expect((await searchLibrary(meant, { query: 'xyzzy', path: '/retry' })).passages).toEqual([])
@@ -510,7 +530,7 @@ describe('meanings', () => {
   })
 
   test('are waited for only so long', async () => {
-    await crawl(PAGES)
+    await read(PAGES)
     const hung: Embedder = { ...embedder(), embed: () => new Promise(() => undefined) }
     const start = performance.now()
     const answer = await searchLibrary(
@@ -534,7 +554,7 @@ describe('meanings', () => {
   })
 
   test('say when they are incomplete or missing, and words answer alone', async () => {
-    await crawl(PAGES)
+    await read(PAGES)
     const vectors = meaningOf('Other', 1204)
     const notices = async (open: Library['openEmbedder']) => {
       const { engines, notices: said, passages } = await searchLibrary(withMeanings(vectors, open), { query: 'beam' })

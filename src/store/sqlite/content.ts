@@ -1,9 +1,11 @@
 import type { Chunk, Page, Section } from '../../core/model.ts'
 import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
 import { planExcerpt, readLayout, writeLayout } from '../../core/retrieval/page-layout.ts'
+import { countLinks } from '../../core/url/count-links.ts'
 import type { PageRecord } from '../../crawl/ledger.ts'
 import type { PageExcerpt, PageText, StoredChunk, StoredPage } from '../../library/store.ts'
 import { createClassifications } from './classifications.ts'
+import { createCopied } from './copied.ts'
 import type { Database } from './database.ts'
 import { packHash, type StoredHash, unpackHash } from './hash.ts'
 import type { Layouts } from './layouts.ts'
@@ -77,6 +79,19 @@ const PAGES_AT_ONCE = 32
 /** What an analysis repeats of what a page says about itself, besides its title. */
 const ANALYSED_FACTS = ['author', 'publishedAt', 'modifiedAt', 'language', 'section'] as const
 
+/** What a copy of its vectors repeats of it, besides its title and how many links there are. */
+const COPIED_FACTS = ['description', 'modifiedAt', 'language'] as const
+
+/** What was said about a page; its facts, links and sections as JSON. */
+interface SaidColumns {
+  readonly title: string
+  readonly url: string
+  readonly sections: string
+  readonly links: string
+  readonly analysed: string
+  readonly copied: string
+}
+
 /** Shortest beginning of a chunk's id that names it. */
 const MIN_PREFIX = 12
 
@@ -90,15 +105,18 @@ export function createContent(db: Database, index: ChunkIndex, layouts: Layouts)
     `INSERT OR REPLACE INTO pages (id, first_chunk, chunk_count, title, meta, markdown)
      VALUES (?, ?, ?, ?, ?, ?)`,
   )
-  const selectSaid = db.prepare<[number], { title: string; sections: string; facts: string }>(
-    `SELECT title, json_extract(meta, '$.sections') AS sections,
-       json_array(${ANALYSED_FACTS.map((name) => `json_extract(meta, '$.${name}')`).join(', ')}) AS facts
+  const listOf = (facts: readonly string[]): string =>
+    `json_array(${facts.map((name) => `json_extract(meta, '$.${name}')`).join(', ')})`
+  const selectSaid = db.prepare<[number], SaidColumns>(
+    `SELECT title, json_extract(meta, '$.url') AS url, json_extract(meta, '$.sections') AS sections,
+       json_extract(meta, '$.links') AS links, ${listOf(ANALYSED_FACTS)} AS analysed, ${listOf(COPIED_FACTS)} AS copied
      FROM pages WHERE id = ?`,
   )
   const updatePage = db.prepare<[string, string, number]>('UPDATE pages SET title = ?, meta = ? WHERE id = ?')
   const deletePage = db.prepare<[number]>('DELETE FROM pages WHERE id = ?')
   const selectUrl = db.prepare<[number], string>('SELECT url FROM ledger WHERE id = ?').pluck()
   const hubs = createHubWriter(db)
+  const copied = createCopied(db)
   const deleteChunks = db.prepare<[number, number]>('DELETE FROM chunks WHERE id BETWEEN ? AND ?')
   const insertChunk = db.prepare<unknown[]>(
     `INSERT INTO chunks (source, page, chunk_id, content_hash, position, kind, start_line, end_line, token_estimate,
@@ -231,14 +249,14 @@ export function createContent(db: Database, index: ChunkIndex, layouts: Layouts)
       const isLaidOutAnew = said?.sections !== JSON.stringify(page.sections)
       updatePage.run(page.title, JSON.stringify(meta), row)
       classify(source, row, record)
-      if (isRenamed || said.facts !== JSON.stringify(ANALYSED_FACTS.map((name) => page[name] ?? null))) {
-        classifications.invalidate(row)
-      }
+      if (isRenamed || said.analysed !== writeFacts(page, ANALYSED_FACTS)) classifications.invalidate(row)
       const { first = 0, count = 0 } = selectRange.get(row) ?? {}
       if (count === 0) return
       if (isRenamed) index.rewrite(first, count)
       // The anchors of its sections may be others.
       if (isLaidOutAnew) layouts.write(row, page, layouts.listSpans(first, count))
+      // It would be searched by what was said before.
+      if (isRenamed || isCopiedOtherwise(said, page)) copied.deleteRange(first, count)
     },
     classify,
     remove: (row) => {
@@ -298,6 +316,20 @@ export function createContent(db: Database, index: ChunkIndex, layouts: Layouts)
     },
     count: (source) => ({ pages: countPages.get(source) ?? 0, chunks: countChunks.get(source) ?? 0 }),
   }
+}
+
+/** What a page says about itself under these names, as SQLite writes it. */
+function writeFacts<Name extends keyof Page>(page: Pick<Page, Name>, names: readonly Name[]): string {
+  return JSON.stringify(names.map((name) => page[name] ?? null))
+}
+
+/** Whether a copy would tell of a page what it did not before. */
+function isCopiedOtherwise(said: SaidColumns, page: Page): boolean {
+  if (said.copied !== writeFacts(page, COPIED_FACTS)) return true
+  if (said.url === page.url && said.links === JSON.stringify(page.links)) return false
+  const before = countLinks({ url: said.url, links: JSON.parse(said.links) as Page['links'] })
+  const now = countLinks(page)
+  return before.internal !== now.internal || before.external !== now.external
 }
 
 /** The id that is meant by an id or the beginning of one; undefined when there is none or more than one. */

@@ -9,6 +9,8 @@ export interface Copied {
   /** Those of sources, whose numbers are given as JSON; none where the copy is in another place. */
   count(place: string, sources: string): number
   delete(source: number, chunkId: string): void
+  /** Forgets those of chunks with consecutive numbers. */
+  deleteRange(first: number, count: number): void
   deleteAll(): void
   /** Forgets what is in another place. */
   takeUpPlace(place: string): void
@@ -31,6 +33,7 @@ export function createCopied(db: Database): Copied {
   const deleteOne = db.prepare<[number, StoredHash]>(
     'DELETE FROM copied_vectors WHERE chunk IN (SELECT id FROM chunks WHERE source = ? AND chunk_id = ?)',
   )
+  const deleteRange = db.prepare<[number, number]>('DELETE FROM copied_vectors WHERE chunk BETWEEN ? AND ?')
   const deleteAll = db.prepare('DELETE FROM copied_vectors')
   const identity = (): { library: string; place: string | null } => {
     const found = selectIdentity.get()
@@ -42,6 +45,7 @@ export function createCopied(db: Database): Copied {
     insert: (source, chunkId) => void insert.run(source, packHash(chunkId)),
     count: (place, sources) => (identity().place === place ? (count.get(sources) ?? 0) : 0),
     delete: (source, chunkId) => void deleteOne.run(source, packHash(chunkId)),
+    deleteRange: (first, count) => void deleteRange.run(first, first + count - 1),
     deleteAll: () => void deleteAll.run(),
     takeUpPlace: (place) => {
       if (identity().place === place) return

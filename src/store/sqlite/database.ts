@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { PharosError } from '../../core/errors.ts'
 import { copyAside, createFile, findObstacle, isDenied, type Obstacle, obstacleOf } from './create-file.ts'
+import { compileLate } from './late-statements.ts'
 import { isCurrent, migrate } from './schema.ts'
 import { seedTypes } from './seed-types.ts'
 
@@ -57,6 +58,7 @@ function openWritable(path: string, notice: Notice, busyMs: number): Database {
     migrate(db, path, notice)
     seedTypes(db)
     db.pragma(`busy_timeout = ${busyMs}`)
+    compileLate(db)
     return db
   } catch (cause) {
     db?.close()
@@ -88,6 +90,7 @@ function openReadable(path: string, notice: Notice): Database | undefined {
     if (db !== undefined && isCurrent(db, path)) {
       limitMemory(db)
       if (originals.has(db)) notice(describeCopy(path))
+      compileLate(db)
       return db
     }
   } catch (error) {

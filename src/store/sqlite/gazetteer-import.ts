@@ -143,17 +143,12 @@ function createRecordWriter(db: Database): RecordWriter {
   const selectPlace = db.prepare<[string], { id: number; source: string; digest: Buffer | null }>(
     'SELECT id, source, digest FROM places WHERE ref = ?',
   )
+  // Values by their places: looking them up by their names takes longer than writing the row.
   const insertPlace = db.prepare(
-    `INSERT INTO places (ref, kind, country_code, adm1_code, adm2_code, population, timezone, lat, lng, bbox, source, extra, status,
-       valid_from, valid_to, sort_name, digest)
-     VALUES (@ref, @kind, @countryCode, @adm1Code, @adm2Code, @population, @timezone, @lat, @lng, @bbox, @source, @extra, @status,
-       @validFrom, @validTo, @sortName, @digest)`,
+    `INSERT INTO places (${FACTS.join(', ')}, ref, source) VALUES (${FACTS.map(() => '?').join(', ')}, ?, ?)`,
   )
   const updatePlace = db.prepare(
-    `UPDATE places SET kind = @kind, country_code = @countryCode, adm1_code = @adm1Code, adm2_code = @adm2Code,
-       population = @population, timezone = @timezone, lat = @lat, lng = @lng, bbox = @bbox, extra = @extra, status = @status,
-       valid_from = @validFrom, valid_to = @validTo, sort_name = @sortName, digest = @digest, canonical_name_id = NULL
-     WHERE id = @id`,
+    `UPDATE places SET ${FACTS.map((column) => `${column} = ?`).join(', ')}, canonical_name_id = NULL WHERE id = ?`,
   )
   const setCanonical = db.prepare('UPDATE places SET canonical_name_id = ? WHERE id = ?')
   const insertName = db.prepare(
@@ -181,17 +176,9 @@ function createRecordWriter(db: Database): RecordWriter {
       const { isChanged, isOpen } = links.put(known.id, record)
       return { became: isChanged ? 'changed' : 'kept', names: names.length, problem: null, isOpen }
     }
-    const { ref, kind, countryCode, adm1Code, adm2Code, population, timezone, lat, lng, status, validFrom, validTo } =
-      record
-    const columns = {
-      ...{ ref, kind, countryCode, adm1Code, adm2Code, population, timezone, lat, lng, status, validFrom, validTo },
-      bbox: record.bbox === null ? null : JSON.stringify(record.bbox),
-      extra: record.extra === null ? null : JSON.stringify(record.extra),
-      sortName: canonical.normalized,
-      digest,
-    }
-    if (known !== undefined) updatePlace.run({ ...columns, id: known.id })
-    const id = known?.id ?? Number(insertPlace.run({ ...columns, source }).lastInsertRowid)
+    const facts = factsOf(record, canonical.normalized, digest)
+    if (known !== undefined) updatePlace.run(...facts, known.id)
+    const id = known?.id ?? Number(insertPlace.run(...facts, record.ref, source).lastInsertRowid)
     if (known !== undefined) {
       for (const clear of clearing) clear.run(id)
     }
@@ -252,6 +239,45 @@ function createRecordWriter(db: Database): RecordWriter {
   }
 }
 
+/** Columns that a record gives a place, in the order of {@link factsOf}. */
+const FACTS = [
+  'kind',
+  'country_code',
+  'adm1_code',
+  'adm2_code',
+  'population',
+  'timezone',
+  'lat',
+  'lng',
+  'bbox',
+  'extra',
+  'status',
+  'valid_from',
+  'valid_to',
+  'sort_name',
+  'digest',
+] as const
+
+function factsOf(record: PlaceRecord, sortName: string, digest: Buffer): readonly unknown[] {
+  return [
+    record.kind,
+    record.countryCode,
+    record.adm1Code,
+    record.adm2Code,
+    record.population,
+    record.timezone,
+    record.lat,
+    record.lng,
+    record.bbox === null ? null : JSON.stringify(record.bbox),
+    record.extra === null ? null : JSON.stringify(record.extra),
+    record.status,
+    record.validFrom,
+    record.validTo,
+    sortName,
+    digest,
+  ]
+}
+
 /** Whether something is wrong with a record: by itself, or as the table says. */
 function isRefusal(error: unknown): error is Error {
   if (error instanceof Refusal) return true
@@ -259,7 +285,7 @@ function isRefusal(error: unknown): error is Error {
 }
 
 /** The names of a record, each once, and without those of which nothing is left to compare. */
-function distinctNames({ names }: PlaceRecord): Named[] {
+export function distinctNames({ names }: PlaceRecord): Named[] {
   const seen = new Set<string>()
   return names.flatMap((name) => {
     const normalized = normalizeName(name.name)

@@ -1,8 +1,11 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ChromiumRenderer, openChromiumRenderer } from '../../../src/fetch/chromium-renderer.ts'
-import { locateChromium } from '../../browser/chromium.ts'
+import type { ChromiumRenderer } from '../../../src/fetch/chromium-renderer.ts'
+import { LOOK } from '../../../src/fetch/chromium-scripts.ts'
+import { closeLater } from '../../close-later.ts'
 import { openSite, redirect, type Site, text } from '../../sites/site.ts'
-import { allow, documentOf, htmlOf, SITE_ADDRESS, stageRenderer } from './stage.ts'
+import { allow, documentOf, htmlOf, openRenderer, SITE_ADDRESS, stageRenderer } from './stage.ts'
 
 /** An application: its shell asks for data, waits, and shows it. */
 const APP = `
@@ -30,17 +33,15 @@ const pages = {
   '/data.json': text('{"title":"Guide"}', 'application/json'),
 }
 
-/** Pages at a time. */
-const PLACES = 4
+/** Pages at a time. Each is a window, and those cost more than pages. */
+const PLACES = 2
 
 let site: Site
 let renderer: ChromiumRenderer
 
 beforeAll(async () => {
   site = await openSite(pages, { address: SITE_ADDRESS })
-  renderer = await openChromiumRenderer({
-    executablePath: locateChromium(),
-    userAgent: 'Pharos/0.0.0 (+test)',
+  renderer = await openRenderer({
     allowance: allow(SITE_ADDRESS, '127.0.0.3'),
     concurrency: PLACES,
     // Longer than a test may take: a page that would need all of it fails.
@@ -108,6 +109,73 @@ test('waits for requests of the older kind', async () => {
   expect(html).toContain('Guide')
 })
 
+test('does not wait for one that could not be sent', async () => {
+  const html = await render(`<p></p><script>
+    try { new XMLHttpRequest().send() } catch {}
+    setTimeout(() => ${LOOK}.then(({ due }) => { document.querySelector('p').textContent = 'due ' + due }), 100)
+  </script>`)
+  expect(html).toContain('<p>due 0</p>')
+})
+
+/** Ways to read an answer other than as a whole. */
+const READS: Readonly<Record<string, string>> = {
+  bytes: 'decode(await it.bytes())',
+  reader: 'await gather(it.body.getReader())',
+  'byte reader': `await gather(it.body.getReader({ mode: 'byob' }), () => [new Uint8Array(99)])`,
+  tee: 'await gather(it.body.tee()[1].getReader())',
+  clone: 'await gather(it.clone().body.getReader())',
+  iterator: 'await (async () => { let all = ""; for await (const part of it.body) all += decode(part); return all })()',
+  pipeThrough: 'await (async () => { let all = ""; for await (const part of pipe(it)) all += part; return all })()',
+  pipeTo: 'await (async () => { let all = ""; await pipe(it).pipeTo(sink((part) => { all += part })); return all })()',
+  wasm: '((await WebAssembly.compileStreaming(it)) && "first last")',
+}
+
+test('waits for an answer that is read bit by bit, in whatever way, the same each time', async () => {
+  const origin = await stageSlow()
+  const steps = Object.entries(READS).map(
+    ([way, read]) => `it = await fetch('${origin}/${way}'); show('${way}: ' + ${read})`,
+  )
+  const body = `<ul></ul><script type="module">
+    const show = (text) => document.querySelector('ul').append(Object.assign(document.createElement('li'), { textContent: text }))
+    const decode = (bytes) => new TextDecoder().decode(bytes)
+    const pipe = ({ body }) => body.pipeThrough(new TextDecoderStream())
+    const sink = (write) => new WritableStream({ write })
+    const gather = async (reader, given = () => []) => {
+      for (let all = ''; ; ) {
+        const { value, done } = await reader.read(...given())
+        if (done) return all
+        all += decode(value)
+      }
+    }
+    let it
+    ${steps.join('\n')}
+  </script>`
+  const all = await Promise.all([render(body), render(body)])
+  const read = Object.keys(READS).map((way) => `${way}: first last`)
+  for (const html of all) expect([...html.matchAll(/<li>(.*?)<\/li>/g)].map(([, shown]) => shown)).toEqual(read)
+})
+
+/** A server whose answers take longer to end than a page that waits for nothing. */
+async function stageSlow(): Promise<string> {
+  const EMPTY_MODULE = ['\0asm', '\u0001\0\0\0']
+  const server = createServer(({ url }, response) => {
+    const isModule = url === '/wasm'
+    const [first, last] = isModule ? EMPTY_MODULE : ['first ', 'last']
+    const type = isModule ? 'application/wasm' : 'text/plain'
+    response.writeHead(200, { 'content-type': type, 'access-control-allow-origin': '*' }).write(first)
+    setTimeout(() => response.end(last), 400)
+  })
+  await new Promise<void>((resolve) => server.listen(0, SITE_ADDRESS, resolve))
+  closeLater(
+    () =>
+      new Promise((resolve) => {
+        server.close(resolve)
+        server.closeAllConnections()
+      }),
+  )
+  return `http://${SITE_ADDRESS}:${(server.address() as AddressInfo).port}`
+}
+
 test('renders several pages at once, each by itself', async () => {
   const all = await Promise.all(
     Array.from({ length: 6 }, (_, i) =>
@@ -155,9 +223,13 @@ test('is not kept up by dialogs, windows, downloads, permissions or a worker tha
     link.download = 'x.txt'
     link.click()
     navigator.geolocation.getCurrentPosition(() => {}, () => {})
-    document.getElementById('p').textContent = [...answers, navigator.serviceWorker, typeof RTCPeerConnection].join(' ')
+    const show = (...words) => document.getElementById('p').append(words.join(' '))
+    show(...answers, typeof RTCPeerConnection, Notification.permission, '')
+    new Notification('x').close()
+    navigator.serviceWorker.register('/data.json').then(show, ({ name }) => show(name, ''))
+      .then(() => Notification.requestPermission()).then(show)
   </script>`)
-  expect(html).toContain('<p id="p">false    undefined</p>')
+  expect(html).toContain('<p id="p">false   undefined denied SecurityError denied</p>')
   expect(site.asked()).toEqual([])
 })
 
@@ -209,6 +281,7 @@ const CLOCKS: readonly string[] = [
   '<p>Done</p><script>const tick = () => setTimeout(tick, 100); tick()</script>',
   '<p>Done</p><i>0</i><script>setInterval(() => { document.querySelector("i").textContent++ }, 10)</script>',
   '<p>Done</p><script>const turn = () => requestAnimationFrame(turn); turn()</script>',
+  '<p>Done</p><script>new Response(new ReadableStream()).body.getReader().read()</script>',
 ]
 
 test('does not wait until its time is over for clocks that lead to nothing', async () => {
@@ -224,7 +297,7 @@ test('a page does not see that there was one before it', async () => {
 })
 
 test('takes a page that never comes to rest when its time is over', async () => {
-  const hasty = await stageRenderer({ timeoutMs: 1500, concurrency: 3 })
+  const hasty = await stageRenderer({ timeoutMs: 1500, concurrency: 1 })
   const more = 'setInterval(() => { document.body.append("", document.createElement("br")) }, 10)'
   const ask = `fetch('http://127.0.0.1:9999/').then((it) => it.text()).then((it) => document.append(it))`
   const bodies = [

@@ -1,12 +1,15 @@
 import { createSocket } from 'node:dgram'
 import type { Page } from 'playwright-core'
-import { expect, test, vi } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import type { Resolve } from '../../../src/fetch/address-check.ts'
-import { openChromium } from '../../browser/chromium.ts'
+import type { Allowance } from '../../../src/fetch/addresses.ts'
+import type { ChromiumRenderer } from '../../../src/fetch/chromium-renderer.ts'
+import { locateWholeChromium, openChromium } from '../../browser/chromium.ts'
+import { closeLater } from '../../close-later.ts'
 import { type Canary, openCanary } from '../../sites/canary.ts'
 import { redirect, type Site, text } from '../../sites/site.ts'
 import { openTunnelProxy } from '../../sites/tunnel-proxy.ts'
-import { allow, closeLater, documentOf, SITE_ADDRESS, stageRenderer, stageSite } from './stage.ts'
+import { allow, documentOf, openRenderer, SITE_ADDRESS, stageRenderer, stageSite } from './stage.ts'
 
 /** Ways by which a page reaches for an address without going there itself. `$` is the address, `@` the path of the way. */
 const WAYS: Readonly<Record<string, string>> = {
@@ -82,7 +85,8 @@ const HOSTS = [
 test('no way leads from a page to addresses or names inside', async () => {
   const { site, canary, packets } = await setUp()
   const targets = HOSTS.map((host) => `http://${host}:${canary.port}`)
-  const renderer = await stageRenderer({ resolve })
+  // In one window, as everywhere here: another costs more than the pages.
+  const renderer = await stageRenderer({ executablePath: locateWholeChromium(), resolve, concurrency: 1 })
   await Promise.all(attackPages(site, packets.port, targets).map((page) => renderer.render(page)))
   await renderer.close()
   expect([canary.connections, canary.paths, packets.count()]).toEqual([0, [], 0])
@@ -94,7 +98,7 @@ test('nor through the proxy of the owner', async () => {
   const { site, canary, packets } = await setUp()
   const proxy = await openTunnelProxy()
   closeLater(() => proxy.close())
-  const renderer = await stageRenderer({ resolve, proxy: proxy.url })
+  const renderer = await stageRenderer({ executablePath: locateWholeChromium(), resolve, proxy: proxy.url })
   const [all] = attackPages(site, packets.port, [`http://127.0.0.1:${canary.port}`])
   if (all !== undefined) await renderer.render(all)
   expect([canary.connections, packets.count()]).toEqual([0, 0])
@@ -103,7 +107,7 @@ test('nor through the proxy of the owner', async () => {
 
 test('though all would where they are allowed, but for what is never loaded', async () => {
   const { site, canary, packets } = await setUp()
-  const renderer = await stageRenderer({ resolve, allowance: allow('127.0.0.0/8', '::1') })
+  const renderer = await shareRenderer({ resolve, allowance: allow('127.0.0.0/8', '::1') })
   const pages = attackPages(site, packets.port, [`http://127.0.0.1:${canary.port}`])
   await Promise.all(pages.map((page) => renderer.render(page)))
   const expected = ALL.filter((way) => !NEVER_LOADED.includes(way))
@@ -113,7 +117,7 @@ test('though all would where they are allowed, but for what is never loaded', as
 
 test('and all would in a browser without a guard', async () => {
   const { site, canary, packets } = await setUp()
-  const browser = await openChromium()
+  const browser = await openChromium(locateWholeChromium())
   closeLater(() => browser.close())
   const pages = attackPages(site, packets.port, [`http://127.0.0.1:${canary.port}`])
   for (const { url, body } of pages) {
@@ -137,7 +141,7 @@ test.each([
   const canary = await openCanary('127.0.0.1', Number(port))
   closeLater(() => canary.close())
   let times = 0
-  const renderer = await stageRenderer({
+  const renderer = await shareRenderer({
     allowance: allow(...rules),
     resolve: async () => (times++ === 0 ? [SITE_ADDRESS] : ['127.0.0.1']),
   })
@@ -146,6 +150,33 @@ test.each([
   expect(site.asked()).toEqual(['/one'])
   expect([times, canary.connections]).toEqual([2, connections])
 })
+
+/** What pages may reach, and what names mean to them. */
+interface Reach {
+  readonly allowance: Allowance
+  readonly resolve: Resolve
+}
+
+/** That of the test that runs. */
+let reach: Reach
+let shared: Promise<ChromiumRenderer> | undefined
+
+/** A renderer that goes by what the test says. Its browser is the same for all tests that do not need to see one end. */
+function shareRenderer(wanted: Reach): Promise<ChromiumRenderer> {
+  reach = wanted
+  shared ??= openRenderer({
+    executablePath: locateWholeChromium(),
+    allowance: {
+      isNameAllowed: (...given) => reach.allowance.isNameAllowed(...given),
+      isAllowed: (...given) => reach.allowance.isAllowed(...given),
+    },
+    resolve: (...given) => reach.resolve(...given),
+    concurrency: 1,
+  })
+  return shared
+}
+
+afterAll(async () => (await shared)?.close())
 
 interface Setting {
   readonly site: Site

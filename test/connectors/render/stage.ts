@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { afterEach } from 'vitest'
 import type { Snapshot } from '../../../src/core/model.ts'
 import type { RenderOutcome } from '../../../src/crawl/ports.ts'
 import { type Allowance, parseAllowance } from '../../../src/fetch/addresses.ts'
@@ -9,21 +8,11 @@ import {
   openChromiumRenderer,
 } from '../../../src/fetch/chromium-renderer.ts'
 import { locateChromium } from '../../browser/chromium.ts'
+import { closeLater } from '../../close-later.ts'
 import { type Answer, openSite, type Site } from '../../sites/site.ts'
 
 /** Where sites listen that pages may reach. */
 export const SITE_ADDRESS = '127.0.0.2'
-
-const closers: (() => Promise<unknown>)[] = []
-
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close()
-})
-
-/** Has something closed after the test. */
-export function closeLater(close: () => Promise<unknown>): void {
-  closers.push(close)
-}
 
 /** A site that pages may reach. */
 export async function stageSite(pages: Readonly<Record<string, Answer>> = {}): Promise<Site> {
@@ -40,13 +29,18 @@ export function allow(...rules: readonly string[]): Allowance {
 }
 
 /** A renderer that reaches the site, and nothing else of this machine. */
-export async function stageRenderer(options: Partial<ChromiumRendererOptions> = {}): Promise<ChromiumRenderer> {
-  const renderer = await openChromiumRenderer({
+export function openRenderer(options: Partial<ChromiumRendererOptions> = {}): Promise<ChromiumRenderer> {
+  return openChromiumRenderer({
     executablePath: locateChromium(),
     userAgent: 'Pharos/0.0.0 (+test)',
     allowance: allow(SITE_ADDRESS),
     ...options,
   })
+}
+
+/** One that ends with the test. */
+export async function stageRenderer(options: Partial<ChromiumRendererOptions> = {}): Promise<ChromiumRenderer> {
+  const renderer = await openRenderer(options)
   closeLater(() => renderer.close())
   return renderer
 }

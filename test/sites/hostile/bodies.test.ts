@@ -33,7 +33,7 @@ async function crawlAnswers(answers: Readonly<Record<string, Answerer>>, queries
 }
 
 test('bombs in every encoding, also in each other, are given up', async () => {
-  const zeros = Buffer.alloc(isLong ? 1_000_000_000 : 100_000_000, '<p>word ')
+  const zeros = Buffer.alloc(isLong ? 1_000_000_000 : 40_000_000, '<p>word ')
   const quick = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
   const gzip = gzipSync(zeros, { level: 1 })
   const encoded = (body: Uint8Array, encoding: string) => html(body, { 'content-encoding': encoding })

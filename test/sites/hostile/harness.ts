@@ -5,10 +5,11 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, expect } from 'vitest'
+import { expect } from 'vitest'
 import type { CrawlLimits } from '../../../src/crawl/run.ts'
 import type { HttpFetcherOptions } from '../../../src/fetch/http.ts'
 import type { SourceInput } from '../../../src/library/operations/add-source.ts'
+import { closeLater } from '../../close-later.ts'
 
 /* Sites that mean harm, crawled by a process of its own that has to end by itself, in time and in bounded memory. */
 
@@ -94,7 +95,7 @@ const FLAGS = ['--max-semi-space-size=4', '--heap-growing-percent=80']
  */
 export async function crawlHostile(sources: readonly SourceInput[], options: RunOptions = {}): Promise<HostileRun> {
   const folder = mkdtempSync(join(tmpdir(), 'hostile-'))
-  opened.push({ close: async () => rmSync(folder, { recursive: true, force: true }) })
+  closeLater(() => rmSync(folder, { recursive: true, force: true }))
   await mkdir(join(folder, 'library'))
   const { limits = {}, timeouts, queries = [] } = options
   const task: ChildTask = { library: join(folder, 'library', 'library.db'), sources, timeouts, limits, queries }
@@ -181,12 +182,6 @@ export interface RawServer {
   onConnection: ((socket: Socket) => boolean) | undefined
 }
 
-const opened: { close(): Promise<void> }[] = []
-
-afterEach(async () => {
-  for (const one of opened.splice(0).reverse()) await one.close()
-})
-
 /** Opens a server that closes with the test. */
 export async function openRawServer(address = '127.0.0.1'): Promise<RawServer> {
   const sockets = new Set<Socket>()
@@ -222,13 +217,13 @@ export async function openRawServer(address = '127.0.0.1'): Promise<RawServer> {
     connections: 0,
     onConnection: undefined,
   }
-  opened.push({
-    close: () =>
-      new Promise((resolve) => {
+  closeLater(
+    () =>
+      new Promise<void>((resolve) => {
         for (const socket of sockets) socket.destroy()
         server.close(() => resolve())
       }),
-  })
+  )
   return raw
 }
 

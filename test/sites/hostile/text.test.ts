@@ -37,7 +37,8 @@ const ALL_UNITS = [
   '\u00a0',
   '漢',
 ]
-/** The long form tries them all. */
+/** The long form tries them all, each everywhere; the short one each in every second place, and in every place each second one. */
+const isTried = (unit: number, place: number) => isLong || (unit + place) % 2 === 0
 const UNITS = isLong ? ALL_UNITS : ALL_UNITS.filter((_, i) => i % 3 === 0)
 const LENGTH = isLong ? 250_000 : 60_000
 
@@ -92,15 +93,17 @@ test.each(GROUPS.map((units) => [units]))('text that makes patterns explode does
   const answers: Record<string, Answerer> = {}
   for (const [i, unit] of units.entries()) {
     const text = unit.repeat(Math.ceil(LENGTH / unit.length))
-    for (const [name, write] of Object.entries(MARKDOWN)) {
-      answers[`/markdown/${name}/${i}`] = send(write(text), { 'content-type': 'text/markdown' })
+    for (const [place, [name, write]] of Object.entries(MARKDOWN).entries()) {
+      if (isTried(i, place)) answers[`/markdown/${name}/${i}`] = send(write(text), { 'content-type': 'text/markdown' })
     }
-    for (const [name, write] of Object.entries(HTML)) {
+    for (const [place, [name, write]] of Object.entries(HTML).entries()) {
+      if (!isTried(i, place)) continue
       const body = `<!doctype html><body>${write(text)}<p>Words enough that this is the content of a page, number ${i}.</p>`
       answers[`/html/${name}/${i}`] = send(body, { 'content-type': 'text/html' })
     }
     if (!/^[\t\x20-\x7e]+$/.test(unit)) continue
-    for (const [name, before] of Object.entries(FIELDS)) {
+    for (const [place, [name, before]] of Object.entries(FIELDS).entries()) {
+      if (!isTried(i, place)) continue
       const value = `${before};${unit.repeat(Math.ceil(50_000 / unit.length))}x`
       answers[`/field/${name}/${i}`] = send(page(`Field ${name} ${i}`), { 'content-type': 'text/html', [name]: value })
     }

@@ -5,6 +5,8 @@ import { Element } from '../../html/tree.ts'
 import { normalizeContent } from '../normalize/content.ts'
 import { writeMarkdown } from './markdown.ts'
 
+const runs = { numRuns: process.env['TEST_LONG'] === undefined ? 500 : 10_000 }
+
 /*
  * Whatever text a page contains, a reader of the Markdown sees the same text, and no markup that the page does not have.
  * markdown-it stands for all readers; HTML is allowed, so that a tag that got through would be found.
@@ -166,7 +168,7 @@ test.each(PLACES)('text in %s is read as it stands in the page', (_, put, extra)
       const most = allowed(nodes, extra)
       expect([...seen.types].filter((type) => !most.has(type))).toEqual([])
     }),
-    { numRuns: 1500 },
+    runs,
   )
 })
 
@@ -212,7 +214,7 @@ test('attributes make no markup', () => {
       ).toEqual([])
       expect(seen.text.endsWith('end'), markdown).toBe(true)
     }),
-    { numRuns: 1500 },
+    runs,
   )
 })
 
@@ -225,7 +227,7 @@ test('code is read as it stands in the page', () => {
       const fences = reader.parse(markdown, {}).filter(({ type }) => type === 'fence')
       expect(squeeze(fences.map(({ content }) => content).join('')), markdown).toBe(squeeze(inner))
     }),
-    { numRuns: 1500 },
+    runs,
   )
 })
 

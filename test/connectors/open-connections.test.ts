@@ -1,0 +1,72 @@
+import { afterEach, expect, test } from 'vitest'
+import { openConnections } from '../../src/open-connections.ts'
+import { createStage } from './embed-stage.ts'
+import { createQuickClock } from './quick-clock.ts'
+import { openCrawl4AIServer } from './servers/crawl4ai.ts'
+import { openTeiServer } from './servers/tei.ts'
+
+const HEALTH = 'GET /health'
+const stage = createStage()
+afterEach(() => stage.end())
+
+/** Connections to services that run, and to a browser that is none: it is found, and nobody starts it. */
+async function stageConnections() {
+  const crawl4ai = stage.later(await openCrawl4AIServer())
+  const tei = stage.later(await openTeiServer())
+  const connections = stage.later(
+    openConnections({
+      options: {
+        browser: { path: process.execPath },
+        crawl4ai: { endpoint: crawl4ai.origin },
+        embedding: { type: 'tei', endpoint: tei.origin },
+      },
+      userAgent: 'Pharos/test',
+      allowance: { isNameAllowed: () => false, isAllowed: () => false },
+      proxy: undefined,
+      maxPageBytes: undefined,
+      clock: createQuickClock(),
+    }),
+  )
+  return { crawl4ai, tei, connections }
+}
+
+test('what is still being opened is closed as well', async () => {
+  const { connections, crawl4ai } = await stageConnections()
+  const renderer = connections.openRenderer()
+  const fetcher = connections.openCrawl4AI()
+  const ends = Promise.allSettled([fetcher])
+  await connections.close()
+  await expect((await renderer).prepare()).rejects.toThrow('the renderer was closed')
+  expect(await ends).toMatchObject([{ status: 'rejected', reason: { code: 'INTERRUPTED' } }])
+  expect(crawl4ai.count()).toBe(0)
+})
+
+test('a service that does not answer holds up nobody who closes', async () => {
+  const { connections, crawl4ai } = await stageConnections()
+  crawl4ai.always(HEALTH, { type: 'hang' })
+  const ends = Promise.allSettled([connections.openCrawl4AI()])
+  await crawl4ai.arrived(HEALTH, 1)
+  await connections.close()
+  expect(await ends).toMatchObject([{ status: 'rejected', reason: { code: 'SERVICE_UNUSABLE' } }])
+})
+
+test('nothing is opened once all is closed, nor given away that was open', async () => {
+  const { connections, crawl4ai, tei } = await stageConnections()
+  const { openRenderer, openCrawl4AI, openEmbedder, openReranker } = connections
+  await openCrawl4AI()
+  await connections.close()
+  await connections.close()
+  for (const open of [openRenderer, openCrawl4AI, openEmbedder, openReranker]) {
+    await expect(open?.()).rejects.toMatchObject({ code: 'INTERRUPTED' })
+  }
+  expect([crawl4ai.count(), tei.count()]).toEqual([1, 0])
+})
+
+test('what could be opened at the second try is closed like all others', async () => {
+  const { connections, crawl4ai } = await stageConnections()
+  crawl4ai.script(HEALTH, { type: 'reset' })
+  await expect(connections.openCrawl4AI()).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
+  const fetcher = await connections.openCrawl4AI()
+  await connections.close()
+  await expect(fetcher.fetch({ url: 'http://127.0.0.1/' })).rejects.toThrow('the fetcher is closed')
+})

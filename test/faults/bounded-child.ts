@@ -1,0 +1,37 @@
+/**
+ * Runs the built program as often as it is told to, each time with other arguments, and tells what came of it.
+ */
+import type { Streams } from '../../src/cli/terminal.ts'
+import { PROGRAM } from '../e2e/program.ts'
+
+/** What a run gave. */
+export interface BoundedRun {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+  /** Resident memory of this process at its worst moment so far. */
+  readonly maxRssMb: number
+  readonly cpuSeconds: number
+}
+
+const { run } = (await import(PROGRAM.replace('main.js', 'run.js'))) as {
+  run(args: readonly string[], streams: Streams): Promise<number>
+}
+
+process.on('message', async (args: readonly string[]) => {
+  const output = { stdout: '', stderr: '' }
+  const stream = (name: keyof typeof output) => ({
+    write(text: string) {
+      output[name] += text
+    },
+  })
+  const before = cpuSeconds()
+  const code = await run(args, { stdout: stream('stdout'), stderr: stream('stderr') })
+  const maxRssMb = process.resourceUsage().maxRSS / 1024
+  process.send?.({ code, ...output, maxRssMb, cpuSeconds: cpuSeconds() - before } satisfies BoundedRun)
+})
+
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1e6
+}

@@ -1,0 +1,13 @@
+import { addSource } from '../../src/library/operations/add-source.ts'
+import { type Crawled, runCrawl, stageLibrary } from '../sites/crawl.ts'
+import type { ChildOptions } from '../sites/crawl-child.ts'
+import { quicken } from '../sites/quicken.ts'
+import type { Site } from '../sites/site.ts'
+
+/** Goes on with a crawl that another process broke off, as the next process would, but inside this one, which spares its start. */
+export async function goOn(path: string, site: Site, { speed, since }: ChildOptions): Promise<Crawled> {
+  const library = quicken(await stageLibrary(path, { concurrency: 4 }), speed, since)
+  // Whoever was killed early had not even added it.
+  const [source = await addSource(library, { url: `${site.origin}/` })] = await library.store.listSources()
+  return runCrawl(library, source, { kind: 'add' }, site.origin)
+}
