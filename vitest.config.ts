@@ -7,19 +7,18 @@ import { configDefaults, defineConfig } from 'vitest/config'
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/pharos-compiled')
 
 /**
- * Files whose tests leave nothing in their process: they share processes, which spares the start of one and what they import. Not those
- * that lose the parser of their process, change its folder or its settings, send it signals, or measure its memory.
+ * Files whose tests keep nothing: they share processes, which spares the start of one and what they import. Not those that lose the
+ * parser of their process, change its folder or its settings, or crawl: a crawl goes slowly while its process has much in memory.
  */
 const SHARING = [
   'src/{analysis,core,crawl,plan}/**/!(lost-parser).test.ts',
-  'src/{http,ingest,library,mcp,store}/**/*.test.ts',
+  'src/{http,ingest,mcp,store}/**/*.test.ts',
   'src/cli/!(analyze|serve-library|serve-note).test.ts',
+  'src/library/{classified-reader,folder}.test.ts',
+  'src/library/dispatch/{create-feed,frames,hear-crawl,job-rates,log-writer}.test.ts',
   'src/{embed/word-piece,fetch/addresses,fetch/clock,jobs/frame-writer}.test.ts',
-  'test/{analysis,contracts,http,injection,passages,web}/*.test.ts',
-  'test/{docs,faithful,golden,pages}.test.ts',
-  'test/mcp/!(client|official-tools|protocol).test.ts',
-  'test/plan/odd-sites.test.ts',
-  'test/sites/!(credentials|politeness|render*|retries).test.ts',
+  'test/{contracts,web}/*.test.ts',
+  'test/{docs,faithful,golden,pages,http/address-cursor}.test.ts',
 ]
 
 /**
