@@ -22,6 +22,7 @@ const named = [
   'readers',
   'embed',
   'render',
+  'local',
 ]
 const [first, ...rest] = process.argv.slice(2)
 const wanted = first === undefined ? names : [first]

@@ -80,6 +80,6 @@ function openFiles(given: readonly GivenFile[]): Source {
 
 /** Names that lead elsewhere come from no folder of a disk; what has one is neither read nor entered. */
 function entryOf(name: string, type: 'file' | 'folder'): TreeEntry {
-  const isPlain = name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name)
+  const isPlain = name !== '' && name !== '.' && name !== '..' && !/[/\0]/.test(name)
   return { name, isNamed: name.isWellFormed(), type: isPlain ? type : 'special' }
 }

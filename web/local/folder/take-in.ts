@@ -11,8 +11,13 @@ export function folderOfUpload(list: Iterable<File>): GivenFolder | undefined {
   return {
     type: 'files',
     name: root,
-    files: files.map((file) => ({ path: file.webkitRelativePath.slice(prefix.length), file })),
+    files: files.map((file) => ({ path: pathOf(file).slice(prefix.length), file })),
   }
+}
+
+/** Where a file lies. Browsers write each backslash there as a slash, and where a name may have one, another file may lie. */
+function pathOf({ webkitRelativePath: path, name }: File): string {
+  return path.endsWith(`/${name.replaceAll('\\', '/')}`) ? path.slice(0, -name.length) + name : path
 }
 
 /** Files without a folder, each under its name; a name that comes twice gets a number. */

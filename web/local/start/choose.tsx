@@ -4,6 +4,7 @@ import { attempt, importFile, isStopped, lookThrough } from '../desk.ts'
 import type { GivenFolder } from '../folder/given-folder.ts'
 import { folderOfUpload } from '../folder/take-in.ts'
 import type { Kept } from '../keep/shelf.ts'
+import { Trouble } from '../trouble.ts'
 
 /** The ways to give something to the page: those that this browser has. */
 export function Choose(): JSX.Element {
@@ -87,8 +88,10 @@ export function canChooseFolder(): boolean {
 export async function chooseFolder(upload: RefObject<HTMLInputElement | null>, update?: Kept): Promise<void> {
   await attempt(async () => {
     const handle = await pickFolder()
-    if (handle === 'refused') upload.current?.click()
-    else await lookThrough(asGiven(handle), update)
+    if (handle !== 'refused') return lookThrough(asGiven(handle), update)
+    if (upload.current !== null) return upload.current.click()
+    const advice = 'Choose files, or drop the folder onto this page.'
+    throw new Trouble('The browser does not let this page ask for a folder.', advice)
   })
 }
 

@@ -25,11 +25,18 @@ const PATIENCE_MS = 10_000
 
 /** Starts a worker, or works in the page where there can be none. */
 export async function connectWork(): Promise<Work> {
-  const worker = await startWorker()
-  if (worker !== undefined) {
+  const started = await startWorker()
+  if (started !== undefined) {
+    const { worker, lock } = started
     const line = createLine((message) => worker.postMessage(message))
+    const lose = (problem: string) => {
+      worker.terminate()
+      line.fail(problem)
+    }
     worker.onmessage = ({ data }: MessageEvent<FromWorker>) => line.hear(data)
-    worker.onerror = (event) => line.fail(event.message)
+    worker.onerror = (event) => lose(event.message)
+    // It is free only when the worker is gone.
+    if (lock !== null) navigator.locks?.request(lock, () => lose('')).catch(() => undefined)
     return { isInWorker: true, ask: line.ask }
   }
   const [{ answerWith }, { startSession }] = await Promise.all([import('./answering.ts'), import('./start-session.ts')])
@@ -38,11 +45,16 @@ export async function connectWork(): Promise<Work> {
   return { isInWorker: false, ask: line.ask }
 }
 
-function startWorker(): Promise<Worker | undefined> {
+interface Started {
+  readonly worker: Worker
+  readonly lock: string | null
+}
+
+function startWorker(): Promise<Started | undefined> {
   return new Promise((resolve) => {
     try {
       const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' })
-      const give = (result: Worker | undefined) => {
+      const give = (result: Started | undefined) => {
         clearTimeout(patience)
         worker.onmessage = null
         worker.onerror = null
@@ -50,7 +62,9 @@ function startWorker(): Promise<Worker | undefined> {
         resolve(result)
       }
       const patience = setTimeout(() => give(undefined), PATIENCE_MS)
-      worker.onmessage = () => give(worker)
+      worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
+        give({ worker, lock: data.type === 'ready' ? data.lock : null })
+      }
       worker.onerror = () => give(undefined)
     } catch {
       // There is no such thing here, or it is forbidden.
@@ -72,6 +86,7 @@ function createLine(say: (message: ToWorker) => void): Pick<Work, 'ask'> & {
 } {
   const waiting = new Map<number, Waiting>()
   let asked = 0
+  let lost: Trouble | undefined
   const take = (id: number) => {
     const found = waiting.get(id)
     waiting.delete(id)
@@ -80,6 +95,7 @@ function createLine(say: (message: ToWorker) => void): Pick<Work, 'ask'> & {
   return {
     ask: (name, ask, { signal, onProgress } = {}) =>
       new Promise((resolve, reject) => {
+        if (lost !== undefined) return reject(lost)
         const id = asked++
         // The answer to a question has the type that the table says.
         waiting.set(id, { resolve: resolve as Waiting['resolve'], reject, onProgress })
@@ -97,8 +113,8 @@ function createLine(say: (message: ToWorker) => void): Pick<Work, 'ask'> & {
     fail(problem) {
       const advice =
         'Load the page anew; what was kept is as it was. If it happens again, choose a smaller part of the folder.'
-      const trouble = new Trouble(`The work ended unexpectedly: ${problem || 'the browser gives no reason'}.`, advice)
-      for (const { reject } of waiting.values()) reject(trouble)
+      lost ??= new Trouble(`The work ended unexpectedly: ${problem || 'the browser gives no reason'}.`, advice)
+      for (const { reject } of waiting.values()) reject(lost)
       waiting.clear()
     },
   }

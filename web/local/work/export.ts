@@ -63,12 +63,12 @@ async function gather(
     some.push(piece as Uint8Array<ArrayBuffer>)
     size += piece.length
     total += piece.length
+    task.progress({ stage: 'writing', done: total })
+    await task.breathe()
     if (size < HANDED_BYTES) continue
     blobs.push(new Blob(some))
     some = []
     size = 0
-    task.progress({ stage: 'writing', done: total })
-    await task.breathe()
   }
   return new Blob([...blobs, ...some], { type })
 }

@@ -6,9 +6,9 @@ export type ToWorker =
   | { readonly type: 'ask'; readonly id: number; readonly name: OperationName; readonly ask: unknown }
   | { readonly type: 'stop'; readonly id: number }
 
-/** What the worker says to the page. `ready` is said once, before anything else. */
+/** What the worker says to the page. `ready` is said once, before anything else; `lock` is the one it holds as long as it lives. */
 export type FromWorker =
-  | { readonly type: 'ready' }
+  | { readonly type: 'ready'; readonly lock: string | null }
   | { readonly type: 'progress'; readonly id: number; readonly progress: Progress }
   | { readonly type: 'done'; readonly id: number; readonly answer: unknown }
   | { readonly type: 'failed'; readonly id: number; readonly told: Told }

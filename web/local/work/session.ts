@@ -1,4 +1,5 @@
 import type { Grammars } from '../../../src/core/chunk/code-grammars.ts'
+import { kindOf } from '../../../src/core/chunk/kind.ts'
 import { codeLanguageOf } from '../../../src/core/chunk/languages.ts'
 import { PharosError } from '../../../src/core/errors.ts'
 import { FileCutter, type Found, readAhead } from '../../../src/core/folder/cut-files.ts'
@@ -93,15 +94,17 @@ export function createSession(options: SessionOptions): Session {
     counts: Opened['counts'],
   ): Promise<Opened> {
     const bytes = pack.files.reduce((sum, file) => sum + file.bytes, 0)
-    const hold = (held: Kept) => {
-      current = { kept: held, pack, search: new PackSearch(pack), images: content.images }
+    const hold = (held: Kept, images: Content['images']) => {
+      current = { kept: held, pack, search: new PackSearch(pack), images }
     }
     try {
-      const saved = await (await openedShelf()).save(kept, { ...content, index: writeBareIndexJson(pack) })
-      hold(saved)
+      const ready = await openedShelf()
+      const saved = await ready.save(kept, { ...content, index: writeBareIndexJson(pack) })
+      // Images that were taken over lay with what was kept before, which is gone.
+      hold(saved, (await ready.open(saved.id)).content.images)
       return { kept: saved, unkept: null, counts, bytes }
     } catch (error) {
-      hold({ ...kept, size: 0 })
+      hold({ ...kept, size: 0 }, content.images)
       return { kept: { ...kept, size: 0 }, unkept: tellFailure(error), counts, bytes }
     }
   }
@@ -285,18 +288,31 @@ interface Before {
 async function openBefore(shelf: Shelf, id: string, limits: Limits, build: string): Promise<Before> {
   const { kept, content } = await shelf.open(id)
   const isSame = kept.build === build && JSON.stringify(kept.limits) === JSON.stringify(limits)
-  const files = isSame ? chunkedFilesOf(await openBareIndex(content.index, kept.name)) : []
+  const stamps = new Map(content.stamps.map((stamp) => [stamp[0], stamp]))
+  const pack = isSame ? await openBareIndex(content.index, kept.name) : undefined
+  const files = pack === undefined ? [] : [...chunkedFilesOf(pack), ...unreadFilesOf(pack, stamps)]
   return {
     kept,
-    files: new Map(files.map((one) => [one.file.path, withoutChanged(one)])),
-    stamps: new Map(content.stamps.map((stamp) => [stamp[0], stamp])),
+    files: new Map(files.map((one) => [one.file.path, withoutPassing(one)])),
+    stamps,
     images: content.images,
   }
 }
 
-/** That a file changed while it was read is said of that one time. */
-function withoutChanged(chunked: ChunkedFile): ChunkedFile {
-  return { ...chunked, warnings: chunked.warnings.filter(({ code }) => code !== 'changed') }
+/** Files whose bytes are no text. A pack only warns of them; as long as they stay as they are, they need no second look. */
+function unreadFilesOf(pack: Pack, stamps: Before['stamps']): ChunkedFile[] {
+  const warnings = pack.warnings.filter(({ code }) => code === 'utf8' || code === 'binary')
+  return warnings.map((warning) => {
+    const { path } = warning
+    const file = { path, kind: kindOf(path), bytes: stamps.get(path)?.[1] ?? 0, sha256: '', lineCount: 1 }
+    return { file, chunks: [], warnings: [warning] }
+  })
+}
+
+/** What is said of a file for that one time: that it changed meanwhile, and how far its rules were obeyed. */
+function withoutPassing(chunked: ChunkedFile): ChunkedFile {
+  const lasting = chunked.warnings.filter(({ code }) => code !== 'changed' && code !== 'ignore_rules')
+  return { ...chunked, warnings: lasting }
 }
 
 interface ReadFolder extends Omit<Content, 'index'> {
@@ -320,7 +336,7 @@ async function readFolder(
   let chunks = 0
   const find = (path: string) => findFile(path, { folder, cutter, before, size: sizes.get(path) ?? 0 })
   for await (const [path, { found, stamp }] of readAhead(paths, find, { ahead: AHEAD, signal: task.signal })) {
-    const { chunked, lasting } = cutter.cut(path, found, before?.files.get(path))
+    const { chunked } = cutter.cut(path, found, before?.files.get(path))
     files.push(chunked)
     chunks += chunked.chunks.length
     if (chunked.file.kind === 'image' && chunked.chunks.length > 0) {
@@ -331,7 +347,7 @@ async function readFolder(
     }
     // A file written in the last moments could change again within the clock's step and look the same: it is noted without a time.
     const isSettled = stamp !== undefined && (found.type === 'known' || stamp[2] < openedAt - SETTLE_MS)
-    if (lasting !== undefined && stamp !== undefined) stamps.push(isSettled ? stamp : [path, stamp[1], UNSETTLED])
+    if (stamp !== undefined) stamps.push(isSettled ? stamp : [path, stamp[1], UNSETTLED])
     task.progress({ stage: 'reading', done: files.length, total: paths.length, chunks, path })
     await task.breathe()
   }
@@ -368,7 +384,7 @@ async function findFile(
       return { found: { type: 'known', chunked: known }, stamp }
     }
     const refusal = cutter.refuse(file.size)
-    if (refusal !== undefined) return { found: refusal }
+    if (refusal !== undefined) return { found: refusal, stamp }
     try {
       return { found: { type: 'bytes', bytes: await bytesOf(file), isStable: true }, stamp }
     } catch (error) {

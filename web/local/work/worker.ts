@@ -1,3 +1,4 @@
+import { newId } from '../keep/new-id.ts'
 import { answerWith } from './answering.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 import { startSession } from './start-session.ts'
@@ -16,4 +17,13 @@ const answer = answerWith(
   false,
 )
 scope.onmessage = ({ data }) => answer(data)
-scope.postMessage({ type: 'ready' })
+
+/** Nobody tells the page when a worker is gone, for want of memory for instance; that its lock is free again does. */
+const lock = `llmx-ingestor ${newId()}`
+const ready = (held: string | null) => scope.postMessage({ type: 'ready', lock: held })
+const hold = () => {
+  ready(lock)
+  return new Promise<never>(() => undefined)
+}
+if (navigator.locks === undefined) ready(null)
+else navigator.locks.request(lock, hold).catch(() => ready(null))

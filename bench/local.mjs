@@ -1,0 +1,241 @@
+// The page that works on one machine beside the program: the same folder of mixed files goes into both, and the same pack comes out.
+// Wall and CPU seconds of each, the longest that the page was held up, memory of the page with its worker, the first search.
+//
+//   npm run bench local [--megabytes 50]
+//
+// Wanted: within 1.5 times the program, nothing longer than 100 ms in the page, less than 800 MB.
+import { spawnSync } from 'node:child_process'
+import { createReadStream, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { dirname, extname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { chromium } from 'playwright-core'
+import { findBrowser } from '../src/fetch/find-browser.ts'
+import { createIdentifier, createRandom, createWords, pick, pickContent } from './corpus.mjs'
+import { option, printTable } from './measure.mjs'
+
+const MEGABYTES = Number(option('megabytes') ?? 50)
+const PROGRAM = fileURLToPath(new URL('../pharos', import.meta.url))
+const PAGE = fileURLToPath(new URL('../dist/web/local/', import.meta.url))
+const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm' }
+/** Nothing of it may take longer. */
+const PATIENCE = { timeout: 600_000 }
+const SAMPLE_MS = 100
+
+const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
+try {
+  const source = join(folder, 'mixed')
+  const { count, query } = writeMixedFolder(source, MEGABYTES * 2 ** 20)
+  console.log(`${count} files, ${MEGABYTES} MB: Markdown, text, JSON, TypeScript, Python`)
+  const written = join(folder, 'program.zip')
+  const program = runProgram(source, written)
+  const downloaded = join(folder, 'page.zip')
+  const { steps, longest, memory } = await runPage(source, downloaded, query)
+  const isSame = readFileSync(written).equals(readFileSync(downloaded))
+
+  const whole = ['looking through', 'reading', 'writing the zip'].map((name) => steps[name])
+  const page = { wall: sum(whole, 'wall'), cpu: sum(whole, 'cpu') }
+  printTable(
+    ['', 'wall s', 'CPU s', 'longest task ms'],
+    [
+      ['pharos pack', program.wall.toFixed(1), program.cpu.toFixed(1), ''],
+      ['page, all three below', page.wall.toFixed(1), page.cpu.toFixed(1), Math.round(longest)],
+      ...Object.entries(steps).map(([name, step]) => [
+        `  ${name}`,
+        step.wall.toFixed(1),
+        step.cpu.toFixed(1),
+        Math.round(step.longest),
+      ]),
+    ],
+  )
+  printTable(
+    ['', 'wanted', 'measured', 'met'],
+    [
+      judge('time beside the program', '<= 1.5', page.wall / program.wall, (value) => value <= 1.5),
+      judge('longest task in the page, ms', '<= 100', longest, (value) => value <= 100),
+      judge('memory of page and worker, MB', '< 800', memory / 2 ** 20, (value) => value < 800),
+      ['bytes of the pack', 'the same', `${(statSync(written).size / 2 ** 20).toFixed(1)} MB`, isSame ? 'yes' : 'no'],
+    ],
+  )
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+function judge(what, wanted, value, isMet) {
+  return [what, wanted, value.toFixed(value < 10 ? 2 : 0), isMet(value) ? 'yes' : 'no']
+}
+
+function sum(steps, field) {
+  return steps.reduce((total, step) => total + step[field], 0)
+}
+
+/** Packs with the program, in a process of its own that reports its own CPU time. */
+function runProgram(source, out) {
+  const report = join(folder, 'usage.json')
+  const hook = join(folder, 'usage.cjs')
+  writeFileSync(
+    hook,
+    `process.on('exit', () => {
+      require('node:fs').writeFileSync(${JSON.stringify(report)}, JSON.stringify(process.resourceUsage()))
+    })`,
+  )
+  const start = performance.now()
+  const { status, stderr } = spawnSync(PROGRAM, ['pack', source, '--out', out, '--max-total-bytes', '2GB'], {
+    encoding: 'utf8',
+    env: { ...process.env, XDG_CACHE_HOME: join(folder, 'cache'), NODE_OPTIONS: `--require ${hook}` },
+  })
+  const wall = (performance.now() - start) / 1000
+  if (status !== 0) throw new Error(`pack failed: ${stderr}`)
+  const usage = JSON.parse(readFileSync(report, 'utf8'))
+  return { wall, cpu: (usage.userCPUTime + usage.systemCPUTime) / 1e6 }
+}
+
+/** Takes the folder through the page, as somebody would who uploads it. */
+async function runPage(source, out, query) {
+  const host = await openHost()
+  const browser = await chromium.launch({
+    executablePath: await findBrowser(undefined),
+    args: ['--disable-gpu'],
+    chromiumSandbox: process.getuid() !== 0,
+  })
+  try {
+    const devtools = await browser.newBrowserCDPSession()
+    const page = await browser.newPage()
+    await page.addInitScript(() => {
+      globalThis.tasks = []
+      const note = (list) => {
+        for (const { startTime, duration } of list.getEntries()) globalThis.tasks.push({ startTime, duration })
+      }
+      new PerformanceObserver(note).observe({ type: 'longtask' })
+    })
+    await page.goto(host.address)
+    await page.locator('#folder-input').waitFor({ state: 'attached' })
+    const processes = async () => (await devtools.send('SystemInfo.getProcessInfo')).processInfo
+    const cpuSeconds = async () => (await processes()).reduce((total, { cpuTime }) => total + cpuTime, 0)
+    const memory = watchMemory(await processes())
+    const steps = {}
+    const measure = async (name, work) => {
+      const before = {
+        cpu: await cpuSeconds(),
+        wall: performance.now(),
+        page: await page.evaluate(() => performance.now()),
+      }
+      await work()
+      const wall = (performance.now() - before.wall) / 1000
+      const cpu = (await cpuSeconds()) - before.cpu
+      // What is over is told a moment later.
+      await sleep(200)
+      const longest = await page.evaluate(
+        (since) =>
+          Math.max(
+            0,
+            ...globalThis.tasks.filter(({ startTime }) => startTime >= since).map(({ duration }) => duration),
+          ),
+        before.page,
+      )
+      steps[name] = { wall, cpu, longest }
+    }
+    const read = page.getByRole('button', { name: /^Read/ })
+    // The browser lists the folder, opens its dialog's answer and makes a file of each; the page has no say in it.
+    await measure('the browser takes in the upload', () =>
+      page.locator('#folder-input').setInputFiles(source, PATIENCE),
+    )
+    await measure('looking through', () => read.waitFor(PATIENCE))
+    await page.getByText('Limits', { exact: true }).click()
+    await page.getByLabel('All files together, in MB').fill('2048')
+    await measure('reading', async () => {
+      await read.click()
+      await page.locator('#search-box').waitFor(PATIENCE)
+    })
+    await measure('first search', async () => {
+      await page.locator('#search-box').fill(query)
+      await page.getByRole('list', { name: 'Results' }).waitFor(PATIENCE)
+    })
+    await page.getByRole('link', { name: 'Export', exact: true }).click()
+    await measure('writing the zip', async () => {
+      const downloading = page.waitForEvent('download', PATIENCE)
+      await page.getByRole('button', { name: 'Download Full pack' }).click()
+      await (await downloading).saveAs(out)
+    })
+    const ours = Object.entries(steps).filter(([name]) => !name.startsWith('the browser'))
+    return { steps, longest: Math.max(...ours.map(([, step]) => step.longest)), memory: memory.stop() }
+  } finally {
+    await browser.close()
+    host.close()
+  }
+}
+
+/** The most that the process of the page, in which its worker is a thread, has for itself. */
+function watchMemory(processes) {
+  const places = processes.filter(({ type }) => type === 'renderer').map(({ id }) => `/proc/${id}/status`)
+  let peak = 0
+  const timer = setInterval(() => {
+    const sizes = places.map((place) => Number(/^RssAnon:\s+(\d+)/m.exec(read(place))?.[1] ?? 0) * 1024)
+    peak = Math.max(peak, ...sizes)
+  }, SAMPLE_MS)
+  return {
+    stop() {
+      clearInterval(timer)
+      return peak
+    },
+  }
+}
+
+/** A file about a process; empty when that is gone. */
+function read(path) {
+  try {
+    return readFileSync(path, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
+/** The page on a host of plain files. */
+async function openHost() {
+  const server = createServer(({ url = '' }, response) => {
+    const place = join(PAGE, new URL(url, 'http://host/').pathname.replace(/\/$/, '/index.html'))
+    if (statSync(place, { throwIfNoEntry: false })?.isFile() !== true) return response.writeHead(404).end()
+    response.writeHead(200, { 'content-type': TYPES[extname(place)] ?? 'application/octet-stream' })
+    return createReadStream(place).pipe(response)
+  })
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    address: `http://127.0.0.1:${server.address().port}/`,
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+/** How many files it wrote, and two words that are in many of them. */
+function writeMixedFolder(root, bytes) {
+  const random = createRandom(17)
+  const words = createWords(30_000, random)
+  const times = (most, make) => Array.from({ length: 1 + Math.floor(random() * most) }, make)
+  const word = () => pickContent(words, random)
+  const name = () => createIdentifier(words, random)
+  const sentence = () => `${times(18, () => pick(words, random)).join(' ')}.`
+  const paragraph = () => times(12, sentence).join(' ')
+  const writers = {
+    md: () => times(24, () => `## ${word()} ${word()}\n\n${times(4, paragraph).join('\n\n')}\n`).join('\n'),
+    txt: () => times(60, paragraph).join('\n\n'),
+    json: () => JSON.stringify(Object.fromEntries(times(40, () => [name(), times(8, sentence)])), null, 2),
+    ts: () => times(30, () => `export function ${name()}(${word()}: string) {\n${lines('  const ')}}\n`).join('\n'),
+    py: () => times(30, () => `def ${name()}(${word()}):\n    """${sentence()}"""\n${lines('    ')}`).join('\n\n'),
+  }
+  const lines = (before) => times(40, () => `${before}${name()} = ${word()}(${word()})\n`).join('')
+  const kinds = Object.keys(writers)
+  let count = 0
+  for (let written = 0; written < bytes; count++) {
+    const kind = kinds[count % kinds.length]
+    const text = writers[kind]()
+    const place = join(root, `part-${count % 40}`, `${word()}-${count}.${kind}`)
+    mkdirSync(dirname(place), { recursive: true })
+    writeFileSync(place, text)
+    written += Buffer.byteLength(text)
+  }
+  return { count, query: `${words[200]} ${words[500]}` }
+}

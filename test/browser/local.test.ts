@@ -1,0 +1,449 @@
+import * as fs from 'node:fs'
+import { basename, join } from 'node:path'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { Workshop } from '../e2e/program.ts'
+import { locateChromium } from './chromium.ts'
+import {
+  download,
+  type Host,
+  LEAST_LARGE_BYTES,
+  listDifferences,
+  makeMixedFiles,
+  openExport,
+  openHost,
+  readFiles,
+  readPreviewed,
+  readUploaded,
+  unzip,
+  writeFiles,
+} from './local-stage.ts'
+
+/*
+ * The page that works on one machine gives what the program gives, byte by byte, whichever way a folder comes in, and asks for nothing
+ * but its own files: in a real Chromium, against what the program writes for the same folders.
+ */
+
+const workshop = new Workshop()
+/** What the browser itself notes of everything it does on the network, for whichever of its pages and workers. */
+const netLog = workshop.path('net-log.json')
+let browser: Browser
+let host: Host
+/** All that there were. */
+const hosts: Host[] = []
+/** The folder before and after it was changed, and what the program makes of both. */
+let before: Packed
+let after: Packed
+
+/** A folder, and the zip that the program made of it. */
+interface Packed {
+  readonly folder: string
+  readonly full: string
+}
+
+beforeAll(async () => {
+  host = await openHost()
+  hosts.push(host)
+  const [first, second] = ['first/corpus', 'second/corpus'].map((name) => workshop.path(name)) as [string, string]
+  writeFiles(first, makeMixedFiles())
+  fs.cpSync(first, second, { recursive: true, preserveTimestamps: true })
+  change(second)
+  before = await pack(first)
+  after = await pack(second)
+  browser = await chromium.launch({
+    executablePath: locateChromium(),
+    args: [
+      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--no-first-run',
+      `--log-net-log=${netLog}`,
+    ],
+  })
+}, 300_000)
+
+afterAll(async () => {
+  await browser?.close()
+  await host?.close()
+  workshop.remove()
+})
+
+const CHANGES = {
+  added: {
+    'added/one.md': '# Added\n\nA note that came later.\n',
+    'added/two.rs': 'pub fn later() -> u8 {\n    2\n}\n',
+    'pictures/later.png': new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, 1]),
+  },
+  changed: {
+    'notes/part 0/note-0.md': '# Another\n\nNothing of it is left.\n',
+    // As long as it was.
+    'names/fox 🦊 and 漢字.txt': 'b fox and signs',
+    'code/go/part_3.go': 'package kiln\n\nfunc Changed() {}\n',
+    'pictures/0/picture 0.png': new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, 2]),
+  },
+  removed: ['notes/part 1/note-1.md', 'code/py/part_2.py', 'pictures/1/picture 1.png', 'data/record-5.json'],
+  /** Written again as it was. */
+  touched: 'texts/text-0.txt',
+}
+
+const YEAR_SECONDS = 31_536_000
+
+function change(folder: string): void {
+  const { added, changed, removed, touched } = CHANGES
+  writeFiles(folder, Object.entries({ ...added, ...changed }), YEAR_SECONDS)
+  for (const path of removed) fs.rmSync(join(folder, path))
+  fs.utimesSync(join(folder, touched), YEAR_SECONDS, YEAR_SECONDS)
+}
+
+const LIMITS = ['--max-file-bytes', String(LEAST_LARGE_BYTES)]
+
+/** Packs a folder by the program. */
+async function pack(folder: string, limits: readonly string[] = LIMITS): Promise<Packed> {
+  const full = `${folder}-full.zip`
+  await runProgram('pack', folder, '--out', full, ...limits)
+  return { folder, full }
+}
+
+async function runProgram(...args: string[]): Promise<void> {
+  expect(await workshop.runHere(args)).toMatchObject({ code: 0 })
+}
+
+/** Opens the page in a browser that knows nothing yet, and keeps none of its files. */
+async function openPage(): Promise<Page> {
+  const context = await browser.newContext({ serviceWorkers: 'block' })
+  onTestFinished(() => context.close())
+  return openAgain(await context.newPage())
+}
+
+async function openAgain(page: Page, address = host.address): Promise<Page> {
+  await page.goto(address)
+  await page.getByRole('button', { name: 'Choose a folder' }).waitFor()
+  return page
+}
+
+/** Lowers the limit that one file exceeds. */
+async function lowerLimit(page: Page): Promise<void> {
+  await page.getByText('Limits', { exact: true }).click()
+  await page.getByLabel('Largest file, in MB').fill(String(LEAST_LARGE_BYTES / 2 ** 20))
+  expect(await page.locator('#exceeds-file').textContent()).toContain('1 file of more than 64 KB will be left out')
+}
+
+/** Gives the page the folder for the first time. */
+async function previewFirst(page: Page, folder: string): Promise<void> {
+  await page.locator('#folder-input').setInputFiles(folder)
+  await page.getByRole('heading', { name: 'Preview of corpus' }).waitFor()
+  await lowerLimit(page)
+}
+
+/** Compares what the page hands over with what the program wrote. What differs is named. */
+async function expectSameZip(page: Page, label: 'Full pack' | 'Compact pack', written: string): Promise<void> {
+  const wanted = fs.readFileSync(written)
+  const { name, bytes } = await download(page, label)
+  if (!bytes.equals(wanted)) expect(listDifferences(unzip(bytes), unzip(wanted))).toEqual([])
+  expect(bytes.equals(wanted)).toBe(true)
+  expect(name).toMatch(/^[\w-]+\.llmx-[0-9a-f]{8}\.zip$/)
+}
+
+/** Looks for words; the best hit. */
+async function findBest(page: Page, words: string): Promise<string | null> {
+  await page.getByRole('link', { name: 'Search', exact: true }).click()
+  await page.locator('#search-box').fill(words)
+  await page.getByRole('list', { name: 'Results' }).waitFor()
+  return page.locator('a.hit').first().textContent()
+}
+
+test('an uploaded folder gives every file of a pack as the program does, and so does its update', async () => {
+  const page = await openPage()
+  await previewFirst(page, before.folder)
+  await readPreviewed(page)
+  await openExport(page)
+  await expectSameZip(page, 'Full pack', before.full)
+  const [compact, out] = [workshop.path('compact.zip'), workshop.path('out')]
+  await runProgram('pack', before.folder, '--out', compact, '--compact', ...LIMITS)
+  await runProgram('pack', before.folder, '--out', out, ...LIMITS)
+  await expectSameZip(page, 'Compact pack', compact)
+  const wanted = readFiles(out)
+  const names = [...wanted.keys()].filter((path) => !/^(?:chunks|images)\//.test(path))
+  expect(names).toHaveLength(7)
+  const single = new Map<string, Uint8Array>()
+  for (const name of names) single.set(name, (await download(page, name)).bytes)
+  expect(listDifferences(single, new Map(names.map((name) => [name, wanted.get(name) ?? new Uint8Array()])))).toEqual(
+    [],
+  )
+  expect(listDifferences(unzip(fs.readFileSync(before.full)), wanted)).toEqual([])
+
+  // Nothing is cut anew where nothing changed, and a file that is left out is no news.
+  await page.reload()
+  const update = page.locator('[id^=update-input]')
+  await update.setInputFiles(before.folder)
+  const changes = page.locator('#changes')
+  const none = await changes.textContent()
+  expect(none).toMatch(/^0 new, 0 changed, 0 removed, \d+ unchanged: .*up to date/)
+  const count = Number(/(\d+) unchanged/.exec(none ?? '')?.[1])
+  expect(count).toBeGreaterThan(500)
+  await readPreviewed(page)
+  expect(await page.locator('#index-facts').textContent()).toContain(`(0 cut anew, ${count - 1} as before)`)
+
+  await update.setInputFiles(after.folder)
+  expect(await changes.textContent()).toContain(`3 new, 5 changed, 4 removed, ${count - 9} unchanged`)
+  await readPreviewed(page)
+  expect(await page.locator('#index-facts').textContent()).toContain(`(7 cut anew, ${count - 9} as before)`)
+  await openExport(page)
+  await expectSameZip(page, 'Full pack', after.full)
+  await page.reload()
+  await expectSameZip(page, 'Full pack', after.full)
+}, 120_000)
+
+test('a folder from the directory picker gives the same, and so does its update', async () => {
+  const page = await openPage()
+  await copyToPrivateFiles(page, before.folder)
+  await page.evaluate(`{
+    const top = navigator.storage.getDirectory()
+    window.showDirectoryPicker = async () => (await top).getDirectoryHandle('corpus')
+  }`)
+  await page.getByRole('button', { name: 'Choose a folder' }).click()
+  await page.getByRole('heading', { name: 'Preview of corpus' }).waitFor()
+  await lowerLimit(page)
+  await readPreviewed(page)
+  await openExport(page)
+  await expectSameZip(page, 'Full pack', before.full)
+
+  const { added, changed, removed } = CHANGES
+  const renewed = workshop.path('renewed/corpus')
+  for (const path of Object.keys({ ...added, ...changed })) fs.cpSync(join(after.folder, path), join(renewed, path))
+  await copyToPrivateFiles(page, renewed, removed)
+  await page.reload()
+  await page.getByRole('button', { name: 'Update corpus' }).click()
+  await page.getByRole('heading', { name: 'Update from corpus' }).waitFor()
+  await readPreviewed(page)
+  expect(await page.locator('#index-facts').textContent()).toMatch(/\(7 cut anew, \d{3} as before\)/)
+  await openExport(page)
+  await expectSameZip(page, 'Full pack', after.full)
+})
+
+/** Copies a folder to where the browser has folders of the page's own, and removes some files there. */
+async function copyToPrivateFiles(page: Page, folder: string, removed: readonly string[] = []): Promise<void> {
+  await page.evaluate(`{
+    document.querySelector('#copied')?.remove()
+    const input = Object.assign(document.createElement('input'), { type: 'file', webkitdirectory: true, id: 'copied' })
+    document.body.append(input)
+  }`)
+  await page.locator('#copied').setInputFiles(folder)
+  await page.evaluate(`(async () => {
+    const top = await navigator.storage.getDirectory()
+    const place = async (path) => {
+      const names = path.split('/')
+      const name = names.pop()
+      let folder = top
+      for (const one of names) folder = await folder.getDirectoryHandle(one, { create: true })
+      return [folder, name]
+    }
+    const copy = async (file) => {
+      const [folder, name] = await place(file.webkitRelativePath)
+      const writable = await (await folder.getFileHandle(name, { create: true })).createWritable()
+      await writable.write(file)
+      await writable.close()
+    }
+    const files = [...document.querySelector('#copied').files]
+    while (files.length > 0) await Promise.all(files.splice(0, 32).map(copy))
+    for (const path of ${JSON.stringify(removed)}) {
+      const [folder, name] = await place(${JSON.stringify(`${basename(folder)}/`)} + path)
+      await folder.removeEntry(name)
+    }
+  })()`)
+}
+
+test('names with a backslash are names, and what is said of rules is said once', async () => {
+  const folder = workshop.path('odd/names')
+  writeFiles(folder, [
+    // Both would have one place among the pictures.
+    ['pictures/cross\\road.png', new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, 1])],
+    ['pictures/cross/road.png', new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, 2])],
+    ['back\\slash.md', '# Slash\n\nNot a folder.\n'],
+    // Only its beginning is obeyed, and a warning says so, once.
+    ['.gitignore', '# A rule that nobody needs.\n'.repeat(10_000)],
+  ])
+  const { full } = await pack(folder, [])
+  const page = await openPage()
+  await readUploaded(page, folder)
+  await openExport(page)
+  await expectSameZip(page, 'Full pack', full)
+  await readUploaded(page, folder, '[id^=update-input]')
+  await openExport(page)
+  await expectSameZip(page, 'Full pack', full)
+})
+
+test('without a network, folders are read, searched and exported', async () => {
+  const lasting = await openHost()
+  onTestFinished(() => lasting.close())
+  hosts.push(lasting)
+  const context = await browser.newContext()
+  onTestFinished(() => context.close())
+  const page = await openAgain(await context.newPage(), lasting.address)
+  const countKept = `(async () => {
+    const names = await caches.keys()
+    return Promise.all(names.map(async (name) => (await (await caches.open(name)).keys()).length))
+  })()`
+  await expect.poll(() => page.evaluate(countKept), { timeout: 30_000 }).toContain(12)
+  await context.setOffline(true)
+  await lasting.close()
+  await page.reload()
+  const folder = workshop.path('first/corpus/code')
+  const packed = await pack(folder, [])
+  await readUploaded(page, folder)
+  expect(await findBest(page, 'Oven7 template')).toContain('part_7')
+  await openExport(page)
+  await expectSameZip(page, 'Full pack', packed.full)
+  await page.reload()
+  await expectSameZip(page, 'Full pack', packed.full)
+})
+
+test('a tab that is closed while it keeps an index loses none, and leaves none half', async () => {
+  const context = await browser.newContext({ serviceWorkers: 'block' })
+  onTestFinished(() => context.close())
+  // It sees what the page has kept, and does nothing itself.
+  const watcher = await context.newPage()
+  await watcher.goto(`${host.address}grammars/go.LICENSE`)
+  const kept = () => watcher.evaluate<Record<string, number>>(COUNT_PRIVATE_FILES)
+  const isUnlocked = () => watcher.evaluate('navigator.locks.query().then(({ held }) => held.length === 0)')
+
+  // Nothing was kept before.
+  let page = await openAgain(await context.newPage())
+  await holdWriting(page, 1)
+  await page.locator('#pack-input').setInputFiles(before.full)
+  await closeHeld(page)
+  expect(Object.keys(await kept())).toHaveLength(1)
+  await expect.poll(isUnlocked, PATIENT).toBe(true)
+  page = await openAgain(await context.newPage())
+  await expect.poll(kept, PATIENT).toEqual({})
+  expect(await page.getByRole('link', { name: 'Open corpus-full' }).count()).toBe(0)
+  await page.locator('#pack-input').setInputFiles(before.full)
+  await page.locator('#search-box').waitFor()
+  const [[whole, files] = ['', 0]] = Object.entries(await kept())
+  expect(files).toBeGreaterThan(40)
+
+  // Some of its files are there; all are, and only the record is not.
+  for (const count of [20, files]) {
+    await holdWriting(page, count)
+    await page.locator('[id^=update-input]').setInputFiles(after.folder)
+    await page.getByRole('heading', { name: 'Update from corpus' }).waitFor()
+    await page.getByRole('button', { name: /^Read / }).click()
+    await closeHeld(page)
+    expect(Object.keys(await kept())).toHaveLength(2)
+    await expect.poll(isUnlocked, PATIENT).toBe(true)
+    page = await openAgain(await context.newPage())
+    await page.getByRole('link', { name: 'Open corpus-full' }).click()
+    await openExport(page)
+    expect(Object.keys(await kept())).toEqual([whole])
+  }
+  await expectSameZip(page, 'Full pack', before.full)
+}, 120_000)
+
+/** Has a page stop in the middle of keeping an index, when it has written so many files. */
+async function holdWriting(page: Page, count: number): Promise<void> {
+  await expect.poll(() => page.workers().length, PATIENT).toBe(1)
+  await page.workers()[0]?.evaluate(`{
+    const { close } = FileSystemWritableFileStream.prototype
+    let left = ${count}
+    FileSystemWritableFileStream.prototype.close = async function () {
+      await close.call(this)
+      if (--left > 0) return
+      globalThis.isHeld = true
+      await new Promise(() => {})
+    }
+  }`)
+}
+
+/** Closes a page that has stopped so. */
+async function closeHeld(page: Page): Promise<void> {
+  await expect.poll(() => page.workers()[0]?.evaluate('globalThis.isHeld'), PATIENT).toBe(true)
+  await page.close()
+}
+
+const PATIENT = { timeout: 20_000 }
+
+/** Files by folder among the private ones. */
+const COUNT_PRIVATE_FILES = `(async () => {
+  const top = await (await navigator.storage.getDirectory()).getDirectoryHandle('llmx-ingestor', { create: true })
+  const counts = {}
+  for await (const [name, folder] of top) {
+    counts[name] = 0
+    for await (const _ of folder.keys()) counts[name]++
+  }
+  return counts
+})()`
+
+test('a pack, and an index.json, can be opened again, renamed and deleted', async () => {
+  const page = await openPage()
+  await page.locator('#pack-input').setInputFiles(before.full)
+  await page.locator('#search-box').waitFor()
+  expect(await findBest(page, 'maß ziel')).toContain('Übergröße')
+  await openExport(page)
+  await expectSameZip(page, 'Full pack', before.full)
+  await page.reload()
+  await expectSameZip(page, 'Full pack', before.full)
+  await page.getByRole('button', { name: 'Rename corpus-full' }).click()
+  await page.getByRole('textbox', { name: 'Name' }).fill('Ours')
+  await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Ours' }).waitFor()
+  await page.reload()
+  await page.getByRole('heading', { level: 1, name: 'Ours' }).waitFor()
+
+  // An index.json has all but the pictures.
+  await openAgain(page)
+  const index = workshop.path('index.json')
+  const content = unzip(fs.readFileSync(before.full)).get('index.json') ?? new Uint8Array()
+  fs.writeFileSync(index, content)
+  await page.locator('#pack-input').setInputFiles(index)
+  await page.getByRole('heading', { level: 1, name: 'index' }).waitFor()
+  await openExport(page)
+  expect(Buffer.compare((await download(page, 'index.json')).bytes, content)).toBe(0)
+  await page.getByRole('button', { name: 'Download Full pack' }).click()
+  expect(await page.getByRole('alert').textContent()).toContain('An index.json has no images')
+
+  const records = await pack(join(before.folder, 'data'), [])
+  fs.writeFileSync(index, unzip(fs.readFileSync(records.full)).get('index.json') ?? '')
+  await openAgain(page)
+  await page.getByRole('button', { name: 'Delete index', exact: true }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('link', { name: 'Open index', exact: true }).waitFor({ state: 'detached' })
+  await page.locator('#pack-input').setInputFiles(index)
+  await page.getByRole('heading', { level: 1, name: 'index' }).waitFor()
+  await openExport(page)
+  await expectSameZip(page, 'Full pack', records.full)
+
+  await openAgain(page)
+  for (const name of ['Ours', 'index']) {
+    await page.getByRole('button', { name: `Delete ${name}`, exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('link', { name: `Open ${name}`, exact: true }).waitFor({ state: 'detached' })
+  }
+  await page.reload()
+  await page.getByRole('button', { name: 'Choose a folder' }).waitFor()
+  expect(await page.evaluate(COUNT_PRIVATE_FILES)).toEqual({})
+})
+
+test('in all this the browser asked for nothing beyond the files of the page', async () => {
+  await browser.close()
+  const { constants, events } = JSON.parse(fs.readFileSync(netLog, 'utf8')) as NetLog
+  const types = new Map(Object.entries(constants.logEventTypes).map(([name, number]) => [number, name]))
+  const of = (name: string) => events.filter(({ type, params }) => types.get(type) === name && params !== undefined)
+  const asked = [...new Set(of('URL_REQUEST_START_JOB').flatMap(({ params }) => params?.url ?? []))]
+  expect(asked.filter((address) => !hosts.some((one) => address.startsWith(one.address)))).toEqual([])
+  // Workers are among those that asked.
+  expect(asked).toContain(`${host.address}grammars/go.wasm`)
+  const reached = of('TCP_CONNECT_ATTEMPT').flatMap(({ params }) => params?.address ?? [])
+  expect(new Set(reached)).toEqual(new Set(hosts.map(({ address }) => new URL(address).host)))
+  expect(of('HOST_RESOLVER_MANAGER_JOB')).toEqual([])
+})
+
+/** The part of a net log that is looked at. */
+interface NetLog {
+  readonly constants: { readonly logEventTypes: Readonly<Record<string, number>> }
+  readonly events: readonly {
+    readonly type: number
+    readonly params?: { readonly url?: string; readonly address?: string }
+  }[]
+}
