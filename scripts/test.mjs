@@ -69,11 +69,18 @@ function listSteps() {
   if (vitestArgs.length > 0) return [{ title: 'tests', programs: vitest(...vitestArgs), live: true }]
   return [
     { title: 'lock file', programs: [['scripts/complete-lock.mjs', '--check']] },
-    { title: 'format and lint', programs: [[tool('biome'), 'check', '--error-on-warnings']] },
-    // The build first: it is the one that may write the program's output, and the types build on it.
+    // First, because it may write the program's output, which the types build on.
     { title: 'build', programs: [['scripts/build.mjs']] },
-    { title: 'types and unused code', programs: [[tool('tsc'), '-b'], [tool('knip')]] },
-    { title: 'tests of pauses', programs: vitest('--project=timed'), live: true },
+    // Tests of pauses mostly wait: the checks, of which one keeps a core busy, take them no time.
+    {
+      title: 'format, types, unused code, tests of pauses',
+      programs: [
+        [tool('biome'), 'check', '--error-on-warnings'],
+        [tool('tsc'), '-b'],
+        [tool('knip')],
+        ...vitest('--project=timed'),
+      ],
+    },
     { title: 'tests', programs: vitest('--project=apart', '--project=together'), live: true },
     { title: 'tests of connectors', programs: vitest('--project=connectors', '--coverage'), live: true },
     { title: 'examples', programs: listExamples().map((file) => [join('examples', file)]) },

@@ -69,8 +69,8 @@ describe('files that mean harm', () => {
       ['Warnings', IMAGE],
     ] as const) {
       await openPart(page, part)
-      await page.locator('.rows').waitFor(PATIENCE)
-      expect([part, await readSafely(page)]).toEqual([part, expect.stringContaining(shown)])
+      // The part before stays until this one is there.
+      await expect.poll(() => readSafely(page), { ...PATIENCE, message: part }).toContain(shown)
     }
 
     await openPart(page, 'Search')
