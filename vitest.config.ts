@@ -75,7 +75,6 @@ export default defineConfig({
         test: {
           name: 'together',
           server: RUN_BY_NODE,
-          retry: RETRY,
           include: SHARING,
           exclude: [...configDefaults.exclude, ...CONNECTOR_TESTS],
           isolate: false,

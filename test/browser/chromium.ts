@@ -9,7 +9,10 @@ const WHOLE = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/googl
 const WITHOUT_WINDOWS = '/usr/lib/chromium/chromium-headless-shell'
 
 /** Starts a real Chromium. Where Debian's packages can be installed, a missing one is; elsewhere the error says so. */
-export function openChromium(executablePath: string = locateChromium()): Promise<Browser> {
+export function openChromium(
+  executablePath: string = locateChromium(),
+  more: readonly string[] = [],
+): Promise<Browser> {
   return chromium.launch({
     executablePath,
     // As root it refuses to start with its sandbox; the rest keeps it from calling home.
@@ -20,6 +23,7 @@ export function openChromium(executablePath: string = locateChromium()): Promise
       '--disable-component-update',
       '--disable-sync',
       '--no-first-run',
+      ...more,
     ],
   })
 }

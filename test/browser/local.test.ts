@@ -1,9 +1,9 @@
 import * as fs from 'node:fs'
 import { basename, join } from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { Workshop } from '../e2e/program.ts'
-import { locateChromium } from './chromium.ts'
+import { locateChromium, openChromium } from './chromium.ts'
 import {
   download,
   type Host,
@@ -50,18 +50,7 @@ beforeAll(async () => {
   change(second)
   before = await pack(first)
   after = await pack(second)
-  browser = await chromium.launch({
-    executablePath: locateChromium(),
-    args: [
-      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
-      '--disable-gpu',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--no-first-run',
-      `--log-net-log=${netLog}`,
-    ],
-  })
+  browser = await openChromium(locateChromium(), [`--log-net-log=${netLog}`])
 }, 300_000)
 
 afterAll(async () => {
