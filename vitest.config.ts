@@ -8,7 +8,8 @@ process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.c
 
 /**
  * Files whose tests keep nothing: they share processes, which spares the start of one and what they import. Not those that lose the
- * parser of their process, change its folder or its settings, or crawl: a crawl goes slowly while its process has much in memory.
+ * parser of their process, change its folder or its settings, start programs, or have a helper with hooks of its own. Those that crawl
+ * do so with ample memory (`test/sites/crawl.ts`): a crawl goes slowly while its process has too much in use.
  */
 const SHARING = [
   'src/{analysis,core,crawl,plan}/**/!(lost-parser).test.ts',
@@ -18,7 +19,11 @@ const SHARING = [
   'src/library/dispatch/{create-feed,frames,hear-crawl,job-rates,log-writer}.test.ts',
   'src/{embed/word-piece,fetch/addresses,fetch/clock,jobs/frame-writer}.test.ts',
   'test/{contracts,web}/*.test.ts',
-  'test/{docs,faithful,golden,pages,http/address-cursor}.test.ts',
+  'test/{docs,faithful,golden,pages}.test.ts',
+  'test/http/!(contract|crawl|understanding).test.ts',
+  'test/jobs/{crawl-order,take-up-start}.test.ts',
+  'test/mcp/!(client|official-tools|protocol).test.ts',
+  'test/sites/!(credentials|politeness|render|resume|retries|together|traps).test.ts',
 ]
 
 /**

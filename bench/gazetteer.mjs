@@ -5,11 +5,12 @@
 // The peer reads the same file of cities with Python's own sqlite3 module and writes the same cities and names into two tables with
 // an index on the names: no regions, no relations, no normal forms, no check of anything, one transaction.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { printTable } from './measure.mjs'
+import { runMeasured } from './own-usage.mjs'
 
 const program = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
@@ -26,26 +27,10 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Runs the verb in a process of its own, which reports its own peak. */
+/** Runs the verb in a process of its own. */
 function measure(label, args) {
-  const report = join(folder, 'usage.json')
-  const hook = join(folder, 'usage.cjs')
-  writeFileSync(
-    hook,
-    `process.on('exit', () => {
-      require('node:fs').writeFileSync(${JSON.stringify(report)}, JSON.stringify(process.resourceUsage()))
-    })`,
-  )
-  const start = performance.now()
-  const { status, stderr } = spawnSync(process.execPath, [program, 'gazetteer', ...args], {
-    encoding: 'utf8',
-    env: { ...process.env, ...environment, NODE_OPTIONS: `--require ${hook}` },
-  })
-  const wall = (performance.now() - start) / 1000
-  if (status !== 0) throw new Error(`${label} failed: ${stderr}`)
-  const usage = JSON.parse(readFileSync(report, 'utf8'))
-  const cpu = (usage.userCPUTime + usage.systemCPUTime) / 1e6
-  return [label, wall.toFixed(1), cpu.toFixed(1), (usage.maxRSS / 1024).toFixed(0), sizeOf(args.at(-1))]
+  const { wall, cpu, memory } = runMeasured(process.execPath, [program, 'gazetteer', ...args], environment)
+  return [label, wall.toFixed(1), cpu.toFixed(1), (memory / 2 ** 20).toFixed(0), sizeOf(args.at(-1))]
 }
 
 function measurePeer() {

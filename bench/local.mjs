@@ -1,10 +1,10 @@
 // The page that works on one machine beside the program: the same folder of mixed files goes into both, and the same pack comes out.
-// Wall and CPU seconds of each, the longest that the page was held up, memory of the page with its worker, the first search.
+// Wall and CPU seconds of each, the longest that the page was held up, memory of the page with its worker, the first search. Then the
+// same in a browser that has no workers, where the page does the work itself, in slices.
 //
 //   npm run bench local [--megabytes 50]
 //
 // Wanted: within 1.5 times the program, nothing longer than 100 ms in the page, less than 800 MB.
-import { spawnSync } from 'node:child_process'
 import { createReadStream, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -15,6 +15,7 @@ import { chromium } from 'playwright-core'
 import { findBrowser } from '../src/fetch/find-browser.ts'
 import { createIdentifier, createRandom, createWords, pick, pickContent } from './corpus.mjs'
 import { option, printTable } from './measure.mjs'
+import { runMeasured } from './own-usage.mjs'
 
 const MEGABYTES = Number(option('megabytes') ?? 50)
 const PROGRAM = fileURLToPath(new URL('../pharos', import.meta.url))
@@ -22,7 +23,12 @@ const PAGE = fileURLToPath(new URL('../dist/web/local/', import.meta.url))
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm' }
 /** Nothing of it may take longer. */
 const PATIENCE = { timeout: 600_000 }
+/** What is there without being seen. */
+const KEPT = { ...PATIENCE, state: 'attached' }
 const SAMPLE_MS = 100
+const UPLOAD = 'the browser takes in the upload'
+const STEP_COLUMNS = ['', 'wall s', 'CPU s', 'longest task ms']
+const WITHOUT_WORKERS = 'delete globalThis.Worker'
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
 try {
@@ -30,35 +36,32 @@ try {
   const { count, query } = writeMixedFolder(source, MEGABYTES * 2 ** 20)
   console.log(`${count} files, ${MEGABYTES} MB: Markdown, text, JSON, TypeScript, Python`)
   const written = join(folder, 'program.zip')
-  const program = runProgram(source, written)
+  const packing = ['pack', source, '--out', written, '--max-total-bytes', '2GB']
+  const program = runMeasured(PROGRAM, packing, { XDG_CACHE_HOME: join(folder, 'cache') })
   const downloaded = join(folder, 'page.zip')
-  const { steps, longest, memory } = await runPage(source, downloaded, query)
-  const isSame = readFileSync(written).equals(readFileSync(downloaded))
-
-  const whole = ['looking through', 'reading', 'writing the zip'].map((name) => steps[name])
-  const page = { wall: sum(whole, 'wall'), cpu: sum(whole, 'cpu') }
-  printTable(
-    ['', 'wall s', 'CPU s', 'longest task ms'],
-    [
-      ['pharos pack', program.wall.toFixed(1), program.cpu.toFixed(1), ''],
-      ['page, all three below', page.wall.toFixed(1), page.cpu.toFixed(1), Math.round(longest)],
-      ...Object.entries(steps).map(([name, step]) => [
-        `  ${name}`,
-        step.wall.toFixed(1),
-        step.cpu.toFixed(1),
-        Math.round(step.longest),
-      ]),
-    ],
-  )
+  const isSame = () => (readFileSync(written).equals(readFileSync(downloaded)) ? 'yes' : 'no')
+  const size = `${(statSync(written).size / 2 ** 20).toFixed(1)} MB`
+  const page = await runPage(source, downloaded, query)
+  printTable(STEP_COLUMNS, [
+    ['pharos pack', program.wall.toFixed(1), program.cpu.toFixed(1), ''],
+    ['page, all three of it', page.wall.toFixed(1), page.cpu.toFixed(1), Math.round(page.longest)],
+    ...stepRows(page),
+  ])
   printTable(
     ['', 'wanted', 'measured', 'met'],
     [
       judge('time beside the program', '<= 1.5', page.wall / program.wall, (value) => value <= 1.5),
-      judge('longest task in the page, ms', '<= 100', longest, (value) => value <= 100),
-      judge('memory of page and worker, MB', '< 800', memory / 2 ** 20, (value) => value < 800),
-      ['bytes of the pack', 'the same', `${(statSync(written).size / 2 ** 20).toFixed(1)} MB`, isSame ? 'yes' : 'no'],
+      judge('longest task in the page, ms', '<= 100', page.longest, (value) => value <= 100),
+      judge('memory of page and worker, MB', '< 800', page.memory / 2 ** 20, (value) => value < 800),
+      ['bytes of the pack', 'the same', size, isSame()],
     ],
   )
+  const alone = await runPage(source, downloaded, query, WITHOUT_WORKERS)
+  printTable(STEP_COLUMNS, [
+    ['page without workers', alone.wall.toFixed(1), alone.cpu.toFixed(1), Math.round(alone.longest)],
+    ...stepRows(alone),
+  ])
+  printTable(['', 'wanted', 'measured', 'met'], [['bytes of the pack', 'the same', size, isSame()]])
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
@@ -67,33 +70,17 @@ function judge(what, wanted, value, isMet) {
   return [what, wanted, value.toFixed(value < 10 ? 2 : 0), isMet(value) ? 'yes' : 'no']
 }
 
-function sum(steps, field) {
-  return steps.reduce((total, step) => total + step[field], 0)
+function stepRows({ steps }) {
+  return Object.entries(steps).map(([name, step]) => [
+    `  ${name}`,
+    step.wall.toFixed(1),
+    step.cpu.toFixed(1),
+    Math.round(step.longest),
+  ])
 }
 
-/** Packs with the program, in a process of its own that reports its own CPU time. */
-function runProgram(source, out) {
-  const report = join(folder, 'usage.json')
-  const hook = join(folder, 'usage.cjs')
-  writeFileSync(
-    hook,
-    `process.on('exit', () => {
-      require('node:fs').writeFileSync(${JSON.stringify(report)}, JSON.stringify(process.resourceUsage()))
-    })`,
-  )
-  const start = performance.now()
-  const { status, stderr } = spawnSync(PROGRAM, ['pack', source, '--out', out, '--max-total-bytes', '2GB'], {
-    encoding: 'utf8',
-    env: { ...process.env, XDG_CACHE_HOME: join(folder, 'cache'), NODE_OPTIONS: `--require ${hook}` },
-  })
-  const wall = (performance.now() - start) / 1000
-  if (status !== 0) throw new Error(`pack failed: ${stderr}`)
-  const usage = JSON.parse(readFileSync(report, 'utf8'))
-  return { wall, cpu: (usage.userCPUTime + usage.systemCPUTime) / 1e6 }
-}
-
-/** Takes the folder through the page, as somebody would who uploads it. */
-async function runPage(source, out, query) {
+/** Takes the folder through the page, as somebody would who uploads it. `prelude` is run before the page. */
+async function runPage(source, out, query, prelude = '') {
   const host = await openHost()
   const browser = await chromium.launch({
     executablePath: await findBrowser(undefined),
@@ -103,6 +90,7 @@ async function runPage(source, out, query) {
   try {
     const devtools = await browser.newBrowserCDPSession()
     const page = await browser.newPage()
+    await page.addInitScript(prelude)
     await page.addInitScript(() => {
       globalThis.tasks = []
       const note = (list) => {
@@ -139,9 +127,7 @@ async function runPage(source, out, query) {
     }
     const read = page.getByRole('button', { name: /^Read/ })
     // The browser lists the folder, opens its dialog's answer and makes a file of each; the page has no say in it.
-    await measure('the browser takes in the upload', () =>
-      page.locator('#folder-input').setInputFiles(source, PATIENCE),
-    )
+    await measure(UPLOAD, () => page.locator('#folder-input').setInputFiles(source, PATIENCE))
     await measure('looking through', () => read.waitFor(PATIENCE))
     await page.getByText('Limits', { exact: true }).click()
     await page.getByLabel('All files together, in MB').fill('2048')
@@ -159,8 +145,13 @@ async function runPage(source, out, query) {
       await page.getByRole('button', { name: 'Download Full pack' }).click()
       await (await downloading).saveAs(out)
     })
-    const ours = Object.entries(steps).filter(([name]) => !name.startsWith('the browser'))
-    return { steps, longest: Math.max(...ours.map(([, step]) => step.longest)), memory: memory.stop() }
+    await page.reload()
+    await measure('opening what was kept', () => page.locator('#search-box, #export-state').first().waitFor(KEPT))
+    const { [UPLOAD]: _, ...ours } = steps
+    const whole = ['looking through', 'reading', 'writing the zip'].map((name) => steps[name])
+    const sum = (field) => whole.reduce((total, step) => total + step[field], 0)
+    const longest = Math.max(...Object.values(ours).map((step) => step.longest))
+    return { steps, wall: sum('wall'), cpu: sum('cpu'), longest, memory: memory.stop() }
   } finally {
     await browser.close()
     host.close()

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -76,6 +76,14 @@ test('files that are read one by one tell which version of them it is', async ()
   expect(await read('/a.wasm')).toEqual(before)
   write({ 'a.wasm': 'another' })
   expect((await read('/a.wasm'))?.etag).not.toBe(before?.etag)
+  // As packages come: every file has one time, and two builds differ in a name of one length.
+  const etags = []
+  for (const name of ['AAAAAAAA', 'BBBBBBBB']) {
+    write({ 'index.html': `<script src="./assets/index-${name}.js"></script>` })
+    utimesSync(join(folder, 'index.html'), 499_162_500, 499_162_500)
+    etags.push((await read('/index.html'))?.etag)
+  }
+  expect(new Set(etags).size).toBe(2)
   rmSync(join(folder, 'a.wasm'))
   expect(await read('/a.wasm')).toBeUndefined()
 })

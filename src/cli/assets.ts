@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { open, readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
@@ -62,16 +63,17 @@ export function createLazyAssets(folder: string): (path: string) => Promise<Asse
     try {
       const stat = await file?.stat()
       if (file === undefined || stat?.isFile() !== true) return undefined
-      return {
-        body: await file.readFile(),
-        type: typeOf(path),
-        isImmutable: HAS_DIGEST.test(path),
-        etag: `"${stat.size.toString(36)}-${Math.trunc(stat.mtimeMs).toString(36)}"`,
-      }
+      const body = await file.readFile()
+      return { body, type: typeOf(path), isImmutable: HAS_DIGEST.test(path), etag: writeDigest(body) }
     } finally {
       await file?.close()
     }
   }
+}
+
+/** Times tell nothing: a package gives all its files the same, and two builds of a page may be of one size. */
+function writeDigest(body: Uint8Array): string {
+  return `"${createHash('sha256').update(body).digest('base64url')}"`
 }
 
 async function readAll(folder: string): Promise<ReadonlyMap<string, Asset>> {

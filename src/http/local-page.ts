@@ -16,15 +16,4 @@ export function writeLocalFields(host: string): Readonly<Record<string, string>>
 }
 
 /** What no page that reads files needs. */
-const REFUSED = [
-  'bluetooth',
-  'camera',
-  'display-capture',
-  'geolocation',
-  'hid',
-  'microphone',
-  'midi',
-  'payment',
-  'serial',
-  'usb',
-]
+const REFUSED = ['camera', 'display-capture', 'geolocation', 'hid', 'microphone', 'midi', 'payment', 'serial', 'usb']

@@ -21,26 +21,27 @@ export function openCountryNames(places: PlanPlaces): CountryNames {
   const all = places.countries().toSorted((a, b) => b.population - a.population)
   const codes = new Map<string, KnownCountry>()
   const bySlug = new Map<string, KnownCountry>()
-  const add = (name: string, country: KnownCountry) => {
-    const word = squeeze(name)
+  const add = (word: string, country: KnownCountry) => {
     // What is one country in one language may be another one in the next: who comes first has the word.
     // Two letters are a code; two characters of another script may be a name.
     const isName = word.length > 2 || word.charCodeAt(0) > 0x7f
     if (isName && !bySlug.has(word)) bySlug.set(word, country)
   }
   for (const country of all) if (country.countryCode !== null) codes.set(country.countryCode.toLowerCase(), country)
-  for (const country of all) add(country.name, country)
-  for (const country of all) for (const slug of country.slugs) add(slug, country)
-  const languages = all.length === 0 ? [] : LANGUAGES.flatMap((language) => spellingsOf(language, all))
-  for (const { write } of languages) {
-    for (const country of all) add(write(country) ?? '', country)
+  for (const country of all) add(squeeze(country.name), country)
+  for (const country of all) for (const slug of country.slugs) add(squeeze(slug), country)
+  const languages = all.length === 0 ? [] : LANGUAGES.map(spellingsOf)
+  // Letters as they are make the same words.
+  for (const { write } of languages.flatMap(({ folded }) => folded)) {
+    for (const country of all) add(write(country)?.replaceAll('-', '') ?? '', country)
   }
   const british = codes.get('gb')
   return {
     all,
     bySlug: (word) => bySlug.get(squeeze(word)),
     byCode: (code) => codes.get(code.toLowerCase()) ?? (code.toLowerCase() === 'uk' ? british : undefined),
-    spellings: all.length === 0 ? [] : [...ownSpellings(), ...languages],
+    spellings:
+      all.length === 0 ? [] : [...ownSpellings(), ...languages.flatMap(({ folded, asIs }) => [...folded, asIs])],
   }
 }
 
@@ -71,25 +72,45 @@ function ownSpellings(): Spelling[] {
 }
 
 /** How names of one language become slugs: most are folded, Germans write ü as ue, others leave letters as they are. */
-function spellingsOf(language: string, countries: readonly KnownCountry[]): Spelling[] {
-  const names = new Map<string, string>()
-  const display = new Intl.DisplayNames([language], { type: 'region', fallback: 'none' })
-  for (const { countryCode } of countries) {
-    const name = countryCode === null || !/^[A-Z]{2}$/.test(countryCode) ? undefined : display.of(countryCode)
-    if (countryCode !== null && name !== undefined) names.set(countryCode, clean(name))
-  }
+function spellingsOf(language: string): { readonly folded: readonly Spelling[]; readonly asIs: Spelling } {
   const spelling = (name: string, slugify: (text: string) => string): Spelling => ({
     name,
-    write: ({ countryCode }) => {
-      const text = names.get(countryCode ?? '')
-      return text === undefined ? undefined : slugify(text)
-    },
+    write: ({ countryCode }) => (countryCode === null ? undefined : slugIn(language, countryCode, name, slugify)),
   })
-  return [
-    spelling(language, writeSlug),
-    ...(language === 'de' ? [spelling('de ue', (text) => writeSlug(spellOut(text)))] : []),
-    spelling(`${language} as it is`, (text) => text.toLowerCase().replaceAll(/[\s/]+/g, '-')),
-  ]
+  return {
+    folded: [
+      spelling(language, writeSlug),
+      ...(language === 'de' ? [spelling('de ue', (text) => writeSlug(spellOut(text)))] : []),
+    ],
+    asIs: spelling(`${language} as it is`, (text) => text.toLowerCase().replaceAll(/[\s/]+/g, '-')),
+  }
+}
+
+/** Slugs by spelling and code, kept: thousands of names take long to look up, and they are the same for all sites. */
+const slugs = new Map<string, Map<string, string | undefined>>()
+const displays = new Map<string, Intl.DisplayNames>()
+
+function slugIn(
+  language: string,
+  code: string,
+  spelling: string,
+  slugify: (text: string) => string,
+): string | undefined {
+  const known = slugs.get(spelling) ?? new Map<string, string | undefined>()
+  slugs.set(spelling, known)
+  if (!known.has(code)) {
+    const name = nameIn(language, code)
+    known.set(code, name === undefined ? undefined : slugify(name))
+  }
+  return known.get(code)
+}
+
+function nameIn(language: string, code: string): string | undefined {
+  if (!/^[A-Z]{2}$/.test(code)) return undefined
+  const display = displays.get(language) ?? new Intl.DisplayNames([language], { type: 'region', fallback: 'none' })
+  displays.set(language, display)
+  const name = display.of(code)
+  return name === undefined ? undefined : clean(name)
 }
 
 /** `Myanmar (Burma)` → `Myanmar`, `Antigua & Barbuda` → `Antigua and Barbuda` */

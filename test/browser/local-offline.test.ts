@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createLazyAssets, pageFolder } from '../../src/cli/assets.ts'
+import { writePagePolicy } from '../../src/core/page-policy.ts'
 import { openTestServer } from '../http/server.ts'
 import { openChromium } from './chromium.ts'
+import { readUploaded } from './local-stage.ts'
 
 /* What the page that works on one machine keeps of itself, and whom it can reach, in a real Chromium. */
 
@@ -53,41 +55,103 @@ function reach(page: Page, address: string): Promise<number | string> {
   return page.evaluate(`fetch(${JSON.stringify(address)}).then(({ status }) => status, () => 'nothing')`)
 }
 
-describe('the page of a server', () => {
-  test('can reach its own folder, and nothing else', async () => {
-    const server = await openTestServer()
-    const page = await openPage(`${server.origin}/local/`)
-    expect(await reach(page, './grammars/go.wasm')).toBe(200)
-    for (const address of ['/health', '/api/crawls', '/', '/locals', 'http://localhost:1/', 'https://docs.example/']) {
-      expect([address, await reach(page, address)]).toEqual([address, 'nothing'])
-    }
-    // Its workers have no more than it has itself.
-    const script = `fetch('/health').then(() => 'reached', () => 'nothing').then(postMessage)`
-    const fromWorker = `new Promise((resolve) => {
-      const worker = new Worker(URL.createObjectURL(new Blob([${JSON.stringify(script)}])))
-      worker.onmessage = ({ data }) => resolve(data)
-      worker.onerror = () => resolve('no worker')
-    })`
-    expect(await page.evaluate(fromWorker).catch(() => 'no worker')).toBe('no worker')
+/** Everything by which a page or a worker can send something to another host without leaving its own. */
+const WAYS = `(address) => {
+  const ended = (thing) => new Promise((resolve) => {
+    for (const name of ['load', 'open', 'message', 'error']) thing.addEventListener(name, resolve)
   })
+  const ways = {
+    fetch: () => fetch(address + 'fetch', { method: 'POST', mode: 'no-cors', body: 'words' }),
+    import: () => import(address + 'import'),
+    request: () => {
+      const request = new XMLHttpRequest()
+      request.open('GET', address + 'request')
+      request.send()
+      return ended(request)
+    },
+    socket: () => ended(new WebSocket(address.replace('http', 'ws') + 'socket')),
+    events: () => {
+      const source = new EventSource(address + 'events')
+      return ended(source).then(() => source.close())
+    },
+    worker: () => {
+      const script = \`fetch('\${address}worker', { mode: 'no-cors' }).catch(() => 0).then(() => postMessage(0))\`
+      return ended(new Worker(URL.createObjectURL(new Blob([script]))))
+    },
+    script: () => importScripts(address + 'script'),
+    beacon: () => navigator.sendBeacon(address + 'beacon', 'words'),
+    image: () => {
+      const image = new Image()
+      image.src = address + 'image'
+      return ended(image)
+    },
+  }
+  return Promise.all(Object.values(ways).map(async (go) => go()).map((way) => way.catch(() => undefined)))
+}`
 
-  test('needs no server after the first load', async () => {
-    const server = await openTestServer()
-    const page = await openPage(`${server.origin}/local/`)
-    await untilKept(page)
-    await server.close()
-    expect(await reach(page, './grammars/ruby.wasm')).toBe(200)
-    await page.reload()
-    await page.getByRole('heading').first().waitFor()
-    const other = await openPage(`${server.origin}/local/index.html?a=b#c`, page)
-    expect(await reach(other, './grammars/cpp.wasm')).toBe(200)
-    expect(await reach(other, './other.txt')).toBe('nothing')
-  })
+/** Has the page and its worker try every way to a host that answers; the ways on which they came there. */
+async function tryAllWays(page: Page): Promise<ReadonlySet<string>> {
+  await expect.poll(() => page.workers().length, { timeout: 20_000 }).toBe(1)
+  const other = await openOther()
+  await Promise.all([
+    page.evaluate(`(${WAYS})('${other.address}page/')`),
+    page.workers()[0]?.evaluate(`(${WAYS})('${other.address}worker/')`),
+  ])
+  // Nobody is told how a beacon fares.
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  return new Set(other.asked)
+}
+
+const NOWHERE: ReadonlySet<string> = new Set()
+
+test('without the policy, a page and its worker come to another host on every way', async () => {
+  const host = await openHost()
+  const page = await openPage(`${host.address}free.html`)
+  const ways = ['events', 'fetch', 'import', 'request', 'socket', 'worker']
+  expect(await tryAllWays(page)).toEqual(
+    new Set([
+      ...[...ways, 'beacon', 'image'].map((way) => `/page/${way}`),
+      ...[...ways, 'script'].map((way) => `/worker/${way}`),
+    ]),
+  )
+})
+
+test('the page of a server can reach its own folder and nothing else, and needs no server after the first load', async () => {
+  const server = await openTestServer()
+  const page = await openPage(`${server.origin}/local/`)
+  expect(await reach(page, './grammars/go.wasm')).toBe(200)
+  const others = ['/health', '/api/crawls', '/', '/locals', 'http://localhost:1/', 'https://docs.example/']
+  for (const address of others) expect([address, await reach(page, address)]).toEqual([address, 'nothing'])
+  expect(await tryAllWays(page)).toEqual(NOWHERE)
+  const [worker] = page.workers()
+  expect(await worker?.evaluate(`fetch('/health').then(() => 'reached', () => 'nothing')`)).toBe('nothing')
+
+  await untilKept(page)
+  await server.close()
+  expect(await reach(page, './grammars/ruby.wasm')).toBe(200)
+  await page.reload()
+  await page.getByRole('heading').first().waitFor()
+  expect(await tryAllWays(page)).toEqual(NOWHERE)
+  const other = await openPage(`${server.origin}/local/index.html?a=b#c`, page)
+  expect(await reach(other, './grammars/cpp.wasm')).toBe(200)
+  expect(await reach(other, './other.txt')).toBe('nothing')
 })
 
 describe('the page on a host of plain files', () => {
-  test('leaves whatever else is there alone', async () => {
+  test('can reach nothing beyond that host, nor can its worker, from the first load on', async () => {
     const host = await openHost()
+    const page = await openPage(host.address)
+    expect(await tryAllWays(page)).toEqual(NOWHERE)
+    await page.reload()
+    expect(await tryAllWays(page)).toEqual(NOWHERE)
+    // Loaded anew without what is kept, as one does by hand.
+    const session = await page.context().newCDPSession(page)
+    await Promise.all([page.waitForEvent('load'), session.send('Page.reload', { ignoreCache: true })])
+    expect(await tryAllWays(page)).toEqual(NOWHERE)
+  })
+
+  test('leaves whatever else is there alone', async () => {
+    const host = await openHost({ vary: '*' })
     const page = await openPage(host.address)
     await untilKept(page)
     host.asked.length = 0
@@ -98,6 +162,15 @@ describe('the page on a host of plain files', () => {
     await page.reload()
     // From here on it brings its policy itself, and its folder is all it can reach.
     expect(await reach(page, '../beside.txt')).toBe('nothing')
+    // What is lost and is of another build now is not mixed with this one, and no way around the policy.
+    for (const path of ['grammars/go.wasm', 'grammars/ruby.wasm', 'index.html']) await forget(page, host.address + path)
+    host.change('grammars/go.wasm')
+    host.change('index.html')
+    expect(await reach(page, './grammars/ruby.wasm')).toBe(200)
+    expect(await reach(page, './grammars/go.wasm')).toBe('nothing')
+    expect(await reach(page, './')).toBe(200)
+    const policy = page.evaluate(`fetch('./').then(({ headers }) => headers.get('content-security-policy'))`)
+    expect(await policy).toBe(writePagePolicy(host.address))
   })
 
   test('changes to a later build when no other tab has the earlier one open', async () => {
@@ -124,19 +197,62 @@ describe('the page on a host of plain files', () => {
     expect(host.asked.filter((path) => path.endsWith('/cpp.wasm'))).toHaveLength(1)
   })
 
-  test('works where nothing can be kept', async () => {
+  test.each([
+    ['the browser keeps nothing of it', 'block', undefined],
+    ['the host changes one of its files', 'allow', 'icon-'],
+  ] as const)('works where %s, in the page: there the policy holds', async (_, serviceWorkers, changed) => {
     const host = await openHost()
-    const context = await browser.newContext({ serviceWorkers: 'block' })
+    if (changed !== undefined) host.change(`assets/${findAsset(changed)}`)
+    const context = await browser.newContext({ serviceWorkers })
     onTestFinished(() => context.close())
     const page = await context.newPage()
     const problems: string[] = []
     page.on('pageerror', ({ message }) => problems.push(message))
+    page.on('worker', (worker) => problems.push(worker.url()))
     await page.goto(host.address)
-    await page.getByRole('heading').first().waitFor()
-    expect(await readKept(page)).toEqual({})
+    const folder = mkdtempSync(join(tmpdir(), 'pharos-folder-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    writeFileSync(join(folder, 'kiln.go'), 'package kiln\n\nfunc Fire() {}\n')
+    await readUploaded(page, folder)
+    await page.locator('#search-box').fill('fire')
+    await page.getByRole('list', { name: 'Results' }).waitFor()
+    if (changed === undefined) expect(await readKept(page)).toEqual({})
     expect(problems).toEqual([])
   })
 })
+
+/** The name of a file of the page that begins so. */
+function findAsset(start: string): string | undefined {
+  return readdirSync(join(pageFolder('local'), 'assets')).find((name) => name.startsWith(start))
+}
+
+/** Removes a file from what the browser keeps of the page. */
+async function forget(page: Page, address: string): Promise<void> {
+  const remove = `async (name) => (await caches.open(name)).delete(${JSON.stringify(address)})`
+  const removed = await page.evaluate<boolean[]>(`caches.keys().then((names) => Promise.all(names.map(${remove})))`)
+  expect(removed).toContain(true)
+}
+
+/** A host that answers whoever asks, whatever they ask for. */
+async function openOther(): Promise<{ readonly address: string; readonly asked: string[] }> {
+  const asked: string[] = []
+  const server = createServer(({ url }, outgoing) => {
+    asked.push(url ?? '')
+    outgoing.writeHead(200, { 'access-control-allow-origin': '*', 'content-type': 'text/javascript' }).end()
+  })
+  const origin = await listen(server)
+  return { address: `${origin}/`, asked }
+}
+
+/** The address of a server that is closed when the test is over. */
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
 
 interface Host {
   /** Where the page is. */
@@ -145,44 +261,58 @@ interface Host {
   readonly asked: string[]
   /** Puts a later build in the place of the one that is there. */
   renew(): void
+  /** Puts something else in the place of a file. */
+  change(path: string): void
 }
 
-/** A host that hands out files and adds nothing to them, with the page in one of its folders. */
-async function openHost(): Promise<Host> {
-  const folder = mkdtempSync(join(tmpdir(), 'pharos-host-'))
-  const place = join(folder, 'a/page')
-  cpSync(pageFolder('local'), place, { recursive: true })
-  writeFileSync(join(place, 'other.txt'), 'other')
-  writeFileSync(join(folder, 'a/beside.txt'), 'beside')
-  const read = createLazyAssets(folder)
+const PLACE = '/a/page/'
+
+/** What is on the host besides the page: the first shows what a page and its worker can do without a policy. */
+const BESIDES: Readonly<Record<string, readonly [type: string, text: string]>> = {
+  [`${PLACE}free.html`]: ['text/html', '<h1>Free</h1><script>new Worker("./free.js")</script>'],
+  [`${PLACE}free.js`]: ['text/javascript', ''],
+  [`${PLACE}other.txt`]: ['text/plain', 'other'],
+  '/a/beside.txt': ['text/plain', 'beside'],
+}
+
+/** A host that hands out files and adds no policy to them, with the page in one of its folders. */
+async function openHost(fields: Readonly<Record<string, string>> = {}): Promise<Host> {
+  const readBuilt = createLazyAssets(pageFolder('local'))
+  const changed = new Map<string, string>()
   const asked: string[] = []
   const server = createServer((incoming, outgoing) => {
     const [path = ''] = (incoming.url ?? '').split('?')
     asked.push(path)
-    void read(path.replace(/\/$/, '/index.html')).then((file) => {
-      if (file === undefined) outgoing.writeHead(404).end()
-      else outgoing.writeHead(200, { 'content-type': file.type, 'cache-control': 'max-age=600' }).end(file.body)
+    void read(path.replace(/\/$/, '/index.html')).then(([type, body]) => {
+      if (body === undefined) outgoing.writeHead(404).end()
+      else outgoing.writeHead(200, { 'content-type': type, 'cache-control': 'max-age=600', ...fields }).end(body)
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-    rmSync(folder, { recursive: true })
-  })
+  const origin = await listen(server)
   return {
-    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/a/page/`,
+    address: `${origin}${PLACE}`,
     asked,
     renew() {
-      const [page, worker] = [join(place, 'index.html'), join(place, 'service-worker.js')]
-      const before = readFileSync(page, 'utf8')
-      const after = before.replace('lang="en"', 'lang="en-later"')
-      writeFileSync(page, after)
-      const text = readFileSync(worker, 'utf8').replace(digestOf(before), digestOf(after))
+      const [page, worker] = [readText('index.html'), readText('service-worker.js')]
+      const later = page.replace('lang="en"', 'lang="en-later"')
+      changed.set('index.html', later)
+      const text = worker.replace(digestOf(page), digestOf(later))
       const [, , build = ''] = /digest:(["'`])([^"'`]+)\1/.exec(text) ?? []
-      writeFileSync(worker, text.replaceAll(build, 'later'))
+      changed.set('service-worker.js', text.replaceAll(build, 'later'))
     },
+    change: (path) => void changed.set(path, `${readText(path)}\n`),
   }
+
+  async function read(path: string): Promise<readonly [type: string, body?: string | Uint8Array | undefined]> {
+    if (!path.startsWith(PLACE) || path in BESIDES) return BESIDES[path] ?? ['']
+    const name = path.slice(PLACE.length)
+    const built = await readBuilt(`/${name}`)
+    return [built?.type ?? '', changed.get(name) ?? built?.body]
+  }
+}
+
+function readText(path: string): string {
+  return readFileSync(join(pageFolder('local'), path), 'utf8')
 }
 
 function digestOf(text: string): string {

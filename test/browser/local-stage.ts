@@ -3,10 +3,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { unzipSync } from 'fflate'
-import type { Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { createLazyAssets, pageFolder } from '../../src/cli/assets.ts'
+import { writePagePolicy, writePolicyPlace } from '../../src/core/page-policy.ts'
 
-/** A host that hands out the page's own files and adds nothing to them. */
+/** A host that hands out the page's own files with its policy, as our server does, so that it needs no service worker to have one. */
 export interface Host {
   /** Where the page is. */
   readonly address: string
@@ -15,7 +16,7 @@ export interface Host {
   close(): Promise<void>
 }
 
-/** Opens the page on a host of plain files, in a folder. */
+/** Opens the page on a host, in a folder. */
 export async function openHost(): Promise<Host> {
   const read = createLazyAssets(pageFolder('local'))
   const asked: string[] = []
@@ -25,12 +26,14 @@ export async function openHost(): Promise<Host> {
     const file = path.startsWith(PLACE) ? path.slice(PLACE.length) || 'index.html' : '.'
     void read(`/${file}`).then((found) => {
       if (found === undefined) outgoing.writeHead(404).end()
-      else outgoing.writeHead(200, { 'content-type': found.type }).end(found.body)
+      else outgoing.writeHead(200, { 'content-type': found.type, 'content-security-policy': policy }).end(found.body)
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}${PLACE}`
+  const policy = writePagePolicy(writePolicyPlace(address))
   return {
-    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}${PLACE}`,
+    address,
     asked,
     async close() {
       if (!server.listening) return
@@ -112,6 +115,41 @@ export async function readUploaded(page: Page, folder: string, input = '#folder-
   await page.locator(input).setInputFiles(folder)
   await page.getByRole('heading', { name: /^(?:Preview of|Update from) / }).waitFor()
   await readPreviewed(page)
+}
+
+/** Drops files and folders of the disk onto the page, as a hand does. */
+export async function drop(page: Page, files: readonly string[]): Promise<void> {
+  const devtools = await page.context().newCDPSession(page)
+  const data = { items: [], files: [...files], dragOperationsMask: 1 }
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+    await devtools.send('Input.dispatchDragEvent', { type, x: 50, y: 50, data })
+  }
+  await devtools.detach()
+}
+
+/**
+ * Watches what holds up the page. The answer is the most milliseconds that one of its tasks worked: unlike the time that passes meanwhile,
+ * they are the same on a machine that has other things to do. One page of a browser at a time.
+ */
+export async function watchTasks(browser: Browser, page: Page): Promise<() => Promise<number>> {
+  await browser.startTracing(page, { categories: ['-*', 'disabled-by-default-devtools.timeline'] })
+  return async () => {
+    const { traceEvents: all } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: TraceEvent[] }
+    const pages = all.filter(({ name, args }) => name === 'thread_name' && args['name'] === 'CrRendererMain')
+    const threads = new Set(pages.map(({ pid, tid }) => `${pid} ${tid}`))
+    const tasks = all.filter(({ name, pid, tid }) => name === 'RunTask' && threads.has(`${pid} ${tid}`))
+    if (tasks.length === 0) throw new Error('the browser told of no task')
+    return tasks.reduce((longest, { tdur = 0 }) => Math.max(longest, tdur / 1000), 0)
+  }
+}
+
+interface TraceEvent {
+  readonly name: string
+  readonly pid: number
+  readonly tid: number
+  /** Microseconds that the thread worked. */
+  readonly tdur?: number
+  readonly args: Readonly<Record<string, unknown>>
 }
 
 /** More than five hundred files of every kind that is read, and some of what is passed over. The same each time. */

@@ -173,12 +173,12 @@ test('an uploaded folder gives every file of a pack as the program does, and so 
   const count = Number(/(\d+) unchanged/.exec(none ?? '')?.[1])
   expect(count).toBeGreaterThan(500)
   await readPreviewed(page)
-  expect(await page.locator('#index-facts').textContent()).toContain(`(0 cut anew, ${count - 1} as before)`)
+  expect(await page.locator('#index-facts').textContent()).toContain(`(0 read anew, ${count - 1} as before)`)
 
   await update.setInputFiles(after.folder)
   expect(await changes.textContent()).toContain(`3 new, 5 changed, 4 removed, ${count - 9} unchanged`)
   await readPreviewed(page)
-  expect(await page.locator('#index-facts').textContent()).toContain(`(7 cut anew, ${count - 9} as before)`)
+  expect(await page.locator('#index-facts').textContent()).toContain(`(7 read anew, ${count - 9} as before)`)
   await openExport(page)
   await expectSameZip(page, 'Full pack', after.full)
   await page.reload()
@@ -207,7 +207,7 @@ test('a folder from the directory picker gives the same, and so does its update'
   await page.getByRole('button', { name: 'Update corpus' }).click()
   await page.getByRole('heading', { name: 'Update from corpus' }).waitFor()
   await readPreviewed(page)
-  expect(await page.locator('#index-facts').textContent()).toMatch(/\(7 cut anew, \d{3} as before\)/)
+  expect(await page.locator('#index-facts').textContent()).toMatch(/\(7 read anew, \d{3} as before\)/)
   await openExport(page)
   await expectSameZip(page, 'Full pack', after.full)
 })
@@ -402,6 +402,12 @@ test('a pack, and an index.json, can be opened again, renamed and deleted', asyn
   await page.getByRole('heading', { level: 1, name: 'index' }).waitFor()
   await openExport(page)
   await expectSameZip(page, 'Full pack', records.full)
+  // Nobody knows the times of its files, only their bytes.
+  const count = fs.readdirSync(records.folder).length
+  await page.locator('[id^=update-input]').setInputFiles(records.folder)
+  expect(await page.locator('#changes').textContent()).toContain(`0 new, ${count} changed, 0 removed, 0 unchanged`)
+  await readPreviewed(page)
+  expect(await page.locator('#index-facts').textContent()).toContain(`(0 read anew, ${count} as before)`)
 
   await openAgain(page)
   for (const name of ['Ours', 'index']) {
@@ -412,6 +418,28 @@ test('a pack, and an index.json, can be opened again, renamed and deleted', asyn
   await page.reload()
   await page.getByRole('button', { name: 'Choose a folder' }).waitFor()
   expect(await page.evaluate(COUNT_PRIVATE_FILES)).toEqual({})
+})
+
+test('images that another tab took away are told of, and so is a folder without text', async () => {
+  const page = await openPage()
+  const empty = workshop.path('no-text')
+  writeFiles(empty, [['empty.md', '']])
+  await page.locator('#folder-input').setInputFiles(empty)
+  await page.getByRole('button', { name: /^Read / }).click()
+  expect(await page.getByRole('alert').textContent()).toContain('1 file without text, 0 skipped, 0 warnings')
+  await openAgain(page)
+  await previewFirst(page, before.folder)
+  await readPreviewed(page)
+  await openExport(page)
+  const other = await openAgain(await page.context().newPage())
+  await other.getByRole('button', { name: 'Delete corpus', exact: true }).click()
+  await other.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await other.getByRole('link', { name: 'Open corpus', exact: true }).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Download Full pack' }).click()
+  expect(await page.getByRole('alert').textContent()).toMatch(/no longer where they were.*another tab.*open it again/s)
+  // All else is in memory still.
+  const wanted = unzip(fs.readFileSync(before.full)).get('index.json') ?? new Uint8Array()
+  expect(Buffer.compare((await download(page, 'index.json')).bytes, wanted)).toBe(0)
 })
 
 test('in all this the browser asked for nothing beyond the files of the page', async () => {

@@ -15,13 +15,13 @@ afterEach(() => {
 })
 
 /** Runs the program on this shop's library, as a process of its own. */
-function pharos(line: string, ...more: string[]) {
-  return shop.run([...line.split(' ').filter(Boolean), ...more], { PHAROS_LIBRARY: shop.path('library.db') })
+function pharos(line: string) {
+  return shop.run(line.split(' '), { PHAROS_LIBRARY: shop.path('library.db') })
 }
 
 /** The same inside this process, for what another run has shown of a process. */
-function runHere(line: string) {
-  return shop.runHere(line.split(' '), { PHAROS_LIBRARY: shop.path('library.db') })
+function runHere(line: string, ...more: string[]) {
+  return shop.runHere([...line.split(' '), ...more], { PHAROS_LIBRARY: shop.path('library.db') })
 }
 
 async function statusOf(source: string): Promise<Record<string, unknown>> {
@@ -48,7 +48,7 @@ describe('a folder', () => {
     expect(added.stdout).toMatch(/^docs@2\.1: 4 pages, \d+ chunks in the library\n {2}discovered {2}7\n/)
     expect(added.stdout).toContain('  skipped     3  1 ignored, 1 not-text, 1 secret\n')
 
-    const found = await pharos('search --json', 'trim the wick')
+    const found = await runHere('search --json', 'trim the wick')
     expect(JSON.parse(found.stdout)).toMatchObject({
       passages: [{ source: 'docs@2.1', url: `file://${shop.path('docs/keeper.ts')}`, start_line: 1, end_line: 3 }],
     })
@@ -62,7 +62,7 @@ describe('a folder', () => {
     expect(await statusOf('./docs')).toMatchObject({ indexed: 2, unchanged: 2, skipped: 3, gone: 1, failed: 0 })
     expect((await pharos('refresh docs')).stdout).toMatch(/this run: 4 unchanged, /)
     expect((await pharos('retry docs')).stdout).toBe('docs@2.1: nothing to retry\n')
-    expect((await pharos('list')).stdout).toContain(`file://${shop.path('docs')}/`)
+    expect((await runHere('list')).stdout).toContain(`file://${shop.path('docs')}/`)
     expect((await pharos('stats')).stdout).toContain('Pages: 4\n')
 
     fs.renameSync(shop.path('docs'), shop.path('moved'))
@@ -70,7 +70,7 @@ describe('a folder', () => {
     expect({ code: lost.code, stdout: lost.stdout }).toEqual({ code: 3, stdout: '' })
     expect(lost.stderr).toContain(`there is no folder or file at ${shop.path('docs')}`)
     expect(await statusOf('docs')).toMatchObject({ pages: 4 })
-    const packed = await pharos('pack docs --out pack')
+    const packed = await runHere('pack docs --out pack')
     expect(packed.stderr).toContain('4 files, ')
     expect((await pharos('remove ./docs')).stdout).toMatch(/^removed docs@2\.1: 4 pages/)
   })

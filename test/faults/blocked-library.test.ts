@@ -17,7 +17,7 @@ import { openSite, type Site } from '../sites/site.ts'
 import { goOn } from './go-on.ts'
 
 const LONG = process.env['TEST_LONG'] !== undefined
-const SIZE = LONG ? 300 : 40
+const SIZE = LONG ? 300 : 24
 const DISK_MB = LONG ? 64 : 16
 /** Nobody has to wait for the pauses between tries of pages. */
 const QUICK: ChildOptions = { speed: 4, since: Date.now(), patienceMs: 300 }

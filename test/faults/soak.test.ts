@@ -12,9 +12,9 @@ import type { Crawled, Sample, SoakOptions } from './soak-child.ts'
 import { openTroubledSite, type TroubledSite, type TroubledSiteOptions } from './troubled-site.ts'
 
 const MINUTE_MS = 60_000
-const SOAK_MS = isLong ? Number(process.env['SOAK_MINUTES'] ?? 30) * MINUTE_MS : 6000
+const SOAK_MS = isLong ? Number(process.env['SOAK_MINUTES'] ?? 30) * MINUTE_MS : 4500
 /** How long a process lives before it is killed. */
-const LIFE_MS = isLong ? SOAK_MS / 6 : 3000
+const LIFE_MS = isLong ? SOAK_MS / 6 : SOAK_MS / 2
 const TURN_MS = isLong ? 20_000 : 1000
 /** For processes to come up and to finish what they are at. */
 const MARGIN_MS = 120_000
@@ -34,13 +34,13 @@ const SITES: readonly Omit<TroubledSiteOptions, 'largeBytes'>[] = [
 
 /** One process never ends and never closes its library, so that whatever it gathers is seen. */
 const STEADY: Omit<SoakOptions, 'path' | 'urls'> = {
-  roundMs: isLong ? 12_000 : 1500,
+  roundMs: isLong ? 12_000 : 1200,
   // By then connections and the thread for large pages have been given up.
   restMs: isLong ? 12_000 : 0,
   isReopening: false,
 }
 /** One closes and opens it all the time, and is killed now and then. */
-const MORTAL: Omit<SoakOptions, 'path' | 'urls'> = { roundMs: isLong ? 6000 : 500, restMs: 0, isReopening: true }
+const MORTAL: Omit<SoakOptions, 'path' | 'urls'> = { roundMs: isLong ? 6000 : 200, restMs: 0, isReopening: true }
 
 /** The log is cut back to 64 MB; a transaction of some pages may make it longer for a moment. */
 const MOST_WAL_MB = 80

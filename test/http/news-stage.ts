@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { openLibrary } from '../../src/open-library.ts'
 import { copyCountries } from '../gazetteer/world.ts'
-import { runCrawl } from '../sites/crawl.ts'
+import { runCrawl, UNPACED } from '../sites/crawl.ts'
 import { type Answer, openSite, page, redirect, type Site } from '../sites/site.ts'
 
 /* A small news site that was crawled for real, beside the countries of the world, before any analysis. */
@@ -19,8 +19,7 @@ export async function fillNews(folder: string): Promise<Site> {
   for (const [path, answer] of Object.entries(listPages())) site.pages.set(path, answer)
   const path = join(folder, 'library.db')
   await copyCountries(path)
-  const limits = { intervalMs: 1, startIntervalMs: 1, jitterMs: [0, 0] as const }
-  const library = await openLibrary({ path, version: '0.0.0', allowPrivate: ['127.0.0.0/8'], limits })
+  const library = await openLibrary({ path, version: '0.0.0', allowPrivate: ['127.0.0.0/8'], limits: UNPACED })
   try {
     const source = await addSource(library, {
       url: `${site.origin}/`,

@@ -11,7 +11,7 @@ import type { Library } from '../../src/library/library.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { searchLibrary } from '../../src/library/operations/search-library.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
-import { runCrawl } from '../sites/crawl.ts'
+import { runCrawl, UNPACED } from '../sites/crawl.ts'
 import { type Answer, openSite } from '../sites/site.ts'
 
 /** A library that was filled by a real crawl, with a history of jobs, and everything a server is made with. */
@@ -41,8 +41,12 @@ export interface PageStageInput {
 /** Opens one. */
 export async function openPageStage(input: PageStageInput): Promise<PageStage> {
   const site = await openSite(input.pages)
-  const limits = { intervalMs: 1, startIntervalMs: 1, jitterMs: [0, 0] as const }
-  const library = await openLibrary({ path: ':memory:', version: '0.0.0', allowPrivate: ['127.0.0.0/8'], limits })
+  const library = await openLibrary({
+    path: ':memory:',
+    version: '0.0.0',
+    allowPrivate: ['127.0.0.0/8'],
+    limits: UNPACED,
+  })
   const source = await addSource(library, {
     url: `${site.origin}/`,
     name: 'guide',

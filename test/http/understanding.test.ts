@@ -6,7 +6,7 @@ import type { z } from 'zod'
 import type { PlaceRecord } from '../../src/analysis/place.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { openLibrary } from '../../src/open-library.ts'
-import { runCrawl } from '../sites/crawl.ts'
+import { runCrawl, UNPACED } from '../sites/crawl.ts'
 import type { Site } from '../sites/site.ts'
 import { ARTICLE, COUNTRIES, fillNews } from './news-stage.ts'
 import { type Answer, openStream, openTestServer, type TestServer, until } from './server.ts'
@@ -550,8 +550,7 @@ describe('addresses', () => {
   test('that several sources know are told by source, and by the one that was looked into', async () => {
     const url = `${site.origin}${ARTICLE}`
     const path = join(server.folder, 'library.db')
-    const limits = { intervalMs: 1, startIntervalMs: 1, jitterMs: [0, 0] as const }
-    const library = await openLibrary({ path, version: '0.0.0', allowPrivate: ['127.0.0.0/8'], limits })
+    const library = await openLibrary({ path, version: '0.0.0', allowPrivate: ['127.0.0.0/8'], limits: UNPACED })
     try {
       const source = await addSource(library, { url, name: 'again', settings: { crawlType: 'basic' } })
       await runCrawl(library, source, { kind: 'add' }, site.origin)

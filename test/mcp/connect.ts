@@ -5,6 +5,7 @@ import type { McpPorts } from '../../src/mcp/ports.ts'
 import { createMcp } from '../../src/mcp/server.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { closeLater } from '../close-later.ts'
+import { IMPATIENT } from '../sites/crawl.ts'
 
 /** A client of a server that runs in this process. */
 export interface Connection {
@@ -36,7 +37,7 @@ export async function openConnection(
       path: ':memory:',
       version: '0.0.0',
       allowPrivate: ['127.0.0.0/8'],
-      limits: { holdsMs: [1000, 2000, 3000] },
+      limits: IMPATIENT,
     })
     return library
   }

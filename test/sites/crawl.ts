@@ -76,8 +76,19 @@ export async function stageSite(pages: Readonly<Record<string, Answer>>, options
   return site
 }
 
+/** More than whatever tests before left in the memory of a process that they share: a crawl waits while it has too little. */
+const AMPLE_BYTES = 4 * 2 ** 30
+
 /** Hosts that keep failing are left alone for seconds instead of minutes. */
-const IMPATIENT: Partial<CrawlLimits> = { holdsMs: [1000, 2000, 3000] }
+export const IMPATIENT: Partial<CrawlLimits> = { holdsMs: [1000, 2000, 3000], memoryBytes: AMPLE_BYTES }
+
+/** A site is asked as often as it answers. */
+export const UNPACED: Partial<CrawlLimits> = {
+  intervalMs: 1,
+  startIntervalMs: 1,
+  jitterMs: [0, 0],
+  memoryBytes: AMPLE_BYTES,
+}
 
 /** Opens a library that closes with the test. */
 export async function stageLibrary(path = ':memory:', limits: Partial<CrawlLimits> = {}): Promise<OpenLibrary> {

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { writeShowable } from '../../src/core/text/showable.ts'
 import { Guard } from '../shared/guard.tsx'
 import { ThemeButton } from '../shared/theme-button.tsx'
-import { opened, prepared, running, trouble } from './desk.ts'
+import { opened, prepared, running, said, trouble, unopened } from './desk.ts'
 import { IndexPage } from './open-index/index-page.tsx'
 import { RunningPanel } from './parts/running-panel.tsx'
 import { TroubleBox } from './parts/trouble-box.tsx'
@@ -11,18 +11,32 @@ import { Preview } from './preview/preview.tsx'
 import { type Route, route } from './route.ts'
 import { DropAnywhere } from './start/drop-anywhere.tsx'
 import { Start } from './start/start.tsx'
+import { showPlace } from './visited.ts'
 
 /** Everything there is to see. */
 export function App(): JSX.Element {
   const { value: where } = route
-  const part = where.page === 'index' ? `${where.id}/${where.view}/${where.ref}` : where.page
+  const id = where.page === 'index' ? where.id : where.page
+  const part = where.page === 'index' ? `${id}/${where.view}/${where.ref}/${where.query.get('path')}` : id
+  useEffect(() => {
+    unopened.value = null
+  }, [id])
   useEffect(() => {
     trouble.value = null
-    scrollTo(0, 0)
+    said.value = ''
+    showPlace()
   }, [part])
   useEffect(() => {
     document.title = writeShowable(`${titleOf(where)} · Pharos`)
   })
+  const isLong = running.value?.isLong === true
+  useEffect(() => {
+    if (!isLong) return
+    // The browser asks in words of its own.
+    const ask = (event: Event) => event.preventDefault()
+    addEventListener('beforeunload', ask)
+    return () => removeEventListener('beforeunload', ask)
+  }, [isLong])
   return (
     <>
       <header class="top">
@@ -41,6 +55,9 @@ export function App(): JSX.Element {
         <Guard key={where.page}>{running.value === null ? <Page where={where} /> : <RunningPanel />}</Guard>
       </main>
       <DropAnywhere />
+      <p class="unseen" role="status" id="said">
+        {said.value}
+      </p>
     </>
   )
 }

@@ -21,6 +21,8 @@ export interface Prepared {
 /** Something that takes the whole page until it is done. */
 export interface Running {
   readonly title: string
+  /** Whether something is lost that took its time when the page is left meanwhile. */
+  readonly isLong: boolean
   readonly progress: Progress | null
   readonly stop: () => void
 }
@@ -28,10 +30,17 @@ export interface Running {
 /** What lies on the desk: one of each at most. */
 export const prepared: Signal<Prepared | null> = signal(null)
 export const opened: Signal<Opened | null> = signal(null)
+/** The index that could not be opened, and why; it is not tried again by itself. */
+export const unopened: Signal<{ readonly id: string; readonly told: Told | null } | null> = signal(null)
 export const running: Signal<Running | null> = signal(null)
 export const shelf: Signal<ShelfView | null> = signal(null)
 /** What the last thing that was tried failed with. */
 export const trouble: Signal<Told | null> = signal(null)
+/** What was done, for those who do not see it. */
+export const said: Signal<string> = signal('')
+
+// Whoever goes elsewhere no longer waits for what goes on.
+route.subscribe(() => running.peek()?.stop())
 
 let work: Promise<Work> | undefined
 
@@ -56,7 +65,7 @@ export function isStopped(error: unknown): boolean {
 
 /** Looks through a folder, and shows what it found before anything is read. */
 export async function lookThrough(folder: GivenFolder, update: Kept | null = null): Promise<void> {
-  const survey = await runWhole(`Looking through ${folder.name}`, async (options) => {
+  const survey = await runWhole({ title: `Looking through ${folder.name}`, isLong: false }, async (options) => {
     const handed = await handOver(folder, await connect(), options)
     return ask('survey', { folder: handed, update: update?.id }, options)
   })
@@ -65,26 +74,48 @@ export async function lookThrough(folder: GivenFolder, update: Kept | null = nul
   go('#/preview')
 }
 
+/** Looks again at what was looked through: without the files that are to be left out, or as what an index is brought up to date with. */
+export async function revise(leaveOut: string, update: Kept | null): Promise<void> {
+  await attempt(async () => {
+    const survey = await ask('revise', { leaveOut, update: update?.id })
+    const { value } = prepared
+    if (value === null) return
+    const isSame = update?.id === value.update?.id
+    prepared.value = { survey, update, limits: isSame ? value.limits : (update?.limits ?? DEFAULT_LIMITS) }
+  })
+}
+
 /** Reads what was looked through. Whoever stops it is back at the preview. */
 export async function readPrepared(): Promise<void> {
   const { value } = prepared
   if (value === null) return
   const { survey, limits } = value
-  const index = await runWhole(`Reading ${survey.name}`, (options) => ask('ingest', { limits }, options))
+  const what = { title: `Reading ${survey.name}`, isLong: true }
+  const index = await runWhole(what, (options) => ask('ingest', { limits }, options))
   if (index !== undefined) showIndex(index, true)
 }
 
 /** Opens a pack, or an `index.json`. */
 export async function importFile(file: File): Promise<void> {
-  const index = await runWhole(`Opening ${file.name}`, (options) => ask('importPack', { file }, options))
+  const what = { title: `Opening ${file.name}`, isLong: true }
+  const index = await runWhole(what, (options) => ask('importPack', { file }, options))
   if (index !== undefined) showIndex(index, false)
 }
 
-/** Opens a kept index, unless it is open. */
+/** Opens a kept index, unless it is open or could not be opened just now. */
 export async function openKept(id: string): Promise<void> {
-  if (opened.value?.kept.id === id) return
-  const index = await runWhole('Opening the index', (options) => ask('open', { id }, options))
-  if (index !== undefined) opened.value = index
+  if (opened.value?.kept.id === id || unopened.value?.id === id) return
+  let told: Told | null = null
+  const index = await runWhole({ title: 'Opening the index', isLong: false }, async (options) => {
+    try {
+      return await ask('open', { id }, options)
+    } catch (error) {
+      if (!isStopped(error)) told = tell(error)
+      return undefined
+    }
+  })
+  if (index === undefined) unopened.value = { id, told }
+  else opened.value = index
 }
 
 /** Reads again what is kept, and how much room there is. */
@@ -103,16 +134,21 @@ export async function rename(id: string, name: string): Promise<void> {
     const { value } = opened
     if (value?.kept.id === id) opened.value = { ...value, kept: { ...value.kept, name } }
     await readShelf()
+    said.value = `It is called ${name} now.`
   })
 }
 
 /** Deletes a kept index; the folder that it came from stays. */
-export async function remove(id: string): Promise<void> {
+export async function remove({ id, name }: Kept): Promise<void> {
   await attempt(async () => {
     await ask('remove', { id })
     if (opened.value?.kept.id === id) opened.value = null
     if (route.value.page === 'index') go('#/', true)
     await readShelf()
+    said.value = `${name} is deleted.`
+    // The button that had the focus is gone.
+    const heading = document.querySelector<HTMLElement>('#kept-title') ?? document.querySelector<HTMLElement>('main h1')
+    heading?.focus()
   })
 }
 
@@ -134,10 +170,13 @@ export async function attempt(work: () => Promise<void>): Promise<void> {
 }
 
 /** Does something that takes the page meanwhile. Undefined where it failed or was stopped. */
-async function runWhole<T>(title: string, work: (options: AskOptions) => Promise<T>): Promise<T | undefined> {
+async function runWhole<T>(
+  what: Pick<Running, 'title' | 'isLong'>,
+  work: (options: AskOptions) => Promise<T>,
+): Promise<T | undefined> {
   if (running.value !== null) return undefined
   const stop = new AbortController()
-  running.value = { title, progress: null, stop: () => stop.abort() }
+  running.value = { ...what, progress: null, stop: () => stop.abort() }
   let result: T | undefined
   await attempt(async () => {
     result = await work({
@@ -148,5 +187,6 @@ async function runWhole<T>(title: string, work: (options: AskOptions) => Promise
     })
   })
   running.value = null
-  return result
+  // It may have been done in the moment in which it was stopped.
+  return stop.signal.aborted ? undefined : result
 }

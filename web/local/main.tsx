@@ -6,4 +6,4 @@ import { keepOffline } from './offline.ts'
 showOnlyShowable()
 const place = document.getElementById('app')
 if (place !== null) render(<App />, place)
-keepOffline()
+void keepOffline()

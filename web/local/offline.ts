@@ -1,16 +1,25 @@
 /** Time for the page to begin with what it was opened for. */
 const PAUSE_MS = 3000
 
+/** A service worker that is not there after so long may come later; the page does not wait for it. */
+const PATIENCE_MS = 10_000
+
+let isAnswered: Promise<boolean> | undefined
+
 /**
  * Has the browser keep the page's own files, so that it works without a connection from the first load on. Browsers that have no such
- * thing, or not at this address, need a connection for what they have not loaded yet; the rest is the same.
+ * thing, or not at this address, need a connection for what they have not loaded yet.
+ *
+ * Gives whether what the page asks for comes through its service worker, as soon as that is known.
  */
-export function keepOffline(): void {
-  const { serviceWorker } = navigator as { readonly serviceWorker?: ServiceWorkerContainer }
-  if (isSecureContext && serviceWorker !== undefined) keepFiles(serviceWorker).catch(() => undefined)
+export function keepOffline(): Promise<boolean> {
+  isAnswered ??= keepFiles().catch(() => false)
+  return isAnswered
 }
 
-async function keepFiles(container: ServiceWorkerContainer): Promise<void> {
+async function keepFiles(): Promise<boolean> {
+  const { serviceWorker: container } = navigator as { readonly serviceWorker?: ServiceWorkerContainer }
+  if (!isSecureContext || container === undefined) return false
   const known = await container.getRegistration('./')
   if (container.controller !== null && known?.waiting) {
     // A later version is there, and nothing was begun with this one yet.
@@ -18,10 +27,35 @@ async function keepFiles(container: ServiceWorkerContainer): Promise<void> {
     known.waiting.postMessage('take-over')
   }
   await container.register('./service-worker.js')
+  // Where they are refused without a word there is none now.
+  const registration = await container.getRegistration('./')
+  if (registration === undefined) return false
+  takeInGrammars(container).catch(() => undefined)
+  return untilAnswered(container, registration)
+}
+
+/** Waits for the service worker to answer for this page; not for one that fails. */
+function untilAnswered(
+  container: ServiceWorkerContainer,
+  { installing, active }: ServiceWorkerRegistration,
+): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (container.controller !== null) return resolve(true)
+    container.addEventListener('controllerchange', () => resolve(true), { once: true })
+    installing?.addEventListener('statechange', () => {
+      if (installing.state === 'redundant') resolve(false)
+    })
+    setTimeout(() => resolve(false), PATIENCE_MS)
+    // Whoever loads a page anew without what is kept has it left out, until it is asked.
+    active?.postMessage('answer-all')
+  })
+}
+
+/** 13 MB, so that folders in any language can be read without a connection. Who saves data gets what is used. */
+async function takeInGrammars(container: ServiceWorkerContainer): Promise<void> {
   const { active } = await container.ready
   await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
   await untilIdle()
-  // 13 MB, so that folders in any language can be read then. Who saves data gets what is used.
   if (!savesData()) active?.postMessage('take-in-grammars')
 }
 

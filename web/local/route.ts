@@ -1,4 +1,5 @@
 import { type Signal, signal } from '@preact/signals'
+import { noteLeaving } from './visited.ts'
 
 /** The parts of an index, in the order in which they are offered. */
 export const VIEWS = ['search', 'files', 'outline', 'symbols', 'warnings', 'export'] as const
@@ -20,6 +21,8 @@ export type Route =
 
 /** Where we are. */
 export const route: Signal<Route> = signal(parseRoute(location.hash))
+
+let address = location.hash
 
 addEventListener('hashchange', readAddress)
 
@@ -47,7 +50,7 @@ export type Asked = Readonly<Record<string, string>>
 
 /** Goes somewhere. With `replace`, going back skips where we are. */
 export function go(href: string, replace = false): void {
-  if (replace) history.replaceState(null, '', href)
+  if (replace) history.replaceState(history.state, '', href)
   else location.hash = href
   readAddress()
 }
@@ -60,7 +63,11 @@ export function replaceQuery(changes: Asked): void {
 }
 
 function readAddress(): void {
-  route.value = parseRoute(location.hash)
+  // Whoever goes somewhere reads it at once, and the browser tells of it once more.
+  if (location.hash === address) return
+  noteLeaving(address)
+  address = location.hash
+  route.value = parseRoute(address)
 }
 
 function decode(text: string): string {

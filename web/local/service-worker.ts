@@ -49,6 +49,7 @@ scope.addEventListener('activate', (event) => event.waitUntil(begin()))
 scope.addEventListener('message', (event) => {
   if (event.data === 'take-in-grammars') event.waitUntil(takeInAll(grammars))
   if (event.data === 'take-over') event.waitUntil(takeOver())
+  if (event.data === 'answer-all') event.waitUntil(scope.clients.claim())
 })
 scope.addEventListener('fetch', (event) => {
   const path = pathOf(event.request)
@@ -83,31 +84,61 @@ async function takeOver(): Promise<void> {
 
 /** Takes in what is not there yet, one after the other, so that whatever the page itself needs is not kept waiting. */
 async function takeInAll(shelf: Shelf): Promise<void> {
-  const cache = await caches.open(shelf.name)
   for (const path of Object.keys(shelf.files)) {
-    if ((await cache.match(folder + path)) === undefined) await takeIn(path, shelf)
+    if ((await findKept(path, shelf)) === undefined) await takeIn(path, shelf)
   }
 }
 
 async function answer(request: Request, path: string, shelf: Shelf): Promise<Response> {
-  const kept = await (await caches.open(shelf.name)).match(folder + path)
-  // What can be neither kept nor had as it was built is as the host has it.
-  return kept ?? takeIn(path, shelf).catch(() => fetch(request))
+  const found = (await findKept(path, shelf)) ?? (await takeIn(path, shelf).catch(() => undefined))
+  if (found !== undefined) return found
+  // A grammar of another build is none of this page's.
+  if (shelf === grammars) return Response.error()
+  // A page of another build brings all that it needs; an error is told by whoever made it.
+  const other = await fetch(request)
+  return other.ok ? holdBack(other) : other
 }
 
-/** Fetches a file of this very build, and keeps it. */
-async function takeIn(path: string, shelf: Shelf): Promise<Response> {
+async function findKept(path: string, { name }: Shelf): Promise<Response | undefined> {
+  try {
+    return await (await caches.open(name)).match(folder + path)
+  } catch {
+    // Nothing can be kept here.
+    return undefined
+  }
+}
+
+/** Fetches a file of this very build, and keeps it where there is room. */
+async function takeIn(path: string, { name, files }: Shelf): Promise<Response> {
   const address = folder + path
-  const integrity = shelf.files[path] ?? ''
+  const integrity = files[path] ?? ''
   // What the browser has of it may be of another build.
   const found = await fetch(address, { integrity }).catch(() => fetch(address, { integrity, cache: 'reload' }))
   if (!found.ok) throw new Error(`${path}: ${found.status}`)
-  const headers = new Headers(found.headers)
-  // A host that serves plain files sends no policy, and without it a worker would have none.
-  headers.append('content-security-policy', policy)
-  const response = new Response(await found.blob(), { headers })
-  await (await caches.open(shelf.name)).put(address, response.clone())
+  const response = await holdBack(found)
+  const copy = response.clone()
+  const keep = async () => (await caches.open(name)).put(address, copy)
+  await keep().catch(() => undefined)
   return response
+}
+
+/** Fields that say how a browser is to treat a file. The others are about handing it out, which is over. */
+const LASTING_FIELDS = [
+  'content-type',
+  'content-security-policy',
+  'cross-origin-embedder-policy',
+  'cross-origin-opener-policy',
+  'cross-origin-resource-policy',
+  'permissions-policy',
+  'referrer-policy',
+  'x-content-type-options',
+]
+
+/** Puts a file under the policy: a host that serves plain files sends none, and without it a worker would have none. */
+async function holdBack(found: Response): Promise<Response> {
+  const headers = new Headers([...found.headers].filter(([name]) => LASTING_FIELDS.includes(name)))
+  headers.append('content-security-policy', policy)
+  return new Response(await found.blob(), { headers })
 }
 
 /** Path of what is asked for in the page's folder; empty for what lies elsewhere or is not only to be read. */

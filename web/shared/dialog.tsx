@@ -35,6 +35,8 @@ export interface ConfirmInput {
   readonly title: string
   /** What the button says. */
   readonly action: string
+  /** What the button says by which nothing is done. @default 'Back' */
+  readonly back?: string
   /** Has to be typed before the button works. */
   readonly typed?: string
   readonly onConfirm: () => void
@@ -42,7 +44,8 @@ export interface ConfirmInput {
 }
 
 /** Asks first. */
-export function ConfirmDialog({ isOpen, title, action, typed, onConfirm, children }: ConfirmInput): JSX.Element {
+export function ConfirmDialog(props: ConfirmInput): JSX.Element {
+  const { isOpen, title, action, back = 'Back', typed, onConfirm, children } = props
   const text = useSignal('')
   useSignalEffect(() => {
     if (isOpen.value) text.value = ''
@@ -81,7 +84,7 @@ export function ConfirmDialog({ isOpen, title, action, typed, onConfirm, childre
             isOpen.value = false
           }}
         >
-          Back
+          {back}
         </button>
         <button type="submit" class="danger" disabled={typed !== undefined && text.value !== typed}>
           {action}

@@ -8,7 +8,9 @@ export function ThemeButton(): JSX.Element {
   const label = `Colours: ${words[theme.value]}`
   return (
     <button type="button" class="theme" aria-label={label} title={label} onClick={switchTheme}>
-      <span aria-hidden="true">{icons[theme.value]}</span>
+      <span aria-hidden="true">
+        {icons[theme.value]} <span class="theme-word">{words[theme.value]}</span>
+      </span>
     </button>
   )
 }

@@ -3,6 +3,7 @@ import { kindOf } from '../chunk/kind.ts'
 import { sha256 as portableSha256 } from '../hash.ts'
 import { DEFAULT_LIMITS } from '../limits.ts'
 import type { ChunkedFile, Sha256, WarningCode } from '../model.ts'
+import { ByteBudget, type ByteLimits } from './byte-budget.ts'
 import { MAX_IGNORE_BYTES, type WalkEntry } from './walk-tree.ts'
 
 /** How the files of a folder are cut, and how much of it is taken. */
@@ -41,34 +42,35 @@ export class FileCutter {
   readonly counts: { filesCut: number; filesUnchanged: number } = { filesCut: 0, filesUnchanged: 0 }
   readonly #options: CutOptions
   readonly #sha256: Sha256
-  readonly #maxFileBytes: number
-  readonly #maxTotalBytes: number
+  readonly #limits: ByteLimits
+  readonly #budget: ByteBudget
   readonly #maxTotalChunks: number
-  #total = 0
   #totalChunks = 0
 
   constructor(options: CutOptions) {
     this.#options = options
     this.#sha256 = options.sha256 ?? portableSha256
-    this.#maxFileBytes = options.maxFileBytes ?? DEFAULT_LIMITS.maxFileBytes
-    this.#maxTotalBytes = options.maxTotalBytes ?? DEFAULT_LIMITS.maxTotalBytes
+    const { maxFileBytes = DEFAULT_LIMITS.maxFileBytes, maxTotalBytes = DEFAULT_LIMITS.maxTotalBytes } = options
+    this.#limits = { maxFileBytes, maxTotalBytes }
+    this.#budget = new ByteBudget(this.#limits)
     this.#maxTotalChunks = options.maxTotalChunks ?? DEFAULT_LIMITS.maxTotalChunks
   }
 
   /** Tells why a file of this size need not be read. The sum only grows, so what is too much for it now stays so. */
   refuse(size: number): LeftOut | undefined {
-    if (size > this.#maxFileBytes) {
-      const message = `left out: ${size} bytes, more than ${this.#maxFileBytes} (max_file_bytes)`
-      return { type: 'left-out', code: 'max_file_bytes', message, size }
-    }
-    if (this.#total + size <= this.#maxTotalBytes) return undefined
-    const message = `left out: with its ${size} bytes the sum would exceed ${this.#maxTotalBytes} (max_total_bytes)`
-    return { type: 'left-out', code: 'max_total_bytes', message, size }
+    const code = this.#budget.refuse(size)
+    if (code === undefined) return undefined
+    const { maxFileBytes, maxTotalBytes } = this.#limits
+    const message =
+      code === 'max_file_bytes'
+        ? `left out: ${size} bytes, more than ${maxFileBytes} (max_file_bytes)`
+        : `left out: with its ${size} bytes the sum would exceed ${maxTotalBytes} (max_total_bytes)`
+    return { type: 'left-out', code, message, size }
   }
 
   /** The largest file that would be taken now. */
   get mostBytes(): number {
-    return Math.min(this.#maxFileBytes, this.#maxTotalBytes - this.#total)
+    return this.#budget.mostBytes
   }
 
   /**
@@ -80,7 +82,7 @@ export class FileCutter {
     const size = found.type === 'bytes' ? found.bytes.length : found.chunked.file.bytes
     const refusal = this.refuse(size)
     if (refusal !== undefined) return { chunked: leaveOut(path, refusal), lasting: undefined }
-    this.#total += size
+    this.#budget.take(size)
     const lasting = this.#take(path, found, before)
     const isStable = found.type === 'known' || found.isStable
     return {

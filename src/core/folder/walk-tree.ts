@@ -1,6 +1,7 @@
 import { findIgnoringLine, type IgnoreFile, parseIgnoreFile } from '../ignore/ignore-rules.ts'
 import { TSV_MAGIC } from '../pack/manifests.ts'
 import { baseName } from '../text/path.ts'
+import { isBuildFolder } from './build-folders.ts'
 
 /**
  * A folder, wherever it is: on a disk, behind a handle of a browser, in a list of files that were dropped. Paths are relative to
@@ -134,11 +135,6 @@ export function readIgnoreFile(
   return { file: parseIgnoreFile(rules, base), isWhole }
 }
 
-const BUILD_FOLDERS = new Set(
-  `.git .hg .svn node_modules bower_components target dist build .cache .next .nuxt .svelte-kit .turbo .parcel-cache
-  __pycache__ .venv venv .tox .mypy_cache .pytest_cache .ruff_cache .gradle .terraform`.split(/\s+/),
-)
-
 /**
  * Extensions that are passed over without a look, for hardly ever a text has them. Of all other files the content
  * decides.
@@ -167,7 +163,7 @@ function findSkip({ name, isNamed, type }: TreeEntry, path: string, rules: reado
   if (LEFTOVER.test(name)) return { reason: 'pack' }
   const isFolder = type === 'folder'
   // In a submodule `.git` is a file.
-  if (name === '.git' || (isFolder && BUILD_FOLDERS.has(name))) return { reason: 'build-folder', rule: name }
+  if (name === '.git' || (isFolder && isBuildFolder(name))) return { reason: 'build-folder', rule: name }
   if (type === 'special') return { reason: 'special' }
   const line = findIgnoringLine(rules, path, isFolder)
   if (line !== undefined) return { reason: 'ignored', rule: line }

@@ -25,6 +25,13 @@ export class BlockWriter {
     this.#length = at + length
   }
 
+  /** Many bytes. */
+  append(bytes: Uint8Array): void {
+    this.#reserve(bytes.length)
+    this.#buffer.set(bytes, this.#length)
+    this.#length += bytes.length
+  }
+
   /** A whole number that is not negative, in decimal digits. */
   writeNumber(value: number): void {
     this.#reserve(16)

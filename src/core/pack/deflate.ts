@@ -24,10 +24,11 @@ export class Deflater {
   readonly #buffer = new Uint8Array(WINDOW + BLOCK_BYTES)
   /** By hash of four bytes, where they were last seen, counted over all streams, modulo 2³². */
   readonly #heads = new Uint32Array(1 << HASH_BITS)
-  /** Literals as their byte; matches as 256 + length, each followed by its distance. */
-  readonly #symbols = new Uint16Array(2 * BLOCK_BYTES)
-  readonly #literalCounts = new Uint32Array(LITERALS)
-  readonly #distanceCounts = new Uint32Array(DISTANCES)
+  /** In threes: bytes as they are since the match before, length of the match, its distance. */
+  readonly #matches = new Uint16Array(3 * Math.ceil(BLOCK_BYTES / LEAST_MATCH))
+  readonly #literals = new HuffmanCode(LITERALS, 15)
+  readonly #distances = new HuffmanCode(DISTANCES, 15)
+  readonly #header = new BlockHeader()
   readonly #bits = new BitWriter()
   /** Bytes of this stream before the block, as far as a match may reach back. */
   #history = 0
@@ -58,15 +59,16 @@ export class Deflater {
   }
 
   #writeBlock(isLast: boolean): void {
+    const literals = this.#literals
+    const distances = this.#distances
+    const header = this.#header
     const count = this.#findMatches()
-    const literals = createCodes(this.#literalCounts, 15)
-    const distances = createCodes(this.#distanceCounts, 15)
-    const header = createHeader(literals.lengths, distances.lengths)
-    const extra = countExtraBits(this.#literalCounts, this.#distanceCounts)
-    const dynamicBits =
-      header.bits + extra + countBits(this.#literalCounts, literals) + countBits(this.#distanceCounts, distances)
-    const fixedBits =
-      extra + countBits(this.#literalCounts, FIXED_LITERALS) + countBits(this.#distanceCounts, FIXED_DISTANCES)
+    literals.build()
+    distances.build()
+    header.build(literals, distances)
+    const extra = countExtraBits(literals.counts, distances.counts)
+    const dynamicBits = header.bits + extra + literals.countBits(literals) + distances.countBits(distances)
+    const fixedBits = extra + literals.countBits(FIXED_LITERALS) + distances.countBits(FIXED_DISTANCES)
     const storedBits = 8 * this.#length + 40
 
     const bits = this.#bits
@@ -82,20 +84,22 @@ export class Deflater {
       header.write(bits)
       this.#writeSymbols(count, literals, distances)
     }
-    this.#literalCounts.fill(0)
-    this.#distanceCounts.fill(0)
-    this.#buffer.copyWithin(0, this.#length, this.#length + WINDOW)
+    literals.counts.fill(0)
+    distances.counts.fill(0)
+    // Nothing reaches back from the next stream.
+    if (!isLast) this.#buffer.copyWithin(0, this.#length, this.#length + WINDOW)
     this.#history = Math.min(WINDOW, this.#history + this.#length)
     this.#position = (this.#position + this.#length) >>> 0
     this.#length = 0
   }
 
-  /** Turns the block into symbols and counts them. Returns how many entries of `#symbols` are used. */
+  /** Finds what the block repeats and counts its symbols. Returns how many entries of `#matches` are used. */
   #findMatches(): number {
     const buffer = this.#buffer
     const heads = this.#heads
-    const symbols = this.#symbols
-    const literalCounts = this.#literalCounts
+    const matches = this.#matches
+    const { counts } = this.#literals
+    const { counts: distanceCounts } = this.#distances
     const end = WINDOW + this.#length
     const lowest = WINDOW - this.#history
     const offset = this.#position - WINDOW
@@ -103,58 +107,61 @@ export class Deflater {
     let misses = 0
     let digits = 0
     let at = WINDOW
+    let literalsFrom = at
     while (at < end) {
-      let length = 0
-      let from = 0
       if (digits < LONG_NUMBER && at + LEAST_MATCH <= end) {
         const hash = hashAt(buffer, at)
-        from = at - ((at + offset - (heads[hash] ?? 0)) >>> 0)
+        const from = at - ((at + offset - (heads[hash] ?? 0)) >>> 0)
         heads[hash] = at + offset
-        if (from >= lowest && from < at && at - from <= WINDOW) length = matchLength(buffer, from, at, end)
-      }
-      if (length >= LEAST_MATCH) {
-        const distance = at - from
-        const code = LENGTH_CODES[length] ?? 0
-        const distanceCode = distanceCodeOf(distance)
-        literalCounts[code] = (literalCounts[code] ?? 0) + 1
-        this.#distanceCounts[distanceCode] = (this.#distanceCounts[distanceCode] ?? 0) + 1
-        symbols[count++] = 256 + length
-        symbols[count++] = distance
-        at += length
-        misses = 0
-        digits = 0
-        // The end of a match is where the next one most often begins.
-        if (at + 2 <= end) heads[hashAt(buffer, at - 2)] = at - 2 + offset
-      } else {
-        for (let steps = 1 + (misses++ >> 3); steps > 0 && at < end; steps--) {
-          const byte = buffer[at++] ?? 0
-          literalCounts[byte] = (literalCounts[byte] ?? 0) + 1
-          symbols[count++] = byte
-          digits = HEX_DIGITS[byte] === 1 ? digits + 1 : 0
+        const isNear = from >= lowest && from < at && at - from <= WINDOW
+        const length = isNear ? matchLength(buffer, from, at, end) : 0
+        if (length >= LEAST_MATCH) {
+          const code = LENGTH_CODES[length] ?? 0
+          const distanceCode = distanceCodeOf(at - from)
+          counts[code] = (counts[code] ?? 0) + 1
+          distanceCounts[distanceCode] = (distanceCounts[distanceCode] ?? 0) + 1
+          matches[count] = at - literalsFrom
+          matches[count + 1] = length
+          matches[count + 2] = at - from
+          count += 3
+          at += length
+          literalsFrom = at
+          misses = 0
+          digits = 0
+          // The end of a match is where the next one most often begins.
+          if (at + 2 <= end) heads[hashAt(buffer, at - 2)] = at - 2 + offset
+          continue
         }
       }
+      for (const stop = Math.min(end, at + 1 + (misses++ >> 3)); at < stop; at++) {
+        const byte = buffer[at] ?? 0
+        counts[byte] = (counts[byte] ?? 0) + 1
+        digits = (digits + 1) * (HEX_DIGITS[byte] ?? 0)
+      }
     }
-    literalCounts[END_OF_BLOCK] = 1
+    counts[END_OF_BLOCK] = 1
     return count
   }
 
   #writeSymbols(count: number, literals: Codes, distances: Codes): void {
-    const symbols = this.#symbols
+    const matches = this.#matches
     const bits = this.#bits
-    for (let i = 0; i < count; ) {
-      i = bits.writeRun(symbols, i, count, literals)
-      if (i === count) break
-      const length = (symbols[i] ?? 0) - 256
+    let at = WINDOW
+    for (let i = 0; i < count; i += 3) {
+      const matchAt = at + (matches[i] ?? 0)
+      const length = matches[i + 1] ?? 0
+      const distance = matches[i + 2] ?? 0
+      bits.writeBytes(this.#buffer, at, matchAt, literals)
       const code = LENGTH_CODES[length] ?? 0
-      bits.write(literals.codes[code] ?? 0, literals.lengths[code] ?? 0)
+      bits.writeCode(literals, code)
       bits.write(length - (LENGTH_BASES[code - 257] ?? 0), LENGTH_EXTRA[code - 257] ?? 0)
-      const distance = symbols[i + 1] ?? 0
       const distanceCode = distanceCodeOf(distance)
-      bits.write(distances.codes[distanceCode] ?? 0, distances.lengths[distanceCode] ?? 0)
+      bits.writeCode(distances, distanceCode)
       bits.write(distance - (DISTANCE_BASES[distanceCode] ?? 0), DISTANCE_EXTRA[distanceCode] ?? 0)
-      i += 2
+      at = matchAt + length
     }
-    bits.write(literals.codes[END_OF_BLOCK] ?? 0, literals.lengths[END_OF_BLOCK] ?? 0)
+    bits.writeBytes(this.#buffer, at, WINDOW + this.#length, literals)
+    bits.writeCode(literals, END_OF_BLOCK)
   }
 }
 
@@ -171,42 +178,82 @@ function matchLength(buffer: Uint8Array, from: number, at: number, end: number):
   return length
 }
 
-/** Codes of a Huffman alphabet: bits in the order they are written, and how many. A length of 0 means unused. */
+/** Codes of a Huffman alphabet. */
 interface Codes {
-  readonly codes: Uint16Array
-  readonly lengths: Uint8Array
+  /** By symbol, the bits of its code in the order they are written, and from `CODE_BITS` on how many; 0 for one that is not used. */
+  readonly codes: Uint32Array
 }
 
-/** Code lengths by Huffman, none above `most`, and the canonical codes for them. */
-function createCodes(counts: Uint32Array, most: number): Codes {
-  const lengths = new Uint8Array(counts.length)
-  // Counts are below 2¹⁷ and symbols below 2⁹, so both fit into one number that sorts by count, then by symbol.
-  const sorted = new Uint32Array(counts.length)
-  let used = 0
-  for (let symbol = 0; symbol < counts.length; symbol++) {
-    const count = counts[symbol] ?? 0
-    if (count > 0) sorted[used++] = (count << 9) | symbol
+const CODE_BITS = 16
+const CODE_MASK = (1 << CODE_BITS) - 1
+
+/** A Huffman code that is made anew for every block, always in the same memory: a pack has 100,000 blocks and more. */
+class HuffmanCode implements Codes {
+  /** How often each symbol occurs; counts are below 2¹⁷. */
+  readonly counts: Uint32Array<ArrayBuffer>
+  readonly codes: Uint32Array<ArrayBuffer>
+  readonly lengths: Uint8Array
+  readonly #most: number
+  readonly #sorted: Uint32Array<ArrayBuffer>
+  readonly #weights: Uint32Array<ArrayBuffer>
+  readonly #perLength = new Uint32Array(33)
+
+  /** For so many symbols, none with a code longer than `most`. */
+  constructor(symbols: number, most: number) {
+    this.counts = new Uint32Array(symbols)
+    this.codes = new Uint32Array(symbols)
+    this.lengths = new Uint8Array(symbols)
+    this.#most = most
+    this.#sorted = new Uint32Array(symbols)
+    this.#weights = new Uint32Array(symbols)
   }
-  if (used === 1) lengths[(sorted[0] ?? 0) & 511] = 1
-  if (used > 1) {
-    const order = sorted.subarray(0, used).sort()
-    const weights = new Uint32Array(used)
-    for (let i = 0; i < used; i++) weights[i] = (order[i] ?? 0) >>> 9
-    const perLength = countLengths(weights, most)
+
+  /** Works out the lengths for the counts, and the canonical codes for them. */
+  build(): void {
+    const { counts, lengths } = this
+    const sorted = this.#sorted
+    // Symbols are below 2⁹, so both fit into one number that sorts by count, then by symbol.
+    let used = 0
+    for (let symbol = 0; symbol < counts.length; symbol++) {
+      const count = counts[symbol] ?? 0
+      if (count > 0) sorted[used++] = (count << 9) | symbol
+    }
+    lengths.fill(0)
+    if (used === 1) lengths[(sorted[0] ?? 0) & 511] = 1
+    if (used > 1) this.#assignLengths(used)
+    assignCodes(lengths, this.codes)
+  }
+
+  /** Bits that the symbols take in a code. */
+  countBits({ codes }: Codes): number {
+    const { counts } = this
+    let bits = 0
+    for (let symbol = 0; symbol < counts.length; symbol++) {
+      bits += (counts[symbol] ?? 0) * ((codes[symbol] ?? 0) >>> CODE_BITS)
+    }
+    return bits
+  }
+
+  #assignLengths(used: number): void {
+    const { lengths } = this
+    const sorted = this.#sorted
+    const weights = this.#weights
+    const perLength = this.#perLength.fill(0)
+    sorted.subarray(0, used).sort()
+    for (let i = 0; i < used; i++) weights[i] = (sorted[i] ?? 0) >>> 9
+    countLengths(weights, used, perLength, this.#most)
     let rank = used - 1
-    for (let length = 1; length <= most; length++) {
-      for (let left = perLength[length] ?? 0; left > 0; left--) lengths[(order[rank--] ?? 0) & 511] = length
+    for (let length = 1; length <= this.#most; length++) {
+      for (let left = perLength[length] ?? 0; left > 0; left--) lengths[(sorted[rank--] ?? 0) & 511] = length
     }
   }
-  return { codes: assignCodes(lengths), lengths }
 }
 
 /**
- * How many symbols get each length, from counts in ascending order: the in-place method of Moffat and Katajainen (1995),
+ * How many symbols get each length, from `n` counts in ascending order: the in-place method of Moffat and Katajainen (1995),
  * then lengths above `most` are folded back until the code is complete again.
  */
-function countLengths(weights: Uint32Array, most: number): Uint32Array {
-  const n = weights.length
+function countLengths(weights: Uint32Array, n: number, perLength: Uint32Array, most: number): void {
   let leaf = 0
   let root = 0
   const takeLeast = (next: number): number => {
@@ -224,7 +271,6 @@ function countLengths(weights: Uint32Array, most: number): Uint32Array {
   // Parents become depths, from the root down.
   weights[n - 2] = 0
   for (let next = n - 3; next >= 0; next--) weights[next] = (weights[weights[next] ?? 0] ?? 0) + 1
-  const perLength = new Uint32Array(Math.max(most, 32) + 1)
   let available = 1
   let depth = 0
   for (let next = n - 2; available > 0; depth++) {
@@ -237,11 +283,11 @@ function countLengths(weights: Uint32Array, most: number): Uint32Array {
     perLength[length] = (perLength[length] ?? 0) + available - inner
     available = 2 * inner
   }
-  return limitLengths(perLength, most)
+  limitLengths(perLength, most)
 }
 
 /** Makes lengths that were cut to `most` a complete code: the Kraft sum must be exactly 1. */
-function limitLengths(perLength: Uint32Array, most: number): Uint32Array {
+function limitLengths(perLength: Uint32Array, most: number): void {
   let sum = 0
   for (let length = 1; length <= most; length++) sum += (perLength[length] ?? 0) << (most - length)
   for (; sum > 1 << most; sum--) {
@@ -251,39 +297,31 @@ function limitLengths(perLength: Uint32Array, most: number): Uint32Array {
     perLength[length] = (perLength[length] ?? 0) - 1
     perLength[length + 1] = (perLength[length + 1] ?? 0) + 2
   }
-  return perLength
 }
 
+/** First code of each length while codes are given out. */
+const NEXT_CODES = new Uint16Array(17)
+
 /** Canonical codes of RFC 1951 section 3.2.2, their bits reversed because a stream takes the lowest bit first. */
-function assignCodes(lengths: Uint8Array): Uint16Array {
-  const next = new Uint16Array(17)
+function assignCodes(lengths: Uint8Array, codes: Uint32Array): void {
+  const next = NEXT_CODES.fill(0)
   for (let symbol = 0; symbol < lengths.length; symbol++) {
     const length = lengths[symbol] ?? 0
     if (length > 0) next[length + 1] = (next[length + 1] ?? 0) + 1
   }
   for (let length = 1; length <= 16; length++) next[length] = ((next[length] ?? 0) + (next[length - 1] ?? 0)) << 1
   // `next[length]` now holds twice the first code of `length - 1` plus its symbols: the first code of `length`.
-  const codes = new Uint16Array(lengths.length)
   for (let symbol = 0; symbol < lengths.length; symbol++) {
     const length = lengths[symbol] ?? 0
-    if (length === 0) continue
     const code = next[length] ?? 0
-    next[length] = code + 1
-    codes[symbol] = reverseBits(code, length)
+    codes[symbol] = length === 0 ? 0 : (length << CODE_BITS) | reverseBits(code, length)
+    if (length > 0) next[length] = code + 1
   }
-  return codes
 }
 
 function reverseBits(code: number, length: number): number {
-  let reversed = 0
-  for (let i = 0; i < length; i++) reversed |= ((code >>> i) & 1) << (length - 1 - i)
-  return reversed
-}
-
-function countBits(counts: Uint32Array, { lengths }: Codes): number {
-  let bits = 0
-  for (let symbol = 0; symbol < counts.length; symbol++) bits += (counts[symbol] ?? 0) * (lengths[symbol] ?? 0)
-  return bits
+  const reversed = ((REVERSED[code & 0xff] ?? 0) << 8) | (REVERSED[code >>> 8] ?? 0)
+  return reversed >>> (16 - length)
 }
 
 function countExtraBits(literalCounts: Uint32Array, distanceCounts: Uint32Array): number {
@@ -296,68 +334,89 @@ function countExtraBits(literalCounts: Uint32Array, distanceCounts: Uint32Array)
 const LENGTH_ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]
 
 /** The two code length tables of a dynamic block, themselves run-length and Huffman coded (section 3.2.7). */
-function createHeader(literals: Uint8Array, distances: Uint8Array): { bits: number; write(bits: BitWriter): void } {
-  const literalCount = lastUsed(literals, 257)
-  const distanceCount = lastUsed(distances, 1)
-  const both = new Uint8Array(literalCount + distanceCount)
-  both.set(literals.subarray(0, literalCount))
-  both.set(distances.subarray(0, distanceCount), literalCount)
-  const runs = encodeRuns(both)
-  const counts = new Uint32Array(19)
-  for (const { symbol } of runs) counts[symbol] = (counts[symbol] ?? 0) + 1
-  const { codes, lengths } = createCodes(counts, 7)
-  let sent = LENGTH_ORDER.length
-  while (sent > 4 && lengths[LENGTH_ORDER[sent - 1] ?? 0] === 0) sent--
-  const runBits = runs.reduce((sum, { symbol, extraBits }) => sum + (lengths[symbol] ?? 0) + extraBits, 0)
-  return {
-    bits: 14 + 3 * sent + runBits,
-    write(bits) {
-      bits.write(literalCount - 257, 5)
-      bits.write(distanceCount - 1, 5)
-      bits.write(sent - 4, 4)
-      for (const symbol of LENGTH_ORDER.slice(0, sent)) bits.write(lengths[symbol] ?? 0, 3)
-      for (const { symbol, extra, extraBits } of runs) {
-        bits.write(codes[symbol] ?? 0, lengths[symbol] ?? 0)
-        bits.write(extra, extraBits)
-      }
-    },
+class BlockHeader {
+  /** Bits that it takes. */
+  bits = 0
+  readonly #code = new HuffmanCode(19, 7)
+  readonly #lengths = new Uint8Array(LITERALS + DISTANCES)
+  /** In twos: a symbol, and what its extra bits say. */
+  readonly #runs = new Uint8Array(2 * (LITERALS + DISTANCES))
+  #runsEnd = 0
+  #literalCount = 0
+  #distanceCount = 0
+  #sent = 0
+
+  build({ lengths: literals }: HuffmanCode, { lengths: distances }: HuffmanCode): void {
+    const code = this.#code
+    this.#literalCount = lastUsed(literals, 257)
+    this.#distanceCount = lastUsed(distances, 1)
+    const all = this.#lengths
+    all.set(literals)
+    // What of the literals is not sent is written over.
+    all.set(distances, this.#literalCount)
+    code.counts.fill(0)
+    this.#encodeRuns(this.#literalCount + this.#distanceCount)
+    code.build()
+    let sent = LENGTH_ORDER.length
+    while (sent > 4 && code.lengths[LENGTH_ORDER[sent - 1] ?? 0] === 0) sent--
+    this.#sent = sent
+    let extra = 0
+    for (let symbol = 16; symbol < 19; symbol++) extra += (code.counts[symbol] ?? 0) * runBits(symbol)
+    this.bits = 14 + 3 * sent + extra + code.countBits(code)
   }
+
+  write(bits: BitWriter): void {
+    bits.write(this.#literalCount - 257, 5)
+    bits.write(this.#distanceCount - 1, 5)
+    bits.write(this.#sent - 4, 4)
+    for (let i = 0; i < this.#sent; i++) bits.write(this.#code.lengths[LENGTH_ORDER[i] ?? 0] ?? 0, 3)
+    for (let i = 0; i < this.#runsEnd; i += 2) {
+      const symbol = this.#runs[i] ?? 0
+      bits.writeCode(this.#code, symbol)
+      bits.write(this.#runs[i + 1] ?? 0, runBits(symbol))
+    }
+  }
+
+  #encodeRuns(count: number): void {
+    this.#runsEnd = 0
+    for (let at = 0; at < count; ) {
+      const length = this.#lengths[at] ?? 0
+      let end = at + 1
+      while (end < count && this.#lengths[end] === length) end++
+      let left = end - at
+      at = end
+      if (length > 0) {
+        this.#addRun(length, 0)
+        left--
+      }
+      while (left >= 3) {
+        const taken = Math.min(left, length > 0 ? 6 : 138)
+        if (length > 0) this.#addRun(16, taken - 3)
+        else if (taken > 10) this.#addRun(18, taken - 11)
+        else this.#addRun(17, taken - 3)
+        left -= taken
+      }
+      for (; left > 0; left--) this.#addRun(length, 0)
+    }
+  }
+
+  #addRun(symbol: number, extra: number): void {
+    const { counts } = this.#code
+    counts[symbol] = (counts[symbol] ?? 0) + 1
+    this.#runs[this.#runsEnd++] = symbol
+    this.#runs[this.#runsEnd++] = extra
+  }
+}
+
+/** How many extra bits follow a symbol of the header. */
+function runBits(symbol: number): number {
+  return symbol < 16 ? 0 : symbol === 16 ? 2 : symbol === 17 ? 3 : 7
 }
 
 function lastUsed(lengths: Uint8Array, least: number): number {
   let count = lengths.length
   while (count > least && lengths[count - 1] === 0) count--
   return count
-}
-
-interface Run {
-  readonly symbol: number
-  readonly extra: number
-  readonly extraBits: number
-}
-
-function encodeRuns(lengths: Uint8Array): Run[] {
-  const runs: Run[] = []
-  for (let at = 0; at < lengths.length; ) {
-    const length = lengths[at] ?? 0
-    let end = at + 1
-    while (end < lengths.length && lengths[end] === length) end++
-    let left = end - at
-    at = end
-    if (length > 0) {
-      runs.push({ symbol: length, extra: 0, extraBits: 0 })
-      left--
-    }
-    while (left >= 3) {
-      const taken = Math.min(left, length > 0 ? 6 : 138)
-      if (length > 0) runs.push({ symbol: 16, extra: taken - 3, extraBits: 2 })
-      else if (taken > 10) runs.push({ symbol: 18, extra: taken - 11, extraBits: 7 })
-      else runs.push({ symbol: 17, extra: taken - 3, extraBits: 3 })
-      left -= taken
-    }
-    for (; left > 0; left--) runs.push({ symbol: length, extra: 0, extraBits: 0 })
-  }
-  return runs
 }
 
 /** Bits in, lowest first; whole bytes out. */
@@ -380,31 +439,40 @@ class BitWriter {
     this.#pendingBits = pendingBits
   }
 
-  /** Writes literals from `start` up to the next match, and gives its place. Most of a stream is such runs. */
-  writeRun(symbols: Uint16Array, start: number, end: number, { codes, lengths }: Codes): number {
+  writeCode({ codes }: Codes, symbol: number): void {
+    const code = codes[symbol] ?? 0
+    this.write(code & CODE_MASK, code >>> CODE_BITS)
+  }
+
+  /** Writes the codes of bytes. Most of a stream is such runs. */
+  writeBytes(bytes: Uint8Array, start: number, end: number, { codes }: Codes): void {
     // A code has at most 15 bits, and up to 7 are pending.
-    if (this.#length + 2 * (end - start) + 2 > this.#buffer.length)
-      this.#grow(2 * (this.#length + 2 * (end - start) + 2))
+    const most = this.#length + 2 * (end - start) + 2
+    if (most > this.#buffer.length) this.#grow(2 * most)
     const buffer = this.#buffer
     let length = this.#length
     let pending = this.#pending
     let pendingBits = this.#pendingBits
-    let at = start
-    for (; at < end; at++) {
-      const symbol = symbols[at] ?? 0
-      if (symbol >= 256) break
-      pending |= (codes[symbol] ?? 0) << pendingBits
-      pendingBits += lengths[symbol] ?? 0
-      while (pendingBits >= 8) {
-        buffer[length++] = pending
-        pending >>>= 8
-        pendingBits -= 8
+    for (let at = start; at < end; at++) {
+      const code = codes[bytes[at] ?? 0] ?? 0
+      pending |= (code & CODE_MASK) << pendingBits
+      pendingBits += code >>> CODE_BITS
+      if (pendingBits >= 16) {
+        buffer[length] = pending
+        buffer[length + 1] = pending >>> 8
+        length += 2
+        pending >>>= 16
+        pendingBits -= 16
       }
+    }
+    if (pendingBits >= 8) {
+      buffer[length++] = pending
+      pending >>>= 8
+      pendingBits -= 8
     }
     this.#length = length
     this.#pending = pending
     this.#pendingBits = pendingBits
-    return at
   }
 
   /** Fills up the last byte. */
@@ -437,6 +505,10 @@ class BitWriter {
 }
 
 const HEX_DIGITS = Uint8Array.from({ length: 256 }, (_, byte) => (/[0-9a-f]/.test(String.fromCharCode(byte)) ? 1 : 0))
+/** Bytes with their bits the other way round. */
+const REVERSED = Uint8Array.from({ length: 256 }, (_, byte) =>
+  Number.parseInt(byte.toString(2).padStart(8, '0').split('').reverse().join(''), 2),
+)
 const LENGTH_EXTRA = [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0]
 const DISTANCE_EXTRA = [
   0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13,
@@ -480,6 +552,10 @@ function createDistanceCodes(): Uint8Array {
 }
 
 function fixedCodes(count: number, lengthOf: (symbol: number) => number): Codes {
-  const lengths = Uint8Array.from({ length: count }, (_, symbol) => lengthOf(symbol))
-  return { codes: assignCodes(lengths), lengths }
+  const codes = new Uint32Array(count)
+  assignCodes(
+    Uint8Array.from({ length: count }, (_, symbol) => lengthOf(symbol)),
+    codes,
+  )
+  return { codes }
 }

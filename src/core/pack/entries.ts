@@ -4,6 +4,7 @@ import { writeCatalogMd, writeLlmMd, writeOutlineMd } from './guides.ts'
 import { writeIndexJson } from './index-json.ts'
 import { writeManifestJson, writeManifestMinJson, writeManifestTsv } from './manifests.ts'
 import type { Pack } from './pack.ts'
+import type { PackIndex } from './pack-index.ts'
 import { createTables } from './tables.ts'
 import { writeZip, type ZipEntry } from './zip.ts'
 
@@ -13,6 +14,8 @@ export interface PackOptions {
   readonly compact?: boolean
   /** Longest run of equal lines of a text that is kept. @default 3 */
   readonly repeats?: number
+  /** The index of the pack, where one is at hand: making it takes its time. */
+  readonly index?: PackIndex
   /** Gives the bytes of an image by its path in the source. */
   readonly readImage: (path: string) => Promise<Uint8Array> | Uint8Array
 }
@@ -28,12 +31,12 @@ export async function* packEntries(pack: Pack, options: PackOptions): AsyncGener
   yield { name: 'llm.md', content: utf8.encode(writeLlmMd(pack)) }
   if (!options.compact) {
     yield { name: 'catalog.llm.md', content: utf8.encode(writeCatalogMd(pack)) }
-    yield { name: 'outline.md', content: utf8.encode(writeOutlineMd(pack)) }
-    yield { name: 'index.json', content: writeIndexJson(pack) }
+    yield { name: 'outline.md', content: encodeRows(writeOutlineMd(pack)) }
+    yield { name: 'index.json', content: writeIndexJson(pack, options.index) }
     yield { name: 'manifest.json', content: encodeRows(writeManifestJson(pack)) }
     yield { name: 'manifest.min.json', content: encodeRows(writeManifestMinJson(pack)) }
   }
-  yield { name: 'manifest.llm.tsv', content: utf8.encode(writeManifestTsv(pack)) }
+  yield { name: 'manifest.llm.tsv', content: encodeRows(writeManifestTsv(pack)) }
 
   const tables = createTables(pack)
   const repeats = options.repeats === undefined ? {} : { repeats: options.repeats }
@@ -48,7 +51,12 @@ export async function* packEntries(pack: Pack, options: PackOptions): AsyncGener
 
 /** A pack as one zip archive, piece by piece. The same files give the same bytes. */
 export function zipPack(pack: Pack, options: PackOptions): AsyncGenerator<Uint8Array, void, void> {
-  return writeZip(zipEntries(pack, options))
+  return zipEntries(packEntries(pack, options))
+}
+
+/** The files of a pack as one zip archive. */
+export function zipEntries(entries: AsyncIterable<PackEntry>): AsyncGenerator<Uint8Array, void, void> {
+  return writeZip(withMethods(entries))
 }
 
 /** The name a pack is given when nobody chose one: the folder's, and the first eight characters of the index id. */
@@ -58,8 +66,8 @@ export function packName(root: string, pack: Pack): string {
 
 const utf8 = new TextEncoder()
 
-async function* zipEntries(pack: Pack, options: PackOptions): AsyncGenerator<ZipEntry, void, void> {
-  for await (const entry of packEntries(pack, options)) {
+async function* withMethods(entries: AsyncIterable<PackEntry>): AsyncGenerator<ZipEntry, void, void> {
+  for await (const entry of entries) {
     yield { ...entry, isStored: entry.name.startsWith('images/') }
   }
 }

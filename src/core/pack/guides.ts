@@ -36,9 +36,9 @@ export function writeLlmMd(pack: Pack): string {
   ])
 }
 
-/** Writes `outline.md`: every file with its chunks, for scanning by eye or model. */
-export function writeOutlineMd(pack: Pack): string {
-  return lines([
+/** Writes `outline.md` file by file: every file with its chunks, for scanning by eye or model. */
+export function* writeOutlineMd(pack: Pack): Generator<string> {
+  yield lines([
     '# Outline',
     '',
     `Index ID: ${pack.indexId}`,
@@ -48,16 +48,18 @@ export function writeOutlineMd(pack: Pack): string {
     'Each line names one chunk: its ref, its lines in the file, and what it is about.',
     'Read the text of a chunk in chunks/<ref>.md; open only what the question needs.',
     'Refs follow the order of path and line; parts of one long line share its number and have no order.',
-    ...(pack.warnings.length === 0 ? [] : ['', '## Warnings', '', ...pack.warnings.map(warningLine)]),
-    '',
-    '## Files',
-    ...groupByFile(pack).flatMap(({ file, chunks, refs }) => [
+  ])
+  if (pack.warnings.length > 0) yield lines(['', '## Warnings', ''])
+  for (const warning of pack.warnings) yield lines([warningLine(warning)])
+  yield lines(['', '## Files'])
+  for (const { file, chunks, refs } of groupByFile(pack)) {
+    yield lines([
       '',
       `### ${oneLine(file.path, 1000)} (${SHORT_KINDS[file.kind]}, ${file.lineCount} lines)`,
       '',
       ...chunks.map((chunk, i) => `- ${refs[i]} (${chunk.startLine}-${chunk.endLine}) ${outlineLabel(chunk)}`),
-    ]),
-  ])
+    ])
+  }
 }
 
 /** Writes `catalog.llm.md`: where most of the text lies, with refs to start from. */

@@ -1,8 +1,9 @@
 import type { Chunk, FileMeta } from '../model.ts'
 import type { SearchIndexStats, TermEntry } from '../search/search-index.ts'
+import { finish } from '../search/steps.ts'
 import { BlockWriter } from './block-writer.ts'
 import type { Pack } from './pack.ts'
-import { FIELDS, indexChunks } from './pack-index.ts'
+import { FIELDS, PackIndex } from './pack-index.ts'
 import { sumTokens } from './tables.ts'
 
 /** Version of `index.json`. */
@@ -12,10 +13,10 @@ export const INDEX_VERSION = 1
  * Writes `index.json` in blocks of bytes. Keys come in a fixed order, the postings last, so that a reader who only wants
  * the chunks can stop early: a pack of 50 MB has hundreds of megabytes of postings.
  */
-export function* writeIndexJson(pack: Pack): Generator<Uint8Array> {
+export function* writeIndexJson(pack: Pack, packIndex: PackIndex = new PackIndex(pack)): Generator<Uint8Array> {
   const writer = new BlockWriter()
   yield* writeChunks(writer, pack)
-  const index = indexChunks(pack, (chunk) => chunk.id)
+  const index = finish(packIndex.prepare('terms'))
   const openings = encodeOpenings(index.sortedKeys())
   const stats = JSON.stringify(createStats(pack, index.stats()))
   writer.write(`,"stats":${stats},"warnings":${JSON.stringify(pack.warnings)},"inverted_index":`)
@@ -97,21 +98,29 @@ function encodeOpenings(ids: readonly string[]): Openings {
 const DOC_LEN = new TextEncoder().encode(',"doc_len":')
 const CLOSING = new TextEncoder().encode('},')
 
+/** Postings written before the writer is asked whether it is full: a term may be in every chunk. */
+const AT_ONCE = 256
+
 function* writeTerms(writer: BlockWriter, terms: Iterable<TermEntry>, openings: Openings): Generator<Uint8Array> {
   const { table, width } = openings
+  let left = 0
+  const write = (document: number, tf: number, docLen: number) => {
+    writer.writeBytes(table, document * width, width)
+    writer.writeNumber(tf)
+    writer.writeBytes(DOC_LEN, 0, DOC_LEN.length)
+    writer.writeNumber(docLen)
+    left--
+    writer.writeBytes(CLOSING, 0, left === 0 ? 1 : 2)
+  }
   let opener = '{'
   for (const { term, df, visitPostings } of terms) {
     writer.write(`${opener}${JSON.stringify(term)}:{"df":${df},"postings":[`)
     opener = ','
-    let left = df
-    visitPostings((document, tf, docLen) => {
-      writer.writeBytes(table, document * width, width)
-      writer.writeNumber(tf)
-      writer.writeBytes(DOC_LEN, 0, DOC_LEN.length)
-      writer.writeNumber(docLen)
-      left--
-      writer.writeBytes(CLOSING, 0, left === 0 ? 1 : 2)
-    })
+    left = df
+    for (let from = 0; from < df; from += AT_ONCE) {
+      visitPostings(write, from, Math.min(from + AT_ONCE, df))
+      if (writer.isFull) yield writer.take()
+    }
     writer.write(']}')
     if (writer.isFull) yield writer.take()
   }

@@ -11,34 +11,29 @@ export const TSV_MAGIC = 'llmx_manifest_llm_tsv'
 /** Version of `manifest.llm.tsv` and `manifest.min.json`. */
 export const COMPACT_VERSION = 4
 
-/** Writes `manifest.llm.tsv`: the tables and one short row for each file and chunk, for reading by a model. */
-export function writeManifestTsv(pack: Pack): string {
+/** Writes `manifest.llm.tsv` row by row: the tables and one short row for each file and chunk, for reading by a model. */
+export function* writeManifestTsv(pack: Pack): Generator<string> {
+  for (const row of tsvRows(pack)) yield `${row.join('\t')}\n`
+}
+
+function* tsvRows(pack: Pack): Generator<readonly (string | number)[]> {
   const tables = createTables(pack)
   const dirs = ['', ...new Set(tables.paths.map(dirOf))].filter((dir, i) => i === 0 || dir !== '').sort(compareUtf8)
   const dirNumbers = new Map(dirs.map((dir, i) => [dir, i]))
-  const rows: (string | number)[][] = [
-    [TSV_MAGIC, COMPACT_VERSION, pack.indexId],
-    ...dirs.map((dir, i) => ['D', i, tsvText(dir)]),
-    ...tables.paths.map((path, i) => [
-      'P',
-      i,
-      dirNumbers.get(dirOf(path)) ?? 0,
-      tsvText(path.slice(dirOf(path).length)),
-    ]),
-    ...tables.kinds.map((kind, i) => ['K', i, kind]),
-    ...groupByFile(pack).map(({ file, chunks }) => {
-      const end = chunks.reduce((most, chunk) => Math.max(most, chunk.endLine), 0)
-      return [
-        'F',
-        tables.pathIndex(file.path),
-        tables.kindIndex(file.kind),
-        chunks.length,
-        sumTokens(chunks),
-        end,
-        fileLabel(chunks),
-      ]
-    }),
-    ...pack.chunks.map((chunk, i) => [
+  yield [TSV_MAGIC, COMPACT_VERSION, pack.indexId]
+  for (const [i, dir] of dirs.entries()) yield ['D', i, tsvText(dir)]
+  for (const [i, path] of tables.paths.entries()) {
+    const dir = dirOf(path)
+    yield ['P', i, dirNumbers.get(dir) ?? 0, tsvText(path.slice(dir.length))]
+  }
+  for (const [i, kind] of tables.kinds.entries()) yield ['K', i, kind]
+  for (const { file, chunks } of groupByFile(pack)) {
+    const end = chunks.reduce((most, chunk) => Math.max(most, chunk.endLine), 0)
+    const kind = tables.kindIndex(file.kind)
+    yield ['F', tables.pathIndex(file.path), kind, chunks.length, sumTokens(chunks), end, fileLabel(chunks)]
+  }
+  for (const [i, chunk] of pack.chunks.entries()) {
+    yield [
       'C',
       pack.refs[i] ?? '',
       tables.pathIndex(chunk.path),
@@ -47,9 +42,8 @@ export function writeManifestTsv(pack: Pack): string {
       chunk.endLine,
       chunk.tokenEstimate,
       chunkLabel(chunk),
-    ]),
-  ]
-  return rows.map((row) => `${row.join('\t')}\n`).join('')
+    ]
+  }
 }
 
 const FULL_COLUMNS = [

@@ -1,26 +1,74 @@
-import type { Chunk } from '../model.ts'
 import { SearchIndex } from '../search/search-index.ts'
+import { type Steps, sortInSteps } from '../search/steps.ts'
 import { textAnalyzer } from '../text/analyzer.ts'
+import { compareUtf8 } from '../text/order.ts'
 import { findDefinition } from './definition.ts'
 import type { Pack } from './pack.ts'
 
 /** What is indexed of a chunk, with the weight of a match in each. */
 export const FIELDS = { title: 0.5, heading: 1, symbol: 1, path: 1, body: 1 } as const
 
-/** Indexes every chunk of a pack under the key given for it. */
-export function indexChunks(pack: Pack, keyOf: (chunk: Chunk, position: number) => string): SearchIndex {
-  const index = new SearchIndex({ fields: FIELDS, analyzer: textAnalyzer })
+/** Chunks indexed in one step. */
+const AT_ONCE = 4
+
+/** Chunks put into their order in one step. */
+const RANKED_AT_ONCE = 1024
+
+/**
+ * The index of a pack: made once, when it is first needed, for searches and for `index.json` alike. Chunks stand in it under their
+ * ids, by which `index.json` has them in order; searches put what scores the same in the order of refs.
+ */
+export class PackIndex {
+  readonly #building: Steps<SearchIndex>
+  #index: SearchIndex | undefined
+
+  constructor(pack: Pack) {
+    this.#building = buildIndex(pack)
+  }
+
+  /** The index, ready for searches or to go through its terms, in steps. Whoever stops in between goes on there the next time. */
+  *prepare(use: 'search' | 'terms'): Steps<SearchIndex> {
+    // Step by step: a loop over them would end them when it is left.
+    while (this.#index === undefined) {
+      const step = this.#building.next()
+      if (step.done) this.#index = step.value
+      else yield
+    }
+    yield* use === 'search' ? this.#index.prepareSearch() : this.#index.prepareTerms()
+    return this.#index
+  }
+}
+
+function* buildIndex(pack: Pack): Steps<SearchIndex> {
+  const ranks = yield* rankByRef(pack)
+  const index = new SearchIndex({
+    fields: FIELDS,
+    analyzer: textAnalyzer,
+    rankOf: (id) => ranks.get(id) ?? 0,
+  })
   const titles = findTitles(pack)
-  pack.chunks.forEach((chunk, i) => {
-    index.add(keyOf(chunk, i), {
+  for (const [i, chunk] of pack.chunks.entries()) {
+    index.add(chunk.id, {
       title: titles.get(chunk.path) ?? '',
       heading: [...chunk.headingPath, findDefinition(chunk)?.text ?? ''],
       symbol: chunk.symbol ?? '',
       path: chunk.path,
       body: chunk.content,
     })
-  })
+    if (i % AT_ONCE === 0) yield
+  }
   return index
+}
+
+/** The place of each chunk, by its id, in the order of refs. */
+function* rankByRef({ chunks, refs }: Pack): Steps<ReadonlyMap<string, number>> {
+  const positions = yield* sortInSteps([...chunks.keys()], (a, b) => compareUtf8(refs[a] ?? '', refs[b] ?? ''))
+  const ranks = new Map<string, number>()
+  for (const position of positions) {
+    ranks.set(chunks[position]?.id ?? '', ranks.size)
+    if (ranks.size % RANKED_AT_ONCE === 0) yield
+  }
+  return ranks
 }
 
 /** The titles of files: the first line of a web page, which is its `<title>`; elsewhere the first outermost heading. */

@@ -1,11 +1,12 @@
 import type { Chunk, Hit, Kind } from '../model.ts'
 import type { Explanation } from '../search/explain.ts'
-import type { SearchIndex } from '../search/search-index.ts'
+import type { Completion, SearchIndex } from '../search/search-index.ts'
 import { writeSnippet } from '../search/snippet.ts'
+import { finish, type Steps } from '../search/steps.ts'
 import { textAnalyzer } from '../text/analyzer.ts'
 import { compareUtf8 } from '../text/order.ts'
 import type { Pack } from './pack.ts'
-import { indexChunks } from './pack-index.ts'
+import { PackIndex } from './pack-index.ts'
 
 /** What a hit must be. Every filter given has to hold. */
 export interface ChunkFilters {
@@ -24,6 +25,8 @@ export interface PackSearchOptions extends ChunkFilters {
   readonly limit?: number | undefined
   /** Adds to each hit where its score comes from. @default false */
   readonly explain?: boolean | undefined
+  /** Takes a last word that nothing has for the beginning of others; see {@link PackSearch.complete}. @default false */
+  readonly completes?: boolean | undefined
 }
 
 /** A hit, with the explanation that was asked for. */
@@ -33,39 +36,62 @@ export interface PackHit extends Hit {
   readonly explain?: Explanation
 }
 
-/** Answers questions about one pack. The index is built at the first search. */
+/** Answers questions about one pack. The index is built at the first search, unless {@link prepare} was gone through. */
 export class PackSearch {
   readonly #pack: Pack
-  readonly #byRef: ReadonlyMap<string, Chunk>
-  #index: SearchIndex | undefined
+  readonly #index: PackIndex
+  /** Positions of chunks, once somebody asks for them. */
+  #byRef: ReadonlyMap<string, number> | undefined
+  #byId: ReadonlyMap<string, number> | undefined
 
-  constructor(pack: Pack) {
+  constructor(pack: Pack, index: PackIndex = new PackIndex(pack)) {
     this.#pack = pack
-    this.#byRef = new Map(pack.chunks.map((chunk, i) => [pack.refs[i] ?? '', chunk]))
+    this.#index = index
+  }
+
+  /** What the first search does before it can begin, in steps. */
+  *prepare(): Steps<void> {
+    yield* this.#index.prepare('search')
   }
 
   /** The chunks that match best, best first; equal scores in the order of refs. */
   search(query: string, options: PackSearchOptions = {}): PackHit[] {
-    this.#index ??= indexChunks(this.#pack, (_, i) => this.#pack.refs[i] ?? '')
-    const found = this.#index.search(query, {
+    const found = this.#opened().search(query, {
       limit: options.limit ?? 10,
-      filter: (ref) => matchesFilters(this.#byRef.get(ref), options),
+      filter: this.#filterBy(options),
       explain: options.explain ?? false,
+      completes: options.completes ?? false,
     })
     return found.flatMap(({ key, score, terms, explain }) => {
-      const chunk = this.#byRef.get(key)
-      return chunk === undefined ? [] : [createHit(chunk, key, score, terms, explain)]
+      const place = this.#atId(key)
+      return place === undefined ? [] : [createHit(place.chunk, place.ref, score, terms, explain)]
     })
+  }
+
+  /** How many chunks `search` would find without a limit. */
+  count(query: string, options: PackSearchOptions = {}): number {
+    return this.#opened().count(query, { filter: this.#filterBy(options), completes: options.completes ?? false })
+  }
+
+  /** What the last word of a query may be the beginning of, where no chunk has it as it stands. */
+  complete(query: string): Completion | undefined {
+    return this.#opened().complete(query)
+  }
+
+  /** All chunks that pass the filters, in the order of refs, as hits of nothing in particular. */
+  list(filters: ChunkFilters, limit: number): { readonly hits: PackHit[]; readonly total: number } {
+    const found = [...this.#pack.chunks.entries()].filter(([, chunk]) => matchesFilters(chunk, filters))
+    const hits = found.slice(0, limit).map(([i, chunk]) => createHit(chunk, this.#pack.refs[i] ?? '', 0, [], undefined))
+    return { hits, total: found.length }
   }
 
   /** A chunk by its ref, its id, or the beginning of its id (six characters or more) where only one has it. */
   find(name: string): { readonly chunk: Chunk; readonly ref: string } | undefined {
-    const byRef = this.#byRef.get(name)
-    if (byRef !== undefined) return { chunk: byRef, ref: name }
-    if (!/^[0-9a-f]{6,64}$/.test(name)) return undefined
-    const matches = [...this.#byRef].filter(([, chunk]) => chunk.id.startsWith(name))
-    const [only] = matches
-    return only === undefined || matches.length > 1 ? undefined : { ref: only[0], chunk: only[1] }
+    this.#byRef ??= new Map(this.#pack.refs.map((ref, i) => [ref, i]))
+    const byRef = this.#at(this.#byRef.get(name))
+    if (byRef !== undefined || !/^[0-9a-f]{6,64}$/.test(name)) return byRef
+    const [only, another] = [...this.#pack.chunks.keys()].filter((i) => this.#pack.chunks[i]?.id.startsWith(name))
+    return another === undefined ? this.#at(only) : undefined
   }
 
   /** The headings of a file, or of all, as paths joined by `/`: sorted, each once. */
@@ -79,6 +105,24 @@ export class PackSearch {
   /** The symbols of a file, or of all: sorted, each once. */
   listSymbols(path?: string): string[] {
     return sortUnique(this.#chunksOf(path).flatMap((chunk) => chunk.symbol ?? []))
+  }
+
+  #opened(): SearchIndex {
+    return finish(this.#index.prepare('search'))
+  }
+
+  #filterBy(filters: ChunkFilters): (id: string) => boolean {
+    return (id) => matchesFilters(this.#atId(id)?.chunk, filters)
+  }
+
+  #atId(id: string): ReturnType<PackSearch['find']> {
+    this.#byId ??= new Map(this.#pack.chunks.map((chunk, i) => [chunk.id, i]))
+    return this.#at(this.#byId.get(id))
+  }
+
+  #at(position: number | undefined): ReturnType<PackSearch['find']> {
+    const chunk = this.#pack.chunks[position ?? -1]
+    return chunk === undefined ? undefined : { chunk, ref: this.#pack.refs[position ?? -1] ?? '' }
   }
 
   #chunksOf(path: string | undefined): readonly Chunk[] {

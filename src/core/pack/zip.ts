@@ -29,10 +29,11 @@ export interface ZipEntry {
 
 const utf8 = new TextEncoder()
 
-/** Writes an archive piece by piece. The same entries give the same bytes. */
+/** Writes an archive piece by piece, of as many small entries as make one. The same entries give the same bytes. */
 export async function* writeZip(
   entries: AsyncIterable<ZipEntry> | Iterable<ZipEntry>,
 ): AsyncGenerator<Uint8Array, void, void> {
+  const out = new BlockWriter()
   const central = new BlockWriter()
   const centralBlocks: Uint8Array[] = []
   const deflater = new Deflater()
@@ -55,7 +56,8 @@ export async function* writeZip(
       [name.length, 2],
       [0, 2],
     )
-    yield concat([local, name])
+    out.append(local)
+    out.append(name)
     offset += local.length + name.length
     const checksum = new Crc32()
     let size = 0
@@ -65,41 +67,38 @@ export async function* writeZip(
       size += raw.length
     })) {
       packed += piece.length
-      yield piece
+      out.append(piece)
+      if (out.isFull) yield out.take()
     }
     const isLarge = size >= MAX_32 || packed >= MAX_32
     if (isLarge) throw new RangeError(`Expected ${entry.name} to be below 4 GiB, got ${size} bytes`)
-    yield record([DESCRIPTOR, 4], [checksum.value, 4], [packed, 4], [size, 4])
+    out.append(record([DESCRIPTOR, 4], [checksum.value, 4], [packed, 4], [size, 4]))
     offset += packed + 16
     const extra = start >= MAX_32 ? record([1, 2], [8, 2], [start, 8]) : new Uint8Array()
-    for (const part of [
-      record(
-        [CENTRAL, 4],
-        [45, 2],
-        [extra.length === 0 ? 20 : 45, 2],
-        [FLAGS, 2],
-        [method, 2],
-        [0, 2],
-        [DATE, 2],
-        [checksum.value, 4],
-        [packed, 4],
-        [size, 4],
-        [name.length, 2],
-        [extra.length, 2],
-        [0, 2],
-        [0, 2],
-        [0, 2],
-        [0, 4],
-        [Math.min(start, MAX_32), 4],
-      ),
-      name,
-      extra,
-    ]) {
-      central.writeBytes(part, 0, part.length)
-    }
+    const listed = record(
+      [CENTRAL, 4],
+      [45, 2],
+      [extra.length === 0 ? 20 : 45, 2],
+      [FLAGS, 2],
+      [method, 2],
+      [0, 2],
+      [DATE, 2],
+      [checksum.value, 4],
+      [packed, 4],
+      [size, 4],
+      [name.length, 2],
+      [extra.length, 2],
+      [0, 2],
+      [0, 2],
+      [0, 2],
+      [0, 4],
+      [Math.min(start, MAX_32), 4],
+    )
+    for (const part of [listed, name, extra]) central.append(part)
     if (central.isFull) centralBlocks.push(central.take())
     entryCount++
   }
+  yield out.take()
   const centralStart = offset
   for (const block of [...centralBlocks, central.take()]) {
     yield block
@@ -153,16 +152,6 @@ function record(...fields: readonly (readonly [value: number, bytes: number])[])
       bytes[at++] = rest % 256
       rest = Math.floor(rest / 256)
     }
-  }
-  return bytes
-}
-
-function concat(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.length
   }
   return bytes
 }

@@ -1,3 +1,5 @@
+import type { Steps } from './steps.ts'
+
 /** The documents as they were written: term numbers in order, LEB128, field after field. */
 export interface Documents {
   readonly tokens: Uint8Array
@@ -38,25 +40,42 @@ export class TermReader {
   }
 }
 
+/** Documents looked at in one step. */
+const AT_ONCE = 64
+
 /** Inverts documents into postings, one set a field, by counting sort: two passes over the tokens, no comparison. */
-export function buildPostings(documents: Documents, termCount: number): Postings[] {
-  const counts = countPostings(documents, termCount)
+export function* buildPostings(documents: Documents, termCount: number): Steps<Postings[]> {
+  const { starts, fieldCount } = documents
+  /** By field, in how many documents each term occurs, at `term + 1`. */
+  const counts = Array.from({ length: fieldCount }, () => new Uint32Array(termCount + 1))
+  const seen = new Uint32Array(termCount)
+  for (let from = 0; from < starts.length; from += AT_ONCE) {
+    countPostings(documents, from, Math.min(from + AT_ONCE, starts.length), counts, seen)
+    yield
+  }
   const postings = counts.map((offsets) => {
     for (let term = 0; term < termCount; term++) offsets[term + 1] = (offsets[term + 1] ?? 0) + (offsets[term] ?? 0)
     const total = offsets[termCount] ?? 0
     return { offsets, documents: new Uint32Array(total), frequencies: new Uint16Array(total) }
   })
-  placePostings(documents, termCount, postings)
+  const nexts = postings.map(({ offsets }) => offsets.slice(0, termCount))
+  seen.fill(0)
+  for (let from = 0; from < starts.length; from += AT_ONCE) {
+    placePostings(documents, from, Math.min(from + AT_ONCE, starts.length), postings, nexts, seen)
+    yield
+  }
   return postings
 }
 
-/** Counts in how many documents each term occurs, by field, at `term + 1`. */
-function countPostings(documents: Documents, termCount: number): Uint32Array[] {
-  const { tokens, starts, lengths, fieldCount } = documents
-  const counts = Array.from({ length: fieldCount }, () => new Uint32Array(termCount + 1))
-  const seen = new Uint32Array(termCount)
+function countPostings(
+  { tokens, starts, lengths, fieldCount }: Documents,
+  from: number,
+  to: number,
+  counts: readonly Uint32Array[],
+  seen: Uint32Array,
+): void {
   const reader = new TermReader(tokens)
-  for (let document = 0; document < starts.length; document++) {
+  for (let document = from; document < to; document++) {
     reader.position = starts[document] ?? 0
     for (let field = 0; field < fieldCount; field++) {
       const row = document * fieldCount + field
@@ -70,15 +89,19 @@ function countPostings(documents: Documents, termCount: number): Uint32Array[] {
       }
     }
   }
-  return counts
 }
 
-function placePostings(documents: Documents, termCount: number, postings: readonly Postings[]): void {
-  const { tokens, starts, lengths, fieldCount } = documents
-  const nexts = postings.map(({ offsets }) => offsets.slice(0, termCount))
-  const seen = new Uint32Array(termCount)
+/** `nexts` are the places for the next document of each term, by field. */
+function placePostings(
+  { tokens, starts, lengths, fieldCount }: Documents,
+  from: number,
+  to: number,
+  postings: readonly Postings[],
+  nexts: readonly Uint32Array[],
+  seen: Uint32Array,
+): void {
   const reader = new TermReader(tokens)
-  for (let document = 0; document < starts.length; document++) {
+  for (let document = from; document < to; document++) {
     reader.position = starts[document] ?? 0
     for (let field = 0; field < fieldCount; field++) {
       const row = document * fieldCount + field

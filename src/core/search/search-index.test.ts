@@ -291,6 +291,15 @@ describe('changes', () => {
   })
 })
 
+test('documents with equal scores stand in the order they are given, whatever their keys', () => {
+  const ranks: Record<string, number> = { a: 3, b: 1, c: 2 }
+  const index = new SearchIndex({ ...options, rankOf: (key) => ranks[key] ?? 0 })
+  for (const key of ['a', 'b', 'c']) index.add(key, { body: 'word' })
+  expect(index.search('word').map(({ key }) => key)).toEqual(['b', 'c', 'a'])
+  expect(index.search('word', { filter: () => true, limit: 2 }).map(({ key }) => key)).toEqual(['b', 'c'])
+  expect(index.sortedKeys()).toEqual(['a', 'b', 'c'])
+})
+
 describe('terms', () => {
   test('are listed by field in order, with their documents', () => {
     const index = new SearchIndex(options)
@@ -321,14 +330,51 @@ describe('terms', () => {
     expect(index.stats()).toEqual({
       documents: 2,
       terms: 4,
+      postings: 6,
       fields: { title: { documents: 2, tokens: 2 }, body: { documents: 2, tokens: 5 } },
     })
+  })
+
+  test('are given from one place to another', () => {
+    const index = createIndex({ a: 'word', b: 'word', c: 'word', d: 'word' })
+    const [entry] = index.terms('body')
+    const places: number[] = []
+    entry?.visitPostings((document) => places.push(document), 1, 3)
+    expect(places).toEqual([1, 2])
   })
 
   test('do not include those of removed documents', () => {
     const index = createIndex({ a: 'gone', b: 'kept' })
     index.remove('a')
     expect([...index.terms('body')].map(({ term }) => term)).toEqual(['kept'])
+  })
+})
+
+describe('getting ready in steps', () => {
+  const documents = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`key ${i}`, `word number${i}`]))
+
+  test('stops often, and leaves nothing to do', () => {
+    const index = createIndex(documents)
+    let count = 0
+    for (const _ of index.prepareSearch()) count++
+    expect(count).toBeGreaterThan(50)
+    expect([...index.prepareSearch()]).toEqual([])
+    expect(index.search('number7')).toEqual(createIndex(documents).search('number7'))
+    expect([...index.prepareTerms()].length).toBeGreaterThan(3)
+    expect([...index.prepareTerms()]).toEqual([])
+  })
+
+  test('heeds what changes in between', () => {
+    const index = createIndex(documents)
+    const steps = index.prepareSearch()
+    for (let i = 0; i < 20; i++) steps.next()
+    index.remove('key 7')
+    index.add('later', { body: 'word number7 later' })
+    while (!steps.next().done);
+    const { 'key 7': _, ...rest } = documents
+    const fresh = createIndex({ ...rest, later: 'word number7 later' })
+    expect(index.search('number7 later')).toEqual(fresh.search('number7 later'))
+    expect(index.search('later').map(({ key }) => key)).toEqual(['later'])
   })
 })
 
@@ -399,4 +445,46 @@ test('a query of any length is answered', () => {
   const index = createIndex({ a: 'needle' })
   const words = Array.from({ length: 10_000 }, (_, i) => `word${i}`).join(' ')
   expect(index.search(`needle ${words}`)).toHaveLength(1)
+})
+
+describe('words that are not typed to the end', () => {
+  const documents = {
+    a: 'a retry and a retrospect',
+    b: 'we retry it',
+    c: 'the return of a thing',
+    d: 'readFileSync of the thesaurus',
+  }
+
+  test('are taken for the most frequent terms that begin with them, where nothing has them as they stand', () => {
+    const index = createIndex(documents)
+    expect(index.complete('retr')).toEqual({ beginning: 'retr', terms: ['retry', 'retrospect'] })
+    expect(index.search('retr', { completes: true }).map(({ key, terms }) => [key, terms])).toEqual([
+      ['b', ['retry']],
+      ['a', ['retrospect', 'retry']],
+    ])
+    expect(index.search('thing retr', { completes: true }).map(({ key }) => key)).toEqual(['c', 'b', 'a'])
+    expect(index.complete('readFileSy')).toEqual({ beginning: 'sy', terms: ['sync'] })
+    // Nobody looks for a stop word.
+    expect(index.complete('th')).toEqual({ beginning: 'th', terms: ['thesaurus', 'thing'] })
+  })
+
+  test.each(['retry', 'return', 'retr ', 'retr thing', 'r', 'xyz', '', 'things'])('but not in %j', (query) => {
+    const index = createIndex(documents)
+    expect(index.complete(query)).toBeUndefined()
+    expect(index.search(query, { completes: true })).toEqual(index.search(query))
+  })
+})
+
+test('counts what a search without a limit would find', () => {
+  const words = fc.constantFrom('kiln', 'clay', 'glazes', 'glaze', 'of', 'readFile', 'fil', '')
+  const texts = fc.array(fc.array(words, { maxLength: 4 }), { maxLength: 8 })
+  fc.assert(
+    fc.property(texts, fc.array(words, { maxLength: 3 }), fc.boolean(), (all, query, completes) => {
+      const index = createIndex(Object.fromEntries(all.map((some, i) => [String(i), some.join(' ')])))
+      const filter = (key: string) => key !== '3'
+      for (const how of [{ completes }, { completes, filter }]) {
+        expect(index.count(query.join(' '), how)).toBe(index.search(query.join(' '), { ...how, limit: 99 }).length)
+      }
+    }),
+  )
 })

@@ -12,6 +12,7 @@ import {
   sumLengths,
 } from './ranking.ts'
 import { StemGroups } from './stem-groups.ts'
+import { finish, type Steps, sortInSteps } from './steps.ts'
 import { createTokenPairs } from './token-pairs.ts'
 import { Vocabulary } from './vocabulary.ts'
 
@@ -21,6 +22,8 @@ export interface SearchIndexOptions {
   readonly fields: Readonly<Record<string, number>>
   readonly analyzer: Analyzer
   readonly ranking?: RankingOptions
+  /** Decides between documents with equal scores: the smaller value comes first. Without it the order of their keys does. */
+  readonly rankOf?: (key: string) => number
 }
 
 /** How a search is asked. */
@@ -31,6 +34,15 @@ export interface SearchOptions {
   readonly filter?: (key: string) => boolean
   /** Adds to each hit where its score comes from. @default false */
   readonly explain?: boolean
+  /** Takes a last word that nothing has for the beginning of others; see `complete`. @default false */
+  readonly completes?: boolean
+}
+
+/** The beginning of a word, and what it is taken for. */
+export interface Completion {
+  readonly beginning: string
+  /** The most frequent first. */
+  readonly terms: readonly string[]
 }
 
 /** One document that matches a query. */
@@ -47,8 +59,8 @@ export interface TermEntry {
   readonly term: string
   /** Number of documents that hold the term in this field. */
   readonly df: number
-  /** Calls back for each of them, in order. There may be millions in all, so no object is made for one. */
-  readonly visitPostings: (visit: PostingVisitor) => void
+  /** Calls back for each of them, in order, or from one place to another. There may be millions in all, so no object is made for one. */
+  readonly visitPostings: (visit: PostingVisitor, from?: number, to?: number) => void
 }
 
 /** Receives a document, as its position in `sortedKeys`, how often it holds the term, and its tokens in the field. */
@@ -58,6 +70,8 @@ export type PostingVisitor = (document: number, tf: number, docLen: number) => v
 export interface SearchIndexStats {
   readonly documents: number
   readonly terms: number
+  /** Documents of each term in each field, all together. */
+  readonly postings: number
   readonly fields: Readonly<Record<string, { readonly documents: number; readonly tokens: number }>>
 }
 
@@ -79,7 +93,17 @@ interface Snapshot {
   readonly postings: readonly Postings[]
   readonly findPairs: RankedQuery['findPairs']
   readonly ranking: Ranking
+  /** Numbers of all terms in their order, once somebody asked for them. */
+  termOrder: Uint32Array | undefined
 }
+
+/** A single letter begins too much. */
+const LEAST_BEGINNING = 2
+/** A beginning is taken for so many terms. */
+const MOST_COMPLETIONS = 8
+
+/** Documents or terms looked at in one step. */
+const AT_ONCE = 512
 
 const MAGIC = 0x58444953 // "SIDX"
 const FORMAT_VERSION = 1
@@ -97,6 +121,7 @@ export class SearchIndex {
   readonly #ranking: Required<RankingOptions>
   readonly #fields: readonly string[]
   readonly #weights: readonly number[]
+  readonly #rankOf: SearchIndexOptions['rankOf']
   readonly #vocabulary = new Vocabulary()
   /** Rows of `#starts` and `#lengths` by key. */
   readonly #rows = new Map<string, number>()
@@ -106,6 +131,7 @@ export class SearchIndex {
   #tokens = new ByteWriter()
   readonly #stems: StemGroups
   #snapshot: Snapshot | undefined
+  #changes = 0
 
   constructor(options: SearchIndexOptions) {
     this.#fields = Object.keys(options.fields)
@@ -115,6 +141,7 @@ export class SearchIndex {
       if (!(weight > 0)) throw new TypeError(`Expected the weight of \`${field}\` to be above 0, got \`${weight}\``)
     }
     this.#analyzer = options.analyzer
+    this.#rankOf = options.rankOf
     this.#stems = new StemGroups(this.#vocabulary, options.analyzer)
     this.#ranking = { ...DEFAULT_RANKING, ...options.ranking }
     this.#lengths = new Uint32Array(64 * this.#fields.length)
@@ -159,15 +186,26 @@ export class SearchIndex {
 
   /** Removes a document and tells whether it was there. */
   remove(key: string): boolean {
-    this.#snapshot = undefined
+    this.#change()
     return this.#rows.delete(key)
+  }
+
+  /** What a search does first, in steps; what is left of it the search does itself. */
+  *prepareSearch(): Steps<void> {
+    yield* this.#take()
+    yield* this.#stems.update()
+  }
+
+  /** What going through the terms does first, in steps. */
+  *prepareTerms(): Steps<void> {
+    yield* this.#takeTermOrder()
   }
 
   /** The documents that match a query best, best first; equal scores in the order of their keys. */
   search(query: string, options: SearchOptions = {}): SearchHit[] {
-    const { limit = 10, filter, explain = false } = options
-    const { keys, ranking, postings, findPairs } = this.#take()
-    const asked = { words: this.#parseQuery(query), postings, findPairs }
+    const { limit = 10, filter, explain = false, completes = false } = options
+    const { keys, ranking, postings, findPairs } = finish(this.#take())
+    const asked = { words: this.#parseQuery(query, completes), postings, findPairs }
     const accept = filter && ((document: number) => filter(keys[document] ?? ''))
     const ranked = ranking.rank(asked, limit, accept)
     const nameOf = (id: number): string => this.#vocabulary.term(id)
@@ -179,34 +217,56 @@ export class SearchIndex {
     })
   }
 
+  /** How many documents match a query: all that `search` would find without a limit. */
+  count(query: string, { filter, completes = false }: Pick<SearchOptions, 'filter' | 'completes'> = {}): number {
+    const { keys, postings } = finish(this.#take())
+    const found = new Set<number>()
+    for (const { exact, variants } of this.#parseQuery(query, completes)) {
+      for (const id of [...exact, ...variants]) {
+        for (const { offsets, documents } of postings) {
+          for (let i = offsets[id] ?? 0; i < (offsets[id + 1] ?? 0); i++) found.add(documents[i] ?? 0)
+        }
+      }
+    }
+    if (filter === undefined) return found.size
+    let count = 0
+    for (const document of found) if (filter(keys[document] ?? '')) count++
+    return count
+  }
+
+  /** What the last word of a query may be the beginning of, where no document has it as it stands; undefined where one has. */
+  complete(query: string): Completion | undefined {
+    const beginning = this.#findUnfinished(query).at(-1)
+    if (beginning === undefined) return undefined
+    return { beginning, terms: this.#findLonger(beginning).map((id) => this.#vocabulary.term(id)) }
+  }
+
   /** All keys, sorted: the order by which documents are numbered in postings. */
   sortedKeys(): readonly string[] {
-    return this.#take().keys
+    return finish(this.#take()).keys
   }
 
   /** The terms of a field in order, each with its documents. Only one term's data exists at a time. */
   *terms(field: string): Generator<TermEntry, void, void> {
     const f = this.#fieldNumber(field)
-    const { documents, postings: all } = this.#take()
+    const { documents, postings: all } = finish(this.#take())
+    const order = finish(this.#takeTermOrder())
     const postings = all[f]
     if (!postings) return
     const { offsets } = postings
-    const present: [string, number][] = []
-    for (let id = 0; id < this.#vocabulary.size; id++) {
-      if ((offsets[id + 1] ?? 0) > (offsets[id] ?? 0)) present.push([this.#vocabulary.term(id), id])
-    }
-    present.sort((a, b) => this.#analyzer.compare(a[0], b[0]))
     const { length: fieldCount } = this.#fields
-    for (const [term, id] of present) {
-      const from = offsets[id] ?? 0
-      const to = offsets[id + 1] ?? 0
+    for (let i = 0; i < order.length; i++) {
+      const id = order[i] ?? 0
+      const start = offsets[id] ?? 0
+      const df = (offsets[id + 1] ?? 0) - start
+      if (df === 0) continue
       yield {
-        term,
-        df: to - from,
-        visitPostings(visit) {
-          for (let i = from; i < to; i++) {
-            const document = postings.documents[i] ?? 0
-            visit(document, postings.frequencies[i] ?? 0, documents.lengths[document * fieldCount + f] ?? 0)
+        term: this.#vocabulary.term(id),
+        df,
+        visitPostings(visit, from = 0, to = df) {
+          for (let at = start + from; at < start + to; at++) {
+            const document = postings.documents[at] ?? 0
+            visit(document, postings.frequencies[at] ?? 0, documents.lengths[document * fieldCount + f] ?? 0)
           }
         },
       }
@@ -221,13 +281,14 @@ export class SearchIndex {
 
   /** Counts documents, terms and tokens. */
   stats(): SearchIndexStats {
-    const { postings, documents } = this.#take()
+    const { postings, documents } = finish(this.#take())
     let terms = 0
     for (let id = 0; id < this.#vocabulary.size; id++) {
       if (postings.some(({ offsets }) => (offsets[id + 1] ?? 0) > (offsets[id] ?? 0))) terms++
     }
     const fields = this.#fields.map((field, f) => [field, sumLengths(documents, f)] as const)
-    return { documents: this.size, terms, fields: Object.fromEntries(fields) }
+    const count = postings.reduce((sum, { documents: { length } }) => sum + length, 0)
+    return { documents: this.size, terms, postings: count, fields: Object.fromEntries(fields) }
   }
 
   /**
@@ -235,7 +296,7 @@ export class SearchIndex {
    * terms numbered by how often they occur and then by their order.
    */
   save(): Uint8Array<ArrayBuffer> {
-    const { keys, documents } = this.#take()
+    const { keys, documents } = finish(this.#take())
     const counts = new Float64Array(this.#vocabulary.size)
     visitAll(documents, (id) => {
       counts[id] = (counts[id] ?? 0) + 1
@@ -275,6 +336,11 @@ export class SearchIndex {
     return index
   }
 
+  #change(): void {
+    this.#snapshot = undefined
+    this.#changes++
+  }
+
   #fieldNumber(field: string): number {
     const number = this.#fields.indexOf(field)
     if (number < 0) throw new TypeError(`Expected a field among ${this.#fields.join(', ')}, got \`${field}\``)
@@ -282,7 +348,7 @@ export class SearchIndex {
   }
 
   #addRow(key: string): number {
-    this.#snapshot = undefined
+    this.#change()
     if (this.#rowCount === this.#starts.length) {
       this.#compact()
       const capacity = Math.max(64, this.#rowCount * 2)
@@ -317,34 +383,93 @@ export class SearchIndex {
     this.#rowCount = next
   }
 
-  #take(): Snapshot {
+  *#take(): Steps<Snapshot> {
     if (this.#snapshot) return this.#snapshot
     if (this.#rows.size * 2 < this.#rowCount) this.#compact()
+    const changes = this.#changes
     const { length: fieldCount } = this.#fields
-    const keys = [...this.#rows.keys()].sort(this.#analyzer.compare)
+    const keys = yield* sortInSteps([...this.#rows.keys()], this.#analyzer.compare)
     const starts = new Uint32Array(keys.length)
     const lengths = new Uint32Array(keys.length * fieldCount)
-    keys.forEach((key, document) => {
+    const order = this.#rankOf && new Float64Array(keys.length)
+    for (let document = 0; document < keys.length; document++) {
+      const key = keys[document] ?? ''
       const row = this.#rows.get(key) ?? 0
       starts[document] = this.#starts[row] ?? 0
       lengths.set(this.#lengths.subarray(row * fieldCount, (row + 1) * fieldCount), document * fieldCount)
-    })
+      if (order) order[document] = this.#rankOf?.(key) ?? 0
+      if (document % AT_ONCE === 0) yield
+    }
     const documents = { tokens: this.#tokens.buffer, starts, lengths, fieldCount }
     const termCount = this.#vocabulary.size
-    const ranking = new Ranking({ lengths, fieldCount, count: keys.length }, this.#weights, this.#ranking)
+    const postings = yield* buildPostings(documents, termCount)
+    const collection = { lengths, fieldCount, count: keys.length, ...(order && { order }) }
+    const ranking = new Ranking(collection, this.#weights, this.#ranking)
     const findPairs = createTokenPairs(documents, termCount)
-    this.#snapshot = { keys, documents, ranking, findPairs, postings: buildPostings(documents, termCount) }
+    // Between two steps a document may have come or gone.
+    if (changes !== this.#changes) return yield* this.#take()
+    this.#snapshot = { keys, documents, ranking, findPairs, postings, termOrder: undefined }
     return this.#snapshot
   }
 
+  *#takeTermOrder(): Steps<Uint32Array> {
+    const snapshot = yield* this.#take()
+    if (snapshot.termOrder) return snapshot.termOrder
+    const ids: number[] = []
+    const terms: string[] = []
+    for (let id = 0; id < this.#vocabulary.size; id++) {
+      ids.push(id)
+      terms.push(this.#vocabulary.term(id))
+      if (id % AT_ONCE === 0) yield
+    }
+    const sorted = yield* sortInSteps(ids, (a, b) => this.#analyzer.compare(terms[a] ?? '', terms[b] ?? ''))
+    snapshot.termOrder = Uint32Array.from(sorted)
+    return snapshot.termOrder
+  }
+
   /** The words of a query with the terms they stand for. */
-  #parseQuery(query: string): QueryWord[] {
+  #parseQuery(query: string, completes: boolean): QueryWord[] {
+    const unfinished = completes ? this.#findUnfinished(query) : []
     return parseQuery(query, this.#analyzer).map(({ word, forms, weight }) => {
       const exact = forms.map((form) => this.#vocabulary.find(form)).filter((id) => id >= 0)
-      const related = this.#ranking.variantWeight > 0 ? this.#stems.find(word) : []
+      const related = unfinished.includes(word) ? this.#findLonger(word) : this.#findRelated(word)
       const variants = this.#sortTerms(related.filter((id) => !exact.includes(id)))
       return { word, exact, variants, weight }
     })
+  }
+
+  #findRelated(word: string): number[] {
+    return this.#ranking.variantWeight > 0 ? this.#stems.find(word) : []
+  }
+
+  /** Words at the very end of a query that no document has, and that begin others: an identifier, and then its last part. */
+  #findUnfinished(query: string): string[] {
+    const last = new Set<string>()
+    this.#analyzer.visitTokens(query, (source, start, end, at) => {
+      if (at + end - start === query.length) last.add(source.slice(start, end))
+    })
+    return parseQuery(query, this.#analyzer)
+      .filter(({ word, forms }) => last.has(word) && this.#isUnknown(word, forms) && this.#findLonger(word).length > 0)
+      .map(({ word }) => word)
+  }
+
+  #isUnknown(word: string, forms: readonly string[]): boolean {
+    return forms.every((form) => this.#vocabulary.find(form) < 0) && this.#findRelated(word).length === 0
+  }
+
+  /** The terms that stand in most documents, of those that a word begins. */
+  #findLonger(beginning: string): number[] {
+    if (beginning.length < LEAST_BEGINNING) return []
+    const { postings } = finish(this.#take())
+    const countOf = (id: number) =>
+      postings.reduce((sum, { offsets }) => sum + (offsets[id + 1] ?? 0) - (offsets[id] ?? 0), 0)
+    return this.#vocabulary
+      .findLonger(beginning)
+      .map((id) => ({ id, term: this.#vocabulary.term(id), count: countOf(id) }))
+      .filter(({ term, count }) => count > 0 && !this.#analyzer.isStopWord(term))
+      .sort((a, b) => b.count - a.count || this.#analyzer.compare(a.term, b.term))
+      .slice(0, MOST_COMPLETIONS)
+      .map(({ id }) => id)
   }
 
   /** Puts terms in their order, because their numbers depend on what was added first. */

@@ -1,5 +1,9 @@
 import type { Analyzer } from './analyzer.ts'
+import { finish, type Steps } from './steps.ts'
 import { Vocabulary } from './vocabulary.ts'
+
+/** Terms looked at in one step. */
+const AT_ONCE = 256
 
 /**
  * Knows which terms of a vocabulary a word stands for: those that share its stem and those it is a short form of. Each
@@ -23,7 +27,7 @@ export class StemGroups {
 
   /** Numbers of the terms with the stem of `word` and of those it is a short form of, in no particular order. */
   find(word: string): number[] {
-    this.#update()
+    finish(this.update())
     const group = [...(this.#longForms.get(word) ?? [])]
     const stem = this.#stems.find(this.#analyzer.stem(word))
     if (stem < 0) return group
@@ -31,19 +35,25 @@ export class StemGroups {
     return group
   }
 
-  #update(): void {
+  /** Looks at the terms that came since the last time; whoever stops goes on there. */
+  *update(): Steps<void> {
     const { size } = this.#terms
     if (this.#known === size) return
-    this.#previous = extend(this.#previous, size)
-    this.#heads = extend(this.#heads, size)
-    for (; this.#known < size; this.#known++) {
-      const term = this.#terms.term(this.#known)
-      for (const form of this.#analyzer.shortForms?.(term) ?? []) this.#addLongForm(form)
-      const stem = this.#analyzer.stem(term)
-      const group = this.#stems.intern(stem, 0, stem.length)
-      this.#previous[this.#known] = this.#heads[group] ?? 0
-      this.#heads[group] = this.#known + 1
+    if (this.#previous.length < size) this.#previous = extend(this.#previous, size)
+    if (this.#heads.length < size) this.#heads = extend(this.#heads, size)
+    while (this.#known < size) {
+      for (const stop = Math.min(size, this.#known + AT_ONCE); this.#known < stop; this.#known++) this.#addTerm()
+      yield
     }
+  }
+
+  #addTerm(): void {
+    const term = this.#terms.term(this.#known)
+    for (const form of this.#analyzer.shortForms?.(term) ?? []) this.#addLongForm(form)
+    const stem = this.#analyzer.stem(term)
+    const group = this.#stems.intern(stem, 0, stem.length)
+    this.#previous[this.#known] = this.#heads[group] ?? 0
+    this.#heads[group] = this.#known + 1
   }
 
   #addLongForm(form: string): void {

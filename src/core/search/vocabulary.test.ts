@@ -20,6 +20,15 @@ test('does not know what was never interned', () => {
   expect(['', 'ab', 'abcd', 'cba'].map((term) => vocabulary.find(term))).toEqual([-1, -1, -1, -1])
 })
 
+test('finds the terms that a word begins, and not the word itself', () => {
+  const vocabulary = new Vocabulary()
+  for (const term of ['re', 'retry', 'ret', 'tree', '東京都', 'retries']) vocabulary.intern(term, 0, term.length)
+  const find = (beginning: string) => vocabulary.findLonger(beginning).map((id) => vocabulary.term(id))
+  expect(find('ret')).toEqual(['retry', 'retries'])
+  expect(find('東京')).toEqual(['東京都'])
+  expect([find('retryx'), find('x')]).toEqual([[], []])
+})
+
 test('is not slowed down by words prepared to collide', () => {
   const words = createCollisions(14)
   const vocabulary = new Vocabulary()

@@ -33,6 +33,13 @@ export class Vocabulary {
     return (this.#table[this.#probe(hash, term, 0, term.length) + 1] ?? 0) - 1
   }
 
+  /** The numbers of all terms that are longer than `beginning` and begin with it. */
+  findLonger(beginning: string): number[] {
+    const found: number[] = []
+    for (let id = 0; id < this.#size; id++) if (this.#isLonger(id, beginning)) found.push(id)
+    return found
+  }
+
   term(id: number): string {
     // Spreading a typed array goes through its iterator, which is several times slower.
     return Reflect.apply(String.fromCharCode, null, this.#units.subarray(this.#starts[id], this.#starts[id + 1]))
@@ -54,6 +61,13 @@ export class Vocabulary {
     const to = this.#starts[id + 1] ?? 0
     if (to - from !== end - start) return false
     for (let i = from, j = start; i < to; i++, j++) if (units[i] !== source.charCodeAt(j)) return false
+    return true
+  }
+
+  #isLonger(id: number, beginning: string): boolean {
+    const from = this.#starts[id] ?? 0
+    if ((this.#starts[id + 1] ?? 0) - from <= beginning.length) return false
+    for (let i = 0; i < beginning.length; i++) if (this.#units[from + i] !== beginning.charCodeAt(i)) return false
     return true
   }
 

@@ -1,4 +1,7 @@
-import type { GivenFile, GivenFolder } from './given-folder.ts'
+import { buildFolderOf, isBuildFolder } from '../../../src/core/folder/build-folders.ts'
+import type { GivenFile, GivenFiles, GivenFolder } from './given-folder.ts'
+import { listEntries } from './list-entries.ts'
+import { orUndefined } from './open-folder.ts'
 
 /** What the files of an upload are together: the folder they come from, or just these. */
 export function folderOfUpload(list: Iterable<File>): GivenFolder | undefined {
@@ -6,32 +9,43 @@ export function folderOfUpload(list: Iterable<File>): GivenFolder | undefined {
   const [first] = files
   if (first === undefined) return undefined
   const root = first.webkitRelativePath.split('/')[0] ?? ''
-  const prefix = `${root}/`
-  if (root === '' || files.some((file) => !file.webkitRelativePath.startsWith(prefix))) return folderOfFiles(files)
-  return {
-    type: 'files',
-    name: root,
-    files: files.map((file) => ({ path: pathOf(file).slice(prefix.length), file })),
-  }
-}
-
-/** Where a file lies. Browsers write each backslash there as a slash, and where a name may have one, another file may lie. */
-function pathOf({ webkitRelativePath: path, name }: File): string {
-  return path.endsWith(`/${name.replaceAll('\\', '/')}`) ? path.slice(0, -name.length) + name : path
-}
-
-/** Files without a folder, each under its name; a name that comes twice gets a number. */
-function folderOfFiles(files: readonly File[]): GivenFolder {
-  return { type: 'files', name: LOOSE, files: numberTwins(files.map((file) => ({ path: file.name, file }))) }
+  return { type: 'files', name: root || LOOSE, files: numberTwins(filesOf(files, root)), most: files.length }
 }
 
 /** What several things are called that were dropped together. */
 const LOOSE = 'files'
 
+/** The path of each is asked for when its turn comes: of very many, all at once would hold up the page. */
+function* filesOf(files: readonly File[], root: string): Generator<GivenFile, void, void> {
+  const prefix = `${root}/`
+  const passed = new Set<string>()
+  for (const file of files) {
+    const whole = pathOf(file)
+    const path = whole.startsWith(prefix) ? whole.slice(prefix.length) : whole
+    const folder = buildFolderOf(path)
+    if (folder === undefined) yield { path, file }
+    else if (!passed.has(folder)) {
+      passed.add(folder)
+      yield unopened(`${folder}/`)
+    }
+  }
+}
+
+/** A folder whose files are not handed over: one of tools, which is passed over as a whole and may hold very many, or one that cannot be read. */
+function unopened(path: string): GivenFile {
+  return { path, file: undefined }
+}
+
+/** Where a file lies. Browsers write each backslash there as a slash, and where a name may have one, another file may lie. */
+function pathOf({ webkitRelativePath: path, name }: File): string {
+  if (path === '') return name
+  return path.endsWith(`/${name.replaceAll('\\', '/')}`) ? path.slice(0, -name.length) + name : path
+}
+
 /** What was dropped: one folder as itself, all else as a folder of what it was. Must be called before the event ends. */
 export async function folderOfDrop(data: DataTransfer): Promise<GivenFolder | undefined> {
   const items = [...data.items].filter(({ kind }) => kind === 'file')
-  // Both have to be asked for at once: after the first wait the browser has taken everything back.
+  // All have to be asked for at once: after the first wait the browser has taken everything back.
   const asked = items.map((item) => {
     return { handle: handleOf(item), entry: item.webkitGetAsEntry?.() ?? null, file: item.getAsFile() }
   })
@@ -39,69 +53,73 @@ export async function folderOfDrop(data: DataTransfer): Promise<GivenFolder | un
   const [only] = asked
   if (asked.length === 1 && only !== undefined) {
     const handle = await only.handle
+    const entry = only.entry?.isDirectory ? (only.entry as FileSystemDirectoryEntry) : undefined
     if (handle?.kind === 'directory') {
-      return { type: 'handle', name: handle.name, handle: handle as FileSystemDirectoryHandle }
+      return { type: 'handle', name: handle.name, handle: handle as FileSystemDirectoryHandle, entry }
     }
-    if (only.entry?.isDirectory) {
-      return { type: 'files', name: only.entry.name, files: await filesBelow(only.entry, '') }
-    }
+    if (entry !== undefined) return folderOfEntry(entry)
   }
-  const files: GivenFile[] = []
-  for (const { entry, file } of asked) {
-    if (entry?.isDirectory) files.push(...(await filesBelow(entry, `${entry.name}/`)))
-    else if (file !== null) files.push({ path: file.name, file })
-  }
-  return files.length === 0 ? undefined : { type: 'files', name: LOOSE, files: numberTwins(files) }
+  const found = asked.filter(({ entry, file }) => entry?.isDirectory || file !== null)
+  return found.length === 0 ? undefined : { type: 'files', name: LOOSE, files: numberTwins(filesOfDrop(found)) }
+}
+
+/** A folder that was dropped, where there is no handle or it hides something. */
+export function folderOfEntry(entry: FileSystemDirectoryEntry): GivenFiles {
+  return { type: 'files', name: entry.name, files: filesBelow(entry, '') }
 }
 
 async function handleOf(item: DataTransferItem): Promise<FileSystemHandle | null> {
-  try {
-    return (await item.getAsFileSystemHandle?.()) ?? null
-  } catch (error) {
-    // Some browsers have the call and refuse it.
-    if (error instanceof DOMException) return null
-    throw error
+  return (await orUndefined(async () => item.getAsFileSystemHandle?.())) ?? null
+}
+
+interface Dropped {
+  readonly entry: FileSystemEntry | null
+  readonly file: File | null
+}
+
+async function* filesOfDrop(dropped: readonly Dropped[]): AsyncGenerator<GivenFile, void, void> {
+  for (const { entry, file } of dropped) {
+    if (entry?.isDirectory) yield* filesBelow(entry, `${entry.name}/`)
+    else if (file !== null) yield { path: file.name, file }
   }
 }
 
 /** All files below a folder that was dropped, depth costing memory only. */
-async function filesBelow(top: FileSystemEntry, prefix: string): Promise<GivenFile[]> {
-  const files: GivenFile[] = []
+async function* filesBelow(top: FileSystemEntry, prefix: string): AsyncGenerator<GivenFile, void, void> {
   const open: { readonly entry: FileSystemEntry; readonly path: string }[] = [{ entry: top, path: prefix }]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { entry, path } = next
-    if (entry.isFile) files.push({ path, file: await fileOf(entry as FileSystemFileEntry) })
-    else {
-      for (const child of await listEntries(entry as FileSystemDirectoryEntry)) {
-        open.push({ entry: child, path: path + child.name + (child.isDirectory ? '/' : '') })
-      }
+    if (entry.isFile) {
+      yield { path, file: await orUndefined(() => fileOf(entry as FileSystemFileEntry)) }
+      continue
+    }
+    const isOpened = entry === top || !isBuildFolder(entry.name)
+    const below = isOpened ? await orUndefined(() => listEntries(entry as FileSystemDirectoryEntry)) : undefined
+    if (below === undefined) yield unopened(path)
+    for (const child of below ?? []) {
+      open.push({ entry: child, path: path + child.name + (child.isDirectory ? '/' : '') })
     }
   }
-  return files
 }
 
 function fileOf(entry: FileSystemFileEntry): Promise<File> {
   return new Promise((resolve, reject) => entry.file(resolve, reject))
 }
 
-/** The browser gives a hundred at a time, until it gives none. */
-async function listEntries(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
-  const reader = folder.createReader()
-  const all: FileSystemEntry[] = []
-  for (;;) {
-    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject))
-    if (some.length === 0) return all
-    all.push(...some)
-  }
-}
-
 /** `a.txt`, `a (2).txt`: two files may have one name when they come from two folders. */
-function numberTwins(files: readonly GivenFile[]): GivenFile[] {
+async function* numberTwins(
+  files: Iterable<GivenFile> | AsyncIterable<GivenFile>,
+): AsyncGenerator<GivenFile, void, void> {
   const taken = new Set<string>()
-  return files.map(({ path, file }) => {
+  /** The last number that each path got, so that very many of one name are not counted from the beginning each time. */
+  const numbers = new Map<string, number>()
+  for await (const { path, file } of files) {
     let free = path
-    for (let number = 2; taken.has(free); number++) free = path.replace(/(\.[^./]*)?$/, ` (${number})$1`)
+    for (let number = (numbers.get(path) ?? 1) + 1; taken.has(free); number++) {
+      free = path.replace(/(\.[^./]*)?$/, ` (${number})$1`)
+      numbers.set(path, number)
+    }
     taken.add(free)
-    return { path: free, file }
-  })
+    yield { path: free, file }
+  }
 }

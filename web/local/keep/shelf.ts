@@ -22,6 +22,8 @@ export interface Kept {
   readonly updatedAt: number
   /** Limits that it was made with. */
   readonly limits: Limits
+  /** Patterns of files that are not read for it, a line each; what was kept by an earlier version has none. */
+  readonly leaveOut?: string
   /** The version of this page that cut it: nothing that another one cut is taken over. */
   readonly build: string
   /** The folder itself, where the browser can be asked for it again. */
@@ -54,7 +56,7 @@ export interface Shelf {
   list(): Promise<Kept[]>
   open(id: string): Promise<{ readonly kept: Kept; readonly content: Content }>
   /** Keeps an index, in place of the one with its id. Until all of it is there, what was there stays. */
-  save(kept: Omit<Kept, 'size'>, content: Content<Iterable<Uint8Array>>): Promise<Kept>
+  save(kept: Omit<Kept, 'size'>, content: Content<AsyncIterable<Uint8Array>>): Promise<Kept>
   rename(id: string, name: string): Promise<void>
   remove(id: string): Promise<void>
 }
@@ -108,10 +110,10 @@ async function save(
   database: Database<KeptRecord>,
   files: PrivateFiles | undefined,
   kept: Omit<Kept, 'size'>,
-  content: Content<Iterable<Uint8Array>>,
+  content: Content<AsyncIterable<Uint8Array>>,
 ): Promise<Kept> {
   const before = await database.get(kept.id)
-  const index = gather(content.index)
+  const index = await gather(content.index)
   const stamps = new Blob([JSON.stringify(content.stamps)])
   const images = [...content.images.values()]
   const size = [index, stamps, ...images].reduce((sum, blob) => sum + blob.size, 0)
@@ -136,9 +138,9 @@ async function save(
 }
 
 /** Bytes outside the memory of the program, as the browser keeps them. */
-function gather(pieces: Iterable<Uint8Array>): Blob {
+async function gather(pieces: AsyncIterable<Uint8Array>): Promise<Blob> {
   const blobs: Blob[] = []
-  for (const piece of pieces) blobs.push(new Blob([piece as Uint8Array<ArrayBuffer>]))
+  for await (const piece of pieces) blobs.push(new Blob([piece as Uint8Array<ArrayBuffer>]))
   return new Blob(blobs)
 }
 

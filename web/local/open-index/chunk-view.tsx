@@ -3,16 +3,17 @@ import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Chunk } from '../../../src/core/model.ts'
 import { countOf } from '../../../src/core/text/count.ts'
-import { splitLines } from '../../../src/core/text/lines.ts'
-import { MarkedText } from '../../shared/marked-text.tsx'
 import { ask } from '../desk.ts'
 import { TroubleBox } from '../parts/trouble-box.tsx'
-import { indexHref } from '../route.ts'
+import { go, indexHref } from '../route.ts'
 import { type Told, tell } from '../trouble.ts'
+import { goBackOr, goBackTo, isPlainClick } from '../visited.ts'
 import type { ShownChunk } from '../work/operations.ts'
+import { ChunkLines } from './chunk-lines.tsx'
 import { writeCitation } from './citation.ts'
 import { downloadArtefact } from './download.ts'
-import { found, keyOf, search } from './found.ts'
+import { found, hasQuestion, keyOf, search } from './found.ts'
+import { ImageOf } from './image-of.tsx'
 
 /** What a chunk is shown with. */
 export interface ChunkInput {
@@ -46,13 +47,33 @@ export function ChunkView({ id, chunkRef, query }: ChunkInput): JSX.Element {
     if (query.get('q') && found.peek()?.key !== key) void search(id, query, 50)
   }, [key])
   const asked = Object.fromEntries(query)
+  const path = shown.value?.chunk.path ?? ''
+  const above = hasQuestion(query) ? indexHref(id, 'search', asked) : indexHref(id, 'files', { path })
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      // A dialog is closed by the same key.
+      if (event.key === 'Escape' && document.querySelector('dialog[open]') === null) goBackOr(above)
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [above])
   return (
     <section aria-labelledby="chunk-title">
-      {query.get('q') ? (
-        <p class="back">
-          <a href={indexHref(id, 'search', asked)}>← Results for “{query.get('q')}”</a>
-        </p>
-      ) : null}
+      <p class="back">
+        <a
+          href={above}
+          onClick={(event) => {
+            if (!isPlainClick(event)) return
+            event.preventDefault()
+            goBackTo(above)
+          }}
+        >
+          ← {hasQuestion(query) ? `Results${query.has('q') ? ` for “${query.get('q')}”` : ''}` : 'The whole file'}
+        </a>{' '}
+        <span class="keys quiet">
+          <kbd>Esc</kbd>
+        </span>
+      </p>
       <TroubleBox told={trouble.value} />
       {shown.value === null || trouble.value !== null ? null : (
         <ChunkText
@@ -84,7 +105,7 @@ function ChunkText({ id, shown, asked, terms, onTrouble }: ChunkTextInput): JSX.
   return (
     <>
       <h2 ref={title} id="chunk-title" class="path" tabIndex={-1}>
-        <a href={indexHref(id, 'files', { path })} title="All chunks of this file">
+        <a href={indexHref(id, 'files', { path })} title="The whole file">
           {path}
         </a>
         <span class="quiet">
@@ -106,7 +127,8 @@ function ChunkText({ id, shown, asked, terms, onTrouble }: ChunkTextInput): JSX.
         <Beside label="Previous" id={id} to={before} asked={asked} />
         <Beside label="Next" id={id} to={after} asked={asked} />
       </div>
-      <Lines chunk={chunk} terms={terms} />
+      {chunk.kind === 'image' ? <ImageOf path={path} /> : null}
+      <ChunkLines id="chunk-text" chunk={chunk} terms={terms} />
     </>
   )
 }
@@ -127,34 +149,21 @@ function Beside({ label, id, to, asked }: BesideInput): JSX.Element {
       </button>
     )
   }
+  const href = indexHref(id, 'chunk', { ...asked, ref: to })
   return (
-    <a class="button" aria-label={words} href={indexHref(id, 'chunk', { ...asked, ref: to })}>
+    <a
+      class="button"
+      aria-label={words}
+      href={href}
+      onClick={(event) => {
+        if (!isPlainClick(event)) return
+        event.preventDefault()
+        // Going back leads to where the first of them was found.
+        go(href, true)
+      }}
+    >
       {label}
     </a>
-  )
-}
-
-/** Kinds whose chunks are not the lines of the file, but what was made of them. */
-const REWRITTEN = new Set(['html', 'json', 'image'])
-
-function Lines({ chunk, terms }: { readonly chunk: Chunk; readonly terms: readonly string[] }): JSX.Element {
-  const lines = splitLines(chunk.content)
-  const start = REWRITTEN.has(chunk.kind) ? 1 : chunk.startLine
-  const digits = String(start + lines.length).length
-  return (
-    <ol
-      class="panel lines"
-      id="chunk-text"
-      start={start}
-      style={{ paddingLeft: `${digits + 3}ch` }}
-      aria-label={start === chunk.startLine ? 'Text, with the lines of the file' : 'Text'}
-    >
-      {lines.map((line, i) => (
-        <li key={i}>
-          <MarkedText text={line} terms={terms} />
-        </li>
-      ))}
-    </ol>
   )
 }
 

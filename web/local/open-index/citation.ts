@@ -1,10 +1,10 @@
 import type { Chunk } from '../../../src/core/model.ts'
 
-/** The text of a chunk, and below it where it stands: `docs/a.md:3-10 (c0007, 0a1b2c3d4e5f)`. */
+/** The text of a chunk, and below it where it stands: `docs/a.md:3-10 (chunk c0007, id 0a1b2c3d4e5f)`. */
 export function writeCitation(
   chunk: Pick<Chunk, 'content' | 'path' | 'startLine' | 'endLine' | 'shortId'>,
   ref: string,
 ): string {
   const { content, path, startLine, endLine, shortId } = chunk
-  return `${content.trimEnd()}\n\n${path}:${startLine}-${endLine} (${ref}, ${shortId})\n`
+  return `${content.trimEnd()}\n\n${path}:${startLine}-${endLine} (chunk ${ref}, id ${shortId})\n`
 }

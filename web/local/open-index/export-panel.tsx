@@ -3,20 +3,21 @@ import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { writeBytes } from '../../../src/core/text/bytes.ts'
 import { isStopped } from '../desk.ts'
-import type { Kept } from '../keep/shelf.ts'
 import { ProgressBar } from '../parts/progress-bar.tsx'
 import { TroubleBox } from '../parts/trouble-box.tsx'
 import { type Told, tell } from '../trouble.ts'
-import { ARTEFACT_NAMES, type Artefact, type ArtefactName } from '../work/operations.ts'
+import { ARTEFACT_NAMES, type Artefact, type ArtefactName, type Opened } from '../work/operations.ts'
 import { downloadArtefact } from './download.ts'
+import { SecretsNote } from './secrets-note.tsx'
 
 /** What each file of a pack is for. */
 const PURPOSES: Readonly<Record<ArtefactName, string>> = {
-  'llm.md': 'What a language model reads first: how it gets to the few chunks it needs.',
-  'catalog.llm.md': 'Where most of the text lies, and where to begin.',
-  'outline.md': 'Every file with its chunks, to look through.',
-  'index.json': 'The whole index in one file. This page opens it again.',
-  'manifest.json': 'All that is known of files and chunks, for programs.',
+  'llm.md': 'How a model uses the pack. Without the rest of it, it is of no use.',
+  'catalog.llm.md': 'The folders and files with most text, and the chunks to begin with.',
+  'outline.md': 'Every file with the lines and headings of its chunks, to look through.',
+  'index.json':
+    'The whole index with all texts in one file. This page and the program open it again; it has no images.',
+  'manifest.json': 'All that is known of files and chunks, without their texts, for programs.',
   'manifest.min.json': 'The same without ids and hashes.',
   'manifest.llm.tsv': 'Files and chunks as a table that costs a model few tokens.',
 }
@@ -31,12 +32,12 @@ const ZIPS: readonly Choice[] = [
   {
     artefact: { type: 'zip', compact: false },
     label: 'Full pack',
-    purpose: 'One zip with everything below, every chunk as a file, and the images. Give this to others.',
+    purpose: 'One zip with everything below, every chunk as a file, and the images. It can be opened here again.',
   },
   {
     artefact: { type: 'zip', compact: true },
     label: 'Compact pack',
-    purpose: 'One zip with only what a language model needs: llm.md, the table, chunks and images.',
+    purpose: 'A smaller zip with only what a language model needs: llm.md, manifest.llm.tsv, chunks and images.',
   },
 ]
 
@@ -48,30 +49,40 @@ const FILES: readonly Choice[] = ARTEFACT_NAMES.map((name) => {
 interface Writing {
   readonly label: string
   readonly bytes: number
+  /** About how many there will be, once that can be said. */
+  readonly total: number | undefined
   readonly stop: () => void
 }
 
 /** Everything that can be downloaded. */
-export function ExportPanel({ kept }: { readonly kept: Kept }): JSX.Element {
+export function ExportPanel({ index }: { readonly index: Opened }): JSX.Element {
   const writing = useSignal<Writing | null>(null)
   const done = useSignal('')
+  /** Of what was written. */
+  const sizes = useSignal<Readonly<Record<string, number>>>({})
   const trouble = useSignal<Told | null>(null)
   const stop = useRef(new AbortController())
   // Whoever leaves no longer waits for it.
   useEffect(() => () => stop.current.abort(), [])
+  const pressed = useRef<HTMLButtonElement | null>(null)
+  useEffect(() => {
+    // What had the focus meanwhile is gone.
+    if (writing.value === null && document.activeElement === document.body) pressed.current?.focus()
+  }, [writing.value === null])
   const start = async ({ artefact, label }: Choice) => {
     const own = new AbortController()
     stop.current = own
-    writing.value = { label, bytes: 0, stop: () => own.abort() }
+    writing.value = { label, bytes: 0, total: undefined, stop: () => own.abort() }
     done.value = ''
     trouble.value = null
     try {
       const { name, blob } = await downloadArtefact(artefact, {
         signal: own.signal,
-        onProgress: (progress) => {
-          if (writing.value !== null) writing.value = { ...writing.value, bytes: progress.done }
+        onProgress: ({ done: bytes, total }) => {
+          if (writing.value !== null) writing.value = { ...writing.value, bytes, total }
         },
       })
+      sizes.value = { ...sizes.value, [label]: blob.size }
       done.value = `${name}, ${writeBytes(blob.size)}, is in your downloads.`
     } catch (error) {
       if (!isStopped(error)) trouble.value = tell(error)
@@ -86,12 +97,18 @@ export function ExportPanel({ kept }: { readonly kept: Kept }): JSX.Element {
             <strong>{choice.label}</strong>
             <span class="quiet small block">{choice.purpose}</span>
           </span>
+          {choice.label in sizes.value ? (
+            <span class="quiet number size">{writeBytes(sizes.value[choice.label] ?? 0)}</span>
+          ) : null}
           <button
             type="button"
             class={choice === ZIPS[0] ? 'primary' : ''}
             aria-label={`Download ${choice.label}`}
             disabled={writing.value !== null}
-            onClick={() => void start(choice)}
+            onClick={(event) => {
+              pressed.current = event.currentTarget
+              void start(choice)
+            }}
           >
             Download
           </button>
@@ -101,7 +118,12 @@ export function ExportPanel({ kept }: { readonly kept: Kept }): JSX.Element {
   )
   return (
     <section aria-labelledby="export-title">
-      <h2 id="export-title">Export {kept.name}</h2>
+      <h2 id="export-title">Export {index.kept.name}</h2>
+      <p class="quiet">
+        Give a pack to an assistant that can look into a zip, and tell it to begin with llm.md: that leads it to the few
+        chunks that a question needs. For a chat without files, copy single chunks from the search.
+      </p>
+      {index.about.secrets.count === 0 ? null : <SecretsWarning index={index} />}
       <TroubleBox told={trouble.value} />
       {writing.value === null ? null : <WritingPanel writing={writing.value} />}
       <p class="good" role="status" id="export-state">
@@ -114,15 +136,31 @@ export function ExportPanel({ kept }: { readonly kept: Kept }): JSX.Element {
   )
 }
 
+function SecretsWarning({ index }: { readonly index: Opened }): JSX.Element {
+  return (
+    <div class="panel notice warn" role="note" id="secrets-warning">
+      <p>
+        <strong>Passwords or keys may be in {index.about.secrets.count === 1 ? 'a file' : 'these files'}:</strong>{' '}
+        <SecretsNote index={index} />
+      </p>
+      <p>Whoever gets the pack gets them. To leave files out, press Update and name them under “Leave files out”.</p>
+    </div>
+  )
+}
+
 function WritingPanel({ writing }: { readonly writing: Writing }): JSX.Element {
-  const { label, bytes, stop } = writing
+  const { label, bytes, total, stop } = writing
+  const words = useRef<HTMLParagraphElement>(null)
+  // The button that was pressed does nothing now, and has lost the focus.
+  useEffect(() => words.current?.focus({ preventScroll: true }), [])
   return (
     <div class="panel running">
-      <p>
+      <p ref={words} tabIndex={-1}>
         Writing {label}
         {bytes === 0 ? '…' : `: ${writeBytes(bytes)} so far`}
+        {total === undefined ? '' : ` of about ${writeBytes(total)}`}
       </p>
-      <ProgressBar label={`Writing ${label}`} done={bytes} />
+      <ProgressBar label={`Writing ${label}`} done={bytes} total={total} />
       <button type="button" onClick={stop}>
         Cancel
       </button>

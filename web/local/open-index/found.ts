@@ -2,14 +2,12 @@ import { type Signal, signal } from '@preact/signals'
 import { KINDS } from '../../../src/core/model.ts'
 import { ask, opened } from '../desk.ts'
 import { type Told, tell } from '../trouble.ts'
-import type { ShownHit } from '../work/operations.ts'
+import type { Answer } from '../work/operations.ts'
+import { latestOnly } from './latest-only.ts'
 
 /** What was found, and for what. */
-export interface Found {
+export interface Found extends Answer {
   readonly key: string
-  readonly hits: readonly ShownHit[]
-  /** Whether there may be more. */
-  readonly isCut: boolean
   readonly trouble: Told | null
 }
 
@@ -26,18 +24,20 @@ interface Question {
   readonly most: number
 }
 
-let wanted: Question | undefined
-
 /** Asks what the address says. While one question is being answered only the latest of the others waits. */
-export async function search(id: string, query: URLSearchParams, most: number): Promise<void> {
-  wanted = { id, query, most }
-  if (isSearching.value) return
+export function search(id: string, query: URLSearchParams, most: number): Promise<void> {
+  return askLatest({ id, query, most })
+}
+
+const askLatest = latestOnly(async (question: Question) => {
   isSearching.value = true
-  for (let next: Question | undefined = wanted; next !== undefined; next = wanted) {
-    wanted = undefined
-    found.value = await answer(next)
-  }
+  found.value = await answer(question)
   isSearching.value = false
+})
+
+/** Whether the address asks for anything: words, or what has certain properties. */
+export function hasQuestion(query: URLSearchParams): boolean {
+  return ['q', ...FILTERS].some((name) => query.has(name))
 }
 
 /** By what an answer is known: the index as it is now, and what the address asks of it. */
@@ -46,23 +46,24 @@ export function keyOf(id: string, query: URLSearchParams): string {
 }
 
 async function answer({ id, query, most }: Question): Promise<Found | null> {
-  const text = query.get('q')?.trim() ?? ''
-  if (text === '') return null
+  if (!hasQuestion(query)) return null
   const key = keyOf(id, query)
   const kind = query.get('kind')
   try {
-    const { hits } = await ask('search', {
-      query: text,
+    const answer = await ask('search', {
+      query: query.get('q')?.trim() ?? '',
       options: {
         limit: most,
         pathPrefix: query.get('path') ?? undefined,
         kind: KINDS.find((one) => one === kind),
         headingPrefix: query.get('heading') ?? undefined,
         symbolPrefix: query.get('symbol') ?? undefined,
+        // Most questions are asked before they are typed to the end.
+        completes: true,
       },
     })
-    return { key, hits, isCut: hits.length === most, trouble: null }
+    return { key, ...answer, trouble: null }
   } catch (error) {
-    return { key, hits: [], isCut: false, trouble: tell(error) }
+    return { key, hits: [], total: 0, completion: null, trouble: tell(error) }
   }
 }

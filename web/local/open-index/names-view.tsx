@@ -4,71 +4,92 @@ import { LongList } from '../parts/long-list.tsx'
 import { MatchField } from '../parts/match-field.tsx'
 import { TroubleBox } from '../parts/trouble-box.tsx'
 import { indexHref } from '../route.ts'
-import type { Part, Total } from '../work/operations.ts'
+import type { NamedPlace } from '../work/operations.ts'
 import { usePart } from './use-part.ts'
 
-interface Names extends Total {
-  readonly names: readonly string[]
-}
-
-interface NameList {
-  readonly title: string
-  readonly noun: string
-  readonly none: string
-  /** The filter that leads to one of them, and the words to look for. */
-  readonly filter: string
-  readonly wordsOf: (name: string) => string
-  readonly read: (part: Part) => Promise<Names>
-}
-
 /** What the two lists differ in. */
-const LISTS: Readonly<Record<'outline' | 'symbols', NameList>> = {
-  outline: {
-    title: 'Outline',
-    noun: 'heading',
-    none: 'There are no headings here.',
-    filter: 'heading',
-    wordsOf: (name) => name.slice(name.lastIndexOf('/') + 1) || name,
-    read: async (part) => {
-      const { headings, total } = await ask('outline', part)
-      return { names: headings, total }
-    },
-  },
-  symbols: {
-    title: 'Symbols',
-    noun: 'symbol',
-    none: 'There is no code here whose definitions are known.',
-    filter: 'symbol',
-    wordsOf: (name) => name,
-    read: async (part) => {
-      const { symbols, total } = await ask('symbols', part)
-      return { names: symbols, total }
-    },
-  },
+const LISTS = {
+  outline: { title: 'Outline', noun: 'heading', none: 'There are no headings here.' },
+  symbols: { title: 'Symbols', noun: 'symbol', none: 'There is no code here whose definitions are known.' },
 }
 
-/** Headings or symbols, each leading to where it stands. */
-export function NamesView({ id, what }: { readonly id: string; readonly what: 'outline' | 'symbols' }): JSX.Element {
-  const { title, noun, none, filter, wordsOf, read } = LISTS[what]
-  const { match, answer, trouble, onMore } = usePart(read)
+/** What the list of names is given. */
+export interface NamesInput {
+  readonly id: string
+  readonly what: 'outline' | 'symbols'
+  readonly isCompact: boolean
+}
+
+/** Headings or symbols, each leading to the chunk where it stands. */
+export function NamesView({ id, what, isCompact }: NamesInput): JSX.Element {
+  const { title, noun, none } = LISTS[what]
+  const { match, page, trouble, onMove } = usePart(async (part) => {
+    const { places, total } = await ask(what, part)
+    return { items: places, total }
+  })
+  const isUnknown = isCompact && what === 'symbols'
   return (
     <section aria-labelledby="names-title">
       <h2 id="names-title">{title}</h2>
-      {answer?.total === 0 && match.value === '' ? (
-        <p class="quiet">{none}</p>
+      {page?.total === 0 && match.value === '' ? (
+        <p class="quiet">{isUnknown ? 'A compact pack does not say which definitions its code has.' : none}</p>
       ) : (
-        <MatchField match={match} noun={noun} total={answer?.total ?? null} />
+        <MatchField match={match} noun={noun} total={page?.total ?? null} />
       )}
       <TroubleBox told={trouble} />
-      {answer === null || answer.total === 0 ? null : (
-        <LongList items={answer.names} total={answer.total} noun={noun} keyOf={(name) => name} onMore={onMore}>
-          {(name) => (
-            <a class="grow" href={indexHref(id, 'search', { q: wordsOf(name), [filter]: name })}>
-              {what === 'outline' ? name.replaceAll('/', ' › ') : name}
-            </a>
-          )}
+      {page === null || page.total === 0 ? null : (
+        <LongList page={{ ...page, items: markFiles(page.items) }} noun={noun} keyOf={({ ref }) => ref} onMove={onMove}>
+          {(place) => (what === 'outline' ? <Heading id={id} place={place} /> : <Definition id={id} place={place} />)}
         </LongList>
       )}
     </section>
+  )
+}
+
+/** A place, and whether the one before it is in another file. */
+interface MarkedPlace extends NamedPlace {
+  readonly isFirst: boolean
+}
+
+function markFiles(places: readonly NamedPlace[]): MarkedPlace[] {
+  return places.map((place, i) => ({ ...place, isFirst: places[i - 1]?.path !== place.path }))
+}
+
+function Heading({ id, place }: { readonly id: string; readonly place: MarkedPlace }): JSX.Element {
+  const { names, path, line, ref, isFirst } = place
+  return (
+    <>
+      {isFirst ? (
+        <a class="path file-head" href={indexHref(id, 'files', { path })}>
+          {path}
+        </a>
+      ) : null}
+      <a
+        class="grow"
+        style={{ paddingLeft: `${Math.min(names.length - 1, DEEPEST)}rem` }}
+        title={names.join(' › ')}
+        href={indexHref(id, 'chunk', { ref })}
+      >
+        {names.at(-1)}
+      </a>
+      <span class="quiet small number">line {line}</span>
+    </>
+  )
+}
+
+/** Deeper headings are not moved further to the right: there is an end to it. */
+const DEEPEST = 5
+
+function Definition({ id, place }: { readonly id: string; readonly place: NamedPlace }): JSX.Element {
+  const { names, path, line, ref } = place
+  return (
+    <>
+      <a class="grow path" href={indexHref(id, 'chunk', { ref })}>
+        {names.at(-1)}
+      </a>
+      <span class="quiet small path where">
+        {path}:{line}
+      </span>
+    </>
   )
 }

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useRef } from 'preact/hooks'
-import { KINDS } from '../../../src/core/model.ts'
+import type { Kind } from '../../../src/core/model.ts'
 import { nameOfKind } from '../parts/kind-name.ts'
 import { replaceQuery } from '../route.ts'
 import { FILTERS } from './found.ts'
@@ -12,8 +12,14 @@ const LABELS: Readonly<Record<(typeof FILTERS)[number], readonly [label: string,
   symbol: ['Symbol begins with', 'Parser.'],
 }
 
+/** What filters are given: what the address asks, and the kinds that there are. */
+export interface FiltersInput {
+  readonly query: URLSearchParams
+  readonly kinds: readonly Kind[]
+}
+
 /** What a search is narrowed down to. It stands in the address of the page. */
-export function SearchFilters({ query }: { readonly query: URLSearchParams }): JSX.Element {
+export function SearchFilters({ query, kinds }: FiltersInput): JSX.Element {
   const used = FILTERS.filter((name) => query.has(name)).length
   // From then on it is the reader who opens and closes it.
   const isOpen = useRef(used > 0)
@@ -31,7 +37,7 @@ export function SearchFilters({ query }: { readonly query: URLSearchParams }): J
                 onInput={(event) => replaceQuery({ [name]: event.currentTarget.value })}
               >
                 <option value="">any</option>
-                {KINDS.map((kind) => (
+                {kinds.map((kind) => (
                   <option key={kind} value={kind}>
                     {nameOfKind(kind)}
                   </option>

@@ -1,13 +1,15 @@
 import { useSignal, useSignalEffect } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { countOf } from '../../../src/core/text/count.ts'
+import type { Kind } from '../../../src/core/model.ts'
+import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import { MarkedText } from '../../shared/marked-text.tsx'
 import { useSearchKeys } from '../../shared/search-keys.ts'
 import { TroubleBox } from '../parts/trouble-box.tsx'
 import { indexHref, replaceQuery, route } from '../route.ts'
+import { isReturning } from '../visited.ts'
 import type { ShownHit } from '../work/operations.ts'
-import { type Found, found, isSearching, keyOf, search } from './found.ts'
+import { FILTERS, type Found, found, hasQuestion, isSearching, keyOf, search } from './found.ts'
 import { SearchFilters } from './search-filters.tsx'
 
 /** What the search is given: the index, and what the address asks. */
@@ -15,6 +17,7 @@ export interface SearchInput {
   readonly id: string
   readonly query: URLSearchParams
   readonly files: number
+  readonly kinds: readonly Kind[]
 }
 
 /** Typing is over when nothing was typed for so long. */
@@ -24,7 +27,7 @@ const PAUSE_MS = 150
 const HITS = 50
 
 /** The box, its filters, and what was found. */
-export function SearchView({ id, query, files }: SearchInput): JSX.Element {
+export function SearchView({ id, query, files, kinds }: SearchInput): JSX.Element {
   const typed = useSignal(query.get('q') ?? '')
   const most = useSignal(HITS)
   const box = useRef<HTMLInputElement>(null)
@@ -32,8 +35,10 @@ export function SearchView({ id, query, files }: SearchInput): JSX.Element {
   const timer = useRef(0)
   const key = keyOf(id, query)
   useEffect(() => {
-    most.value = HITS
-    if (found.peek()?.key !== key) void search(id, query, HITS)
+    const known = found.peek()
+    // What was found before is all there still, however much of it was asked for.
+    most.value = known?.key === key ? Math.max(HITS, known.hits.length) : HITS
+    if (known?.key !== key) void search(id, query, HITS)
   }, [key])
   useEffect(() => () => clearTimeout(timer.current), [])
   useSignalEffect(() => {
@@ -43,7 +48,10 @@ export function SearchView({ id, query, files }: SearchInput): JSX.Element {
     if (now !== typed.peek().trim()) typed.value = now
   })
   useSearchKeys(box, results)
-  useEffect(() => box.current?.focus(), [])
+  useEffect(() => {
+    // Whoever comes back is led to where they were.
+    if (!isReturning()) box.current?.focus({ preventScroll: true })
+  }, [])
   const take = () => {
     clearTimeout(timer.current)
     replaceQuery({ q: typed.value.trim() })
@@ -78,7 +86,7 @@ export function SearchView({ id, query, files }: SearchInput): JSX.Element {
             }}
           />
         </form>
-        <SearchFilters query={query} />
+        <SearchFilters query={query} kinds={kinds} />
       </search>
       <div ref={results} class={isSearching.value ? 'results busy' : 'results'} aria-busy={isSearching.value}>
         <Results
@@ -103,20 +111,23 @@ interface ResultsInput {
 }
 
 function Results({ id, query, answer, onMore }: ResultsInput): JSX.Element {
-  const hasQuestion = (query.get('q') ?? '') !== ''
-  const isFiltered = query.size > (query.has('q') ? 1 : 0)
-  const shown = hasQuestion ? answer : null
+  const shown = hasQuestion(query) ? answer : null
   return (
     <>
       <p class="quiet small" role="status" id="result-count">
         {shown === null
-          ? hasQuestion
+          ? hasQuestion(query)
             ? 'Searching…'
             : 'Results appear as you type.'
-          : shown.hits.length === 0
-            ? `Nothing was found.${isFiltered ? ' The filters may leave out too much.' : ' Try other words.'}`
-            : `${shown.isCut ? 'The best ' : ''}${countOf(shown.hits.length, 'result')}`}
+          : writeCount(shown, query)}
       </p>
+      {shown?.completion ? (
+        <p class="quiet small" id="completion">
+          Nothing has “{shown.completion.beginning}” as a word; shown are words that begin with it:{' '}
+          {shown.completion.terms.slice(0, 4).join(', ')}
+          {shown.completion.terms.length > 4 ? ' and others.' : '.'}
+        </p>
+      ) : null}
       <TroubleBox told={shown?.trouble ?? null} />
       {shown === null || shown.hits.length === 0 ? null : (
         <ol class="hits" aria-label="Results">
@@ -127,7 +138,7 @@ function Results({ id, query, answer, onMore }: ResultsInput): JSX.Element {
           ))}
         </ol>
       )}
-      {shown?.isCut ? (
+      {shown !== null && shown.hits.length < shown.total ? (
         <p class="more">
           <button type="button" onClick={onMore}>
             Show more
@@ -136,6 +147,14 @@ function Results({ id, query, answer, onMore }: ResultsInput): JSX.Element {
       ) : null}
     </>
   )
+}
+
+function writeCount({ hits, total }: Found, query: URLSearchParams): string {
+  const isFiltered = FILTERS.some((name) => query.has(name))
+  if (total === 0)
+    return `Nothing was found.${isFiltered ? ' The filters may leave out too much.' : ' Try other words.'}`
+  if (hits.length === total) return countOf(total, 'result')
+  return `${query.has('q') ? 'The best ' : 'The first '}${writeNumber(hits.length)} of ${countOf(total, 'result')}`
 }
 
 function HitCard(props: { readonly id: string; readonly hit: ShownHit; readonly query: URLSearchParams }): JSX.Element {
@@ -163,7 +182,8 @@ function HitCard(props: { readonly id: string; readonly hit: ShownHit; readonly 
         )}
       </header>
       <div class={`passage-text kind-${kind}`}>
-        <MarkedText text={snippet} terms={terms} />
+        {/* What a heading says stands above already, and its signs say nothing. */}
+        <MarkedText text={kind === 'markdown' ? snippet.replace(/^#{1,6} /, '') : snippet} terms={terms} />
       </div>
     </article>
   )

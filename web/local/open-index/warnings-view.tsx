@@ -7,15 +7,16 @@ import { MatchField } from '../parts/match-field.tsx'
 import { TroubleBox } from '../parts/trouble-box.tsx'
 import { indexHref } from '../route.ts'
 import { usePart } from './use-part.ts'
+import { writeWarning } from './write-warning.ts'
 
 /** What a code means in two words. */
 const WORDS: Readonly<Record<WarningCode, string>> = {
   max_file_bytes: 'too large',
   max_total_bytes: 'too much in all',
   max_total_chunks: 'too many chunks in all',
-  utf8: 'not quite text',
-  binary: 'without text',
-  max_chunks_per_file: 'too many chunks',
+  utf8: 'not UTF-8 text',
+  binary: 'not text',
+  max_chunks_per_file: 'not whole',
   secret: 'may hold a secret',
   changed: 'changed meanwhile',
   unreadable: 'not readable',
@@ -24,24 +25,30 @@ const WORDS: Readonly<Record<WarningCode, string>> = {
 }
 
 /** What a reader of the index should know. */
-export function WarningsView({ id }: { readonly id: string }): JSX.Element {
-  const { match, answer, trouble, onMore } = usePart((part) => ask('warnings', part))
+export function WarningsView({ id, isCompact }: { readonly id: string; readonly isCompact: boolean }): JSX.Element {
+  const { match, page, trouble, onMove } = usePart(async (part) => {
+    const { warnings, total } = await ask('warnings', part)
+    return { items: warnings, total }
+  })
   return (
     <section aria-labelledby="warnings-title">
       <h2 id="warnings-title">Warnings</h2>
-      {answer?.total === 0 && match.value === '' ? (
-        <p class="quiet">There are none: all that was to be read is in the index, whole.</p>
+      {page?.total === 0 && match.value === '' ? (
+        <p class="quiet">
+          {isCompact
+            ? 'A compact pack does not say what was left out of it.'
+            : 'There are none: all that was to be read is in the index, whole.'}
+        </p>
       ) : (
-        <MatchField match={match} noun="warning" total={answer?.total ?? null} />
+        <MatchField match={match} noun="warning" total={page?.total ?? null} />
       )}
       <TroubleBox told={trouble} />
-      {answer === null || answer.total === 0 ? null : (
+      {page === null || page.total === 0 ? null : (
         <LongList
-          items={answer.warnings}
-          total={answer.total}
+          page={page}
           noun="warning"
           keyOf={({ path, code, message }) => `${path} ${code} ${message}`}
-          onMore={onMore}
+          onMove={onMove}
         >
           {({ path, code, message }) => (
             <>
@@ -49,7 +56,7 @@ export function WarningsView({ id }: { readonly id: string }): JSX.Element {
                 <a class="path" href={indexHref(id, 'files', { path })}>
                   {path}
                 </a>
-                <span class="quiet small block">{message}</span>
+                <span class="quiet small block">{writeWarning({ code, message })}</span>
               </span>
               <Pill word={WORDS[code]} tone="warn" />
             </>

@@ -11,7 +11,7 @@ export function IndexActions({ kept }: { readonly kept: Kept }): JSX.Element {
   const isRenaming = useSignal(false)
   const isDeleting = useSignal(false)
   const folder = useRef<HTMLInputElement>(null)
-  const { id, name } = kept
+  const { name } = kept
   return (
     <>
       {canChooseFolder() ? (
@@ -32,7 +32,13 @@ export function IndexActions({ kept }: { readonly kept: Kept }): JSX.Element {
       </button>
       <FolderInput input={folder} update={kept} />
       <RenameDialog isOpen={isRenaming} kept={kept} />
-      <ConfirmDialog isOpen={isDeleting} title={`Delete ${name}?`} action="Delete" onConfirm={() => void remove(id)}>
+      <ConfirmDialog
+        isOpen={isDeleting}
+        title={`Delete ${name}?`}
+        action="Delete"
+        back="Cancel"
+        onConfirm={() => void remove(kept)}
+      >
         <p>It is removed from this browser for good. The folder that it was made from stays as it is.</p>
       </ConfirmDialog>
     </>
@@ -76,7 +82,7 @@ function RenameDialog({ isOpen, kept }: { readonly isOpen: Signal<boolean>; read
       </label>
       <div class="dialog-buttons">
         <button type="button" onClick={close}>
-          Back
+          Cancel
         </button>
         <button type="submit" class="primary">
           Rename

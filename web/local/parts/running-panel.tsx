@@ -13,7 +13,12 @@ export function RunningPanel(): JSX.Element | null {
   return (
     <section class="panel running" aria-labelledby="running-title" aria-busy="true">
       <PageTitle id="running-title">{title}</PageTitle>
-      <ProgressBar label={title} done={progress?.done ?? 0} total={progress?.total} />
+      {/* Of a single file nobody knows how far it is. */}
+      <ProgressBar
+        label={title}
+        done={progress?.done ?? 0}
+        total={progress?.total === 1 ? undefined : progress?.total}
+      />
       <p class="number" id="running-count">
         {writeCount(progress)}
       </p>

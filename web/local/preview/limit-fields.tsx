@@ -1,39 +1,49 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { DEFAULT_LIMITS, type Limits } from '../../../src/core/limits.ts'
+import { useRef } from 'preact/hooks'
+import { countRefused } from '../../../src/core/folder/byte-budget.ts'
+import { DEFAULT_LIMITS } from '../../../src/core/limits.ts'
 import { writeBytes } from '../../../src/core/text/bytes.ts'
 import { countOf } from '../../../src/core/text/count.ts'
 import { prepared as current, type Prepared } from '../desk.ts'
-import type { Survey } from '../work/operations.ts'
 
 const MEGABYTE = 2 ** 20
 
-type Name = 'maxFileBytes' | 'maxTotalBytes'
+/** The limits that can be changed here, what they are called, and what their unit is. */
+const FIELDS = [
+  ['maxFileBytes', 'Largest file, in MB', MEGABYTE],
+  ['maxTotalBytes', 'All files together, in MB', MEGABYTE],
+  ['maxChunksPerFile', 'Most chunks of one file', 1],
+] as const
 
 /** What exceeds the limits, and the limits themselves. */
 export function LimitFields({ prepared }: { readonly prepared: Prepared }): JSX.Element {
   const { survey, limits } = prepared
-  const { count, isAtLeast } = countOversized(survey, limits)
-  const isTooMuch = survey.bytes > limits.maxTotalBytes
+  const { tooLarge, tooMuch } = countRefused(survey.sizes, limits)
+  const isNothingLeft = tooLarge + tooMuch === survey.files
+  // It does not close under the hands of whoever raises one of them.
+  const isOpen = useRef(false)
+  isOpen.current ||= isNothingLeft
   return (
     <>
-      {count === 0 ? null : (
+      {tooLarge === 0 ? null : (
         <p class="exceeds" id="exceeds-file">
-          {isAtLeast ? 'At least ' : ''}
-          {countOf(count, 'file')} of more than {writeBytes(limits.maxFileBytes)} will be left out, with a warning each.
+          {countOf(tooLarge, 'file')} of more than {writeBytes(limits.maxFileBytes)} will be left out, with a warning
+          each.{isNothingLeft ? ' Nothing is left to read: raise the limit below.' : ''}
         </p>
       )}
-      {isTooMuch ? (
+      {tooMuch === 0 ? null : (
         <p class="exceeds" id="exceeds-total">
-          Together they are more than {writeBytes(limits.maxTotalBytes)}: in the order of their paths, what comes beyond
-          that will be left out, with a warning each.
+          Together they are more than {writeBytes(limits.maxTotalBytes)}: in the order of their paths, the last{' '}
+          {countOf(tooMuch, 'file')} will be left out, with a warning each. Raise the limit to read them.
         </p>
-      ) : null}
-      <details>
+      )}
+      <details open={isOpen.current}>
         <summary>Limits</summary>
         <div class="filters">
-          <LimitField name="maxFileBytes" label="Largest file, in MB" prepared={prepared} />
-          <LimitField name="maxTotalBytes" label="All files together, in MB" prepared={prepared} />
+          {FIELDS.map(([name, label, unit]) => (
+            <LimitField key={name} name={name} label={label} unit={unit} prepared={prepared} />
+          ))}
         </div>
         <p class="field-note">Larger limits take more memory and time.</p>
       </details>
@@ -41,8 +51,14 @@ export function LimitFields({ prepared }: { readonly prepared: Prepared }): JSX.
   )
 }
 
-function LimitField(props: { readonly name: Name; readonly label: string; readonly prepared: Prepared }): JSX.Element {
-  const { name, label, prepared } = props
+interface LimitInput {
+  readonly name: (typeof FIELDS)[number][0]
+  readonly label: string
+  readonly unit: number
+  readonly prepared: Prepared
+}
+
+function LimitField({ name, label, unit, prepared }: LimitInput): JSX.Element {
   const problem = useSignal('')
   const id = `limit-${name}`
   return (
@@ -52,14 +68,14 @@ function LimitField(props: { readonly name: Name; readonly label: string; readon
         id={id}
         inputMode="decimal"
         autocomplete="off"
-        defaultValue={String(prepared.limits[name] / MEGABYTE)}
+        defaultValue={String(prepared.limits[name] / unit)}
         aria-invalid={problem.value !== ''}
         aria-describedby={`${id}-problem`}
         onInput={(event) => {
-          const bytes = Math.round(Number(event.currentTarget.value.trim().replace(',', '.')) * MEGABYTE)
-          const isGood = Number.isSafeInteger(bytes) && bytes > 0
-          problem.value = isGood ? '' : `Write a number above 0, such as ${DEFAULT_LIMITS[name] / MEGABYTE}.`
-          if (isGood) current.value = { ...prepared, limits: { ...prepared.limits, [name]: bytes } }
+          const wanted = Math.round(Number(event.currentTarget.value.trim().replace(',', '.')) * unit)
+          const isGood = Number.isSafeInteger(wanted) && wanted > 0
+          problem.value = isGood ? '' : `Write a number above 0, such as ${DEFAULT_LIMITS[name] / unit}.`
+          if (isGood) current.value = { ...prepared, limits: { ...prepared.limits, [name]: wanted } }
         }}
       />
       <span class="field-problem" id={`${id}-problem`} role="status">
@@ -67,13 +83,4 @@ function LimitField(props: { readonly name: Name; readonly label: string; readon
       </span>
     </label>
   )
-}
-
-/** How many files are too large: of those that are known by size, which are the largest. */
-export function countOversized(
-  { largest, files }: Survey,
-  { maxFileBytes }: Limits,
-): { readonly count: number; readonly isAtLeast: boolean } {
-  const count = largest.filter(({ bytes }) => bytes > maxFileBytes).length
-  return { count, isAtLeast: count === largest.length && files > count }
 }

@@ -1,34 +1,32 @@
 import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
 import { writeBytes } from '../../../src/core/text/bytes.ts'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
-import { type Prepared, readPrepared } from '../desk.ts'
+import { type Prepared, readShelf, revise, shelf } from '../desk.ts'
 import { nameOfKind } from '../parts/kind-name.ts'
 import { PageTitle } from '../parts/page-title.tsx'
+import { Since } from '../parts/since.tsx'
 import { go } from '../route.ts'
 import type { Survey } from '../work/operations.ts'
-import { countOversized, LimitFields } from './limit-fields.tsx'
+import { ChangeList } from './changes.tsx'
+import { LeaveOutField } from './leave-out-field.tsx'
+import { LimitFields } from './limit-fields.tsx'
 import { PassedOver } from './passed-over.tsx'
+import { ReadButton } from './read-button.tsx'
 
 /** What would be read, before anything is. */
 export function Preview({ prepared }: { readonly prepared: Prepared }): JSX.Element {
   const { survey, update, limits } = prepared
-  const { count: oversized, isAtLeast } = countOversized(survey, limits)
-  const wanted = survey.files - oversized
   const skipped = survey.skipped.reduce((sum, { count }) => sum + count, 0)
   return (
     <>
       <p class="back">
         <a href="#/">← Another folder</a>
       </p>
-      <PageTitle>
+      <PageTitle key={update?.id}>
         {update === null ? 'Preview of' : 'Update from'} {survey.name}
       </PageTitle>
-      {update !== null && update.root !== survey.name ? (
-        <p class="panel notice" role="note">
-          “{update.name}” was made from the folder {update.root}, and this one is called {survey.name}. What is not in
-          here is removed from the index.
-        </p>
-      ) : null}
+      {update === null ? <KnownFolder prepared={prepared} /> : <UpdateNote prepared={prepared} />}
       <div class="panel summary">
         <p class="figure">
           {survey.files === 0
@@ -37,21 +35,18 @@ export function Preview({ prepared }: { readonly prepared: Prepared }): JSX.Elem
         </p>
         <p class="quiet">
           {survey.files === 0
-            ? 'What was found is passed over, for the reasons below. Choose another folder, or change its ignore files.'
+            ? 'Nothing of what was found is read, for the reasons below. Choose another folder, or change what is left out.'
             : skipped === 0
               ? 'Nothing has been read yet.'
-              : `Nothing has been read yet. ${skipped === 1 ? '1 file or folder is' : `${writeNumber(skipped)} files and folders are`} passed over.`}
+              : `Nothing has been read yet. ${skipped === 1 ? '1 file or folder' : `${writeNumber(skipped)} files and folders`} will not be.`}
         </p>
-        {survey.changes === undefined ? null : <Changes changes={survey.changes} />}
+        {survey.changes === undefined ? null : <ChangeList changes={survey.changes} />}
         {survey.files === 0 ? null : <LimitFields prepared={prepared} />}
+        {survey.files === 0 && survey.leaveOut === '' ? null : <LeaveOutField key={update?.id} prepared={prepared} />}
         <div class="buttons">
-          {survey.files === 0 ? null : (
-            <button type="button" class="primary" disabled={wanted === 0} onClick={() => void readPrepared()}>
-              Read {isAtLeast ? 'the others' : countOf(wanted, 'file')}
-            </button>
-          )}
+          <ReadButton prepared={prepared} />
           <button type="button" onClick={() => go('#/')}>
-            Back
+            Cancel
           </button>
         </div>
       </div>
@@ -62,28 +57,42 @@ export function Preview({ prepared }: { readonly prepared: Prepared }): JSX.Elem
         </div>
       )}
       <PassedOver groups={survey.skipped} />
+      {survey.mayHide ? (
+        <p class="quiet small" id="may-hide">
+          Of a folder that is chosen, browsers do not show files whose names other systems could not have, such as “What
+          now?.md”. Drop the folder onto this page to have them too.
+        </p>
+      ) : null}
     </>
   )
 }
 
-function Changes({ changes }: { readonly changes: NonNullable<Survey['changes']> }): JSX.Element {
-  const { added, changed, removed, same } = changes
-  const figures: readonly (readonly [string, number])[] = [
-    ['new', added],
-    ['changed', changed],
-    ['removed', removed],
-    ['unchanged', same],
-  ]
+function UpdateNote({ prepared: { survey, update } }: { readonly prepared: Prepared }): JSX.Element | null {
+  if (update === null) return null
+  if (update.root === survey.name) return <p class="quiet">The index “{update.name}” is brought up to date.</p>
   return (
-    <p id="changes">
-      {figures.map(([word, count], i) => (
-        <span key={word}>
-          {i === 0 ? '' : ', '}
-          <strong class="number">{writeNumber(count)}</strong> {word}
-        </span>
-      ))}
-      {added + changed + removed === 0 ? ': the index is up to date.' : '. Only what is new or changed is cut again.'}
+    <p class="panel notice" role="note">
+      “{update.name}” was made from the folder {update.root}, and this one is called {survey.name}. What is not in here
+      is removed from the index.
     </p>
+  )
+}
+
+/** Whoever has read a folder of this name before may want to update what came of it. */
+function KnownFolder({ prepared: { survey } }: { readonly prepared: Prepared }): JSX.Element | null {
+  useEffect(() => void readShelf(), [])
+  const known = shelf.value?.kept.find(({ root }) => root === survey.name)
+  if (known === undefined) return null
+  return (
+    <div class="panel notice known" role="note" id="known-folder">
+      <p>
+        “{known.name}” was made from a folder of this name, and was <Since kept={known} />. Reading makes a second
+        index.
+      </p>
+      <button type="button" onClick={() => void revise(known.leaveOut ?? '', known)}>
+        Update it instead
+      </button>
+    </div>
   )
 }
 

@@ -37,7 +37,7 @@ export function Choose(): JSX.Element {
         hidden
         aria-label="Files"
         onChange={(event) => {
-          const given = folderOfUpload(takeFiles(event.currentTarget))
+          const given = folderOfFiles(takeFiles(event.currentTarget))
           if (given !== undefined) void lookThrough(given)
         }}
       />
@@ -55,6 +55,13 @@ export function Choose(): JSX.Element {
       />
     </section>
   )
+}
+
+/** Files that were chosen or dropped without a folder: a single one gives its name to what is made of it. */
+export function folderOfFiles(files: readonly File[]): GivenFolder | undefined {
+  const given = folderOfUpload(files)
+  const [only] = files
+  return given !== undefined && files.length === 1 && only !== undefined ? { ...given, name: only.name } : given
 }
 
 /** Where a folder is uploaded through. It is there for browsers that have nothing better, or refuse it. */
@@ -84,14 +91,20 @@ export function canChooseFolder(): boolean {
   return window.showDirectoryPicker !== undefined || canUploadFolder()
 }
 
+/** What the browser refused once it will refuse again. */
+let isRefused = false
+
 /** Asks for a folder, the best way there is. */
 export async function chooseFolder(upload: RefObject<HTMLInputElement | null>, update?: Kept): Promise<void> {
   await attempt(async () => {
-    const handle = await pickFolder()
+    const handle = isRefused ? 'refused' : await pickFolder()
     if (handle !== 'refused') return lookThrough(asGiven(handle), update)
-    if (upload.current !== null) return upload.current.click()
-    const advice = 'Choose files, or drop the folder onto this page.'
-    throw new Trouble('The browser does not let this page ask for a folder.', advice)
+    isRefused = true
+    const refusal = 'The browser does not let this page ask for a folder'
+    if (upload.current === null) throw new Trouble(`${refusal}.`, 'Choose files, or drop the folder onto this page.')
+    // A browser that has asked somebody first may have forgotten that a button was pressed.
+    if (navigator.userActivation?.isActive !== false) return upload.current.click()
+    throw new Trouble(`${refusal} in this way.`, 'Press the button once more to upload the folder to the page instead.')
   })
 }
 
@@ -101,9 +114,8 @@ export function asGiven(handle: FileSystemDirectoryHandle): GivenFolder {
 }
 
 async function pickFolder(): Promise<FileSystemDirectoryHandle | 'refused'> {
-  if (window.showDirectoryPicker === undefined) return 'refused'
   try {
-    return await window.showDirectoryPicker({ id: 'pharos', mode: 'read' })
+    return (await window.showDirectoryPicker?.({ id: 'pharos', mode: 'read' })) ?? 'refused'
   } catch (error) {
     // Inside a page of others the browser has the call and refuses it.
     if (error instanceof DOMException && !isStopped(error)) return 'refused'

@@ -3,8 +3,10 @@ import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Modal } from '../../shared/dialog.tsx'
 import { attempt, importFile, lookThrough, running } from '../desk.ts'
-import { folderOfDrop, folderOfUpload } from '../folder/take-in.ts'
+import { folderOfDrop } from '../folder/take-in.ts'
+import { route } from '../route.ts'
 import { Trouble } from '../trouble.ts'
+import { folderOfFiles } from './choose.tsx'
 
 /** Takes what is dropped, wherever on the page. */
 export function DropAnywhere(): JSX.Element {
@@ -41,6 +43,8 @@ export function DropAnywhere(): JSX.Element {
   const close = () => {
     pack.value = null
   }
+  // What was asked on one page is no question on another.
+  useEffect(close, [route.value])
   return (
     <>
       {isOver.value ? (
@@ -59,12 +63,12 @@ export function DropAnywhere(): JSX.Element {
         <p>It looks like an index that was exported before. Open it to search and export it again.</p>
         <div class="dialog-buttons">
           <button type="button" onClick={close}>
-            Back
+            Cancel
           </button>
           <button
             type="button"
             onClick={() => {
-              const given = pack.value === null ? undefined : folderOfUpload([pack.value])
+              const given = pack.value === null ? undefined : folderOfFiles([pack.value])
               close()
               if (given !== undefined) void lookThrough(given)
             }}
@@ -90,7 +94,8 @@ function packOf(data: DataTransfer): File | undefined {
 
 async function takeDrop(data: DataTransfer): Promise<void> {
   // What was dropped has to be taken before the event ends.
-  const taken = folderOfDrop(data)
+  const isFile = data.files.length === 1 && data.items[0]?.webkitGetAsEntry?.()?.isFile === true
+  const taken = isFile ? Promise.resolve(folderOfFiles([...data.files])) : folderOfDrop(data)
   await attempt(async () => {
     const given = await taken
     if (given === undefined) throw new Trouble('Nothing was dropped that can be read.', 'Drop a folder, or files.')

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact'
 import { writeBytes } from '../../../src/core/text/bytes.ts'
 import { countOf } from '../../../src/core/text/count.ts'
-import { writeAgo, writeMoment } from '../../shared/format.ts'
 import type { Kept } from '../keep/shelf.ts'
 import { IndexActions } from '../parts/index-actions.tsx'
+import { Since } from '../parts/since.tsx'
 import { indexHref } from '../route.ts'
 import type { ShelfView } from '../work/operations.ts'
 
@@ -23,7 +23,9 @@ export function KeptList({ shelf }: { readonly shelf: ShelfView }): JSX.Element 
   if (kept.length === 0) return null
   return (
     <section aria-labelledby="kept-title">
-      <h2 id="kept-title">Kept in this browser</h2>
+      <h2 id="kept-title" tabIndex={-1}>
+        Kept in this browser
+      </h2>
       <ul class="kept">
         {kept.map((one) => (
           <li key={one.id} class="panel">
@@ -37,7 +39,7 @@ export function KeptList({ shelf }: { readonly shelf: ShelfView }): JSX.Element 
 }
 
 function KeptIndex({ kept }: { readonly kept: Kept }): JSX.Element {
-  const { id, name, files, chunks, size, updatedAt } = kept
+  const { id, name, files, chunks, size } = kept
   return (
     <>
       <div class="kept-words">
@@ -45,8 +47,7 @@ function KeptIndex({ kept }: { readonly kept: Kept }): JSX.Element {
           <a href={indexHref(id)}>{name}</a>
         </h3>
         <p class="quiet small">
-          {countOf(files, 'file')}, {countOf(chunks, 'chunk')}, {writeBytes(size)},{' '}
-          <span title={writeMoment(updatedAt)}>updated {writeAgo(updatedAt, Date.now())}</span>
+          {countOf(files, 'file')}, {countOf(chunks, 'chunk')}, {writeBytes(size)} here, <Since kept={kept} />
         </p>
       </div>
       <div class="buttons">

@@ -10,10 +10,10 @@ export function Start(): JSX.Element {
   useEffect(() => void readShelf(), [])
   return (
     <>
-      <h1>Search a folder, make a pack</h1>
+      <h1 tabIndex={-1}>Search a folder, make a pack</h1>
       <p class="lead">
-        Choose a folder: it is cut into passages that people and language models can search and cite. Everything happens
-        in this browser; nothing is uploaded.
+        Choose a folder: it is cut into short passages, called chunks, that people and language models can search and
+        cite. Everything happens in this browser; nothing is uploaded.
       </p>
       <Choose />
       {opened.value?.unkept ? (

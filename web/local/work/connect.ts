@@ -1,11 +1,10 @@
+import { keepOffline } from '../offline.ts'
 import { Trouble } from '../trouble.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 import type { OperationName, Operations, Progress } from './operations.ts'
 
 /** Where the work is done. */
 export interface Work {
-  /** False where the page does it itself, because the browser lets it have no worker. */
-  readonly isInWorker: boolean
   /** Asks for something. Rejects with a {@link Trouble}, or with an `AbortError` once it was stopped. */
   ask<Name extends OperationName>(
     name: Name,
@@ -23,9 +22,13 @@ export interface AskOptions {
 /** A worker that says nothing for so long will say nothing. */
 const PATIENCE_MS = 10_000
 
-/** Starts a worker, or works in the page where there can be none. */
+/**
+ * Starts a worker, or works in the page where there can be none, or none that the policy holds for: a worker takes it from the fields of
+ * its own script, not from the page. A host of plain files sends none; the service worker adds it.
+ */
 export async function connectWork(): Promise<Work> {
-  const started = await startWorker()
+  const isHeld = (await hasPolicy()) || ((await keepOffline()) && (await hasPolicy()))
+  const started = isHeld ? await startWorker() : undefined
   if (started !== undefined) {
     const { worker, lock } = started
     const line = createLine((message) => worker.postMessage(message))
@@ -37,12 +40,22 @@ export async function connectWork(): Promise<Work> {
     worker.onerror = (event) => lose(event.message)
     // It is free only when the worker is gone.
     if (lock !== null) navigator.locks?.request(lock, () => lose('')).catch(() => undefined)
-    return { isInWorker: true, ask: line.ask }
+    return line
   }
   const [{ answerWith }, { startSession }] = await Promise.all([import('./answering.ts'), import('./start-session.ts')])
   const line = createLine((message) => answer(message))
   const answer = answerWith(startSession(document.baseURI), (message) => line.hear(message), true)
-  return { isInWorker: false, ask: line.ask }
+  return line
+}
+
+/** Whether scripts come with a policy that forbids what it does not name. The worker's lies beside this one, and comes the same way. */
+async function hasPolicy(): Promise<boolean> {
+  try {
+    const { ok, headers } = await fetch(import.meta.url)
+    return ok && (headers.get('content-security-policy') ?? '').includes("default-src 'none'")
+  } catch {
+    return false
+  }
 }
 
 interface Started {

@@ -1,15 +1,17 @@
 import { writeFullChunk } from '../../../src/core/pack/chunk-files.ts'
-import { type PackOptions, packEntries, packName, zipPack } from '../../../src/core/pack/entries.ts'
+import { type PackEntry, type PackOptions, packEntries, packName, zipEntries } from '../../../src/core/pack/entries.ts'
 import type { Pack } from '../../../src/core/pack/pack.ts'
+import type { PackIndex } from '../../../src/core/pack/pack-index.ts'
 import { bytesOf } from '../folder/open-folder.ts'
 import { Trouble } from '../trouble.ts'
 import type { Artefact, Exported } from './operations.ts'
-import type { Task } from './task.ts'
+import { goThrough, type Task } from './task.ts'
 
 /** Where an artefact is written from. */
 export interface ExportSource {
   /** The folder that the pack is named by. */
   readonly root: string
+  readonly index: PackIndex
   readonly images: ReadonlyMap<string, Blob>
   readonly task: Task
 }
@@ -19,20 +21,26 @@ const HANDED_BYTES = 2 ** 22
 
 /** Writes an artefact, byte by byte what the program writes for the same files. */
 export async function writeArtefact(pack: Pack, artefact: Artefact, source: ExportSource): Promise<Exported> {
-  const options: PackOptions = { readImage: (path) => readImage(path, source.images) }
-  if (artefact.type === 'zip') {
-    const pieces = zipPack(pack, { ...options, compact: artefact.compact })
-    return { name: `${packName(source.root, pack)}.zip`, blob: await gather(pieces, source.task, 'application/zip') }
-  }
+  const { index, images, task } = source
   if (artefact.type === 'chunk') {
-    const at = pack.refs.indexOf(artefact.ref)
-    const text = writeFullChunk(pack, at)
+    const text = writeFullChunk(pack, pack.refs.indexOf(artefact.ref))
     return { name: `${artefact.ref}.md`, blob: new Blob([text], { type: TYPES['md'] ?? '' }) }
   }
-  for await (const { name, content } of packEntries(pack, options)) {
+  const compact = artefact.type === 'zip' && artefact.compact
+  const hasPostings = artefact.type === 'zip' ? !compact : artefact.name === 'index.json'
+  const postings = hasPostings ? (await goThrough(index.prepare('terms'), task)).stats().postings : 0
+  const options: PackOptions = { compact, index, readImage: (path) => readImage(path, images) }
+  if (artefact.type === 'zip') {
+    const expected = expectBytes(pack, compact ? COMPACT_BYTES : FULL_BYTES, postings)
+    const writing = new Writing(task, expected)
+    const pieces = zipEntries(writing.count(packEntries(pack, options)))
+    return { name: `${packName(source.root, pack)}.zip`, blob: await writing.gather(pieces, 'application/zip') }
+  }
+  const writing = new Writing(task, hasPostings ? expectBytes(pack, INDEX_BYTES, postings) : undefined)
+  for await (const { name, content } of writing.count(packEntries(pack, options))) {
     if (name !== artefact.name) continue
     const pieces = content instanceof Uint8Array ? [content] : content
-    return { name, blob: await gather(pieces, source.task, TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? '') }
+    return { name, blob: await writing.gather(pieces, TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? '') }
   }
   throw new Trouble(`There is no ${artefact.name} in this pack.`, 'Choose another of its files.')
 }
@@ -45,30 +53,92 @@ const TYPES: Readonly<Record<string, string>> = {
 
 async function readImage(path: string, images: ReadonlyMap<string, Blob>): Promise<Uint8Array> {
   const image = images.get(path)
-  if (image !== undefined) return bytesOf(image)
-  const advice = 'An index.json has no images: open the whole pack, or choose its folder. Single files can be exported.'
-  throw new Trouble(`The image ${path} is not here.`, advice)
+  if (image === undefined) {
+    const advice =
+      'An index.json has no images: open the whole pack, or choose its folder. Single files can be exported.'
+    throw new Trouble(`The image ${path} is not here.`, advice)
+  }
+  try {
+    return await bytesOf(image)
+  } catch (cause) {
+    if (!(cause instanceof DOMException)) throw cause
+    const advice =
+      'It was updated or deleted since, perhaps in another tab. Load the page anew and open it again; single files can be exported now.'
+    throw new Trouble(`The images of this index are no longer where they were.`, advice, { cause })
+  }
 }
 
-async function gather(
-  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  task: Task,
-  type: string,
-): Promise<Blob> {
-  const blobs: Blob[] = []
-  let some: Uint8Array<ArrayBuffer>[] = []
-  let size = 0
-  let total = 0
-  for await (const piece of pieces) {
-    some.push(piece as Uint8Array<ArrayBuffer>)
-    size += piece.length
-    total += piece.length
-    task.progress({ stage: 'writing', done: total })
-    await task.breathe()
-    if (size < HANDED_BYTES) continue
-    blobs.push(new Blob(some))
-    some = []
-    size = 0
+/** How often the text of a chunk is written, and about how many bytes go with it. */
+interface ChunkBytes {
+  readonly copies: number
+  readonly beside: number
+}
+
+const FULL_BYTES: ChunkBytes = { copies: 2, beside: 1340 }
+const COMPACT_BYTES: ChunkBytes = { copies: 1, beside: 110 }
+const INDEX_BYTES: ChunkBytes = { copies: 1, beside: 520 }
+/** `{"chunk_id":"…","tf":1,"doc_len":120},` */
+const POSTING_BYTES = 95
+
+/** About how many bytes of content there will be. */
+function expectBytes({ chunks }: Pack, { copies, beside }: ChunkBytes, postings: number): number {
+  const text = chunks.reduce((sum, { content }) => sum + content.length, 0)
+  return text * copies + chunks.length * beside + postings * POSTING_BYTES
+}
+
+/** What is told is never all before all is there. */
+const MOST_SHARE = 0.99
+
+/** Something on its way into a file. */
+class Writing {
+  readonly #task: Task
+  readonly #expected: number | undefined
+  #content = 0
+
+  /** `expected` is about how many bytes of content there will be. */
+  constructor(task: Task, expected: number | undefined) {
+    this.#task = task
+    this.#expected = expected
   }
-  return new Blob([...blobs, ...some], { type })
+
+  /** Counts the content of files as it is taken. */
+  async *count(entries: AsyncIterable<PackEntry>): AsyncGenerator<PackEntry, void, void> {
+    for await (const { name, content } of entries) {
+      if (content instanceof Uint8Array) this.#content += content.length
+      yield { name, content: content instanceof Uint8Array ? content : this.#countPieces(content) }
+    }
+  }
+
+  async gather(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, type: string): Promise<Blob> {
+    const blobs: Blob[] = []
+    let some: Uint8Array<ArrayBuffer>[] = []
+    let size = 0
+    let total = 0
+    for await (const piece of pieces) {
+      some.push(piece as Uint8Array<ArrayBuffer>)
+      size += piece.length
+      total += piece.length
+      this.#task.progress({ stage: 'writing', done: total, total: this.#expectTotal(total) })
+      await this.#task.breathe()
+      if (size < HANDED_BYTES) continue
+      blobs.push(new Blob(some))
+      some = []
+      size = 0
+    }
+    return new Blob([...blobs, ...some], { type })
+  }
+
+  *#countPieces(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
+    for (const piece of pieces) {
+      this.#content += piece.length
+      yield piece
+    }
+  }
+
+  /** The content packs about as well to the end as it did so far. */
+  #expectTotal(written: number): number | undefined {
+    if (this.#expected === undefined) return undefined
+    const share = Math.min(MOST_SHARE, this.#content / this.#expected)
+    return share === 0 ? undefined : Math.ceil(written / share)
+  }
 }

@@ -1,32 +1,58 @@
-import type { GivenFolder } from '../folder/given-folder.ts'
+import type { GivenFile, GivenFiles, GivenFolder } from '../folder/given-folder.ts'
+import { hidesNames } from '../folder/hidden-names.ts'
+import { folderOfEntry } from '../folder/take-in.ts'
 import type { AskOptions, Work } from './connect.ts'
 import type { HandedFolder } from './operations.ts'
 
 /** Writing a message may take about so long without anybody noticing. */
 const UNNOTICED_MS = 20
 
+/** Files of a message. To find out the path of one takes a while as well. */
 const LEAST = 16
-const MOST = 1024
+const MOST = 256
 
-/** Gives files to whoever works, as many at a time as go unnoticed: a browser takes its time for each. Folders with a handle stay as they are. */
+/** Gives a folder to whoever works: a handle as it is, unless it hides something; else its files. */
 export async function handOver(
   folder: GivenFolder,
   work: Work,
   options: AskOptions,
 ): Promise<GivenFolder | HandedFolder> {
-  if (folder.type === 'handle') return folder
-  const { name, files } = folder
-  let size = LEAST
-  for (let at = 0; at < files.length || at === 0; ) {
+  if (folder.type === 'files') return handOverFiles(folder, work, options)
+  const { name, handle, entry } = folder
+  const onLook = (done: number) => {
     options.signal?.throwIfAborted()
-    const some = files.slice(at, at + size)
-    const begun = performance.now()
-    const given = work.ask('give', { files: some, isFirst: at === 0 })
-    const took = Math.max(performance.now() - begun, 0.1)
-    await given
-    at += size
-    size = Math.max(LEAST, Math.min(MOST, Math.floor((size * UNNOTICED_MS) / took)))
-    options.onProgress?.({ stage: 'taking', done: Math.min(at, files.length), total: files.length })
+    options.onProgress?.({ stage: 'looking', done })
   }
+  if (entry === undefined) return folder
+  if (await hidesNames(handle, entry, onLook)) return handOverFiles(folderOfEntry(entry), work, options)
+  return { type: 'handle', name, handle, isWhole: true }
+}
+
+/** As many at a time as go unnoticed: a browser takes its time for each. */
+async function handOverFiles(
+  { name, files, most }: GivenFiles,
+  work: Work,
+  options: AskOptions,
+): Promise<HandedFolder> {
+  let done = 0
+  let size = LEAST
+  let some: GivenFile[] = []
+  const give = async () => {
+    options.signal?.throwIfAborted()
+    const begun = performance.now()
+    const given = work.ask('give', { files: some, isFirst: done === 0 })
+    const took = Math.max(performance.now() - begun, 0.1)
+    // Where there is no worker, only this lets others have their turn.
+    await Promise.all([given, new Promise((resolve) => setTimeout(resolve))])
+    done += some.length
+    size = Math.max(LEAST, Math.min(MOST, Math.floor((size * UNNOTICED_MS) / took)))
+    some = []
+    options.onProgress?.({ stage: 'taking', done, total: most })
+  }
+  for await (const file of files) {
+    some.push(file)
+    if (some.length >= size) await give()
+  }
+  if (some.length > 0 || done === 0) await give()
   return { type: 'handed', name }
 }

@@ -1,7 +1,8 @@
 import type { SkipReason } from '../../../src/core/folder/walk-tree.ts'
 import type { Limits } from '../../../src/core/limits.ts'
-import type { Chunk, FileMeta, Warning } from '../../../src/core/model.ts'
+import type { Chunk, FileMeta, Kind, Warning } from '../../../src/core/model.ts'
 import type { PackHit, PackSearchOptions } from '../../../src/core/pack/search-pack.ts'
+import type { Completion } from '../../../src/core/search/search-index.ts'
 import type { GivenFile, GivenFolder } from '../folder/given-folder.ts'
 import type { Kept } from '../keep/shelf.ts'
 
@@ -11,6 +12,8 @@ export interface Operations {
   give(ask: { readonly files: readonly GivenFile[]; readonly isFirst: boolean }): Nothing
   /** Looks through a folder without reading its files. `update` is the id of the kept index that it is to bring up to date. */
   survey(ask: { readonly folder: GivenFolder | HandedFolder; readonly update?: string | undefined }): Survey
+  /** Looks again at the folder that was looked through last: without files of these patterns, and as an update of this index. */
+  revise(ask: { readonly leaveOut: string; readonly update?: string | undefined }): Survey
   /** Reads the folder that was looked through last, and opens and keeps what came of it. */
   ingest(ask: { readonly limits: Limits }): Opened
   /** The kept indexes, latest first, and the room they have. */
@@ -20,14 +23,18 @@ export interface Operations {
   remove(ask: { readonly id: string }): Nothing
   /** Opens a pack, or an `index.json`, and keeps it. */
   importPack(ask: { readonly file: File }): Opened
-  search(ask: { readonly query: string; readonly options: PackSearchOptions }): { readonly hits: readonly ShownHit[] }
+  search(ask: { readonly query: string; readonly options: PackSearchOptions }): Answer
   chunk(ask: { readonly ref: string }): ShownChunk
-  outline(ask: Part & { readonly path?: string | undefined }): { readonly headings: readonly string[] } & Total
-  symbols(ask: Part & { readonly path?: string | undefined }): { readonly symbols: readonly string[] } & Total
+  /** Headings, file by file. */
+  outline(ask: Part): { readonly places: readonly NamedPlace[] } & Total
+  /** Definitions of code, by name. */
+  symbols(ask: Part): { readonly places: readonly NamedPlace[] } & Total
   files(ask: Part): { readonly files: readonly FileMeta[] } & Total
   warnings(ask: Part): { readonly warnings: readonly Warning[] } & Total
-  /** Chunks of a file, in order. */
-  chunksOf(ask: { readonly path: string }): { readonly chunks: readonly ChunkLine[] }
+  /** What is known of a file, and its chunks in order, from one on and at most so many. */
+  file(ask: { readonly path: string; readonly from: number; readonly most: number }): ShownFile
+  /** The bytes of an image; null where they are not here. */
+  image(ask: { readonly path: string }): { readonly blob: Blob | null }
   /** Writes an artefact of the open index. */
   exportArtefact(ask: { readonly artefact: Artefact }): Exported
 }
@@ -70,21 +77,38 @@ export interface Progress {
 /** What a folder holds, before it is read. */
 export interface Survey {
   readonly name: string
+  /** Whether the browser may hide files from the page: those with names that other systems could not have, behind a handle. */
+  readonly mayHide: boolean
   readonly files: number
   readonly bytes: number
+  /** The size of each file, in the order in which they are read, by which limits decide. Numbers that cross to the page at no cost. */
+  readonly sizes: Float64Array
   /** The largest files first, as many as are worth showing. */
   readonly largest: readonly { readonly path: string; readonly bytes: number }[]
   /** Files and bytes by kind, most bytes first. */
   readonly kinds: readonly { readonly kind: string; readonly files: number; readonly bytes: number }[]
   /** What is passed over: how many by each reason, and the first of them. */
   readonly skipped: readonly SkippedGroup[]
+  /** Patterns of files that were left out of all this, a line each. */
+  readonly leaveOut: string
   /** What happened to the files of the index that is to be brought up to date. */
-  readonly changes?: {
-    readonly added: number
-    readonly changed: number
-    readonly removed: number
-    readonly same: number
-  }
+  readonly changes?: Changes
+}
+
+/** What is new, other or gone since an index was made. */
+export interface Changes {
+  readonly added: SomeFiles
+  readonly changed: SomeFiles
+  readonly removed: SomeFiles
+  readonly same: number
+  /** Whether another version of this page cut it, so that all of it is read again. */
+  readonly isOtherBuild: boolean
+}
+
+/** How many files, and the first of them. */
+export interface SomeFiles {
+  readonly count: number
+  readonly examples: readonly string[]
 }
 
 /** What was passed over for one reason. */
@@ -100,7 +124,21 @@ export interface Opened {
   /** Why it could not be kept; what is open can be used all the same. */
   readonly unkept: { readonly message: string; readonly advice: string } | null
   readonly counts: { readonly cut: number; readonly unchanged: number } | null
+  readonly about: About
+}
+
+/** What is known of an open index as a whole. */
+export interface About {
+  /** A compact pack knows no sizes, no definitions and no warnings. */
+  readonly isCompact: boolean
   readonly bytes: number
+  /** The kinds that there are. */
+  readonly kinds: readonly Kind[]
+  /** Files that were to be read and are not in it, and those that are not in it whole. */
+  readonly leftOut: number
+  readonly cutOff: number
+  /** Files that may hold passwords or keys. */
+  readonly secrets: SomeFiles
 }
 
 /** The kept indexes, and the room they have. */
@@ -110,6 +148,15 @@ export interface ShelfView {
   readonly trouble: { readonly message: string; readonly advice: string } | null
   readonly used: number | null
   readonly quota: number | null
+}
+
+/** What was found. */
+export interface Answer {
+  readonly hits: readonly ShownHit[]
+  /** How many there are, those that were not returned included. */
+  readonly total: number
+  /** What the last word was taken for the beginning of. */
+  readonly completion: Completion | null
 }
 
 /** A hit and what it takes to show it. */
@@ -127,12 +174,30 @@ export interface ShownChunk {
   readonly after: string | null
 }
 
-/** A line of the list of chunks of a file. */
-export interface ChunkLine {
+/** Something with a name, and where it stands. */
+export interface NamedPlace {
+  /** What it is called, and before that what encloses it. */
+  readonly names: readonly string[]
+  readonly path: string
+  readonly line: number
   readonly ref: string
-  readonly startLine: number
-  readonly endLine: number
+}
+
+/** A file as it is shown. */
+export interface ShownFile {
+  /** Null where the index has no such file. */
+  readonly file: FileMeta | null
+  readonly warnings: readonly Warning[]
+  readonly chunks: readonly FileChunk[]
+  /** How many chunks it has. */
+  readonly total: number
+}
+
+/** A chunk among those of its file. */
+export interface FileChunk {
+  readonly ref: string
   readonly label: string
+  readonly chunk: Pick<Chunk, 'content' | 'kind' | 'startLine' | 'endLine'>
 }
 
 /** What can be downloaded. */

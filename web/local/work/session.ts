@@ -10,18 +10,22 @@ import { writeBareIndexJson } from '../../../src/core/pack/index-json.ts'
 import { chunkLabel } from '../../../src/core/pack/label.ts'
 import { openPack } from '../../../src/core/pack/open-pack.ts'
 import { createPack, type Pack } from '../../../src/core/pack/pack.ts'
+import { PackIndex } from '../../../src/core/pack/pack-index.ts'
 import { PackSearch } from '../../../src/core/pack/search-pack.ts'
 import { sumTokens } from '../../../src/core/pack/tables.ts'
+import { countOf } from '../../../src/core/text/count.ts'
 import type { GivenFile, GivenFolder } from '../folder/given-folder.ts'
 import { bytesOf, openFolder } from '../folder/open-folder.ts'
 import { newId } from '../keep/new-id.ts'
 import { type Content, type Kept, openShelf, type Shelf, type Stamp } from '../keep/shelf.ts'
 import { Trouble } from '../trouble.ts'
+import { describeIndex } from './about.ts'
 import { writeArtefact } from './export.ts'
 import { readPack } from './import.ts'
-import type { Opened, OperationName, Operations, Part } from './operations.ts'
-import { type Surveyed, surveyFolder } from './survey.ts'
-import type { Task } from './task.ts'
+import { listHeadings, listSymbols } from './named-places.ts'
+import type { NamedPlace, Opened, OperationName, Operations, Part, Survey } from './operations.ts'
+import { describeWalk, type Surveyed, type Walked, walkFolder } from './survey.ts'
+import { goThrough, type Task, withBreaks } from './task.ts'
 import { tellFailure } from './tell-failure.ts'
 
 /** What the part that works is given. */
@@ -52,8 +56,11 @@ type Handlers = {
 interface Current {
   readonly kept: Kept
   readonly pack: Pack
+  readonly index: PackIndex
   readonly search: PackSearch
   readonly images: ReadonlyMap<string, Blob>
+  /** Made when they are first asked for. */
+  readonly lists: { headings?: readonly NamedPlace[]; symbols?: readonly NamedPlace[] }
 }
 
 /** Files read ahead at once. */
@@ -65,10 +72,14 @@ const SETTLE_MS = 2000
 /** A time that no file has. */
 const UNSETTLED = -1
 
+/** As many are shown of one file. */
+const MOST_WARNINGS = 20
+
 /** Starts a session; nothing is opened before it is needed. */
 export function createSession(options: SessionOptions): Session {
   let current: Current | undefined
-  let surveyed: (Surveyed & { readonly update: string | undefined; readonly handle: Kept['handle'] }) | undefined
+  let walked: (Walked & { readonly handle: Kept['handle'] }) | undefined
+  let surveyed: (Surveyed & { readonly update: string | undefined }) | undefined
   let handed: GivenFile[] = []
   let shelf: Promise<Shelf> | undefined
   let grammars: Promise<Grammars> | undefined
@@ -86,26 +97,40 @@ export function createSession(options: SessionOptions): Session {
     throw new Trouble('No index is open.', 'Open one of those that are kept, or choose a folder.')
   }
 
+  const hold = (kept: Kept, pack: Pack, images: Content['images']) => {
+    const index = new PackIndex(pack)
+    current = { kept, pack, index, search: new PackSearch(pack, index), images, lists: {} }
+  }
+
+  /** Says what would be read of the folder that was walked through last, as an update of an index or as a new one. */
+  async function survey(update: string | undefined, leaveOut?: string): Promise<Survey> {
+    if (walked === undefined) throw noFolder()
+    const index = update === undefined ? undefined : await (await openedShelf()).open(update)
+    const before = index && { stamps: index.content.stamps, isOtherBuild: index.kept.build !== options.build }
+    surveyed = { ...describeWalk(walked, { leaveOut: leaveOut ?? index?.kept.leaveOut ?? '', before }), update }
+    return surveyed.survey
+  }
+
   /** Keeps what is open. What cannot be kept can still be used. */
   async function keep(
     kept: Omit<Kept, 'size'>,
     pack: Pack,
     content: Omit<Content, 'index'>,
     counts: Opened['counts'],
+    task: Task,
   ): Promise<Opened> {
-    const bytes = pack.files.reduce((sum, file) => sum + file.bytes, 0)
-    const hold = (held: Kept, images: Content['images']) => {
-      current = { kept: held, pack, search: new PackSearch(pack), images }
-    }
+    task.progress({ stage: 'keeping', done: 0 })
+    const about = describeIndex(pack)
     try {
       const ready = await openedShelf()
-      const saved = await ready.save(kept, { ...content, index: writeBareIndexJson(pack) })
+      const saved = await ready.save(kept, { ...content, index: withBreaks(writeBareIndexJson(pack), task) })
       // Images that were taken over lay with what was kept before, which is gone.
-      hold(saved, (await ready.open(saved.id)).content.images)
-      return { kept: saved, unkept: null, counts, bytes }
+      hold(saved, pack, (await ready.open(saved.id)).content.images)
+      return { kept: saved, unkept: null, counts, about }
     } catch (error) {
-      hold({ ...kept, size: 0 }, content.images)
-      return { kept: { ...kept, size: 0 }, unkept: tellFailure(error), counts, bytes }
+      task.signal.throwIfAborted()
+      hold({ ...kept, size: 0 }, pack, content.images)
+      return { kept: { ...kept, size: 0 }, unkept: tellFailure(error), counts, about }
     }
   }
 
@@ -119,19 +144,21 @@ export function createSession(options: SessionOptions): Session {
     async survey({ folder: asked, update }, task) {
       const folder: GivenFolder = asked.type === 'handed' ? { type: 'files', name: asked.name, files: handed } : asked
       handed = []
-      const opened = openFolder(folder)
-      const before = update === undefined ? undefined : (await (await openedShelf()).open(update)).content.stamps
-      const found = await surveyFolder(opened, before, task)
-      surveyed = { ...found, update, handle: folder.type === 'handle' ? folder.handle : null }
-      return found.survey
+      const found = await walkFolder(openFolder(folder), task)
+      walked = { ...found, handle: folder.type === 'handle' ? folder.handle : null }
+      return survey(update)
     },
 
+    revise: ({ leaveOut, update }) => survey(update, leaveOut),
+
     async ingest({ limits }, task) {
-      if (surveyed === undefined) throw new Trouble('No folder was chosen.', 'Choose a folder first.')
-      const { folder, update, handle } = surveyed
+      if (surveyed === undefined) throw noFolder()
+      const { folder, update, paths } = surveyed
+      // What comes first may take its time.
+      task.progress({ stage: 'reading', done: 0, total: paths.length, path: paths[0] })
       const before =
         update === undefined ? undefined : await openBefore(await openedShelf(), update, limits, options.build)
-      if (surveyed.paths.some((path) => codeLanguageOf(path) !== undefined)) grammars ??= options.openGrammars()
+      if (paths.some((path) => codeLanguageOf(path) !== undefined)) grammars ??= options.openGrammars()
       const opened = await grammars?.catch((error: unknown) => {
         grammars = undefined
         throw error
@@ -148,12 +175,14 @@ export function createSession(options: SessionOptions): Session {
         addedAt: before?.kept.addedAt ?? now,
         updatedAt: now,
         limits,
+        leaveOut: surveyed.survey.leaveOut,
         build: options.build,
-        handle,
+        handle: walked?.handle ?? null,
       }
-      task.progress({ stage: 'keeping', done: 0 })
+      const opening = await keep(kept, pack, read, read.counts, task)
+      walked = undefined
       surveyed = undefined
-      return keep(kept, pack, read, read.counts)
+      return opening
     },
 
     async shelf() {
@@ -168,8 +197,8 @@ export function createSession(options: SessionOptions): Session {
     async open({ id }) {
       const { kept, content } = await (await openedShelf()).open(id)
       const pack = await openBareIndex(content.index, kept.name)
-      current = { kept, pack, search: new PackSearch(pack), images: content.images }
-      return { kept, unkept: null, counts: null, bytes: pack.files.reduce((sum, file) => sum + file.bytes, 0) }
+      hold(kept, pack, content.images)
+      return { kept, unkept: null, counts: null, about: describeIndex(pack) }
     },
 
     async rename({ id, name }) {
@@ -188,24 +217,28 @@ export function createSession(options: SessionOptions): Session {
       const { pack, images, root } = await readPack(file, task)
       const now = Date.now()
       const kept = { id: newId(), name: root, root, ...describePack(pack), addedAt: now, updatedAt: now }
-      task.progress({ stage: 'keeping', done: 0 })
-      return keep(
-        { ...kept, limits: DEFAULT_LIMITS, build: options.build, handle: null },
-        pack,
-        { stamps: [], images },
-        null,
-      )
+      // Nobody knows the times of its files; whether one is still the same is known once it is read.
+      const stamps = pack.files.map(({ path, bytes }): Stamp => [path, bytes, UNSETTLED])
+      const made = { ...kept, limits: DEFAULT_LIMITS, build: options.build, handle: null }
+      return keep(made, pack, { stamps, images }, null, task)
     },
 
     async search({ query, options: how }, task) {
       const { search } = open()
       task.progress({ stage: 'indexing', done: 0 })
-      const hits = search.search(query, how)
+      if (query !== '') await goThrough(search.prepare(), task)
+      const { hits, total } =
+        query === ''
+          ? search.list(how, how.limit ?? 10)
+          : { hits: search.search(query, how), total: search.count(query, how) }
+      const completion = (how.completes ? search.complete(query) : undefined) ?? null
       return {
         hits: hits.map((hit) => {
           const found = search.find(hit.chunkRef)?.chunk
           return { ...hit, kind: found?.kind ?? 'unknown', symbol: found?.symbol ?? null }
         }),
+        total,
+        completion,
       }
     },
 
@@ -219,13 +252,17 @@ export function createSession(options: SessionOptions): Session {
       return { ...found, before: beside(at - 1), after: beside(at + 1) }
     },
 
-    async outline({ path, ...part }) {
-      const { items, total } = take(open().search.listOutline(path), part, (heading) => heading)
-      return { headings: items, total }
+    async outline(part) {
+      const { pack, lists } = open()
+      lists.headings ??= listHeadings(pack)
+      const { items, total } = take(lists.headings, part, ({ path, names }) => `${path} ${names.join(' ')}`)
+      return { places: items, total }
     },
-    async symbols({ path, ...part }) {
-      const { items, total } = take(open().search.listSymbols(path), part, (symbol) => symbol)
-      return { symbols: items, total }
+    async symbols(part) {
+      const { pack, lists } = open()
+      lists.symbols ??= listSymbols(pack)
+      const { items, total } = take(lists.symbols, part, ({ path, names }) => `${names.join(' ')} ${path}`)
+      return { places: items, total }
     },
     async files(part) {
       const { items, total } = take(open().pack.files, part, (file) => file.path)
@@ -236,23 +273,36 @@ export function createSession(options: SessionOptions): Session {
       return { warnings: items, total }
     },
 
-    async chunksOf({ path }) {
+    async file({ path, from, most }) {
       const { pack } = open()
-      const chunks = pack.chunks.flatMap((chunk, i) => {
-        if (chunk.path !== path) return []
-        const { startLine, endLine } = chunk
-        return [{ ref: pack.refs[i] ?? '', startLine, endLine, label: chunkLabel(chunk) }]
-      })
-      return { chunks }
+      // They are sorted by path.
+      const first = pack.chunks.findIndex((chunk) => chunk.path === path)
+      const end = pack.chunks.findLastIndex((chunk) => chunk.path === path) + 1
+      const chunks = pack.chunks.slice(first < 0 ? end : first, end)
+      return {
+        file: pack.files.find((file) => file.path === path) ?? null,
+        warnings: pack.warnings.filter((warning) => warning.path === path).slice(0, MOST_WARNINGS),
+        chunks: chunks.slice(from, from + most).map((chunk, i) => {
+          const { content, kind, startLine, endLine } = chunk
+          const ref = pack.refs[first + from + i] ?? ''
+          return { ref, label: chunkLabel(chunk), chunk: { content, kind, startLine, endLine } }
+        }),
+        total: chunks.length,
+      }
     },
+    image: async ({ path }) => ({ blob: open().images.get(path) ?? null }),
 
     async exportArtefact({ artefact }, task) {
-      const { pack, images, kept } = open()
-      return writeArtefact(pack, artefact, { root: kept.root, images, task })
+      const { pack, index, images, kept } = open()
+      return writeArtefact(pack, artefact, { root: kept.root, index, images, task })
     },
   }
 
   return { run: (name, ask, task) => handlers[name](ask, task) }
+}
+
+function noFolder(): Trouble {
+  return new Trouble('No folder was chosen.', 'Choose a folder first.')
 }
 
 function take<T>(all: readonly T[], { match = '', most }: Part, textOf: (item: T) => string) {
@@ -336,6 +386,8 @@ async function readFolder(
   let chunks = 0
   const find = (path: string) => findFile(path, { folder, cutter, before, size: sizes.get(path) ?? 0 })
   for await (const [path, { found, stamp }] of readAhead(paths, find, { ahead: AHEAD, signal: task.signal })) {
+    // Said before, since a large file takes its time.
+    task.progress({ stage: 'reading', done: files.length, total: paths.length, chunks, path })
     const { chunked } = cutter.cut(path, found, before?.files.get(path))
     files.push(chunked)
     chunks += chunked.chunks.length
@@ -348,7 +400,6 @@ async function readFolder(
     // A file written in the last moments could change again within the clock's step and look the same: it is noted without a time.
     const isSettled = stamp !== undefined && (found.type === 'known' || stamp[2] < openedAt - SETTLE_MS)
     if (stamp !== undefined) stamps.push(isSettled ? stamp : [path, stamp[1], UNSETTLED])
-    task.progress({ stage: 'reading', done: files.length, total: paths.length, chunks, path })
     await task.breathe()
   }
   const { filesCut: cut, filesUnchanged: unchanged } = cutter.counts
@@ -399,6 +450,6 @@ function emptyError(name: string, { survey }: Surveyed, pack: Pack): PharosError
   const problem =
     skipped + survey.files + pack.warnings.length === 0
       ? 'the folder is empty'
-      : `${survey.files} files without text, ${skipped} skipped, ${pack.warnings.length} warnings`
+      : `${countOf(survey.files, 'file')} without text, ${skipped} skipped, ${countOf(pack.warnings.length, 'warning')}`
   return new PharosError('SOURCE_EMPTY', { path: name, problem })
 }

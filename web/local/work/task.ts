@@ -1,3 +1,4 @@
+import type { Steps } from '../../../src/core/search/steps.ts'
 import type { Progress } from './operations.ts'
 
 /** Something that takes time: it can be stopped, tells how far it is, and lets others have their turn. */
@@ -32,6 +33,23 @@ export function createTask(signal: AbortSignal, tell: (progress: Progress) => vo
       breathedAt = performance.now()
       signal.throwIfAborted()
     },
+  }
+}
+
+/** Goes through steps to their end and lets others have their turn between them. One that is stopped leaves the rest of them as they are. */
+export async function goThrough<T>(steps: Steps<T>, task: Task): Promise<T> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    await task.breathe()
+  }
+}
+
+/** Pieces of something, with a turn for others between them. */
+export async function* withBreaks<T>(pieces: Iterable<T>, task: Task): AsyncGenerator<T, void, void> {
+  for (const piece of pieces) {
+    yield piece
+    await task.breathe()
   }
 }
 

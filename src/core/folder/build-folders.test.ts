@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { buildFolderOf } from './build-folders.ts'
+
+test.each([
+  ['node_modules/a/index.js', 'node_modules'],
+  ['web/dist/node_modules/a.js', 'web/dist'],
+  ['a/.git/', 'a/.git'],
+  // A file may be called so, and a longer name is another one.
+  ['web/dist', undefined],
+  ['my-dist/a.js', undefined],
+  ['a.md', undefined],
+  ['', undefined],
+])('%j lies in %j', (path, folder) => {
+  expect(buildFolderOf(path)).toBe(folder)
+})

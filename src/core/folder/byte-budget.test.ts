@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest'
+import { countRefused } from './byte-budget.ts'
+import { FileCutter } from './cut-files.ts'
+
+describe('files that limits leave out', () => {
+  const limits = { maxFileBytes: 10, maxTotalBytes: 24 }
+
+  test.each([
+    [[], 0, 0],
+    [[10, 10, 4], 0, 0],
+    [[11, 12, 1], 2, 0],
+    [[10, 10, 5, 4, 1], 0, 2],
+    // What is left out takes no room: a smaller one after it may still fit.
+    [[10, 10, 9, 3, 1, 0, 99], 1, 1],
+  ])('%j: %i are too large, %i too much', (sizes, tooLarge, tooMuch) => {
+    expect(countRefused(sizes, limits)).toEqual({ tooLarge, tooMuch })
+    expect(countRefused(Float64Array.from(sizes), limits)).toEqual({ tooLarge, tooMuch })
+    expect(countCut(sizes)).toEqual({ tooLarge, tooMuch })
+  })
+
+  /** What is said of them when they are cut. */
+  function countCut(sizes: readonly number[]) {
+    const cutter = new FileCutter(limits)
+    const codes = sizes.flatMap((size, i) => {
+      const found = { type: 'bytes', bytes: new TextEncoder().encode('a'.repeat(size)), isStable: true } as const
+      return cutter.cut(`${i}.txt`, found).chunked.warnings.map(({ code }) => code)
+    })
+    return {
+      tooLarge: codes.filter((code) => code === 'max_file_bytes').length,
+      tooMuch: codes.filter((code) => code === 'max_total_bytes').length,
+    }
+  }
+})

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+import { chunkFile } from '../chunk/chunk-file.ts'
+import { finish, type Steps } from '../search/steps.ts'
+import { writeIndexJson } from './index-json.ts'
+import { createPack, type Pack } from './pack.ts'
+import { PackIndex } from './pack-index.ts'
+import { PackSearch } from './search-pack.ts'
+
+const utf8 = new TextEncoder()
+
+/** Files that say much the same, so that many chunks score alike. */
+function createAlike(count: number): Pack {
+  return createPack(
+    Array.from({ length: count }, (_, i) => {
+      const path = `notes/${String(i).padStart(6, '0')}.md`
+      return chunkFile({ path, bytes: utf8.encode(`# Kiln\n\nThe glaze of bowl ${i % 7}.\n`) })
+    }),
+  )
+}
+
+const textOf = (pieces: Iterable<Uint8Array>) => Buffer.concat([...pieces]).toString()
+
+/** Goes through some steps, or all; how many there were. */
+function goOn(steps: Steps<unknown>, most = Number.POSITIVE_INFINITY): number {
+  let count = 0
+  while (count < most && !steps.next().done) count++
+  return count
+}
+
+test('one index serves searches and index.json, in either order, as two would', () => {
+  const pack = createAlike(200)
+  const alone = textOf(writeIndexJson(pack))
+  const hits = new PackSearch(pack).search('glaze bowl', { limit: 50 })
+  for (const isSearchedFirst of [true, false]) {
+    const index = new PackIndex(pack)
+    const search = new PackSearch(pack, index)
+    if (isSearchedFirst) expect(search.search('glaze bowl', { limit: 50 })).toEqual(hits)
+    expect(textOf(writeIndexJson(pack, index))).toBe(alone)
+    expect(search.search('glaze bowl', { limit: 50 })).toEqual(hits)
+  }
+})
+
+test('postings stand in the order of ids, hits of one score in the order of refs', () => {
+  const pack = createAlike(60)
+  const { kiln } = (JSON.parse(textOf(writeIndexJson(pack))) as Parsed).inverted_index
+  const ids = kiln?.postings.map((posting) => posting.chunk_id)
+  expect(ids).toEqual(pack.chunks.map(({ id }) => id).sort())
+  expect(ids).not.toEqual(pack.chunks.map(({ id }) => id))
+  const hits = new PackSearch(pack).search('kiln', { limit: 60 })
+  expect(new Set(hits.map(({ score }) => score)).size).toBe(1)
+  expect(hits.map(({ chunkRef }) => chunkRef)).toEqual(pack.refs)
+})
+
+interface Parsed {
+  readonly inverted_index: Readonly<Record<string, { readonly postings: readonly { readonly chunk_id: string }[] }>>
+}
+
+test('hits of one score stand in the order of refs also where chunks do not', () => {
+  const pack = createAlike(40)
+  const turned: Pack = { ...pack, chunks: pack.chunks.toReversed(), refs: pack.refs.toReversed() }
+  expect(new PackSearch(turned).search('kiln', { limit: 40 })).toEqual(
+    new PackSearch(pack).search('kiln', { limit: 40 }),
+  )
+})
+
+test('is made in many steps, and whoever stops goes on there', () => {
+  const pack = createAlike(3000)
+  const whole = goOn(new PackIndex(pack).prepare('search'))
+  // One step for every few chunks, and those of the postings.
+  expect(whole).toBeGreaterThan(700)
+
+  const index = new PackIndex(pack)
+  const stopped = Math.floor(whole / 2)
+  expect(goOn(index.prepare('search'), stopped)).toBe(stopped)
+  expect(goOn(index.prepare('search'))).toBe(whole - stopped)
+  expect(goOn(index.prepare('search'))).toBe(0)
+  expect(finish(index.prepare('terms')).size).toBe(3000)
+})
+
+test('a term of every chunk is written in pieces', () => {
+  const pieces = [...writeIndexJson(createAlike(5000))]
+  expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(2 ** 17)
+})

@@ -1,0 +1,43 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { finish, type Steps, sortInSteps } from './steps.ts'
+
+function countSteps(steps: Steps<unknown>): number {
+  let count = 0
+  while (!steps.next().done) count++
+  return count
+}
+
+test('all steps at once give what the last one returns', () => {
+  const done: number[] = []
+  const steps = function* (): Steps<string> {
+    for (let i = 0; i < 3; i++) {
+      done.push(i)
+      yield
+    }
+    return 'end'
+  }
+  expect(finish(steps())).toBe('end')
+  expect(done).toEqual([0, 1, 2])
+})
+
+describe('sorting in steps', () => {
+  const compare = (a: readonly [number, number], b: readonly [number, number]) => a[0] - b[0]
+
+  test('gives what sorting at once gives, equal ones in their order', () => {
+    const lengths = fc.constantFrom(0, 1, 2, 1023, 1024, 1025, 2048, 2049, 3000, 5000)
+    fc.assert(
+      fc.property(lengths, fc.integer({ min: 1, max: 400 }), (length, kinds) => {
+        const items = Array.from({ length }, (_, i) => [(i * 48_271) % kinds, i] as const)
+        const before = [...items]
+        expect(finish(sortInSteps(items, compare))).toEqual(items.toSorted(compare))
+        expect(items).toEqual(before)
+      }),
+    )
+  })
+
+  test('stops after every few', () => {
+    const items = Array.from({ length: 100_000 }, (_, i) => [(i * 48_271) % 65_537, i] as const)
+    expect(countSteps(sortInSteps(items, compare))).toBeGreaterThan(500)
+  })
+})

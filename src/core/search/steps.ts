@@ -1,0 +1,47 @@
+/**
+ * Work that is done in small steps, a millisecond or so each: whoever goes through them may let others have their turn between two,
+ * and may stop. What a step gives is of no importance, what the last one returns is the result.
+ */
+export type Steps<T> = Generator<void, T, void>
+
+/** Goes through all steps at once. */
+export function finish<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** As many are sorted in one step. */
+const RUN = 1024
+
+/** Sorts into a new array; what is equal stays in its order. */
+export function* sortInSteps<T>(items: readonly T[], compare: (a: T, b: T) => number): Steps<T[]> {
+  let runs: T[][] = []
+  for (let at = 0; at < items.length; at += RUN) {
+    runs.push(items.slice(at, at + RUN).sort(compare))
+    yield
+  }
+  while (runs.length > 1) {
+    const merged: T[][] = []
+    for (let i = 0; i < runs.length; i += 2) merged.push(yield* merge(runs[i] ?? [], runs[i + 1] ?? [], compare))
+    runs = merged
+  }
+  return runs[0] ?? []
+}
+
+function* merge<T>(first: readonly T[], second: T[], compare: (a: T, b: T) => number): Steps<T[]> {
+  const merged: T[] = []
+  let i = 0
+  let j = 0
+  while (i < first.length || j < second.length) {
+    const a = first[i] as T
+    const b = second[j] as T
+    const isFirst = j >= second.length || (i < first.length && compare(a, b) <= 0)
+    merged.push(isFirst ? a : b)
+    if (isFirst) i++
+    else j++
+    if (merged.length % RUN === 0) yield
+  }
+  return merged
+}

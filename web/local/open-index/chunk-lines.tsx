@@ -1,0 +1,57 @@
+import type { JSX } from 'preact'
+import type { Chunk } from '../../../src/core/model.ts'
+import { splitLines } from '../../../src/core/text/lines.ts'
+import { MarkedText } from '../../shared/marked-text.tsx'
+
+/** What is shown of a chunk. */
+export type LinedChunk = Pick<Chunk, 'content' | 'kind' | 'startLine' | 'endLine'>
+
+interface LinesInput {
+  readonly chunk: LinedChunk
+  readonly terms: readonly string[]
+  readonly id?: string
+}
+
+/** Kinds whose chunks are not the lines of the file, but what was made of them. */
+const REWRITTEN = new Set(['html', 'json', 'image'])
+
+/** Blank lines that are shown at most. */
+const MOST_BLANK = 50
+
+/** The text of a chunk with the lines of its file. */
+export function ChunkLines({ chunk, terms, id }: LinesInput): JSX.Element {
+  const lines = linesOf(chunk)
+  const start = isRewritten(chunk) ? 1 : chunk.startLine
+  const digits = String(start + lines.length).length
+  return (
+    <ol
+      class="panel lines"
+      id={id}
+      start={start}
+      style={{ paddingLeft: `${digits + 3}ch` }}
+      aria-label={isRewritten(chunk) ? 'Text' : 'Text, with the lines of the file'}
+    >
+      {lines.map((line, i) => (
+        <li key={i}>
+          <MarkedText text={line} terms={terms} />
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+/** `line 3`, `lines 3–10` */
+export function writeLines({ startLine, endLine }: Pick<Chunk, 'startLine' | 'endLine'>): string {
+  return startLine === endLine ? `line ${startLine}` : `lines ${startLine}–${endLine}`
+}
+
+function isRewritten({ kind }: LinedChunk): boolean {
+  return REWRITTEN.has(kind)
+}
+
+/** The blank lines up to the next chunk belong to this one, though its text does without them. */
+function linesOf(chunk: LinedChunk): string[] {
+  const lines = splitLines(chunk.content)
+  const missing = isRewritten(chunk) ? 0 : chunk.endLine - chunk.startLine + 1 - lines.length
+  return missing > 0 ? [...lines, ...Array<string>(Math.min(missing, MOST_BLANK)).fill('')] : lines
+}

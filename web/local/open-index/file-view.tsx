@@ -1,0 +1,154 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { writeBytes } from '../../../src/core/text/bytes.ts'
+import { countOf } from '../../../src/core/text/count.ts'
+import { ask } from '../desk.ts'
+import { nameOfKind } from '../parts/kind-name.ts'
+import { TroubleBox } from '../parts/trouble-box.tsx'
+import { indexHref, replaceQuery } from '../route.ts'
+import { type Told, tell } from '../trouble.ts'
+import { isReturning } from '../visited.ts'
+import type { FileChunk, ShownFile } from '../work/operations.ts'
+import { ChunkLines, writeLines } from './chunk-lines.tsx'
+import { ImageOf } from './image-of.tsx'
+import { latestOnly } from './latest-only.ts'
+import { writeWarning } from './write-warning.ts'
+
+/** So many chunks are read at a time: some screens full. */
+const STEP = 20
+
+/** As many at once for somebody who comes back and had seen them. */
+const MOST = 200
+
+/** What is shown of which file. */
+export interface FileInput {
+  readonly id: string
+  readonly path: string
+  /** How many of its chunks were shown before. */
+  readonly seen: number
+}
+
+/** A file to read: its chunks one after another. Those further down come when somebody gets near them. */
+export function FileView({ id, path, seen }: FileInput): JSX.Element {
+  const shown = useSignal<ShownFile | null>(null)
+  const trouble = useSignal<Told | null>(null)
+  const read = useMemo(
+    () =>
+      latestOnly(async (from: number) => {
+        try {
+          const before = shown.peek()?.chunks ?? []
+          if (before.length !== from) return
+          const most = from === 0 ? Math.min(MOST, Math.max(STEP, seen)) : STEP
+          const more = await ask('file', { path, from, most })
+          const chunks = [...before, ...more.chunks]
+          shown.value = { ...more, chunks }
+          // In the address, so that going back leads to the same.
+          if (from > 0) replaceQuery({ seen: String(chunks.length) })
+        } catch (error) {
+          trouble.value = tell(error)
+        }
+      }),
+    [],
+  )
+  useEffect(() => void read(0), [])
+  const title = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    if (!isReturning()) title.current?.focus({ preventScroll: true })
+  }, [])
+  const { value } = shown
+  return (
+    <section aria-labelledby="file-title">
+      <p class="back">
+        <a href={indexHref(id, 'files')}>← All files</a>
+      </p>
+      <h2 ref={title} id="file-title" class="path" tabIndex={-1}>
+        {path}
+      </h2>
+      <TroubleBox told={trouble.value} />
+      {value === null ? <p class="quiet small">Looking…</p> : <FileText id={id} path={path} shown={value} />}
+      {value === null || value.chunks.length === value.total ? null : (
+        <More left={value.total - value.chunks.length} onNear={() => void read(value.chunks.length)} />
+      )}
+    </section>
+  )
+}
+
+interface FileTextInput {
+  readonly id: string
+  readonly path: string
+  readonly shown: ShownFile
+}
+
+function FileText({ id, path, shown }: FileTextInput): JSX.Element {
+  const { file, warnings, chunks, total } = shown
+  const isImage = file?.kind === 'image'
+  return (
+    <>
+      <p class="quiet small" id="file-facts">
+        {file === null ? 'This file is not in the index.' : describe(shown).join(' · ')}
+        {total === 0 || isImage ? null : (
+          <>
+            {' · '}
+            <a href={indexHref(id, 'search', { path })}>Search in this file</a>
+          </>
+        )}
+      </p>
+      {warnings.length === 0 ? null : (
+        <ul class="panel notice file-warnings small">
+          {warnings.map(({ code, message }) => (
+            <li key={code + message}>{writeWarning({ code, message })}</li>
+          ))}
+        </ul>
+      )}
+      {isImage ? <ImageOf path={path} /> : chunks.map((one) => <FilePart key={one.ref} id={id} part={one} />)}
+    </>
+  )
+}
+
+function describe({ file, total }: ShownFile): string[] {
+  if (file === null) return []
+  const { kind, bytes, lineCount, sha256 } = file
+  return [
+    nameOfKind(kind),
+    // A compact pack does not know them.
+    ...(sha256 === '' ? [] : [writeBytes(bytes)]),
+    ...(kind === 'image' ? [] : [countOf(lineCount, 'line')]),
+    total === 0 ? 'it holds no text' : countOf(total, 'chunk'),
+  ]
+}
+
+function FilePart({ id, part }: { readonly id: string; readonly part: FileChunk }): JSX.Element {
+  const { ref, label, chunk } = part
+  return (
+    <section class="file-part" aria-labelledby={`part-${ref}`}>
+      <h3 id={`part-${ref}`}>
+        <a href={indexHref(id, 'chunk', { ref })}>{label}</a>{' '}
+        <span class="quiet small number">{writeLines(chunk)}</span>
+      </h3>
+      <ChunkLines chunk={chunk} terms={[]} />
+    </section>
+  )
+}
+
+/** What comes next, read when it is nearly in sight. */
+function More({ left, onNear }: { readonly left: number; readonly onNear: () => void }): JSX.Element {
+  const button = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    const watcher = new IntersectionObserver(
+      (seen) => {
+        if (seen.some(({ isIntersecting }) => isIntersecting)) onNear()
+      },
+      { rootMargin: '1000px' },
+    )
+    if (button.current !== null) watcher.observe(button.current)
+    return () => watcher.disconnect()
+  }, [left])
+  return (
+    <p class="more">
+      <button type="button" ref={button} onClick={onNear}>
+        {countOf(left, 'more chunk')}
+      </button>
+    </p>
+  )
+}

@@ -1,0 +1,32 @@
+import type { JSX } from 'preact'
+import { countOf } from '../../../src/core/text/count.ts'
+import { indexHref } from '../route.ts'
+import type { Opened } from '../work/operations.ts'
+
+/** As many are named. */
+const NAMED = 3
+
+/** The files that may hold secrets, and the way to all that is known of them. */
+export function SecretsNote({ index }: { readonly index: Opened }): JSX.Element {
+  const { id } = index.kept
+  const { count, examples } = index.about.secrets
+  const named = examples.slice(0, NAMED)
+  return (
+    <>
+      {named.map((path, i) => (
+        <span key={path}>
+          {i === 0 ? '' : ', '}
+          <a class="path" href={indexHref(id, 'files', { path })}>
+            {path}
+          </a>
+        </span>
+      ))}
+      {count > named.length ? (
+        <>
+          {' and '}
+          <a href={indexHref(id, 'warnings')}>{countOf(count - named.length, 'other')}</a>
+        </>
+      ) : null}
+    </>
+  )
+}

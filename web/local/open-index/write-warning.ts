@@ -1,0 +1,13 @@
+import type { Warning, WarningCode } from '../../../src/core/model.ts'
+
+/** What to do about it, where that is not plain. */
+const HINTS: Readonly<Partial<Record<WarningCode, string>>> = {
+  max_chunks_per_file: ': the rest of the file is not in the index. Update it with a higher limit to have all of it.',
+  max_file_bytes: '. Update it with a higher limit to have it.',
+  max_total_bytes: '. Update it with a higher limit to have it.',
+}
+
+/** A warning, and what to do about it. */
+export function writeWarning({ code, message }: Pick<Warning, 'code' | 'message'>): string {
+  return `${message}${HINTS[code] ?? ''}`
+}

@@ -1,0 +1,38 @@
+import type { JSX } from 'preact'
+import { writeNumber } from '../../../src/core/text/count.ts'
+import type { Changes } from '../work/operations.ts'
+import { Examples } from './examples.tsx'
+
+/** What happened to the files of an index since it was made. */
+export function ChangeList({ changes }: { readonly changes: Changes }): JSX.Element {
+  const { added, changed, removed, same } = changes
+  const groups = [
+    ['new', added],
+    ['changed', changed],
+    ['removed', removed],
+  ] as const
+  const isSame = groups.every(([, { count }]) => count === 0)
+  return (
+    <>
+      <p id="changes">
+        {groups.map(([word, { count }]) => (
+          <span key={word}>
+            <strong class="number">{writeNumber(count)}</strong> {word},{' '}
+          </span>
+        ))}
+        <strong class="number">{writeNumber(same)}</strong> unchanged
+        {isSame ? ': the index is up to date.' : '. Only what is new or changed is read.'}
+      </p>
+      {groups.map(([word, { count, examples }]) =>
+        count === 0 ? null : (
+          <details key={word}>
+            <summary>
+              {word.charAt(0).toUpperCase() + word.slice(1)} <span class="number">{writeNumber(count)}</span>
+            </summary>
+            <Examples count={count} examples={examples.map((path) => ({ path, rule: null }))} />
+          </details>
+        ),
+      )}
+    </>
+  )
+}

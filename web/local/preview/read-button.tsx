@@ -1,0 +1,49 @@
+import type { JSX } from 'preact'
+import { countRefused } from '../../../src/core/folder/byte-budget.ts'
+import { countOf } from '../../../src/core/text/count.ts'
+import { type Prepared, readPrepared } from '../desk.ts'
+import { indexHref } from '../route.ts'
+
+/** Begins to read, and says how much that is. */
+export function ReadButton({ prepared }: { readonly prepared: Prepared }): JSX.Element | null {
+  const { survey, update, limits } = prepared
+  if (survey.files === 0) return null
+  const { tooLarge, tooMuch } = countRefused(survey.sizes, limits)
+  const wanted = survey.files - tooLarge - tooMuch
+  const news = countNews(prepared)
+  const label =
+    news === null
+      ? `Read ${countOf(wanted, 'file')}`
+      : news.read > 0
+        ? `Read ${countOf(news.read, 'new or changed file')}`
+        : news.removed > 0
+          ? `Remove ${countOf(news.removed, 'file')}`
+          : 'Read again all the same'
+  const isUpToDate = update !== null && news !== null && news.read + news.removed === 0
+  return (
+    <>
+      {isUpToDate ? (
+        <a class="button primary" href={indexHref(update.id)}>
+          Open the index
+        </a>
+      ) : null}
+      <button
+        type="button"
+        class={isUpToDate ? '' : 'primary'}
+        disabled={wanted === 0}
+        onClick={() => void readPrepared()}
+      >
+        {label}
+      </button>
+    </>
+  )
+}
+
+/** What an update has to do; null where everything is read. */
+function countNews({ survey, update, limits }: Prepared): { readonly read: number; readonly removed: number } | null {
+  const { changes } = survey
+  if (changes === undefined || changes.isOtherBuild) return null
+  // Other limits may cut any file otherwise.
+  if (JSON.stringify(update?.limits) !== JSON.stringify(limits)) return null
+  return { read: changes.added.count + changes.changed.count, removed: changes.removed.count }
+}
