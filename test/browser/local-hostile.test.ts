@@ -531,6 +531,8 @@ async function openPage(prelude = '', given?: BrowserContext): Promise<Opened> {
     if (!/^blob:/.test(request.url()) && !request.url().startsWith(host.address)) problems.push(request.url())
   })
   page.on('dialog', (dialog) => {
+    // Asked by the browser, in its own words, where something would be lost.
+    if (dialog.type() === 'beforeunload') return void dialog.accept()
     problems.push(`dialog: ${dialog.message()}`)
     void dialog.dismiss()
   })

@@ -29,14 +29,15 @@ export function App(): JSX.Element {
   useEffect(() => {
     document.title = writeShowable(`${titleOf(where)} · Pharos`)
   })
-  const isLong = running.value?.isLong === true
+  // What is not kept is gone with the page.
+  const isLosing = running.value?.isLong === true || (opened.value !== null && opened.value.unkept !== null)
   useEffect(() => {
-    if (!isLong) return
+    if (!isLosing) return
     // The browser asks in words of its own.
     const ask = (event: Event) => event.preventDefault()
     addEventListener('beforeunload', ask)
     return () => removeEventListener('beforeunload', ask)
-  }, [isLong])
+  }, [isLosing])
   return (
     <>
       <header class="top">

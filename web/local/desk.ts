@@ -118,6 +118,15 @@ export async function openKept(id: string): Promise<void> {
   else opened.value = index
 }
 
+/** Tries once more to keep what is open. */
+export async function keepOpened(): Promise<void> {
+  const name = opened.value?.kept.name ?? ''
+  const index = await runWhole({ title: `Keeping ${name}`, isLong: true }, (options) => ask('keep', {}, options))
+  if (index === undefined) return
+  opened.value = index
+  if (index.unkept === null) said.value = `${name} is kept.`
+}
+
 /** Reads again what is kept, and how much room there is. */
 export async function readShelf(): Promise<void> {
   try {
@@ -142,7 +151,8 @@ export async function rename(id: string, name: string): Promise<void> {
 export async function remove({ id, name }: Kept): Promise<void> {
   await attempt(async () => {
     await ask('remove', { id })
-    if (opened.value?.kept.id === id) opened.value = null
+    // What could not be kept in its place is still open.
+    if (opened.value?.kept.id === id && opened.value.unkept === null) opened.value = null
     if (route.value.page === 'index') go('#/', true)
     await readShelf()
     said.value = `${name} is deleted.`

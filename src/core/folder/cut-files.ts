@@ -83,11 +83,11 @@ export class FileCutter {
     const refusal = this.refuse(size)
     if (refusal !== undefined) return { chunked: leaveOut(path, refusal), lasting: undefined }
     this.#budget.take(size)
-    const lasting = this.#take(path, found, before)
+    const cut = this.#take(path, found, before)
     const isStable = found.type === 'known' || found.isStable
     return {
-      chunked: this.#withinTotalChunks(isStable ? lasting : changed(lasting)),
-      lasting: isStable ? lasting : undefined,
+      chunked: this.#withinTotalChunks(isStable ? cut : changed(cut)),
+      lasting: isStable && isFinal(cut) ? cut : undefined,
     }
   }
 
@@ -112,6 +112,11 @@ export class FileCutter {
     const message = `left out: ${sum} (max_total_chunks)`
     return leaveOut(file.path, { type: 'left-out', code: 'max_total_chunks', message, size: file.bytes })
   }
+}
+
+/** Whether the same bytes are always cut so. Where the parser failed, for whichever file, the next run may do better. */
+export function isFinal({ warnings }: ChunkedFile): boolean {
+  return !warnings.some(({ code }) => code === 'parser')
 }
 
 /** Files in the given order, some of them read ahead. */

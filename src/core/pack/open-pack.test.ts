@@ -163,6 +163,8 @@ describe('an archive', () => {
   })
 })
 
+const WARNING = '{"path":"/etc/passwd","code":"utf8","message":""}'
+
 describe('a pack from a stranger', () => {
   const id = PACK.chunks[0]?.id ?? ''
 
@@ -174,7 +176,14 @@ describe('a pack from a stranger', () => {
     ['a path that leads outside', '"path":"a.md"', '"path":"../a.md"', 'the path "../a.md" leads outside'],
     ['an absolute path', '"path":"a.md"', '"path":"/etc/passwd"', 'the path "/etc/passwd" leads outside'],
     ['an image that leads outside', '"images/img/a.png"', '"images/../../a.png"', 'leads outside'],
+    ['one image for two chunks', '"asset_path":null', '"asset_path":"images/img/a.png"', 'belongs to two chunks'],
     ['a line that is none', '"start_line":1,', '"start_line":0,', 'lines 0 to'],
+    ['tokens that are none', /"token_estimate":\d+/g, '"token_estimate":-1', '-1 tokens are none'],
+    ['an id that is a path', PACK.indexId, '../../../x', '"../../../x" is no id of an index'],
+    ['a file outside', '"files":[{"path":"', '"files":[{"path":"../', 'leads outside'],
+    ['a size that is none', /"bytes":\d+/g, '"bytes":-5', '-5 bytes and'],
+    ['lines that are none', /"line_count":\d+/g, '"line_count":0', 'and 0 lines are no size of a file'],
+    ['a warning of a file outside', /"warnings":\[.*/gs, `"warnings":[${WARNING}]}`, '"/etc/passwd" leads outside'],
   ])('is refused for %s', async (_, from, to, expected) => {
     const files = await filesOf(PACK, false)
     const text = (files.get('index.json') ?? '').replaceAll(from, to)
@@ -185,6 +194,8 @@ describe('a pack from a stranger', () => {
   test.each([
     ['one ref twice', '\tc0002\t', '\tc0001\t', 'a ref stands for two chunks'],
     ['a line that is no number', '\tc0001\t0\t0\t1\t', '\tc0001\t0\t0\tx\t', 'lines NaN to'],
+    // What is written as null could not be read again.
+    ['a size that is no number', /^(F(?:\t\S+){4}\t)\d+/m, '$1many', 'NaN lines are no size of a file'],
   ])('is refused for %s in its manifest', async (_, from, to, expected) => {
     const files = await filesOf(PACK, true)
     files.set('manifest.llm.tsv', (files.get('manifest.llm.tsv') ?? '').replace(from, to))

@@ -38,7 +38,7 @@ export function openPack(reader: PackReader): Pack {
 const POSTINGS = ',"inverted_index":'
 
 /** A pack is held in memory as text; this much is more than any made with sensible limits. */
-const MOST_CHARS = 2 ** 28
+export const MOST_CHARS: number = 2 ** 28
 
 /** Reads text up to a marker, or to its end; what follows is never unpacked. */
 function readText(reader: PackReader, file: string, marker?: string): string {
@@ -65,23 +65,42 @@ function readText(reader: PackReader, file: string, marker?: string): string {
   return parts.join('') + tail + decoder.decode()
 }
 
-/** Refuses names that lead out of the pack or the folder it is written to, and numbers that are no lines. */
+/** Refuses names that lead out of the pack or the folder it is written to, and numbers that count nothing. */
 function checkPack(pack: Pack, name: string): Pack {
   const check = (holds: boolean, problem: string) => {
     if (!holds) throw new PharosError('PACK_INVALID', { path: name, problem })
   }
-  const isLine = (line: number) => Number.isSafeInteger(line) && line >= 1
+  // It becomes a part of the names of files.
+  check(/^[0-9a-f]{64}$/.test(pack.indexId), `${JSON.stringify(pack.indexId)} is no id of an index`)
   for (const ref of pack.refs) check(/^c[0-9a-z]{4,12}$/.test(ref), `${JSON.stringify(ref)} is no ref`)
   check(new Set(pack.refs).size === pack.chunks.length, 'a ref stands for two chunks')
   check(new Set(pack.chunks.map(({ id }) => id)).size === pack.chunks.length, 'an id stands for two chunks')
-  for (const { id, path, assetPath, startLine, endLine } of pack.chunks) {
+  const assets = new Set<string>()
+  for (const { id, path, assetPath, startLine, endLine, tokenEstimate } of pack.chunks) {
     check(/^[0-9a-f]{64}$/.test(id), `${JSON.stringify(id)} is no id`)
-    check(isLine(startLine) && isLine(endLine), `lines ${startLine} to ${endLine} are none`)
+    check(isCount(startLine, 1) && isCount(endLine, 1), `lines ${startLine} to ${endLine} are none`)
+    check(isCount(tokenEstimate, 0), `${tokenEstimate} tokens are none`)
     check(isInside(path), `the path ${JSON.stringify(path)} leads outside`)
-    const isAsset = assetPath === null || assetPath === imageAssetPath(assetPath.replace(/^images\//, ''))
+    if (assetPath === null) continue
+    const isAsset = assetPath === imageAssetPath(assetPath.replace(/^images\//, ''))
     check(isAsset, `the image ${JSON.stringify(assetPath)} leads outside`)
+    check(!assets.has(assetPath), `the image ${JSON.stringify(assetPath)} belongs to two chunks`)
+    assets.add(assetPath)
+  }
+  for (const { path, bytes, lineCount } of pack.files) {
+    check(isInside(path), `the path ${JSON.stringify(path)} leads outside`)
+    check(isCount(bytes, 0) && isCount(lineCount, 1), `${bytes} bytes and ${lineCount} lines are no size of a file`)
+  }
+  for (const { path } of pack.warnings) {
+    // That of a folder ends in a slash, and that of the whole folder is empty.
+    const isKnown = path === '' || isInside(path.replace(/\/$/, ''))
+    check(isKnown, `the path ${JSON.stringify(path)} leads outside`)
   }
   return pack
+}
+
+function isCount(value: number, least: number): boolean {
+  return Number.isSafeInteger(value) && value >= least
 }
 
 /** A page is known by its address, a file by a path that stays where it is. Neither is ever written to. */

@@ -8,6 +8,8 @@ export interface OpenFolder extends FolderTree {
   readonly mayHide: boolean
   /** A file as it is now; undefined when it is gone, or may not be read. */
   file(path: string): Promise<File | undefined>
+  /** Whether the folder itself can still be looked into. */
+  isThere(): Promise<boolean>
 }
 
 /** Opens what the user gave, whichever way the browser had for that. */
@@ -39,7 +41,7 @@ export async function orUndefined<T>(work: () => Promise<T>): Promise<T | undefi
   }
 }
 
-type Source = Pick<OpenFolder, 'list' | 'file'>
+type Source = Pick<OpenFolder, 'list' | 'file' | 'isThere'>
 
 function openHandle(root: FileSystemDirectoryHandle): Source {
   const folders = new Map<string, FileSystemDirectoryHandle>([['', root]])
@@ -56,6 +58,7 @@ function openHandle(root: FileSystemDirectoryHandle): Source {
         return entries
       }),
     file: (path) => orUndefined(async () => files.get(path)?.getFile()),
+    isThere: async () => (await orUndefined(() => root.keys().next())) !== undefined,
   }
 }
 
@@ -74,6 +77,8 @@ function openFiles(given: Iterable<GivenFile> | AsyncIterable<GivenFile>): Sourc
       return entries.length === 0 ? undefined : [...entries, entryOf('', 'folder')]
     },
     file: async (path) => (await grow()).files.get(path),
+    // Nobody can ask for it; only its files can fail.
+    isThere: async () => true,
   }
 }
 

@@ -12,13 +12,18 @@ export interface Database<T> {
   remove(id: string): Promise<void>
 }
 
-/** Opens the database; rejects with the browser's error where there is none to be had. */
-export async function openDatabase<T extends { readonly id: string }>(): Promise<Database<T>> {
+/** Opens the database; rejects with the browser's error where there is none to be had. `onClosed` is told when it has to be opened anew. */
+export async function openDatabase<T extends { readonly id: string }>(onClosed: () => void): Promise<Database<T>> {
   const opening = indexedDB.open(DATABASE, VERSION)
   opening.onupgradeneeded = () => opening.result.createObjectStore(STORE, { keyPath: 'id' })
   const database = await answerOf(opening)
-  // A later version of this page, in another tab, may bring the database further.
-  database.onversionchange = () => database.close()
+  // A later version of this page, in another tab, may bring the database further, or somebody deletes it.
+  database.onversionchange = () => {
+    database.close()
+    onClosed()
+  }
+  // The browser clears the data of this page.
+  database.onclose = onClosed
   const read = () => database.transaction(STORE).objectStore(STORE)
   const write = async (work: (store: IDBObjectStore) => void) => {
     const transaction = database.transaction(STORE, 'readwrite', { durability: 'strict' })

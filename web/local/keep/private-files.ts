@@ -1,7 +1,7 @@
 /** Folders of this page's own, which no other page and no user sees. */
 export interface PrivateFiles {
-  /** Writes a folder anew, file by file; one that fails leaves nothing. */
-  write(folder: string, files: Iterable<readonly [name: string, content: Blob | Iterable<Uint8Array>]>): Promise<void>
+  /** Writes a folder anew, file by file; one that fails, or is stopped, leaves nothing. */
+  write(folder: string, files: Iterable<readonly [name: string, content: Blob]>, signal?: AbortSignal): Promise<void>
   /** A file as it is on the disk. */
   open(folder: string, name: string): Promise<File>
   remove(folder: string): Promise<void>
@@ -32,10 +32,14 @@ export async function openPrivateFiles(): Promise<PrivateFiles | undefined> {
   }
   return {
     remove,
-    async write(folder, files) {
+    async write(folder, files, signal) {
       try {
         const place = await root.getDirectoryHandle(folder, { create: true })
-        for (const [name, content] of files) await writeFile(await place.getFileHandle(name, { create: true }), content)
+        for (const [name, content] of files) {
+          signal?.throwIfAborted()
+          await writeFile(await place.getFileHandle(name, { create: true }), content)
+        }
+        signal?.throwIfAborted()
       } catch (error) {
         await remove(folder)
         throw error
@@ -53,11 +57,10 @@ export async function openPrivateFiles(): Promise<PrivateFiles | undefined> {
 }
 
 /** The browser puts a file into its place when it is closed, never half of it. */
-async function writeFile(handle: FileSystemFileHandle, content: Blob | Iterable<Uint8Array>): Promise<void> {
+async function writeFile(handle: FileSystemFileHandle, content: Blob): Promise<void> {
   const file = await handle.createWritable()
   try {
-    if (content instanceof Blob) await file.write(content)
-    else for (const piece of content) await file.write(piece as Uint8Array<ArrayBuffer>)
+    await file.write(content)
     await file.close()
   } catch (error) {
     await file.abort().catch(() => undefined)

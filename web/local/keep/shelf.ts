@@ -1,4 +1,5 @@
 import type { Limits } from '../../../src/core/limits.ts'
+import { MOST_CHARS } from '../../../src/core/pack/open-pack.ts'
 import { Trouble } from '../trouble.ts'
 import { type Database, openDatabase } from './database.ts'
 import { newId } from './new-id.ts'
@@ -34,14 +35,14 @@ export interface Kept {
 export interface Content<Index = Blob> {
   /** An `index.json` without its postings. */
   readonly index: Index
-  /** What each file is recognised by: path, size and time. */
+  /** What each file is recognised by. */
   readonly stamps: readonly Stamp[]
   /** Bytes of images by their paths in the folder. */
   readonly images: ReadonlyMap<string, Blob>
 }
 
-/** Path, bytes, and the time of the last change in milliseconds. */
-export type Stamp = readonly [path: string, size: number, changedAt: number]
+/** Path, bytes, the time of the last change in milliseconds, and the SHA-256 of what was read, where something was. */
+export type Stamp = readonly [path: string, size: number, changedAt: number, sha256?: string]
 
 interface KeptRecord extends Kept {
   /** Names of images, in the order in which their bytes are kept. */
@@ -55,8 +56,11 @@ interface KeptRecord extends Kept {
 export interface Shelf {
   list(): Promise<Kept[]>
   open(id: string): Promise<{ readonly kept: Kept; readonly content: Content }>
-  /** Keeps an index, in place of the one with its id. Until all of it is there, what was there stays. */
-  save(kept: Omit<Kept, 'size'>, content: Content<AsyncIterable<Uint8Array>>): Promise<Kept>
+  /**
+   * Keeps an index, in place of the one with its id, whose name it takes over. Until all of it is there, what was there stays, and it
+   * can be stopped.
+   */
+  save(kept: Omit<Kept, 'size'>, content: Content<AsyncIterable<Uint8Array>>, signal: AbortSignal): Promise<Kept>
   rename(id: string, name: string): Promise<void>
   remove(id: string): Promise<void>
 }
@@ -67,12 +71,10 @@ const LARGE_BYTES = 2 ** 20
 /** One tab at a time writes, or clears away what a closed one left. */
 const LOCK = 'llmx-ingestor'
 
-/** Opens the shelf. Rejects with what to do where the browser keeps nothing for this page. */
-export async function openShelf(): Promise<Shelf> {
-  const database = await openDatabase<KeptRecord>().catch((cause: unknown) => {
-    const advice =
-      'Indexes stay until this tab is closed: export what you want to have. A private window, or a setting that blocks site data, is the usual cause.'
-    throw new Trouble('This browser keeps nothing for this page.', advice, { cause })
+/** Opens the shelf. Rejects with what to do where the browser keeps nothing for this page. `onClosed` is told when it has to be opened anew. */
+export async function openShelf(onClosed: () => void): Promise<Shelf> {
+  const database = await openDatabase<KeptRecord>(onClosed).catch((cause: unknown) => {
+    throw tellUnopened(cause)
   })
   const files = await openPrivateFiles()
   // Where tabs cannot be told apart, what looks left over may be what another one is writing.
@@ -80,20 +82,40 @@ export async function openShelf(): Promise<Shelf> {
     await withLock(() => clearLeftovers(database, files), { ifAvailable: true })
   }
   return {
-    list: async () => (await database.all()).map(describe).sort((a, b) => b.updatedAt - a.updatedAt),
+    list: async () => (await allOf(database)).map(describe).sort((a, b) => b.updatedAt - a.updatedAt),
     async open(id) {
       const record = await find(database, id)
       return { kept: describe(record), content: await readContent(record, files) }
     },
-    save: (kept, content) => withLock(() => save(database, files, kept, content)),
+    save: (kept, content, signal) => withLock(() => save(database, files, kept, content, signal), { signal }),
     rename: (id, name) => withLock(async () => database.put({ ...(await find(database, id)), name })),
     remove: (id) =>
       withLock(async () => {
         const record = await database.get(id)
         await database.remove(id)
-        if (record?.body.at === 'files') await files?.remove(record.body.folder)
+        if (record?.body?.at === 'files') await files?.remove(record.body.folder)
       }),
   }
+}
+
+function tellUnopened(cause: unknown): Trouble {
+  if (cause instanceof DOMException && cause.name === 'VersionError') {
+    const advice =
+      'Load this page anew, without what the browser holds of it, to have that version. Indexes made now stay until this tab is closed.'
+    return new Trouble('What is kept here was written by a later version of this page.', advice, { cause })
+  }
+  const advice =
+    'Indexes stay until this tab is closed: export what you want to have. A private window, or a setting that blocks site data, is the usual cause.'
+  return new Trouble('This browser keeps nothing for this page.', advice, { cause })
+}
+
+/** All records but those that are none of ours. */
+async function allOf(database: Database<KeptRecord>): Promise<KeptRecord[]> {
+  return (await database.all()).filter(isRecord)
+}
+
+function isRecord({ body, images }: KeptRecord): boolean {
+  return (body?.at === 'files' || body?.at === 'database') && Array.isArray(images)
 }
 
 function describe({ images: _, body: __, ...kept }: KeptRecord): Kept {
@@ -102,7 +124,7 @@ function describe({ images: _, body: __, ...kept }: KeptRecord): Kept {
 
 async function find(database: Database<KeptRecord>, id: string): Promise<KeptRecord> {
   const record = await database.get(id)
-  if (record !== undefined) return record
+  if (record !== undefined && isRecord(record)) return record
   throw new Trouble('This index is no longer here.', 'It was deleted, perhaps in another tab. Load the page anew.')
 }
 
@@ -111,19 +133,22 @@ async function save(
   files: PrivateFiles | undefined,
   kept: Omit<Kept, 'size'>,
   content: Content<AsyncIterable<Uint8Array>>,
+  signal: AbortSignal,
 ): Promise<Kept> {
   const before = await database.get(kept.id)
   const index = await gather(content.index)
   const stamps = new Blob([JSON.stringify(content.stamps)])
   const images = [...content.images.values()]
   const size = [index, stamps, ...images].reduce((sum, blob) => sum + blob.size, 0)
-  const record = { ...kept, size, images: [...content.images.keys()] }
+  // Another tab may have given it another name meanwhile.
+  const record = { ...kept, name: before?.name ?? kept.name, size, images: [...content.images.keys()] }
   const isInFiles = files !== undefined && size >= LARGE_BYTES
   const folder = `${kept.id}-${newId()}`
   if (isInFiles) {
     const named = images.map((image, i) => [imageName(i), image] as const)
-    await files.write(folder, [['index.json', index], ['stamps.json', stamps], ...named])
+    await files.write(folder, [['index.json', index], ['stamps.json', stamps], ...named], signal)
   }
+  signal.throwIfAborted()
   try {
     await database.put({
       ...record,
@@ -133,14 +158,24 @@ async function save(
     if (isInFiles) await files.remove(folder)
     throw error
   }
-  if (before?.body.at === 'files') await files?.remove(before.body.folder)
+  if (before?.body?.at === 'files') await files?.remove(before.body.folder)
   return describe({ ...record, body: { at: 'files', folder } })
 }
 
 /** Bytes outside the memory of the program, as the browser keeps them. */
 async function gather(pieces: AsyncIterable<Uint8Array>): Promise<Blob> {
   const blobs: Blob[] = []
-  for await (const piece of pieces) blobs.push(new Blob([piece as Uint8Array<ArrayBuffer>]))
+  let size = 0
+  for await (const piece of pieces) {
+    size += piece.length
+    // What could not be opened again is not kept.
+    if (size > MOST_CHARS) {
+      const advice =
+        'It can be searched and exported until this tab is closed. Choose a smaller part of the folder to keep it.'
+      throw new Trouble('This index is too large to be kept.', advice)
+    }
+    blobs.push(new Blob([piece as Uint8Array<ArrayBuffer>]))
+  }
   return new Blob(blobs)
 }
 
@@ -170,7 +205,7 @@ async function readContent({ body, images }: KeptRecord, files: PrivateFiles | u
 
 /** What a tab wrote that was closed before its record was there belongs to nobody. */
 async function clearLeftovers(database: Database<KeptRecord>, files: PrivateFiles): Promise<void> {
-  const known = new Set((await database.all()).map(({ body }) => (body.at === 'files' ? body.folder : '')))
+  const known = new Set((await database.all()).map(({ body }) => (body?.at === 'files' ? body.folder : '')))
   for (const folder of await files.list()) if (!known.has(folder)) await files.remove(folder)
 }
 

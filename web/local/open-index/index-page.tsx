@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { writeBytes } from '../../../src/core/text/bytes.ts'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import { Guard } from '../../shared/guard.tsx'
-import { opened, openKept, unopened } from '../desk.ts'
+import { keepOpened, opened, openKept, unopened } from '../desk.ts'
 import { IndexActions } from '../parts/index-actions.tsx'
 import { Since } from '../parts/since.tsx'
 import { indexHref, type Route, VIEWS, type View } from '../route.ts'
@@ -125,6 +125,11 @@ function IndexHead({ index, view }: { readonly index: Opened; readonly view: Vie
             <strong>This index is not kept: it is here until this tab is closed.</strong> {unkept.message}
           </p>
           <p>{unkept.advice}</p>
+          <p>
+            <button type="button" onClick={() => void keepOpened()}>
+              Try again to keep it
+            </button>
+          </p>
         </div>
       )}
     </>

@@ -5,6 +5,7 @@ const HINTS: Readonly<Partial<Record<WarningCode, string>>> = {
   max_chunks_per_file: ': the rest of the file is not in the index. Update it with a higher limit to have all of it.',
   max_file_bytes: '. Update it with a higher limit to have it.',
   max_total_bytes: '. Update it with a higher limit to have it.',
+  unreadable: '. If it was changed after the folder was chosen, choose the folder again.',
 }
 
 /** A warning, and what to do about it. */

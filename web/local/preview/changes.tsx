@@ -3,8 +3,9 @@ import { writeNumber } from '../../../src/core/text/count.ts'
 import type { Changes } from '../work/operations.ts'
 import { Examples } from './examples.tsx'
 
-/** What happened to the files of an index since it was made. */
-export function ChangeList({ changes }: { readonly changes: Changes }): JSX.Element {
+/** What happened to the files of an index since it was made. `isAllRead` says whether those that are the same are read as well. */
+export function ChangeList(props: { readonly changes: Changes; readonly isAllRead: boolean }): JSX.Element {
+  const { changes, isAllRead } = props
   const { added, changed, removed, same } = changes
   const groups = [
     ['new', added],
@@ -21,7 +22,11 @@ export function ChangeList({ changes }: { readonly changes: Changes }): JSX.Elem
           </span>
         ))}
         <strong class="number">{writeNumber(same)}</strong> unchanged
-        {isSame ? ': the index is up to date.' : '. Only what is new or changed is read.'}
+        {isAllRead
+          ? '. All of them are read: the index was made by other limits, or not by this version of the page.'
+          : isSame
+            ? ': the index is up to date.'
+            : '. Only what is new or changed is read.'}
       </p>
       {groups.map(([word, { count, examples }]) =>
         count === 0 ? null : (

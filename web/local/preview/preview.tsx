@@ -12,7 +12,7 @@ import { ChangeList } from './changes.tsx'
 import { LeaveOutField } from './leave-out-field.tsx'
 import { LimitFields } from './limit-fields.tsx'
 import { PassedOver } from './passed-over.tsx'
-import { ReadButton } from './read-button.tsx'
+import { countNews, ReadButton } from './read-button.tsx'
 
 /** What would be read, before anything is. */
 export function Preview({ prepared }: { readonly prepared: Prepared }): JSX.Element {
@@ -40,7 +40,9 @@ export function Preview({ prepared }: { readonly prepared: Prepared }): JSX.Elem
               ? 'Nothing has been read yet.'
               : `Nothing has been read yet. ${skipped === 1 ? '1 file or folder' : `${writeNumber(skipped)} files and folders`} will not be.`}
         </p>
-        {survey.changes === undefined ? null : <ChangeList changes={survey.changes} />}
+        {survey.changes === undefined ? null : (
+          <ChangeList changes={survey.changes} isAllRead={countNews(prepared) === null} />
+        )}
         {survey.files === 0 ? null : <LimitFields prepared={prepared} />}
         {survey.files === 0 && survey.leaveOut === '' ? null : <LeaveOutField key={update?.id} prepared={prepared} />}
         <div class="buttons">

@@ -40,7 +40,11 @@ export function ReadButton({ prepared }: { readonly prepared: Prepared }): JSX.E
 }
 
 /** What an update has to do; null where everything is read. */
-function countNews({ survey, update, limits }: Prepared): { readonly read: number; readonly removed: number } | null {
+export function countNews({
+  survey,
+  update,
+  limits,
+}: Prepared): { readonly read: number; readonly removed: number } | null {
   const { changes } = survey
   if (changes === undefined || changes.isOtherBuild) return null
   // Other limits may cut any file otherwise.

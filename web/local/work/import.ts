@@ -3,6 +3,7 @@ import { openPack, type PackReader } from '../../../src/core/pack/open-pack.ts'
 import type { Pack } from '../../../src/core/pack/pack.ts'
 import type { ZipSource } from '../../../src/core/pack/unzip.ts'
 import { memorySource, openZipReader } from '../../../src/core/pack/zip-reader.ts'
+import { writeBytes } from '../../../src/core/text/bytes.ts'
 import { bytesOf } from '../folder/open-folder.ts'
 import { Trouble } from '../trouble.ts'
 import type { Task } from './task.ts'
@@ -20,13 +21,34 @@ export async function readPack(file: File, task: Task): Promise<ImportedPack> {
   const isJson = file.name.toLowerCase().endsWith('.json')
   const reader = isJson ? await jsonReader(file) : await zipReader(file)
   const pack = isJson ? openIndex(reader) : openPack(reader)
+  return { pack, images: await readImages(pack, reader, task), root: rootOf(file.name) }
+}
+
+/** All images of a pack together: more than any made with sensible limits, and no more than a browser has room for. */
+const MOST_IMAGE_BYTES = 2 ** 28
+
+/** A few bytes of an archive can stand for very many. */
+async function readImages({ chunks }: Pack, reader: PackReader, task: Task): Promise<Map<string, Blob>> {
   const images = new Map<string, Blob>()
-  for (const { path, assetPath } of pack.chunks) {
-    if (assetPath === null || !reader.has(assetPath)) continue
-    images.set(path, new Blob([...reader.read(assetPath)] as Uint8Array<ArrayBuffer>[]))
-    await task.breathe()
+  const places = chunks.flatMap(({ path, assetPath }) => {
+    return assetPath === null || !reader.has(assetPath) ? [] : [{ path, assetPath }]
+  })
+  let left = MOST_IMAGE_BYTES
+  for (const { path, assetPath } of places) {
+    const parts: Uint8Array<ArrayBuffer>[] = []
+    for (const part of reader.read(assetPath)) {
+      left -= part.length
+      if (left < 0) {
+        const advice = 'Make a pack of a part of its folder; an index.json can be opened without images.'
+        throw new Trouble(`The images of ${reader.name} have more than ${writeBytes(MOST_IMAGE_BYTES)}.`, advice)
+      }
+      parts.push(part as Uint8Array<ArrayBuffer>)
+      task.progress({ stage: 'taking', done: images.size, total: places.length, path })
+      await task.breathe()
+    }
+    images.set(path, new Blob(parts))
   }
-  return { pack, images, root: rootOf(file.name) }
+  return images
 }
 
 /** `docs.llmx-0a1b2c3d.zip` → `docs`; also of a compact one, a part of one, and one that a browser has numbered. */
@@ -35,10 +57,27 @@ function rootOf(name: string): string {
   return stem.replace(/\.llmx-[0-9a-f]{8,}(?:\.part-\d+)?(?:\.compact)?$/, '') || 'pack'
 }
 
+/** Read as far as it is needed: what a search is made of comes last, is the most of it, and is made anew here. */
 async function jsonReader(file: File): Promise<PackReader> {
-  const bytes = await bytesOf(file)
-  return { name: file.name, has: (name) => name === 'index.json', read: () => [bytes] }
+  const source = fileSource(file)
+  if (source === undefined && file.size > MOST_IN_MEMORY) {
+    const advice = 'Open the whole pack instead, which is smaller, or use a browser that has workers.'
+    throw new Trouble(`${file.name} has ${writeBytes(file.size)}, which is too much here.`, advice)
+  }
+  const { size, read } = source ?? memorySource(await bytesOf(file))
+  return {
+    name: file.name,
+    has: (name) => name === 'index.json',
+    *read() {
+      for (let at = 0; at < size; at += SLICE_BYTES) yield read(at, Math.min(size, at + SLICE_BYTES))
+    },
+  }
 }
+
+const SLICE_BYTES = 2 ** 20
+
+/** What only a whole file can be read of is taken into memory, where this is much. */
+const MOST_IN_MEMORY = 2 ** 29
 
 /** A pack has more than one file of JSON, and only one of them is all of it. */
 function openIndex(reader: PackReader): Pack {

@@ -19,6 +19,8 @@ export interface Operations {
   /** The kept indexes, latest first, and the room they have. */
   shelf(ask: Nothing): ShelfView
   open(ask: { readonly id: string }): Opened
+  /** Tries once more to keep what is open. */
+  keep(ask: Nothing): Opened
   rename(ask: { readonly id: string; readonly name: string }): Nothing
   remove(ask: { readonly id: string }): Nothing
   /** Opens a pack, or an `index.json`, and keeps it. */

@@ -1,30 +1,28 @@
 import type { Grammars } from '../../../src/core/chunk/code-grammars.ts'
-import { kindOf } from '../../../src/core/chunk/kind.ts'
 import { codeLanguageOf } from '../../../src/core/chunk/languages.ts'
 import { PharosError } from '../../../src/core/errors.ts'
-import { FileCutter, type Found, readAhead } from '../../../src/core/folder/cut-files.ts'
-import { DEFAULT_LIMITS, type Limits } from '../../../src/core/limits.ts'
-import type { ChunkedFile } from '../../../src/core/model.ts'
-import { chunkedFilesOf } from '../../../src/core/pack/chunked-files.ts'
+import { DEFAULT_LIMITS } from '../../../src/core/limits.ts'
+import type { WarningCode } from '../../../src/core/model.ts'
 import { writeBareIndexJson } from '../../../src/core/pack/index-json.ts'
 import { chunkLabel } from '../../../src/core/pack/label.ts'
-import { openPack } from '../../../src/core/pack/open-pack.ts'
 import { createPack, type Pack } from '../../../src/core/pack/pack.ts'
 import { PackIndex } from '../../../src/core/pack/pack-index.ts'
 import { PackSearch } from '../../../src/core/pack/search-pack.ts'
 import { sumTokens } from '../../../src/core/pack/tables.ts'
 import { countOf } from '../../../src/core/text/count.ts'
 import type { GivenFile, GivenFolder } from '../folder/given-folder.ts'
-import { bytesOf, openFolder } from '../folder/open-folder.ts'
+import { bytesOf, openFolder, orUndefined } from '../folder/open-folder.ts'
 import { newId } from '../keep/new-id.ts'
 import { type Content, type Kept, openShelf, type Shelf, type Stamp } from '../keep/shelf.ts'
 import { Trouble } from '../trouble.ts'
 import { describeIndex } from './about.ts'
+import { openBareIndex, openBefore } from './before.ts'
 import { writeArtefact } from './export.ts'
 import { readPack } from './import.ts'
 import { listHeadings, listSymbols } from './named-places.ts'
 import type { NamedPlace, Opened, OperationName, Operations, Part, Survey } from './operations.ts'
-import { describeWalk, type Surveyed, type Walked, walkFolder } from './survey.ts'
+import { readFolder, UNSETTLED } from './read-folder.ts'
+import { describeWalk, findSame, type SameFiles, type Surveyed, type Walked, walkFolder } from './survey.ts'
 import { goThrough, type Task, withBreaks } from './task.ts'
 import { tellFailure } from './tell-failure.ts'
 
@@ -59,18 +57,11 @@ interface Current {
   readonly index: PackIndex
   readonly search: PackSearch
   readonly images: ReadonlyMap<string, Blob>
+  readonly stamps: readonly Stamp[]
+  readonly isKept: boolean
   /** Made when they are first asked for. */
   readonly lists: { headings?: readonly NamedPlace[]; symbols?: readonly NamedPlace[] }
 }
-
-/** Files read ahead at once. */
-const AHEAD = 8
-
-/** The coarsest clock of a file system in use ticks every two seconds. */
-const SETTLE_MS = 2000
-
-/** A time that no file has. */
-const UNSETTLED = -1
 
 /** As many are shown of one file. */
 const MOST_WARNINGS = 20
@@ -79,35 +70,50 @@ const MOST_WARNINGS = 20
 export function createSession(options: SessionOptions): Session {
   let current: Current | undefined
   let walked: (Walked & { readonly handle: Kept['handle'] }) | undefined
+  /** What that folder has in common with an index. */
+  let compared: { readonly update: string; readonly same: SameFiles } | undefined
   let surveyed: (Surveyed & { readonly update: string | undefined }) | undefined
   let handed: GivenFile[] = []
   let shelf: Promise<Shelf> | undefined
   let grammars: Promise<Grammars> | undefined
 
   const openedShelf = (): Promise<Shelf> => {
-    shelf ??= openShelf()
+    if (shelf !== undefined) return shelf
+    const forget = () => {
+      if (shelf === opening) shelf = undefined
+    }
+    const opening = openShelf(forget)
     // Whoever allows it later need not load the page again.
-    shelf.catch(() => {
-      shelf = undefined
-    })
-    return shelf
+    opening.catch(forget)
+    shelf = opening
+    return opening
   }
   const open = (): Current => {
     if (current !== undefined) return current
     throw new Trouble('No index is open.', 'Open one of those that are kept, or choose a folder.')
   }
 
-  const hold = (kept: Kept, pack: Pack, images: Content['images']) => {
+  const hold = (kept: Kept, pack: Pack, content: Omit<Content, 'index'>, isKept: boolean) => {
+    const { images, stamps } = content
     const index = new PackIndex(pack)
-    current = { kept, pack, index, search: new PackSearch(pack, index), images, lists: {} }
+    current = { kept, pack, index, search: new PackSearch(pack, index), images, stamps, isKept, lists: {} }
   }
 
   /** Says what would be read of the folder that was walked through last, as an update of an index or as a new one. */
-  async function survey(update: string | undefined, leaveOut?: string): Promise<Survey> {
+  async function survey(update: string | undefined, task: Task, leaveOut?: string): Promise<Survey> {
     if (walked === undefined) throw noFolder()
-    const index = update === undefined ? undefined : await (await openedShelf()).open(update)
-    const before = index && { stamps: index.content.stamps, isOtherBuild: index.kept.build !== options.build }
-    surveyed = { ...describeWalk(walked, { leaveOut: leaveOut ?? index?.kept.leaveOut ?? '', before }), update }
+    if (update === undefined) {
+      surveyed = { ...describeWalk(walked, { leaveOut: leaveOut ?? '' }), update }
+      return surveyed.survey
+    }
+    const { kept, content } = await (await openedShelf()).open(update)
+    const { stamps } = content
+    if (compared?.update !== update) {
+      const isSameFolder = await areSame(walked.handle, kept.handle)
+      compared = { update, same: await findSame(walked, { stamps, isSameFolder }, task) }
+    }
+    const before = { stamps, same: compared.same, isOtherBuild: kept.build !== options.build }
+    surveyed = { ...describeWalk(walked, { leaveOut: leaveOut ?? kept.leaveOut ?? '', before }), update }
     return surveyed.survey
   }
 
@@ -123,13 +129,14 @@ export function createSession(options: SessionOptions): Session {
     const about = describeIndex(pack)
     try {
       const ready = await openedShelf()
-      const saved = await ready.save(kept, { ...content, index: withBreaks(writeBareIndexJson(pack), task) })
+      const index = withBreaks(writeBareIndexJson(pack), task)
+      const saved = await ready.save(kept, { ...content, index }, task.signal)
       // Images that were taken over lay with what was kept before, which is gone.
-      hold(saved, pack, (await ready.open(saved.id)).content.images)
+      hold(saved, pack, (await ready.open(saved.id)).content, true)
       return { kept: saved, unkept: null, counts, about }
     } catch (error) {
       task.signal.throwIfAborted()
-      hold({ ...kept, size: 0 }, pack, content.images)
+      hold({ ...kept, size: 0 }, pack, content, false)
       return { kept: { ...kept, size: 0 }, unkept: tellFailure(error), counts, about }
     }
   }
@@ -146,10 +153,11 @@ export function createSession(options: SessionOptions): Session {
       handed = []
       const found = await walkFolder(openFolder(folder), task)
       walked = { ...found, handle: folder.type === 'handle' ? folder.handle : null }
-      return survey(update)
+      compared = undefined
+      return survey(update, task)
     },
 
-    revise: ({ leaveOut, update }) => survey(update, leaveOut),
+    revise: ({ leaveOut, update }, task) => survey(update, task, leaveOut),
 
     async ingest({ limits }, task) {
       if (surveyed === undefined) throw noFolder()
@@ -157,7 +165,7 @@ export function createSession(options: SessionOptions): Session {
       // What comes first may take its time.
       task.progress({ stage: 'reading', done: 0, total: paths.length, path: paths[0] })
       const before =
-        update === undefined ? undefined : await openBefore(await openedShelf(), update, limits, options.build)
+        update === undefined ? undefined : await openBefore(await openedShelf(), update, limits, options.build, task)
       if (paths.some((path) => codeLanguageOf(path) !== undefined)) grammars ??= options.openGrammars()
       const opened = await grammars?.catch((error: unknown) => {
         grammars = undefined
@@ -181,6 +189,7 @@ export function createSession(options: SessionOptions): Session {
       }
       const opening = await keep(kept, pack, read, read.counts, task)
       walked = undefined
+      compared = undefined
       surveyed = undefined
       return opening
     },
@@ -194,11 +203,16 @@ export function createSession(options: SessionOptions): Session {
       }
     },
 
-    async open({ id }) {
+    async open({ id }, task) {
       const { kept, content } = await (await openedShelf()).open(id)
-      const pack = await openBareIndex(content.index, kept.name)
-      hold(kept, pack, content.images)
+      const pack = await openBareIndex(content.index, kept.name, task)
+      hold(kept, pack, content, true)
       return { kept, unkept: null, counts: null, about: describeIndex(pack) }
+    },
+
+    async keep(_, task) {
+      const { kept, pack, images, stamps } = open()
+      return keep(kept, pack, { images, stamps }, null, task)
     },
 
     async rename({ id, name }) {
@@ -208,8 +222,10 @@ export function createSession(options: SessionOptions): Session {
     },
 
     async remove({ id }) {
+      // An update that could not be kept stays open, and some of its images lie with what it was to replace.
+      if (current?.kept.id === id && !current.isKept) current = { ...current, images: await copyImages(current.images) }
       await (await openedShelf()).remove(id)
-      if (current?.kept.id === id) current = undefined
+      if (current?.kept.id === id && current.isKept) current = undefined
       return {}
     },
 
@@ -217,9 +233,9 @@ export function createSession(options: SessionOptions): Session {
       const { pack, images, root } = await readPack(file, task)
       const now = Date.now()
       const kept = { id: newId(), name: root, root, ...describePack(pack), addedAt: now, updatedAt: now }
-      // Nobody knows the times of its files; whether one is still the same is known once it is read.
-      const stamps = pack.files.map(({ path, bytes }): Stamp => [path, bytes, UNSETTLED])
-      const made = { ...kept, limits: DEFAULT_LIMITS, build: options.build, handle: null }
+      // Nobody knows the times of its files, nor by which limits and by whom they were cut: an update cuts all of them anew.
+      const stamps = pathsOf(pack).map((path): Stamp => [path, 0, UNSETTLED])
+      const made = { ...kept, limits: DEFAULT_LIMITS, build: '', handle: null }
       return keep(made, pack, { stamps, images }, null, task)
     },
 
@@ -321,128 +337,33 @@ function describePack(pack: Pack): Pick<Kept, 'indexId' | 'files' | 'chunks' | '
   }
 }
 
-async function openBareIndex(index: Blob, name: string): Promise<Pack> {
-  const bytes = await bytesOf(index)
-  return openPack({ name, has: (file) => file === 'index.json', read: () => [bytes] })
+async function areSame(one: Kept['handle'], other: Kept['handle']): Promise<boolean> {
+  return one !== null && other !== null && (await one.isSameEntry(other))
 }
 
-/** What an index was before it is brought up to date. */
-interface Before {
-  readonly kept: Kept
-  /** What was cut of each file; nothing where other limits, or another version of the page, would cut it otherwise. */
-  readonly files: ReadonlyMap<string, ChunkedFile>
-  readonly stamps: ReadonlyMap<string, Stamp>
-  readonly images: ReadonlyMap<string, Blob>
-}
-
-async function openBefore(shelf: Shelf, id: string, limits: Limits, build: string): Promise<Before> {
-  const { kept, content } = await shelf.open(id)
-  const isSame = kept.build === build && JSON.stringify(kept.limits) === JSON.stringify(limits)
-  const stamps = new Map(content.stamps.map((stamp) => [stamp[0], stamp]))
-  const pack = isSame ? await openBareIndex(content.index, kept.name) : undefined
-  const files = pack === undefined ? [] : [...chunkedFilesOf(pack), ...unreadFilesOf(pack, stamps)]
-  return {
-    kept,
-    files: new Map(files.map((one) => [one.file.path, withoutPassing(one)])),
-    stamps,
-    images: content.images,
+/** Bytes that stay when the files are gone that they come from. */
+async function copyImages(images: Current['images']): Promise<Current['images']> {
+  const copies = new Map<string, Blob>()
+  for (const [path, image] of images) {
+    const bytes = await orUndefined(() => bytesOf(image))
+    copies.set(path, bytes === undefined ? image : new Blob([bytes]))
   }
+  return copies
 }
 
-/** Files whose bytes are no text. A pack only warns of them; as long as they stay as they are, they need no second look. */
-function unreadFilesOf(pack: Pack, stamps: Before['stamps']): ChunkedFile[] {
-  const warnings = pack.warnings.filter(({ code }) => code === 'utf8' || code === 'binary')
-  return warnings.map((warning) => {
-    const { path } = warning
-    const file = { path, kind: kindOf(path), bytes: stamps.get(path)?.[1] ?? 0, sha256: '', lineCount: 1 }
-    return { file, chunks: [], warnings: [warning] }
-  })
-}
+/** Warnings that stand for a file that was found and is not in the pack. */
+const LEFT_OUT: ReadonlySet<WarningCode> = new Set([
+  'binary',
+  'utf8',
+  'max_file_bytes',
+  'max_total_bytes',
+  'max_total_chunks',
+])
 
-/** What is said of a file for that one time: that it changed meanwhile, and how far its rules were obeyed. */
-function withoutPassing(chunked: ChunkedFile): ChunkedFile {
-  const lasting = chunked.warnings.filter(({ code }) => code !== 'changed' && code !== 'ignore_rules')
-  return { ...chunked, warnings: lasting }
-}
-
-interface ReadFolder extends Omit<Content, 'index'> {
-  readonly files: readonly ChunkedFile[]
-  readonly counts: NonNullable<Opened['counts']>
-}
-
-async function readFolder(
-  { folder, paths, sizes }: Surveyed,
-  limits: Limits,
-  grammars: Grammars | undefined,
-  before: Before | undefined,
-  task: Task,
-): Promise<ReadFolder> {
-  await grammars?.prepare(paths.flatMap((path) => codeLanguageOf(path)?.grammar ?? []))
-  const cutter = new FileCutter({ ...limits, ...(grammars === undefined ? {} : { grammars }) })
-  const openedAt = Date.now()
-  const files: ChunkedFile[] = []
-  const stamps: Stamp[] = []
-  const images = new Map<string, Blob>()
-  let chunks = 0
-  const find = (path: string) => findFile(path, { folder, cutter, before, size: sizes.get(path) ?? 0 })
-  for await (const [path, { found, stamp }] of readAhead(paths, find, { ahead: AHEAD, signal: task.signal })) {
-    // Said before, since a large file takes its time.
-    task.progress({ stage: 'reading', done: files.length, total: paths.length, chunks, path })
-    const { chunked } = cutter.cut(path, found, before?.files.get(path))
-    files.push(chunked)
-    chunks += chunked.chunks.length
-    if (chunked.file.kind === 'image' && chunked.chunks.length > 0) {
-      images.set(
-        path,
-        found.type === 'bytes' ? new Blob([found.bytes as Uint8Array<ArrayBuffer>]) : imageOf(before, path),
-      )
-    }
-    // A file written in the last moments could change again within the clock's step and look the same: it is noted without a time.
-    const isSettled = stamp !== undefined && (found.type === 'known' || stamp[2] < openedAt - SETTLE_MS)
-    if (stamp !== undefined) stamps.push(isSettled ? stamp : [path, stamp[1], UNSETTLED])
-    await task.breathe()
-  }
-  const { filesCut: cut, filesUnchanged: unchanged } = cutter.counts
-  return { files, stamps, images, counts: { cut, unchanged } }
-}
-
-function imageOf(before: Before | undefined, path: string): Blob {
-  return before?.images.get(path) ?? new Blob()
-}
-
-interface Finding {
-  readonly folder: Surveyed['folder']
-  readonly cutter: FileCutter
-  readonly before: Before | undefined
-  /** What it was when the folder was looked through. */
-  readonly size: number
-}
-
-/** A file that changes while it is read is opened again as often. */
-const TRIES = 3
-
-async function findFile(
-  path: string,
-  { folder, cutter, before, size }: Finding,
-): Promise<{ readonly found: Found; readonly stamp?: Stamp }> {
-  for (let left = TRIES; left > 0; left--) {
-    const file = await folder.file(path)
-    if (file === undefined) break
-    const stamp: Stamp = [path, file.size, file.lastModified]
-    const known = before?.files.get(path)
-    const last = before?.stamps.get(path)
-    if (known !== undefined && last?.[1] === stamp[1] && last[2] === stamp[2]) {
-      return { found: { type: 'known', chunked: known }, stamp }
-    }
-    const refusal = cutter.refuse(file.size)
-    if (refusal !== undefined) return { found: refusal, stamp }
-    try {
-      return { found: { type: 'bytes', bytes: await bytesOf(file), isStable: true }, stamp }
-    } catch (error) {
-      if (!(error instanceof DOMException)) throw error
-    }
-  }
-  return { found: { type: 'left-out', code: 'unreadable', message: 'left out: cannot be read', size } }
+/** All files that a pack tells of. */
+function pathsOf({ files, warnings }: Pack): string[] {
+  const leftOut = warnings.filter(({ code }) => LEFT_OUT.has(code))
+  return [...new Set([...files, ...leftOut].map(({ path }) => path))]
 }
 
 function emptyError(name: string, { survey }: Surveyed, pack: Pack): PharosError {

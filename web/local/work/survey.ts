@@ -1,10 +1,19 @@
 import { kindOf } from '../../../src/core/chunk/kind.ts'
-import { describeLoss } from '../../../src/core/folder/cut-files.ts'
-import { type SkipReason, walkTree } from '../../../src/core/folder/walk-tree.ts'
+import { PharosError } from '../../../src/core/errors.ts'
+import { describeLoss, readAhead } from '../../../src/core/folder/cut-files.ts'
+import {
+  isPackFolder,
+  isPackManifest,
+  PACK_MANIFEST,
+  type SkipReason,
+  walkTree,
+} from '../../../src/core/folder/walk-tree.ts'
+import { sha256 } from '../../../src/core/hash.ts'
 import type { ChunkedFile } from '../../../src/core/model.ts'
 import { compareUtf8 } from '../../../src/core/text/order.ts'
-import type { OpenFolder } from '../folder/open-folder.ts'
+import { bytesOf, type OpenFolder, orUndefined } from '../folder/open-folder.ts'
 import type { Stamp } from '../keep/shelf.ts'
+import { Trouble } from '../trouble.ts'
 import { readLeaveOut } from './leave-out.ts'
 import type { Changes, SomeFiles, Survey } from './operations.ts'
 import type { Task } from './task.ts'
@@ -29,15 +38,21 @@ export interface Surveyed extends Pick<Walked, 'folder' | 'losses'> {
   /** In the order in which files are read. */
   readonly paths: readonly string[]
   readonly sizes: ReadonlyMap<string, number>
+  readonly same: SameFiles
   readonly survey: Survey
 }
+
+/** Files that are as they were when an index was made, and the digest that it has of each, where it has one. */
+export type SameFiles = ReadonlyMap<string, string | undefined>
 
 /** What a folder is looked at for. */
 export interface Purpose {
   /** Patterns of files that are not to be read. */
   readonly leaveOut: string
-  /** The index that is to be brought up to date: its files, and whether another version of this page cut them. */
-  readonly before?: { readonly stamps: readonly Stamp[]; readonly isOtherBuild: boolean } | undefined
+  /** The index that is to be brought up to date: its files, those that are still the same, and whether another version of this page cut them. */
+  readonly before?:
+    | { readonly stamps: readonly Stamp[]; readonly same: SameFiles; readonly isOtherBuild: boolean }
+    | undefined
 }
 
 /** As many as fit on a screen. */
@@ -46,8 +61,13 @@ const MOST_SHOWN = 20
 /** Sizes asked for at once. */
 const AT_ONCE = 32
 
+/** Files read ahead at once. */
+const AHEAD = 8
+
 /** Looks through a folder without reading its files. */
 export async function walkFolder(folder: OpenFolder, task: Task): Promise<Walked> {
+  if ((await folder.list('')) === undefined) throw unreachable()
+  if (await isPack(folder)) throw new PharosError('SOURCE_IS_PACK', { path: folder.name })
   const paths: string[] = []
   const losses: ChunkedFile[] = []
   const skipped = new Map<SkipReason, Skipped[]>()
@@ -62,8 +82,64 @@ export async function walkFolder(folder: OpenFolder, task: Task): Promise<Walked
     task.progress({ stage: 'looking', done: paths.length, path: entry.path })
     await task.breathe()
   }
+  // What lies in it would look as if it had been removed.
+  if (skipped.has('unreadable') && !(await folder.isThere())) throw unreachable()
+  if (paths.length + skipped.size === 0) {
+    throw new Trouble(`There is nothing in ${folder.name}.`, 'Choose a folder that has files in it.')
+  }
   paths.sort(compareUtf8)
   return { folder, stamps: await stampAll(folder, paths, task), skipped, losses }
+}
+
+/** What to say when a folder is gone. */
+export function unreachable(): Trouble {
+  const advice =
+    'What was kept before is as it was. Connect the drive again, or allow the page to read it, and choose it once more.'
+  return new Trouble('The folder cannot be read any more.', advice)
+}
+
+async function isPack(folder: OpenFolder): Promise<boolean> {
+  return isPackFolder(folder.name) || isPackManifest(await folder.readBeginning(PACK_MANIFEST, MAGIC_BYTES))
+}
+
+/** More than what a manifest begins with. */
+const MAGIC_BYTES = 64
+
+/**
+ * Finds the files that are as they were when an index was made. Size and time tell, in the very folder that it was made from, of a time
+ * that no other file has: what unpacks an archive gives one time to all files, and to those of the next version the same. Of others the
+ * bytes tell, but not of what was left out unread.
+ */
+export async function findSame(
+  { folder, stamps }: Walked,
+  before: { readonly stamps: readonly Stamp[]; readonly isSameFolder: boolean },
+  task: Task,
+): Promise<SameFiles> {
+  const known = new Map(before.stamps.map((stamp) => [stamp[0], stamp]))
+  const times = new Map<number, number>()
+  for (const [, , changedAt] of stamps) times.set(changedAt, (times.get(changedAt) ?? 0) + 1)
+  const same = new Map<string, string | undefined>()
+  const doubtful: string[] = []
+  for (const [path, size, changedAt] of stamps) {
+    const last = known.get(path)
+    if (last?.[1] !== size || last[2] !== changedAt) continue
+    const isCertain = last[3] === undefined || (before.isSameFolder && times.get(changedAt) === 1)
+    if (isCertain) same.set(path, last[3])
+    else doubtful.push(path)
+  }
+  const digest = async (path: string) => (await orUndefined(() => digestFile(folder, path))) ?? ''
+  let done = 0
+  for await (const [path, found] of readAhead(doubtful, digest, { ahead: AHEAD, signal: task.signal })) {
+    if (found === known.get(path)?.[3]) same.set(path, found)
+    task.progress({ stage: 'looking', done: ++done, total: doubtful.length, path })
+    await task.breathe()
+  }
+  return same
+}
+
+async function digestFile(folder: OpenFolder, path: string): Promise<string | undefined> {
+  const file = await folder.file(path)
+  return file === undefined ? undefined : sha256(await bytesOf(file))
 }
 
 /** Says what would be read, how large it is, and what is passed over. */
@@ -93,13 +169,14 @@ export function describeWalk(walked: Walked, { leaveOut, before }: Purpose): Sur
       .map(([reason, all]) => ({ reason, count: all.length, examples: all.slice(0, MOST_SHOWN) }))
       .sort((a, b) => b.count - a.count),
     leaveOut,
-    ...(before === undefined ? {} : { changes: compare(before.stamps, stamps, before.isOtherBuild) }),
+    ...(before === undefined ? {} : { changes: compare(before, stamps) }),
   }
   return {
     folder: walked.folder,
     paths: stamps.map(([path]) => path),
     sizes: new Map(stamps.map(([path, size]) => [path, size])),
     losses: walked.losses.filter(({ file }) => rules.folderOf(file.path) === undefined),
+    same: before?.same ?? new Map(),
     survey,
   }
 }
@@ -130,19 +207,18 @@ function countKinds(stamps: readonly Stamp[]): Survey['kinds'] {
   return [...kinds.values()].sort((a, b) => b.bytes - a.bytes)
 }
 
-function compare(before: readonly Stamp[], now: readonly Stamp[], isOtherBuild: boolean): Changes {
-  const gone = new Map(before.map((stamp) => [stamp[0], stamp]))
+function compare(before: NonNullable<Purpose['before']>, now: readonly Stamp[]): Changes {
+  const gone = new Set(before.stamps.map(([path]) => path))
   const added: string[] = []
   const changed: string[] = []
   let same = 0
-  for (const [path, size, changedAt] of now) {
-    const stamp = gone.get(path)
-    gone.delete(path)
-    if (stamp === undefined) added.push(path)
-    else if (stamp[1] === size && stamp[2] === changedAt) same++
+  for (const [path] of now) {
+    if (!gone.delete(path)) added.push(path)
+    else if (before.same.has(path)) same++
     else changed.push(path)
   }
-  return { added: some(added), changed: some(changed), removed: some([...gone.keys()]), same, isOtherBuild }
+  const { isOtherBuild } = before
+  return { added: some(added), changed: some(changed), removed: some([...gone]), same, isOtherBuild }
 }
 
 /** The first of many. */

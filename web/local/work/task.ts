@@ -18,13 +18,16 @@ const SLICE_MS = 30
 /** Makes a task. In a worker messages must get through now and then; in the page its pictures must, all the time. */
 export function createTask(signal: AbortSignal, tell: (progress: Progress) => void, isInPage: boolean): Task {
   let toldAt = Number.NEGATIVE_INFINITY
+  let stage: Progress['stage'] | undefined
   let breathedAt = performance.now()
   const slice = isInPage ? SLICE_MS : TOLD_EVERY_MS
   return {
     signal,
     progress(progress) {
-      if (performance.now() - toldAt < TOLD_EVERY_MS) return
+      // Of another stage nobody may hear again for a while.
+      if (progress.stage === stage && performance.now() - toldAt < TOLD_EVERY_MS) return
       toldAt = performance.now()
+      stage = progress.stage
       tell(progress)
     },
     async breathe() {

@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest'
+import { FileCutter } from './cut-files.ts'
+
+test('what was cut while the parser was lost is in the pack, and is not taken over', () => {
+  const cutter = new FileCutter({})
+  const found = { type: 'bytes', bytes: new TextEncoder().encode('fire()\n'), isStable: true } as const
+  const { chunked, lasting } = cutter.cut('a.py', found)
+  expect(lasting).toEqual(chunked)
+  const warning = { path: 'a.py', code: 'parser', message: 'cut as text: the parser failed' } as const
+  const lost = { ...chunked, warnings: [warning] }
+  expect(cutter.cut('a.py', { type: 'known', chunked: lost })).toEqual({ chunked: lost, lasting: undefined })
+})

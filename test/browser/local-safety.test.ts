@@ -1,0 +1,447 @@
+import * as fs from 'node:fs'
+import type { Browser, BrowserContext, Dialog, Page, Worker } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { Workshop } from '../e2e/program.ts'
+import { locateChromium, openChromium } from './chromium.ts'
+import {
+  download,
+  type Host,
+  listDifferences,
+  openExport,
+  openHost,
+  readPreviewed,
+  readUploaded,
+  unzip,
+  writeFiles,
+} from './local-stage.ts'
+
+/*
+ * What the page keeps is neither lost nor wrong, whatever becomes of the folder, of the pack that it came from, of the room that the
+ * browser has, and of other tabs: in a real Chromium, against what the program writes for the same folders.
+ */
+
+const workshop = new Workshop()
+let browser: Browser
+let host: Host
+let context: BrowserContext
+let page: Page
+
+beforeAll(async () => {
+  host = await openHost()
+  browser = await openChromium(locateChromium())
+}, 60_000)
+
+beforeEach(async () => {
+  context = await browser.newContext({ serviceWorkers: 'block' })
+  page = await openTab()
+})
+
+afterEach(() => context.close())
+
+afterAll(async () => {
+  await browser?.close()
+  await host?.close()
+  workshop.remove()
+})
+
+async function openTab(within = context): Promise<Page> {
+  const tab = await within.newPage()
+  await openStart(tab)
+  return tab
+}
+
+/** Begins anew: what a test did to the worker is gone with it. */
+async function openStart(tab = page): Promise<void> {
+  await tab.goto('about:blank')
+  await tab.goto(host.address)
+  await tab.getByRole('button', { name: 'Choose a folder' }).waitFor()
+}
+
+const PATIENT = { timeout: 20_000 }
+
+/** Where the page works. */
+async function workerOf(tab = page): Promise<Worker> {
+  await expect.poll(() => tab.workers().length, PATIENT).toBe(1)
+  const [worker] = tab.workers()
+  if (worker === undefined) throw new Error('the page works without a worker')
+  return worker
+}
+
+const facts = (tab = page) => tab.locator('#index-facts').textContent()
+
+/** What the program makes of a folder. */
+async function packByProgram(folder: string, ...args: string[]): Promise<Buffer> {
+  const out = workshop.path(`${folder}-${args.join('')}.zip`)
+  expect(await workshop.runHere(['pack', workshop.path(folder), '--out', out, ...args])).toMatchObject({ code: 0 })
+  return fs.readFileSync(out)
+}
+
+/** What the page exports is what the program writes. */
+async function expectSame(folder: string): Promise<void> {
+  const wanted = await packByProgram(folder)
+  await openExport(page)
+  const { bytes } = await download(page, 'Full pack')
+  if (!bytes.equals(wanted)) expect(listDifferences(unzip(bytes), unzip(wanted))).toEqual([])
+  expect(bytes.equals(wanted)).toBe(true)
+}
+
+/** Brings the only index that is kept up to date from a folder of the disk. */
+async function update(folder: string): Promise<void> {
+  await page.goto(`${host.address}#/`)
+  await readUploaded(page, workshop.path(folder), '[id^=update-input]')
+}
+
+const NOTES = Array.from({ length: 24 }, (_, i) => [`n/${i + 10}.md`, `# Note ${i}\n\nThe words of ${i}.\n`] as const)
+
+/** Puts files where the browser has folders of the page's own, and has the directory picker give them. */
+async function choosePrivate(name: string, files: readonly (readonly [string, string])[]): Promise<void> {
+  await page.evaluate(`(async () => {
+    const top = await navigator.storage.getDirectory()
+    for (const [path, content] of ${JSON.stringify(files)}) {
+      let folder = await top.getDirectoryHandle(${JSON.stringify(name)}, { create: true })
+      const names = path.split('/')
+      const last = names.pop()
+      for (const one of names) folder = await folder.getDirectoryHandle(one, { create: true })
+      const writable = await (await folder.getFileHandle(last, { create: true })).createWritable()
+      await writable.write(content)
+      await writable.close()
+    }
+    window.showDirectoryPicker = () => top.getDirectoryHandle(${JSON.stringify(name)}, { create: true })
+  })()`)
+  await page.getByRole('button', { name: 'Choose a folder' }).click()
+}
+
+/** From then on the browser refuses to open files, and with `isGone` to look into folders. */
+async function loseFolder(isGone: boolean): Promise<void> {
+  await (await workerOf()).evaluate(`{
+    const refuse = () => Promise.reject(new DOMException('gone', 'NotFoundError'))
+    const { getFile } = FileSystemFileHandle.prototype
+    let left = 5
+    FileSystemFileHandle.prototype.getFile = function () {
+      if (--left < 0 && ${isGone}) {
+        for (const name of ['keys', 'values', 'entries']) {
+          FileSystemDirectoryHandle.prototype[name] = () => ({ next: refuse, [Symbol.asyncIterator]() { return this } })
+        }
+      }
+      return left < 0 ? refuse() : getFile.call(this)
+    }
+  }`)
+}
+
+describe('a folder that goes away during an update', () => {
+  const read = () => page.getByRole('button', { name: /^(?:Read|Remove) / }).click()
+  const whole = expect.stringContaining(`${NOTES.length} files, `)
+
+  beforeEach(async () => {
+    await choosePrivate('notes', NOTES)
+    await page.getByRole('heading', { name: 'Preview of notes' }).waitFor()
+    await readPreviewed(page)
+    expect(await facts()).toEqual(whole)
+    await page.goto(`${host.address}#/`)
+    await page.getByRole('button', { name: 'Update notes' }).click()
+    await page.getByRole('heading', { name: 'Update from notes' }).waitFor()
+  })
+
+  const expectAsItWas = async () => {
+    await openStart()
+    await page.getByRole('link', { name: 'Open notes' }).click()
+    await page.locator('#search-box').waitFor()
+    expect(await facts()).toEqual(whole)
+  }
+
+  test('as a whole ends it, and the index stays as it was', async () => {
+    await loseFolder(true)
+    await read()
+    expect(await page.getByRole('alert').textContent()).toMatch(/cannot be read any more.*is as it was/)
+    await expectAsItWas()
+    expect(await page.getByRole('link', { name: /^Warnings/ }).textContent()).toBe('Warnings 0')
+  })
+
+  test('file by file leaves what was read of them before, with a warning each, until they are there again', async () => {
+    await loseFolder(false)
+    await read()
+    await page.locator('#search-box').waitFor()
+    expect(await facts()).toEqual(whole)
+    await page.getByRole('link', { name: /^Warnings/ }).click()
+    await page.getByText('cannot be read now; this is what it was before').first().waitFor()
+    await expectAsItWas()
+    await page.getByRole('button', { name: 'Update notes' }).click()
+    await page.getByRole('heading', { name: 'Update from notes' }).waitFor()
+    await read()
+    await page.locator('#search-box').waitFor()
+    expect(await facts()).toContain(`(0 read anew, ${NOTES.length} as before)`)
+    expect(await page.getByRole('link', { name: /^Warnings/ }).textContent()).toBe('Warnings 0')
+  })
+
+  test('file by file ends it where nothing of before can stay, since it would be cut otherwise', async () => {
+    await page.getByText('Limits', { exact: true }).click()
+    await page.getByLabel('Most chunks of one file').fill('77')
+    await loseFolder(false)
+    await read()
+    expect(await page.getByRole('alert').textContent()).toMatch(/cannot be read any more/)
+    await expectAsItWas()
+  })
+})
+
+describe('a pack that others made', () => {
+  test.each([
+    { what: 'with other limits', limits: ['--chunk-target-chars', '500', '--chunk-max-chars', '1000'] },
+    { what: 'in parts', limits: ['--split', '4000'] },
+    { what: 'with words that are not in its files', limits: [] },
+  ])('$what gives what the program gives, once it is brought up to date', async ({ what, limits }) => {
+    const paragraphs = Array.from({ length: 60 }, (_, i) => `w${i} word `.repeat(40))
+    writeFiles(workshop.path('doc'), [
+      ['long.txt', paragraphs.join('\n\n')],
+      ['b.md', '# B\n\nTrue words.\n'],
+      ['noise.dat', new Uint8Array([0, 1, 2, 0])],
+    ])
+    let given = workshop.path(`doc-${limits.join('')}.zip`)
+    if (limits.includes('--split')) {
+      expect(await workshop.runHere(['pack', workshop.path('doc'), '--out', given, ...limits])).toMatchObject({
+        code: 0,
+      })
+      given = given.replace(/\.zip$/, '.part-1.zip')
+    } else {
+      const full = await packByProgram('doc', ...limits)
+      if (limits.length === 0) {
+        given = workshop.path('index.json')
+        const index = Buffer.from(unzip(full).get('index.json') ?? []).toString()
+        fs.writeFileSync(given, index.replaceAll('True words', 'False words'))
+      }
+    }
+    await page.locator('#pack-input').setInputFiles(given)
+    await page.locator('#search-box').waitFor()
+    await page.goto(`${host.address}#/`)
+    await page.locator('[id^=update-input]').setInputFiles(workshop.path('doc'))
+    expect(await page.locator('#changes').textContent()).toMatch(/0 unchanged\. All of them are read/)
+    if (!limits.includes('--split')) expect(await page.locator('#changes').textContent()).toMatch(/^0 new, 3 changed/)
+    await readPreviewed(page)
+    expect(await facts(), what).not.toContain('as before')
+    await expectSame('doc')
+  })
+
+  test('is not read as a folder', async () => {
+    writeFiles(workshop.path('packed'), [['a.md', '# A\n']])
+    const out = workshop.path('packed-out')
+    expect(await workshop.runHere(['pack', workshop.path('packed'), '--out', out])).toMatchObject({ code: 0 })
+    await openStart()
+    await page.locator('#folder-input').setInputFiles(out)
+    expect(await page.getByRole('alert').textContent()).toMatch(/is itself a pack.*Open it as a pack/)
+    await choosePrivate('empty', [])
+    await expect.poll(() => page.getByRole('alert').textContent(), PATIENT).toContain('There is nothing in empty')
+  })
+})
+
+describe('files of the same size and time, with other bytes', () => {
+  test('are found in a folder that is uploaded again', async () => {
+    const write = (version: number) => {
+      fs.rmSync(workshop.path('package'), { recursive: true, force: true })
+      writeFiles(workshop.path('package'), [
+        ['README.md', '# Thing\n\nThe same.\n'],
+        ['package.json', `{"version":"1.0.${version}"}\n`],
+        ['noise.dat', new Uint8Array([0, version, 0])],
+      ])
+    }
+    write(1)
+    await readUploaded(page, workshop.path('package'))
+    write(2)
+    await page.goto(`${host.address}#/`)
+    await page.locator('[id^=update-input]').setInputFiles(workshop.path('package'))
+    expect(await page.locator('#changes').textContent()).toContain('0 new, 2 changed, 0 removed, 1 unchanged')
+    await readPreviewed(page)
+    await expectSame('package')
+    await page.goto(`${host.address}#/`)
+    await page.locator('[id^=update-input]').setInputFiles(workshop.path('package'))
+    expect(await page.locator('#changes').textContent()).toContain('3 unchanged: the index is up to date')
+  })
+
+  test('are found where many files have one time, and by whoever reads again all the same', async () => {
+    const files = [
+      ['a.md', '# A\n\nFirst.\n'],
+      ['bb.md', '# B\n\nFirst.\n'],
+    ] as const
+    const setTime = async (time: string) =>
+      (await workerOf()).evaluate(`Object.defineProperty(File.prototype, 'lastModified', { get() { return ${time} } })`)
+    for (const { time, found } of [
+      { time: '1.5e12', found: '1 changed, 0 removed, 1 unchanged' },
+      { time: '1.5e12 + this.name.length', found: '2 unchanged: the index is up to date' },
+    ]) {
+      await openStart()
+      await setTime(time)
+      await choosePrivate('timed', files)
+      await readPreviewed(page)
+      await page.goto(`${host.address}#/`)
+      await choosePrivate('timed', [['bb.md', '# B\n\nOther.\n']])
+      await page.getByRole('button', { name: 'Update it instead' }).first().click()
+      expect(await page.locator('#changes').textContent()).toContain(found)
+      await readPreviewed(page)
+      await page.locator('#search-box').fill('other')
+      await page.getByRole('list', { name: 'Results' }).waitFor()
+      expect(await facts()).toContain('(1 read anew, 1 as before)')
+    }
+  })
+})
+
+test('an update that could not be kept stays when what it was to replace is deleted, and can be kept then', async () => {
+  const picture = Uint8Array.from({ length: 1.2 * 2 ** 20 }, (_, i) => (i < 8 ? (PNG[i] ?? 0) : (i * 7919) % 251))
+  writeFiles(workshop.path('grow'), [
+    ['a.md', '# Glaze\n'],
+    ['p.png', picture],
+  ])
+  await readUploaded(page, workshop.path('grow'))
+  const devtools = await context.newCDPSession(page)
+  const { origin } = new URL(host.address)
+  await devtools.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 100 })
+  writeFiles(workshop.path('grow'), [['b.md', `# Kiln\n\n${'The later words. '.repeat(2000)}\n`]])
+  await update('grow')
+  await page.locator('#not-kept').waitFor()
+  await page.goto(`${host.address}#/`)
+  await page.locator('#open-unkept').waitFor()
+  await page.getByRole('button', { name: 'Delete grow' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('button', { name: 'Delete grow' }).waitFor({ state: 'detached' })
+  await page.locator('#open-unkept').getByRole('link').click()
+  await expectSame('grow')
+
+  // Whoever leaves now loses it.
+  const [dialog] = await Promise.all([
+    page.waitForEvent('dialog') as Promise<Dialog>,
+    page.evaluate('setTimeout(() => location.reload())'),
+  ])
+  expect(dialog.type()).toBe('beforeunload')
+  await dialog.dismiss()
+  await devtools.send('Storage.overrideQuotaForOrigin', { origin })
+  await page.getByRole('button', { name: 'Try again to keep it' }).click()
+  await page.getByRole('button', { name: 'Delete grow' }).waitFor()
+  await page.reload()
+  await expectSame('grow')
+})
+
+const PNG = [137, 80, 78, 71, 13, 10, 26, 10]
+
+test('what is kept can be stopped until it is, and another tab may give it another name', async () => {
+  const text = Array.from({ length: 9000 }, (_, i) => `Line ${i} of a long text about clay and glaze and heat.`).join(
+    '\n',
+  )
+  writeFiles(workshop.path('slow'), [
+    ['a.md', '# Clay\n'],
+    ['long.txt', `${text}\n${text}\n${text}`],
+  ])
+  await page.locator('#folder-input').setInputFiles(workshop.path('slow'))
+  await (await workerOf()).evaluate(`{
+    const { close } = FileSystemWritableFileStream.prototype
+    FileSystemWritableFileStream.prototype.close = async function () {
+      await new Promise((resolve) => { globalThis.goOn = resolve })
+      FileSystemWritableFileStream.prototype.close = close
+      return close.call(this)
+    }
+  }`)
+  await page.getByRole('button', { name: /^Read / }).click()
+  await page.getByText('Keeping it in this browser').waitFor()
+  await expect.poll(async () => (await workerOf()).evaluate('typeof goOn'), PATIENT).toBe('function')
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await (await workerOf()).evaluate('goOn()')
+  await page.getByRole('heading', { name: 'Preview of slow' }).waitFor()
+  expect(await page.evaluate(COUNT_PRIVATE)).toBe(0)
+  await readPreviewed(page)
+
+  const other = await openTab()
+  await other.locator('[id^=update-input]').setInputFiles(workshop.path('slow'))
+  await other.getByRole('heading', { name: 'Update from slow' }).waitFor()
+  await (await workerOf(other)).evaluate(`{
+    const { arrayBuffer } = Blob.prototype
+    Blob.prototype.arrayBuffer = async function () {
+      await new Promise((resolve) => { globalThis.goOn = resolve })
+      Blob.prototype.arrayBuffer = arrayBuffer
+      return arrayBuffer.call(this)
+    }
+  }`)
+  await other.getByRole('button', { name: /^Read / }).click()
+  await expect.poll(async () => (await workerOf(other)).evaluate('typeof goOn'), PATIENT).toBe('function')
+  await page.getByRole('button', { name: 'Rename slow' }).click()
+  await page.getByRole('textbox', { name: 'Name' }).fill('Renamed')
+  await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Renamed' }).waitFor()
+  await (await workerOf(other)).evaluate('goOn()')
+  await other.locator('#search-box').waitFor()
+  expect(await other.getByRole('heading', { level: 1 }).textContent()).toBe('Renamed')
+  await other.close()
+})
+
+/** Folders among the private files that indexes are kept in. */
+const COUNT_PRIVATE = `(async () => {
+  const top = await (await navigator.storage.getDirectory()).getDirectoryHandle('llmx-ingestor', { create: true })
+  let count = 0
+  for await (const _ of top.keys()) count++
+  return count
+})()`
+
+/** Works on the records of the database, from a page that has none of its own. */
+async function openRecords(within: BrowserContext): Promise<Page> {
+  const tab = await within.newPage()
+  await tab.goto(`${host.address}grammars/go.LICENSE`)
+  await tab.evaluate(`globalThis.withRecords = (version, work) => new Promise((resolve, reject) => {
+    const opening = indexedDB.open('llmx-ingestor', version)
+    opening.onupgradeneeded = () => {
+      const { result } = opening
+      if (!result.objectStoreNames.contains('indexes')) result.createObjectStore('indexes', { keyPath: 'id' })
+    }
+    opening.onerror = () => reject(opening.error)
+    opening.onsuccess = () => {
+      const transaction = opening.result.transaction('indexes', 'readwrite')
+      work(transaction.objectStore('indexes'))
+      transaction.oncomplete = () => {
+        opening.result.close()
+        resolve()
+      }
+    }
+  })`)
+  return tab
+}
+
+test('what others do to the database is told, and ends nothing', async () => {
+  writeFiles(workshop.path('small'), [['a.py', 'def fire(heat):\n    return heat\n']])
+  await readUploaded(page, workshop.path('small'))
+  await page.goto(`${host.address}#/`)
+  // Another tab clears it away.
+  const records = await openRecords(context)
+  await records.evaluate(`new Promise((resolve, reject) => {
+    const deleting = indexedDB.deleteDatabase('llmx-ingestor')
+    deleting.onsuccess = resolve
+    deleting.onblocked = reject
+  })`)
+  await readUploaded(page, workshop.path('small'))
+  expect(await page.locator('#not-kept').count()).toBe(0)
+
+  // A record that is none, and one that was made while the parser was lost.
+  await records.evaluate(`new Promise((resolve, reject) => {
+    const opening = indexedDB.open('llmx-ingestor')
+    opening.onsuccess = () => {
+      const all = opening.result.transaction('indexes').objectStore('indexes').getAll()
+      all.onsuccess = async () => {
+        opening.result.close()
+        const [record] = all.result
+        const index = JSON.parse(await record.body.index.text())
+        index.warnings.push({ path: 'a.py', code: 'parser', message: 'cut as text: the parser failed' })
+        index.chunks[0].symbol = null
+        const body = { ...record.body, index: new Blob([JSON.stringify(index)]) }
+        withRecords(1, (store) => {
+          store.put({ id: 'x', name: 'old' })
+          store.put({ ...record, body })
+        }).then(resolve, reject)
+      }
+    }
+  })`)
+  await openStart()
+  await expect.poll(() => page.getByRole('link', { name: /^Open / }).count(), PATIENT).toBe(1)
+  await update('small')
+  expect(await page.locator('#not-kept').count()).toBe(0)
+  expect(await page.getByRole('link', { name: /^Warnings/ }).textContent()).toBe('Warnings 0')
+  await expectSame('small')
+
+  const later = await browser.newContext({ serviceWorkers: 'block' })
+  await (await openRecords(later)).evaluate('withRecords(2, () => {})')
+  const told = (await openTab(later)).locator('#nothing-kept')
+  expect(await told.textContent()).toContain('written by a later version of this page')
+  await later.close()
+})

@@ -1,0 +1,59 @@
+import { kindOf } from '../../../src/core/chunk/kind.ts'
+import { isFinal } from '../../../src/core/folder/cut-files.ts'
+import type { Limits } from '../../../src/core/limits.ts'
+import type { ChunkedFile, WarningCode } from '../../../src/core/model.ts'
+import { chunkedFilesOf } from '../../../src/core/pack/chunked-files.ts'
+import { openPack } from '../../../src/core/pack/open-pack.ts'
+import type { Pack } from '../../../src/core/pack/pack.ts'
+import { bytesOf } from '../folder/open-folder.ts'
+import type { Kept, Shelf, Stamp } from '../keep/shelf.ts'
+import type { Task } from './task.ts'
+
+/** What an index was before it is brought up to date. */
+export interface Before {
+  readonly kept: Kept
+  /** What was cut of each file; nothing where other limits, or another version of the page, would cut it otherwise. */
+  readonly files: ReadonlyMap<string, ChunkedFile>
+  readonly stamps: ReadonlyMap<string, Stamp>
+  readonly images: ReadonlyMap<string, Blob>
+}
+
+/** Opens it. `limits` are those of the update. */
+export async function openBefore(shelf: Shelf, id: string, limits: Limits, build: string, task: Task): Promise<Before> {
+  const { kept, content } = await shelf.open(id)
+  const isCutSo = kept.build === build && JSON.stringify(kept.limits) === JSON.stringify(limits)
+  const stamps = new Map(content.stamps.map((stamp) => [stamp[0], stamp]))
+  const pack = isCutSo ? await openBareIndex(content.index, kept.name, task) : undefined
+  const files = pack === undefined ? [] : [...chunkedFilesOf(pack), ...unreadFilesOf(pack, stamps)]
+  return {
+    kept,
+    files: new Map(files.filter(isFinal).map((one) => [one.file.path, withoutPassing(one)])),
+    stamps,
+    images: content.images,
+  }
+}
+
+/** Files whose bytes are no text. A pack only warns of them; as long as they stay as they are, they need no second look. */
+function unreadFilesOf(pack: Pack, stamps: Before['stamps']): ChunkedFile[] {
+  const warnings = pack.warnings.filter(({ code }) => code === 'utf8' || code === 'binary')
+  return warnings.map((warning) => {
+    const { path } = warning
+    const [, bytes = 0, , sha256 = ''] = stamps.get(path) ?? []
+    const file = { path, kind: kindOf(path), bytes, sha256, lineCount: 1 }
+    return { file, chunks: [], warnings: [warning] }
+  })
+}
+
+/** What is said of a file for that one time: that it changed meanwhile or could not be read, and how far its rules were obeyed. */
+const PASSING: ReadonlySet<WarningCode> = new Set(['changed', 'unreadable', 'ignore_rules'])
+
+function withoutPassing(chunked: ChunkedFile): ChunkedFile {
+  return { ...chunked, warnings: chunked.warnings.filter(({ code }) => !PASSING.has(code)) }
+}
+
+/** Reads what is kept of a pack. */
+export async function openBareIndex(index: Blob, name: string, task: Task): Promise<Pack> {
+  const bytes = await bytesOf(index)
+  task.signal.throwIfAborted()
+  return openPack({ name, has: (file) => file === 'index.json', read: () => [bytes] })
+}
