@@ -125,7 +125,10 @@ function describe({ images: _, body: __, ...kept }: KeptRecord): Kept {
 async function find(database: Database<KeptRecord>, id: string): Promise<KeptRecord> {
   const record = await database.get(id)
   if (record !== undefined && isRecord(record)) return record
-  throw new Trouble('This index is no longer here.', 'It was deleted, perhaps in another tab. Load the page anew.')
+  throw new Trouble(
+    'This index is no longer here.',
+    'It was deleted, perhaps in another tab. Open another one, or choose the folder again.',
+  )
 }
 
 async function save(
