@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { configDefaults, defineConfig } from 'vitest/config'
+import ReportTries from './test/report-tries.ts'
 
 // What Node remembers of compiling is shared by the workers and by all programs that tests start, as it is by the runs of one user:
 // a third of a start.
@@ -61,6 +62,7 @@ export default defineConfig({
     // The built program is run as it is.
     server: { deps: { external: [/\/dist\//] } },
     setupFiles: ['test/setup.ts'],
+    reporters: ['default', new ReportTries()],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // They run in the order of their names: the short files of the second fill what the long ones of the first leave idle.

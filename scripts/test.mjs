@@ -1,5 +1,8 @@
 // What `npm test` and CI run: every check there is, in one command. The first step that fails ends it.
 //
+// A few test files that fail beside all the others are run once more by themselves, and named: a browser that stands still because the
+// machine was busy fails every test that comes after it in its file, and a rule that is broken is broken then, too.
+//
 //   npm test                          everything
 //   npm test -- --long                the same tests with their full numbers (TEST_LONG=1)
 //   npm test -- src/core/url -t key   these tests only; all arguments but --long go to vitest
@@ -7,7 +10,7 @@
 // Starts on the machine's Node, installs when needed, and runs each step on the Node that Pharos runs on.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -20,6 +23,9 @@ const { SetupError, findNode, setUpDependencies, toolEnvironment } = await impor
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const long = process.argv.includes('--long')
+/** Where a step of tests says which files failed (`test/report-tries.ts`), and how many of them are tried again. */
+const FAILED_FILES = join(root, 'node_modules/.cache/pharos-failed-tests.json')
+const MOST_TRIED_AGAIN = 3
 const vitestArgs = process.argv.slice(2).filter((argument) => argument !== '--long')
 
 try {
@@ -34,13 +40,21 @@ try {
 async function runSteps(node) {
   const started = performance.now()
   const steps = listSteps()
-  const env = { ...toolEnvironment(root), ...(long ? { TEST_LONG: '1' } : {}) }
-  for (const { title, programs, live = false } of steps) {
+  const env = { ...toolEnvironment(root), TEST_FAILED_FILES: FAILED_FILES, ...(long ? { TEST_LONG: '1' } : {}) }
+  for (const { title, programs, live = false, again } of steps) {
     process.stdout.write(live ? `${title} …\n` : `${title} … `)
     const stepStarted = performance.now()
-    const ends = await Promise.all(programs.map((args) => run(node, args, env, live)))
+    const runAll = (all) => Promise.all(all.map((args) => run(node, args, env, live)))
+    rmSync(FAILED_FILES, { force: true })
+    const ends = await runAll(programs)
+    let failed = ends.find(({ problem }) => problem !== undefined)
+    const files = failed === undefined || again === undefined ? [] : listFailedFiles()
+    if (files.length > 0 && files.length <= MOST_TRIED_AGAIN) {
+      console.log(`${title}: failed beside the others, and is tried once more: ${files.join(', ')}`)
+      const others = await runAll(again(files))
+      failed = others.find(({ problem }) => problem !== undefined)
+    }
     const time = seconds(stepStarted)
-    const failed = ends.find(({ problem }) => problem !== undefined)
     if (failed !== undefined) {
       console.log(`failed after ${time}\n${failed.output}`)
       console.log(`FAILED: ${title} (${failed.problem})`)
@@ -63,7 +77,12 @@ async function run(node, args, env, live) {
   return { problem, output: Buffer.concat(output).toString() }
 }
 
-/** Programs of one step run at the same time. */
+/** The test files of the last step that failed; none where something else went wrong. */
+function listFailedFiles() {
+  return existsSync(FAILED_FILES) ? JSON.parse(readFileSync(FAILED_FILES, 'utf8')) : []
+}
+
+/** Programs of one step run at the same time; `again` are those that try files that failed once more. */
 function listSteps() {
   const vitest = (...args) => [[tool('vitest'), 'run', ...args]]
   if (vitestArgs.length > 0) return [{ title: 'tests', programs: vitest(...vitestArgs), live: true }]
@@ -81,8 +100,19 @@ function listSteps() {
         ...vitest('--project=timed'),
       ],
     },
-    { title: 'tests', programs: vitest('--project=apart', '--project=together'), live: true },
-    { title: 'tests of connectors', programs: vitest('--project=connectors', '--coverage'), live: true },
+    {
+      title: 'tests',
+      programs: vitest('--project=apart', '--project=together'),
+      again: (files) => vitest('--project=apart', '--project=together', '--max-workers=1', ...files),
+      live: true,
+    },
+    {
+      title: 'tests of connectors',
+      programs: vitest('--project=connectors', '--coverage'),
+      // All of them: how much is reached is known only then.
+      again: () => vitest('--project=connectors', '--coverage'),
+      live: true,
+    },
     { title: 'examples', programs: listExamples().map((file) => [join('examples', file)]) },
   ]
 }

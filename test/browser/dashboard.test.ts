@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { Browser, Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
 import type { Find } from '../../src/crawl/ledger.ts'
 import { DEFAULT_SETTINGS } from '../../src/library/source.ts'
@@ -52,6 +52,14 @@ beforeAll(async () => {
   browser = await opened
   page = await openWindow()
 }, 300_000)
+
+// A browser that stands still would fail every test after this one as well, and the second try of it.
+afterEach(async ({ task }) => {
+  if (task.result?.state !== 'fail') return
+  void browser.close().catch(() => undefined)
+  browser = await openChromium()
+  page = await openWindow()
+})
 
 afterAll(async () => {
   await browser?.close()

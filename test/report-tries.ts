@@ -1,0 +1,34 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, relative } from 'node:path'
+import type { Reporter, TestModule, Vitest } from 'vitest/node'
+
+/**
+ * Says why tests that passed in the end had to be tried again, and writes down which files failed for whoever tries those again: nothing
+ * where something went wrong outside of all tests, which belongs to no file.
+ */
+export default class ReportTries implements Reporter {
+  #root = ''
+
+  onInit({ config }: Vitest): void {
+    this.#root = config.root
+  }
+
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): void {
+    for (const module of modules) this.#tellTries(module)
+    const place = process.env['TEST_FAILED_FILES']
+    if (place === undefined || unhandled.length > 0) return
+    const failed = modules.filter((module) => !module.ok()).map(({ moduleId }) => relative(this.#root, moduleId))
+    mkdirSync(dirname(place), { recursive: true })
+    writeFileSync(place, JSON.stringify(failed))
+  }
+
+  #tellTries(module: TestModule): void {
+    for (const test of module.children.allTests('passed')) {
+      const [first] = test.result().errors ?? []
+      if (first === undefined) continue
+      console.log(`tried again: ${relative(this.#root, module.moduleId)} > ${test.fullName}`)
+      const [stack = first.message] = (first.stack ?? first.message).split(/\n.*node_modules/)
+      console.log(`  ${stack.replaceAll('\n', '\n  ')}`)
+    }
+  }
+}
