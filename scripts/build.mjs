@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import * as fs from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundleProgram } from './bundle-program.mjs'
 import { digestSources } from './setup.mjs'
 import { writeWorldMap } from './world-map.mjs'
 
@@ -41,6 +42,8 @@ fs.writeFileSync(unfinished, sourceDigest)
 const failed = (await Promise.all([compile(), bundlePages()])).find((status) => status !== 0)
 if (failed === undefined) {
   removeStaleOutput()
+  // It replaces what the compiler wrote for the entries.
+  await bundleProgram(root)
   fs.renameSync(unfinished, stamp)
 } else {
   fs.rmSync(unfinished)
@@ -129,8 +132,8 @@ function keepOnly(folder, paths) {
 /** The compiler leaves the output of a deleted source behind, and Node would still find it. */
 function removeStaleOutput() {
   for (const name of fs.readdirSync(dist)) {
-    // Names with a dot are the compiler's notes and the stamps; the pages have no source in src/.
-    if (name !== 'web' && !name.startsWith('.')) visit(join(dist, name))
+    // Names with a dot are the compiler's notes and the stamps; the pages and the parts of the program have no source in src/.
+    if (name !== 'web' && name !== 'program' && !name.startsWith('.')) visit(join(dist, name))
   }
 
   function visit(path) {

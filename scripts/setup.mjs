@@ -17,6 +17,7 @@ const BUILD_INPUTS = [
   'src',
   'web',
   'scripts/build.mjs',
+  'scripts/bundle-program.mjs',
   'package.json',
   'package-lock.json',
   'tsconfig.base.json',

@@ -52,6 +52,7 @@ beforeEach(() => {
   }
   for (const file of ['pharos', 'scripts/setup.mjs']) fs.copyFileSync(join(repository, file), join(checkout, file))
   write('scripts/build.mjs', BUILD)
+  write('scripts/bundle-program.mjs', '')
   write('src/cli/main.ts', PROGRAM)
   write('web/main.tsx', '')
   write('package-lock.json', '{ "packages": { "": {}, "node_modules/a": { "version": "1.0.0" } } }')
@@ -143,6 +144,7 @@ describe('a later start', () => {
     'src/cli/main.ts',
     'web/main.tsx',
     'scripts/build.mjs',
+    'scripts/bundle-program.mjs',
     'package.json',
     'tsconfig.base.json',
     'tsconfig.node.json',

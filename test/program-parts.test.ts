@@ -1,0 +1,40 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import manifest from '../package.json' with { type: 'json' }
+
+/* What `scripts/bundle-program.mjs` made of the program. */
+
+const dist = join(import.meta.dirname, '../dist')
+/** The first of what is loaded, and the other files that the program starts. */
+const ENTRIES = ['cli/main.js', 'cli/search-worker.js', 'embed/onnx-process.js', 'jobs/page-worker.js']
+
+test('the program needs nothing beside its parts but what has to stay in its own folder', () => {
+  const { files, packages } = walkParts()
+  expect(files.filter((file) => !ENTRIES.includes(file)).every((file) => file.startsWith('program/'))).toBe(true)
+  expect(packages).toEqual(['better-sqlite3', 'playwright-core', 'web-tree-sitter'])
+})
+
+test('the licence of every package that is in a part goes with it', () => {
+  const licenses = readFileSync(join(dist, 'program/LICENSES.txt'), 'utf8')
+  const named = licenses.split(`\n${'='.repeat(80)}\n\n`).map((text) => /^(\S+) \S+ \(\S+\)\n/.exec(text)?.[1])
+  expect(named).not.toContain(undefined)
+  const apart = new Set(walkParts().packages)
+  expect(named).toEqual(expect.arrayContaining(Object.keys(manifest.dependencies).filter((name) => !apart.has(name))))
+})
+
+/** All files that the program may load, and the packages that they ask for. */
+function walkParts(): { readonly files: string[]; readonly packages: string[] } {
+  const files = new Set(ENTRIES)
+  const packages = new Set<string>()
+  for (const file of files) {
+    const text = readFileSync(join(dist, file), 'utf8').replace(/^\s*\*.*$/gm, '')
+    for (const [, name = ''] of text.matchAll(/(?:^import [^"'`]*|\bimport\()"([^"]+)"/gm)) {
+      if (name.startsWith('.')) files.add(join(dirname(file), name))
+      else if (!isBuiltin(name)) packages.add(name)
+    }
+  }
+  expect([...files].filter((file) => !existsSync(join(dist, file)))).toEqual([])
+  return { files: [...files], packages: [...packages].sort((a, b) => (a < b ? -1 : 1)) }
+}
