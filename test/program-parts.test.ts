@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import manifest from '../package.json' with { type: 'json' }
 
 /* What `scripts/bundle-program.mjs` made of the program. */
 
-const dist = join(import.meta.dirname, '../dist')
+const root = join(import.meta.dirname, '..')
+const dist = join(root, 'dist')
 /** The first of what is loaded, and the other files that the program starts. */
 const ENTRIES = ['cli/main.js', 'cli/search-worker.js', 'embed/onnx-process.js', 'jobs/page-worker.js']
 
@@ -21,7 +21,8 @@ test('the licence of every package that is in a part goes with it', () => {
   const named = licenses.split(`\n${'='.repeat(80)}\n\n`).map((text) => /^(\S+) \S+ \(\S+\)\n/.exec(text)?.[1])
   expect(named).not.toContain(undefined)
   const apart = new Set(walkParts().packages)
-  expect(named).toEqual(expect.arrayContaining(Object.keys(manifest.dependencies).filter((name) => !apart.has(name))))
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { dependencies: object }
+  expect(named).toEqual(expect.arrayContaining(Object.keys(dependencies).filter((name) => !apart.has(name))))
 })
 
 /** All files that the program may load, and the packages that they ask for. */
