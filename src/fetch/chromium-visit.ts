@@ -31,6 +31,9 @@ const LOOK_MS = 40
  */
 const PATIENT_LOOKS = 60
 
+/** Looks that find that something was asked for since the one before, and so begin that patience anew. A page that asks for ever uses them up. */
+const FRESH_STARTS = 20
+
 /** Time to read a page that is there; one that does not answer in it hangs. */
 const READ_MS = 3000
 
@@ -92,6 +95,8 @@ async function render(
 async function settle(session: CDPSession, traffic: Traffic, documents: Documents, deadline: number): Promise<boolean> {
   let before = ''
   let looks = 0
+  let known = 0
+  let freshStarts = 0
   while (documents.leftFor === undefined && looks < PATIENT_LOOKS) {
     await sleep(LOOK_MS)
     const left = deadline - performance.now()
@@ -100,7 +105,10 @@ async function settle(session: CDPSession, traffic: Traffic, documents: Document
     const look = await answerWithin(lookAt(session), left)
     if (look === undefined) return false
     const isLoading = !look.isLoaded || traffic.pending > 0 || traffic.count !== requests
-    looks = isLoading ? 0 : looks + 1
+    // An answer may begin between two looks, and be read for long: that it was asked for counts, not whether somebody looked then.
+    const isFresh = traffic.count !== known && ++freshStarts <= FRESH_STARTS
+    known = traffic.count
+    looks = isLoading || isFresh ? 0 : looks + 1
     const now = `${look.changes} ${traffic.count}`
     if (!isLoading && now === before && look.due === 0) return true
     before = now
