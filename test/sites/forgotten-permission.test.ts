@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { explainUrl } from '../../src/library/operations/explain.ts'
 import { openLibrary } from '../../src/open-library.ts'
-import { runCrawl, stageSite } from './crawl.ts'
+import { IMPATIENT, runCrawl, stageSite } from './crawl.ts'
 import { page } from './site.ts'
 
 test.each(['refresh', 'recrawl'] as const)(
@@ -14,12 +14,12 @@ test.each(['refresh', 'recrawl'] as const)(
     const folder = mkdtempSync(join(tmpdir(), 'pharos-'))
     const path = join(folder, 'library.db')
     const site = await stageSite({ '/': page('Home', ['/a', '/b']), '/a': page('A'), '/b': page('B') })
-    const allowed = await openLibrary({ path, version: '0.0.0', allowPrivate: ['127.0.0.1'] })
+    const allowed = await openLibrary({ path, version: '0.0.0', limits: IMPATIENT, allowPrivate: ['127.0.0.1'] })
     const source = await addSource(allowed, { url: `${site.origin}/` })
     await runCrawl(allowed, source, { kind: 'add' }, site.origin)
     await allowed.close()
     site.forget()
-    const library = await openLibrary({ path, version: '0.0.0' })
+    const library = await openLibrary({ path, version: '0.0.0', limits: IMPATIENT })
     try {
       const { summary, rows } = await runCrawl(library, source, { kind }, site.origin)
       expect(summary).toMatchObject({ end: 'failed', vainReason: 'address-refused', failed: 0, requests: 0 })
