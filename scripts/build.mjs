@@ -39,11 +39,8 @@ const unfinished = join(dist, `.built-${process.pid}`)
 const sourceDigest = digestSources(root)
 fs.writeFileSync(unfinished, sourceDigest)
 // Neither reads what the other writes.
-const failed = (await Promise.all([compile(), bundlePages()])).find((status) => status !== 0)
+const failed = (await Promise.all([compile(), bundlePages()])).find((status) => status !== 0) ?? (await bundleEntries())
 if (failed === undefined) {
-  removeStaleOutput()
-  // It replaces what the compiler wrote for the entries.
-  await bundleProgram(root)
   fs.renameSync(unfinished, stamp)
 } else {
   fs.rmSync(unfinished)
@@ -55,6 +52,18 @@ async function compile() {
   const args = [tsc, '-b', 'tsconfig.universal.json', 'tsconfig.node.json']
   const [status] = await once(spawn(process.execPath, args, { cwd: root, stdio: 'inherit' }), 'exit')
   return status ?? 1
+}
+
+/** Replaces what the compiler wrote for the entries of the program; undefined when that is done. */
+async function bundleEntries() {
+  try {
+    removeStaleOutput()
+    await bundleProgram(root)
+    return undefined
+  } catch (error) {
+    console.error(error.message)
+    return 1
+  }
 }
 
 async function bundlePages() {

@@ -1,6 +1,6 @@
 // Puts the program together: what tsc wrote for its few entries is replaced by files that hold all of their modules and of the packages they
-// use, cut where something is loaded only when it is needed. A start then reads some twenty files instead of hundreds, which is a quarter of
-// the time of a short command. What others import of Pharos stays as tsc wrote it.
+// use, cut where something is loaded only when it is needed. A start then reads 90 to 150 files instead of several hundred, which saves a
+// fifth to a quarter of its time. What others import of Pharos stays as tsc wrote it.
 import * as fs from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { rolldown } from 'rolldown'
